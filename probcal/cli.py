@@ -1,0 +1,227 @@
+"""The command line: parse, call one function, print. Everything heavy is imported inside a command."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from probcal import __version__
+from probcal.errors import ProbcalError
+
+_FORMATS = ("markdown", "latex", "csv", "html")
+
+
+class _Commands(click.Group):
+    """Prints a user's mistake as one message and ends with 2; an interruption ends with 130."""
+
+    def invoke(self, context: click.Context) -> Any:
+        signal.signal(signal.SIGTERM, _as_interruption)
+        try:
+            return super().invoke(context)
+        except ProbcalError as error:
+            click.echo(f"error: {error}", err=True)
+            sys.exit(2)
+        except KeyboardInterrupt:
+            click.echo("\ninterrupted; finished cells are kept, the same command goes on from there", err=True)
+            sys.exit(130)
+
+
+def _as_interruption(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _example(text: str) -> str:
+    """An epilog that click does not re-wrap."""
+    return "\b\nExample:\n  " + text.strip().replace("\n", "\n  ")
+
+
+class _Seconds(click.ParamType):
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
+        units = {"s": 1, "m": 60, "h": 3600}
+        number, unit = (value[:-1], value[-1]) if value and value[-1] in units else (value, "s")
+        try:
+            seconds = float(number) * units[unit]
+        except ValueError:
+            seconds = 0.0
+        if not 0 < seconds < float("inf"):
+            self.fail(f"{value!r} is not a time; write 90, 90s, 10m or 2h", param, context)
+        return seconds
+
+
+def _selection(command: Any) -> Any:
+    for flags, what in (
+        (("-m", "--method", "methods"), "method"),
+        (("-l", "--learner", "learners"), "learner"),
+        (("-d", "--dataset", "datasets"), "data set"),
+    ):
+        command = click.option(*flags, multiple=True, metavar="NAME", help=f"Only this {what}; may be repeated.")(
+            command
+        )
+    return command
+
+
+_data_dir = click.option(
+    "--data-dir", metavar="DIR", help="Folder of original data files (default: $PROBCAL_DATA_DIR)."
+)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=_example("probcal run quickstart\nprobcal table results/quickstart"),
+)
+@click.version_option(__version__, prog_name="probcal")
+def main() -> None:
+    """Class probability estimation: run experiments from YAML files, print tables beside the papers'."""
+
+
+@main.command(
+    epilog=_example(
+        "probcal run configs/uci.yaml -j 2\nprobcal run uci -d adult -l svm -m probing\nprobcal run uci --dry-run"
+    )
+)
+@click.argument("config")
+@_selection
+@click.option("-j", "--jobs", default=1, type=click.IntRange(1), show_default=True, help="Cells at a time.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of splits and fits, instead of the file's.")
+@click.option("-o", "--output", metavar="DIR", help="Results folder (default: results/NAME).")
+@_data_dir
+@click.option("--dry-run", is_flag=True, help="Show the plan and run nothing.")
+@click.option(
+    "--quick",
+    "in_small",
+    is_flag=True,
+    help="In small: one repetition, 1,000 rows, 10 probes or bags; into results/NAME-quick.",
+)
+@click.option("--retry-failed", is_flag=True, help="Run cells that failed before once more.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
+@click.option("--timeout", type=_Seconds(), help="End a cell that takes longer: 90s, 10m, 2h.")
+def run(
+    config: str,
+    datasets: tuple[str, ...],
+    learners: tuple[str, ...],
+    methods: tuple[str, ...],
+    jobs: int,
+    seed: int | None,
+    output: str | None,
+    data_dir: str | None,
+    dry_run: bool,
+    in_small: bool,
+    retry_failed: bool,
+    fail_fast: bool,
+    timeout: float | None,
+) -> None:
+    """Run the experiment CONFIG: a YAML file, or the name of a shipped one.
+
+    Cells that are done are kept; what is missing or stale is run. Exit code 0: all done, 1: a cell
+    failed or has no data, 2: a mistake in the call, the file or the data, 130: interrupted.
+    """
+    from dataclasses import replace
+
+    from probcal.config import find_config, read_experiment
+    from probcal.data.load import data_folder
+    from probcal.run.plan import make_plan
+    from probcal.run.run import RunOptions, plan_lines, quick, run_experiment
+    from probcal.store import Store
+
+    experiment = read_experiment(find_config(config))
+    if seed is not None:
+        experiment = replace(experiment, seed=seed)
+    if in_small:
+        experiment = quick(experiment)
+    selection = experiment.selected(datasets, learners, methods)
+    folder = Path(output) if output else Path("results") / experiment.name
+    if dry_run:
+        store = Store(folder)
+        store.refuse_others(experiment.name)
+        click.echo("\n".join(plan_lines(make_plan(selection, store, retry_failed=retry_failed), every_cell=True)))
+        return
+    options = RunOptions(folder, data_folder(data_dir), jobs, timeout, retry_failed, fail_fast)
+    sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(line, err=True)))
+
+
+@main.command(epilog=_example("probcal fetch configs/uci.yaml\nprobcal fetch uci -d adult --data-dir ~/uci"))
+@click.argument("config")
+@click.option("-d", "--dataset", "datasets", multiple=True, metavar="NAME", help="Only this data set; may be repeated.")
+@_data_dir
+def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
+    """Bring the data sets of CONFIG into the cache, and check them; runs nothing."""
+    from probcal.config import find_config, read_experiment
+    from probcal.data.load import data_folder
+    from probcal.run.data_step import obtain_all
+
+    selection = read_experiment(find_config(config)).selected(datasets)
+    step = obtain_all(selection.cards, data_folder(data_dir), lambda line: None)
+    for name, source in step.sources.items():
+        click.echo(f"{name}: {source}")
+    for why in step.missing.values():
+        click.echo(f"no data: {why}", err=True)
+    sys.exit(1 if step.missing else 0)
+
+
+@main.command(
+    epilog=_example(
+        "probcal table results/uci\nprobcal table results/uci --format latex > tables.tex\nprobcal table results/"
+    )
+)
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("-f", "--format", "format_", type=click.Choice(_FORMATS), default="markdown", show_default=True)
+def table(folder: Path, format_: str) -> None:
+    """Print the tables of the results FOLDER, or of every experiment below it."""
+    from probcal.show.tables import tables_text
+
+    click.echo("\n".join(tables_text(store, format_) for store in _stores(folder)))
+
+
+@main.command(epilog=_example("probcal status results/uci"))
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--cells", is_flag=True, help="One line a cell.")
+def status(folder: Path, cells: bool) -> None:
+    """Say what is done, failed, stale (and why) or still to run in the results FOLDER."""
+    from probcal.run.plan import make_plan
+    from probcal.run.run import experiment_of, plan_lines
+
+    for store in _stores(folder):
+        click.echo(f"{store.experiment()['name']} in {store.folder}")
+        click.echo("\n".join(plan_lines(make_plan(experiment_of(store), store), every_cell=cells)))
+
+
+@main.command(epilog=_example("probcal validate configs/uci.yaml"))
+@click.argument("config")
+def validate(config: str) -> None:
+    """Check the experiment CONFIG without running anything; all faults are reported at once."""
+    from probcal.config import find_config, read_experiment
+    from probcal.run.plan import cells_of
+
+    experiment = read_experiment(find_config(config))
+    click.echo(
+        f"{experiment.path} is fine: {len(experiment.cards)} data sets, {len(experiment.columns)} columns, "
+        f"{len(cells_of(experiment))} cells"
+    )
+
+
+@main.command("list", epilog=_example("probcal list datasets"))
+@click.argument("kind", type=click.Choice(["datasets", "learners", "methods", "metrics", "configs"]))
+def list_(kind: str) -> None:
+    """List what a config can name."""
+    from probcal.show.lists import listing
+
+    click.echo(listing(kind))
+
+
+def _stores(folder: Path) -> list[Any]:
+    """The results folders at or below ``folder``; raises ProbcalError when there is none."""
+    from probcal.store import find_stores
+
+    if not folder.is_dir():
+        raise ProbcalError(f"there is no folder {folder}; probcal run makes one")
+    stores = list(find_stores(folder))
+    if not stores:
+        raise ProbcalError(f"{folder} holds no results; probcal run puts them there")
+    return stores

@@ -1,0 +1,211 @@
+"""An experiment: one YAML file that names data sets, learners and methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from probcal.check_names import methods_of, name_problems, resolve
+from probcal.data.card import Card, find_card, read_card
+from probcal.errors import ProbcalError, did_you_mean
+from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS
+from probcal.metrics import METRICS
+from probcal.resources import shipped
+from probcal.yaml_file import YamlFile, validated
+
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LearnerEntry(_Part):
+    """A learner of the experiment: what it is, its parameters, and how the tables call it."""
+
+    type: str | None = None
+    params: dict[str, Any] = {}
+    label: str | None = None
+    encoding: str | None = None
+    paper: str | None = None
+    """The learner of the paper whose published numbers belong beside this one's."""
+
+
+class MethodEntry(_Part):
+    """A method of the experiment."""
+
+    type: str | None = None
+    params: dict[str, Any] = {}
+    label: str | None = None
+
+
+class ExperimentFile(_Part):
+    """The YAML file as it is written."""
+
+    name: Annotated[str, Field(pattern=_NAME)]
+    title: str = ""
+    paper: str | None = None
+    seed: Annotated[int, Field(ge=0)] = 0
+    repeats: Annotated[int, Field(ge=1)] = 1
+    datasets: Annotated[list[str], Field(min_length=1)]
+    learners: Annotated[dict[str, LearnerEntry], Field(min_length=1)]
+    methods: Annotated[dict[str, MethodEntry], Field(min_length=1)]
+    combinations: dict[str, list[str | dict[str, dict[str, Any]]]] = {}
+    """Learner -> its methods, each alone or with parameters for this learner; all methods if not listed."""
+    metrics: Annotated[list[str], Field(min_length=1)] = list(METRICS)
+
+    @field_validator("learners", "methods", mode="before")
+    @classmethod
+    def _names_alone(cls, value: Any) -> Any:
+        if isinstance(value, list) and all(isinstance(name, str) for name in value):
+            return {name: {} for name in value}
+        if isinstance(value, dict):
+            return {name: {} if entry is None else entry for name, entry in value.items()}
+        return value
+
+
+@dataclass(frozen=True)
+class Component:
+    """A learner or method as it will be built: import path, all parameters that differ from its defaults."""
+
+    name: str
+    path: str
+    params: dict[str, Any]
+    label: str
+    encoding: str = "numeric"
+    paper: str | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A learner under a method: one column of the tables."""
+
+    learner: Component
+    method: Component
+    label: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A checked experiment, every name resolved."""
+
+    name: str
+    title: str
+    paper: str | None
+    seed: int
+    repeats: int
+    cards: tuple[Card, ...]
+    columns: tuple[Column, ...]
+    metrics: tuple[str, ...]
+    path: Path
+    text: str
+    max_rows: int | None = None
+    """At most so many training and test rows (``--quick``); all of them unless set."""
+
+    def selected(
+        self, datasets: tuple[str, ...] = (), learners: tuple[str, ...] = (), methods: tuple[str, ...] = ()
+    ) -> Experiment:
+        """Only the named data sets, learners and methods; all of a kind where none is named.
+
+        Raises ProbcalError for a name that the experiment does not have, all of them at once.
+        """
+        known = {
+            "data set": ({card.name for card in self.cards}, datasets),
+            "learner": ({column.learner.name for column in self.columns}, learners),
+            "method": ({column.method.name for column in self.columns}, methods),
+        }
+        wrong = [
+            f'{self.name} has no {kind} "{name}"{did_you_mean(name, names)} (it has: {", ".join(sorted(names))})'
+            for kind, (names, wanted) in known.items()
+            for name in wanted
+            if name not in names
+        ]
+        if wrong:
+            raise ProbcalError("\n".join(wrong))
+        return replace(
+            self,
+            cards=tuple(card for card in self.cards if not datasets or card.name in datasets),
+            columns=tuple(
+                column
+                for column in self.columns
+                if (not learners or column.learner.name in learners) and (not methods or column.method.name in methods)
+            ),
+        )
+
+
+def config_names() -> list[str]:
+    """The names of the shipped experiments, sorted."""
+    return sorted(path.stem for path in shipped("configs").glob("*.yaml"))
+
+
+def find_config(name: str) -> Path:
+    """A path as given, or a shipped experiment by its name. Raises ProbcalError when neither is there."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") or path.exists():
+        return path
+    if name in config_names():
+        return shipped("configs") / f"{name}.yaml"
+    raise ProbcalError(
+        f'there is no file "{name}" and no shipped experiment of that name'
+        f"{did_you_mean(name, config_names())} (shipped: {', '.join(config_names())})"
+    )
+
+
+def read_experiment(path: Path) -> Experiment:
+    """The experiment in ``path``. Raises FileProblems with all that is wrong in it, each with its line."""
+    return parse_experiment(YamlFile.read(path))
+
+
+def parse_experiment(file: YamlFile) -> Experiment:
+    """The experiment in a file already read; raises FileProblems likewise."""
+    parsed = validated(ExperimentFile, file, more=name_problems(file, METRICS))
+    cards = tuple(read_card(find_card(name, beside=file.path.parent)) for name in parsed.datasets)
+    return Experiment(
+        name=parsed.name,
+        title=parsed.title or parsed.name,
+        paper=parsed.paper,
+        seed=parsed.seed,
+        repeats=parsed.repeats,
+        cards=cards,
+        columns=tuple(_columns(parsed)),
+        metrics=tuple(parsed.metrics),
+        path=file.path,
+        text=file.text,
+    )
+
+
+def _columns(parsed: ExperimentFile) -> list[Column]:
+    columns = []
+    combinations = {"methods": list(parsed.methods), "combinations": parsed.combinations}
+    for name, entry in parsed.learners.items():
+        builtin = resolve(name, entry.type, LEARNERS)
+        learner = Component(
+            name=name,
+            path=builtin.path,
+            params={**builtin.params, **entry.params},
+            label=entry.label or builtin.label or name,
+            encoding=entry.encoding or builtin.encoding,
+            paper=entry.paper,
+        )
+        columns += [
+            _column(learner, method, parsed.methods[method], params_here)
+            for method, params_here in methods_of(combinations, name).items()
+        ]
+    return columns
+
+
+def _column(learner: Component, name: str, entry: MethodEntry, params_here: dict[str, Any]) -> Column:
+    builtin = resolve(name, entry.type, METHODS)
+    label = entry.label if entry.label is not None else builtin.label
+    method = Component(
+        name=name,
+        path=builtin.path,
+        params={**builtin.params, **entry.params, **params_here},
+        label=label,
+        paper=(entry.type or name) if learner.paper else None,
+    )
+    return Column(learner, method, f"{label}{learner.label}")

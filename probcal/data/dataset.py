@@ -1,0 +1,165 @@
+"""A Dataset, and the one way in which the rows of any source become one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from probcal.data.card import Card
+from probcal.errors import DataError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Rows ready for a learner.
+
+    ``X``: (n_rows, n_columns) frame of float64 columns (NaN = missing) and categorical columns with
+    sorted string categories (NaN = missing). ``y``: (n_rows,) int8, 1 for the positive class.
+    """
+
+    card: Card
+    X: pd.DataFrame
+    y: np.ndarray
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    def fingerprint(self) -> str:
+        """sha256 over column names, kinds, values and labels: equal only for equal data sets."""
+        digest = hashlib.sha256()
+        for name, column in self.X.items():
+            digest.update(f"\0{name}\0{column.dtype.name}\0".encode())
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                digest.update("\0".join(column.cat.categories).encode())
+                digest.update(column.cat.codes.to_numpy("<i4").tobytes())
+            else:
+                values = column.to_numpy("<f8", copy=True)
+                values[np.isnan(values)] = np.nan  # one bit pattern for every NaN
+                values[values == 0] = 0.0  # and one for zero
+                digest.update(values.tobytes())
+        digest.update(self.y.astype("i1").tobytes())
+        return digest.hexdigest()
+
+
+def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
+    """The Dataset of ``rows``, as any source delivers them, checked against the card.
+
+    ``rows`` has the card's column names; values are text, numbers or categories as the source has
+    them, missing ones None or NaN. Rows of a holdout set are put in sorted order, so that the same
+    rows give the same splits whatever order a source keeps them in.
+
+    Raises DataError when a value, the shape, the class counts or the fingerprint is not as expected.
+    """
+    rows = rows.reset_index(drop=True)
+    _check_names(card, rows)
+    unlabelled = rows[card.target].isna()
+    if unlabelled.any() and not card.drop_unlabelled:
+        raise DataError(
+            f"{card.name}: {int(unlabelled.sum())} rows have no label in column {card.target!r} (the first "
+            f"is row {int(unlabelled.idxmax()) + 1}); remove them, or set drop_unlabelled on the card"
+        )
+    rows = rows[~unlabelled]
+    labels = rows[card.target].map(as_text).to_numpy(object)
+    _check_labels(card, labels)
+    columns = {name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)}
+    dataset = Dataset(card, pd.DataFrame(columns), np.isin(labels, card.positive).astype(np.int8))
+    if card.split.kind == "holdout":
+        dataset = _in_sorted_order(dataset)
+    check(dataset)
+    return dataset
+
+
+def check(dataset: Dataset) -> None:
+    """Raises DataError unless shape and fingerprint are what the card expects."""
+    expect = dataset.card.expect
+    for what, found, wanted in (
+        ("rows", len(dataset.X), expect.rows),
+        ("columns", dataset.X.shape[1], expect.columns),
+    ):
+        if found != wanted:
+            raise DataError(f"{dataset.name}: {found} {what} arrived, the card expects {wanted}")
+    if expect.fingerprint and dataset.fingerprint() != expect.fingerprint:
+        raise DataError(
+            f"{dataset.name}: the values are not those the card expects "
+            f"(fingerprint {dataset.fingerprint()[:16]}…, card {expect.fingerprint[:16]}…)"
+        )
+
+
+def _check_names(card: Card, rows: pd.DataFrame) -> None:
+    wanted = [card.target, *(name for name, _ in _kinds(card, rows))]
+    if missing := [name for name in wanted if name not in rows]:
+        near = did_you_mean(missing[0], map(str, rows.columns))
+        raise DataError(f"{card.name}: the column {missing[0]!r} of the card did not arrive{near}")
+
+
+def _check_labels(card: Card, labels: np.ndarray) -> None:
+    levels, counts = np.unique(labels, return_counts=True)
+    found = {str(label): int(count) for label, count in zip(levels, counts, strict=True)}
+    if len(found) < 2:
+        only = f"only the label {next(iter(found))!r}" if found else "no rows"
+        raise DataError(f"{card.name}: column {card.target!r} holds {only}; two classes are needed")
+    if not set(card.positive) & set(found):
+        raise DataError(
+            f"{card.name}: no row has the positive label {card.positive}; the labels are {sorted(found)}"
+        )
+    if set(found) <= set(card.positive):
+        raise DataError(f"{card.name}: every row has a positive label {card.positive}; two are needed")
+    if card.expect.classes is not None and found != card.expect.classes:
+        raise DataError(f"{card.name}: the classes are {found}, the card expects {card.expect.classes}")
+
+
+def _kinds(card: Card, rows: pd.DataFrame) -> Iterable[tuple[str, str]]:
+    """The input columns with their kinds, ``*`` spelt out over the columns that arrived."""
+    for name, kind in card.columns.items():
+        if name == "*":
+            yield from ((other, kind) for other in rows.columns if other not in card.columns)
+        elif kind not in ("ignore", "target"):
+            yield name, kind
+
+
+def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray | pd.Categorical:
+    """One finished column. All work is done once per distinct value: KDD Cup 98 has 90 million values."""
+    codes, distinct = pd.factorize(values)  # -1 for missing, which picks the last element below
+    if kind != "nominal":
+        numbers = pd.to_numeric(pd.Series(list(distinct), dtype=object), errors="coerce")
+        numbers = numbers.to_numpy(np.float64, copy=True)
+        wrong = ~np.isfinite(numbers)
+        if kind == "infer":
+            kind = "nominal" if wrong.any() else "numeric"
+    if kind == "nominal":
+        texts = [as_text(value) for value in distinct]
+        levels = sorted(set(texts))
+        position = {text: number for number, text in enumerate(levels)}
+        recoded = np.array([*(position[text] for text in texts), -1])[codes]
+        return pd.Categorical.from_codes(recoded, categories=pd.Index(levels, dtype=object))
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise DataError(
+            f"{card.name}: column {name!r} is numeric on the card, "
+            f"but row {values.index[np.argmax(codes == first)] + 1} holds {distinct[first]!r}"
+        )
+    numbers[np.isin(numbers, [float(code) for code in card.missing_codes.get(name, [])])] = np.nan
+    return np.append(numbers, np.nan)[codes]
+
+
+def as_text(value: object) -> str:
+    """A label or level as the original file spells it: a whole number without ``.0``."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _in_sorted_order(dataset: Dataset) -> Dataset:
+    keys = [
+        column.cat.codes.to_numpy() if isinstance(column.dtype, pd.CategoricalDtype) else column.to_numpy()
+        for _, column in dataset.X.items()
+    ]
+    order = np.lexsort([dataset.y, *reversed(keys)])
+    return Dataset(dataset.card, dataset.X.iloc[order].reset_index(drop=True), dataset.y[order])

@@ -1,0 +1,94 @@
+"""Text files of fields between separators: UCI's .data files, CSV, the KDD cups' tables."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from probcal.data.card import FileSource
+from probcal.data.text_columns import respelt, stacked, text_column
+from probcal.errors import DataError
+
+_ROWS_AT_A_TIME = 20_000
+"""So many rows are text fields at once, before they are categories: KDD Cup 98 has 480 fields a row."""
+_QUOTED = re.compile(rb'"[^"]*"')
+_Line = tuple[int, bytes]
+"""Number in the file, counted from 1, and content."""
+
+
+def read_delimited(
+    content: bytes, path: Path, source: FileSource, names: list[str] | None, skip_lines: list[int]
+) -> pd.DataFrame:
+    """All fields of a file as categorical columns of text without blanks around it, missing ones NaN.
+
+    ``names`` are those of the columns; None where the file has a header. ``path`` is for messages.
+
+    Raises DataError, naming the line, when a line does not have as many fields as there are columns.
+    """
+    lines = _data_lines(content.removeprefix(codecs.BOM_UTF8), source, set(skip_lines))
+    if names is None:
+        names = _header(lines.pop(0), path, source) if lines else []
+    if not lines:
+        raise DataError(f"{path}: holds no data")
+    _check_fields(lines, path, source, len(names))
+    chunks = pd.read_csv(
+        io.BytesIO(b"\n".join(line for _, line in lines)),
+        sep=r"\s+" if source.separator == "whitespace" else source.separator,
+        header=None,
+        names=names,
+        dtype=str,
+        na_filter=False,
+        skipinitialspace=True,
+        skip_blank_lines=False,
+        encoding_errors="backslashreplace",  # old files hold a stray Latin-1 letter here and there
+        chunksize=_ROWS_AT_A_TIME,
+    )
+    missing = set(source.missing)
+
+    def spelling(text: str) -> str | None:
+        return None if text.strip() in missing else text.strip()
+
+    return stacked([chunk.apply(lambda fields: respelt(text_column(fields), spelling)) for chunk in chunks])
+
+
+def _data_lines(content: bytes, source: FileSource, skipped: set[int]) -> list[_Line]:
+    comment = source.comment.encode() if source.comment else None
+    blanks_separate = source.separator == "whitespace"
+    return [
+        (number, line.strip() if blanks_separate else line)
+        for number, line in enumerate(content.splitlines(), 1)
+        if line.strip() and number not in skipped and not (comment and line.startswith(comment))
+    ]
+
+
+def _header(line: _Line, path: Path, source: FileSource) -> list[str]:
+    number, content = line
+    text = content.decode("utf-8", "backslashreplace")
+    if source.separator == "whitespace":
+        names = text.split()
+    else:
+        fields = next(csv.reader([text], delimiter=source.separator, skipinitialspace=True))
+        names = [name.strip() for name in fields]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"{path}:{number}: two columns are called {twice[0]!r}")
+    return names
+
+
+def _check_fields(lines: list[_Line], path: Path, source: FileSource, wanted: int) -> None:
+    """pandas stops at a line that is too long, but fills one that is too short with blanks."""
+    separator = None if source.separator == "whitespace" else source.separator.encode()
+    for number, line in lines:
+        bare = _QUOTED.sub(b"quoted", line) if b'"' in line else line
+        found = len(bare.split(separator)) if separator is None else bare.count(separator) + 1
+        if found != wanted:
+            fault = f"{found} field{'s' * (found != 1)} where {wanted} are expected"
+        elif b'"' in bare:
+            fault = "a quotation mark that is not closed"
+        else:
+            continue
+        raise DataError(f"{path}:{number}: {fault}; mend the line, or name it under skip_lines on the card")

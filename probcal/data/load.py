@@ -1,0 +1,135 @@
+"""Getting a data set: the cache first, then a folder of original files, then OpenML.
+
+``obtain`` may use the network and runs before any cell; ``load`` reads what ``obtain`` left and is all
+that a cell calls.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from platformdirs import user_cache_path
+
+from probcal.data.bundled import bundled_rows
+from probcal.data.card import Card
+from probcal.data.dataset import Dataset, assemble, check
+from probcal.data.files import missing_files, read_original_files
+from probcal.errors import DataError, MissingData
+
+
+def cache_folder() -> Path:
+    """``PROBCAL_CACHE_DIR``, or the user's cache folder as the system has it."""
+    chosen = os.environ.get("PROBCAL_CACHE_DIR")
+    return Path(chosen) if chosen else user_cache_path("probcal", appauthor=False)
+
+
+def data_folder(chosen: str | None = None) -> Path | None:
+    """The folder of original files: ``chosen``, or ``PROBCAL_DATA_DIR``, or None.
+
+    Raises DataError when the one named is not a folder.
+    """
+    named = chosen or os.environ.get("PROBCAL_DATA_DIR")
+    if not named:
+        return None
+    if not Path(named).is_dir():
+        said = "--data-dir" if chosen else "PROBCAL_DATA_DIR"
+        raise DataError(f"{said} names {named}, which is not a folder")
+    return Path(named)
+
+
+def obtain(card: Card, folder: Path | None = None) -> str:
+    """Make sure ``load(card)`` works; returns where the data came from: cache, files, OpenML or bundled.
+
+    Raises MissingData when no source has the set, DataError when what came is not what the card says.
+    """
+    if card.bundled:
+        load(card)
+        return "bundled with scikit-learn"
+    if _read_cache(card) is not None:
+        return "cache"
+    if folder is not None and card.files and not missing_files(card, folder):
+        _write_cache(assemble(card, read_original_files(card, folder)))
+        return f"original files in {folder}"
+    if card.openml is None:
+        raise MissingData(f"{card.name}: is not at hand. {_where_to_put(card, folder)} OpenML: {card.no_openml}")
+    from probcal.data.openml import fetch_openml_rows
+
+    try:
+        rows = fetch_openml_rows(card)
+    except MissingData:
+        raise
+    except DataError as error:
+        raise MissingData(f"{error}. {_where_to_put(card, folder)}".rstrip()) from None
+    _write_cache(assemble(card, rows))
+    return f"OpenML {card.openml.id}"
+
+
+@lru_cache(maxsize=2)
+def load(card: Card) -> Dataset:
+    """The data set, from the cache or scikit-learn; never from the network.
+
+    Raises MissingData when ``obtain`` has not been called for it on this machine.
+    """
+    if card.bundled:
+        return assemble(card, bundled_rows(card))
+    dataset = _read_cache(card)
+    if dataset is None:
+        raise MissingData(f'{card.name}: is not in the cache {cache_folder()}; "probcal fetch" brings it there')
+    return dataset
+
+
+def _where_to_put(card: Card, folder: Path | None) -> str:
+    if not card.files:
+        return ""
+    target = f"{folder or 'DATA_DIR'}/{card.folder or card.name}/"
+    names = ", ".join(missing_files(card, folder) if folder else [file.name for file in card.files[0].files])
+    hint = "" if folder else " and name DATA_DIR with --data-dir or PROBCAL_DATA_DIR"
+    return f"Put {names} into {target}{hint}."
+
+
+def _folder_of(card: Card) -> Path:
+    return cache_folder() / f"{card.name}-{card.digest}"
+
+
+def _read_cache(card: Card) -> Dataset | None:
+    """The cached data set; None when it is not there or is not, to the last bit, what was written."""
+    folder = _folder_of(card)
+    try:
+        written = json.loads((folder / "written.json").read_text(encoding="utf-8"))["fingerprint"]
+        y = np.load(folder / "y.npy", allow_pickle=False)
+        dataset = Dataset(card, pd.read_parquet(folder / "X.parquet"), y)
+    except Exception:  # whatever a damaged file makes a reader raise: the next source is asked
+        return None
+    if dataset.fingerprint() != written:
+        return None
+    check(dataset)
+    return dataset
+
+
+def _write_cache(dataset: Dataset) -> None:
+    """Written aside and moved into place, so that a kill leaves a whole copy or none."""
+    target = _folder_of(dataset.card)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=f".{dataset.name}-", dir=target.parent))
+        try:
+            dataset.X.to_parquet(aside / "X.parquet")
+            np.save(aside / "y.npy", dataset.y)
+            (aside / "written.json").write_text(json.dumps({"fingerprint": dataset.fingerprint()}), encoding="utf-8")
+            if target.exists():  # a damaged copy: _read_cache refused it
+                shutil.rmtree(target)
+            os.replace(aside, target)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    except OSError as error:
+        raise DataError(
+            f"{dataset.name}: cannot be kept in the cache {target.parent}: {error.strerror or error};"
+            " choose another folder with PROBCAL_CACHE_DIR"
+        ) from None

@@ -1,0 +1,43 @@
+"""Columns of text kept as categories: each distinct value is stored, and changed, only once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+Spelling = str | None
+"""A value as it is to be; None for missing."""
+
+
+def text_column(values: Sequence[Spelling] | pd.Series) -> pd.Series:
+    """(n,) text, None or NaN for missing, as a categorical column."""
+    return pd.Series(pd.Categorical(values))
+
+
+def respelt(column: pd.Series, spelling: Callable[[str], Spelling]) -> pd.Series:
+    """The categorical ``column`` (n,) with each value replaced by ``spelling(value)``."""
+    return _joined([([spelling(value) for value in column.cat.categories], column.cat.codes.to_numpy())])
+
+
+def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Frames with the same columns, one under the other. ``pd.concat`` would give up the categories."""
+    if len(frames) == 1:
+        return frames[0]
+    return pd.DataFrame({name: _stacked_column([frame[name] for frame in frames]) for name in frames[0]})
+
+
+def _stacked_column(parts: list[pd.Series]) -> pd.Series:
+    if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+        return _joined([(list(part.cat.categories), part.cat.codes.to_numpy()) for part in parts])
+    return pd.concat(parts, ignore_index=True)
+
+
+def _joined(parts: list[tuple[list[Spelling], np.ndarray]]) -> pd.Series:
+    """One column of parts given as (their values, the number of each row's value, -1 for missing)."""
+    levels = sorted({text for values, _ in parts for text in values if text is not None})
+    number = {text: position for position, text in enumerate(levels)} | {None: -1}
+    codes = [np.array([*(number[text] for text in values), -1])[rows] for values, rows in parts]
+    categories = pd.Index(levels, dtype=object)
+    return pd.Series(pd.Categorical.from_codes(np.concatenate(codes), categories=categories))

@@ -1,0 +1,49 @@
+"""The errors that a user can mend: one clear message each, never a traceback."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class ProbcalError(Exception):
+    """Something the user can mend. The command line prints it and exits with 2."""
+
+
+class DataError(ProbcalError):
+    """A data set is missing, is not what its card says, or cannot be used as it is."""
+
+
+class MissingData(DataError):
+    """A data set is nowhere to be had; the run goes on without it and ends with exit code 1."""
+
+
+class StoreError(ProbcalError):
+    """A results folder cannot be read or written, or belongs to something else."""
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One fault in a file: where it is (line counted from 1, 0 = the file as a whole) and what it is."""
+
+    line: int
+    message: str
+
+
+class FileProblems(ProbcalError):
+    """All the faults found in one file, each as ``path:line: message``."""
+
+    def __init__(self, path: Path | str, problems: Iterable[Problem]) -> None:
+        self.path = Path(path)
+        self.problems = sorted(set(problems))
+        where = [f"{path}:{p.line}" if p.line else f"{path}" for p in self.problems]
+        super().__init__("\n".join(f"{w}: {p.message}" for w, p in zip(where, self.problems, strict=True)))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``'; did you mean "x"?'`` for a near miss among ``known``, else ``''``."""
+    by_folded = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(str(word).lower(), by_folded, n=1, cutoff=0.6)
+    return f'; did you mean "{by_folded[near[0]]}"?' if near else ""

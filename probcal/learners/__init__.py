@@ -1,0 +1,19 @@
+"""Base learners: the papers' own by short names, any scikit-learn classifier by its import path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from probcal.learners.kernel_nb import KernelNaiveBayes
+
+__all__ = ["KernelNaiveBayes"]
+
+
+def __getattr__(name: str) -> object:
+    # imported on first use: scikit-learn costs a second that `probcal --help` must not pay
+    if name == "KernelNaiveBayes":
+        from probcal.learners.kernel_nb import KernelNaiveBayes
+
+        return KernelNaiveBayes
+    raise AttributeError(f"module 'probcal.learners' has no attribute {name!r}")

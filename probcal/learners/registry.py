@@ -1,0 +1,33 @@
+"""The learners that have a short name. Any other is named by its import path."""
+
+from __future__ import annotations
+
+from probcal.components import Builtin
+
+LEARNERS: dict[str, Builtin] = {
+    "tree": Builtin(
+        "sklearn.tree.DecisionTreeClassifier",
+        "decision tree (entropy, two rows a leaf at least): the native stand-in for J48",
+        {"criterion": "entropy", "min_samples_leaf": 2},
+        label="Tree",
+    ),
+    "linear_svm": Builtin(
+        "sklearn.svm.LinearSVC",
+        "linear support vector machine (hinge loss, C = 1)",
+        {"loss": "hinge", "C": 1.0},
+        label="SVM",
+    ),
+    "kernel_nb": Builtin(
+        "probcal.learners.kernel_nb.KernelNaiveBayes",
+        "naive Bayes with kernel densities, as Weka's NaiveBayes -K",
+        label="NB",
+        encoding="native",
+    ),
+    "gaussian_nb": Builtin("sklearn.naive_bayes.GaussianNB", "naive Bayes with Gaussian densities", label="GaussNB"),
+    "logistic": Builtin(
+        "sklearn.linear_model.LogisticRegression",
+        "logistic regression with next to no penalty (Weka's Logistic has a ridge of 1e-8)",
+        {"C": 1e8, "solver": "newton-cholesky"},
+        label="Log",
+    ),
+}

@@ -1,0 +1,1 @@
+"""Methods: each turns a base learner into an estimator of class probabilities."""

@@ -1,0 +1,31 @@
+"""Importance weights, given to a learner directly or through rejection sampling."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+TotalWeight = Literal["n"] | None
+
+
+def importance_weights(positive: np.ndarray, p: float, total_weight: TotalWeight = None) -> np.ndarray:
+    """i_p(y) = (1-p)/p for positive rows and 1 for the others (Langford & Zadrozny 2005, Corollary 1).
+
+    A classifier that is best under these weights says 1 exactly where D(1|x) > p.
+
+    ``positive``: (n_rows,) bool. ``total_weight=None`` leaves the weights as printed; ``"n"`` rescales
+    them to sum to the number of rows, so that a regularised learner sees the same amount of data at
+    every p. Returns (n_rows,) float64.
+    """
+    weights = np.where(positive, (1 - p) / p, 1.0)
+    return weights if total_weight is None else weights * (len(weights) / weights.sum())
+
+
+def rejection_sample(weights: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Row numbers of one rejection sample: row i is kept with probability w_i / Z.
+
+    Z is the largest weight, the smallest that is valid, so that no row is thrown away needlessly
+    (Zadrozny, Langford & Abe 2003, section 2.3). Rows keep their order and none is repeated.
+    """
+    return np.flatnonzero(random.random(len(weights)) * weights.max() < weights)

@@ -1,0 +1,67 @@
+"""Which interval of probabilities Probing splits next, and where.
+
+Langford & Zadrozny (2005), section 3, "Loss Details". All logarithms here are natural (nats).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+Loss = Literal["log_loss", "squared_error"]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval [a, b] of probabilities, its minimax optimal ``p``, and what splitting it may gain.
+
+    ``gain`` is the largest possible drop in loss for one training example that lies in it, by the
+    rule that the paper prints.
+    """
+
+    a: float
+    b: float
+    p: float
+    gain: float
+
+    @property
+    def can_be_split(self) -> bool:
+        """False once ``p`` is no longer strictly inside: floating point has run out between a and b."""
+        return self.a < self.p < self.b
+
+    def split(self, loss: Loss) -> tuple[Interval, Interval]:
+        """[a, p] and [p, b]: step 2(c) of Algorithm 1."""
+        return interval(self.a, self.p, loss), interval(self.p, self.b, loss)
+
+
+def interval(a: float, b: float, loss: Loss) -> Interval:
+    """The interval [a, b] under ``loss``."""
+    if loss == "log_loss":
+        p = _minimax_log_loss(a, b)
+        return Interval(a, b, p, _gain_log_loss(a, p) if a < p < b else 0.0)
+    return Interval(a, b, (a + b) / 2, b - a)
+
+
+def entropy(p: float) -> float:
+    """Shannon entropy of a coin with bias ``p``, in nats; 0 at both ends."""
+    return -_x_log_y(p, p) - _x_log_y(1 - p, 1 - p)
+
+
+def _minimax_log_loss(a: float, b: float) -> float:
+    """p = 1 / (1 + exp((H(b) - H(a)) / (b - a))); the middle where [a, b] has no width left."""
+    if not a < b:
+        return a
+    slope = (entropy(b) - entropy(a)) / (b - a)
+    if slope > 700:  # exp would overflow; a slope this steep needs b below 1e-300
+        return a
+    return min(max(1 / (1 + math.exp(slope)), a), b)
+
+
+def _gain_log_loss(a: float, p: float) -> float:
+    """(1-a) ln((1-a)/(1-p)) + a ln(a/p): the regret of p when the truth is a."""
+    return (1 - a) * (math.log1p(-a) - math.log1p(-p)) + (_x_log_y(a, a) - _x_log_y(a, p))
+
+
+def _x_log_y(x: float, y: float) -> float:
+    return x * math.log(y) if x > 0 else 0.0

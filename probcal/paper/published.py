@@ -1,0 +1,94 @@
+"""The numbers that a paper printed, looked up by our names."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from probcal.errors import ProbcalError, did_you_mean
+
+_FOLDER = Path(__file__).parent
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class UnknownPaper(ProbcalError):
+    """There is no file with the numbers of that paper."""
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """One printed table of numbers: (data set, learner, method) -> number, infinity for a printed ∞."""
+
+    number: int
+    tolerance: float
+    """How near a result on the same split has to come to count as reproduced."""
+    numbers: dict[tuple[str, str, str], float]
+
+
+@dataclass(frozen=True)
+class Published:
+    """A paper's tables. ``titles`` maps our data set names to the paper's row titles."""
+
+    title: str
+    citation: str
+    short: str
+    """Authors and year, as one writes them in a sentence."""
+    titles: dict[str, str]
+    columns: dict[str, tuple[str, str]]
+    """The paper's column titles, in order: title -> (learner, method)."""
+    tables: dict[str, PublishedTable]
+    """By metric."""
+    winners: dict[str, dict[str, str]]
+    """The table of best methods as printed: data set -> metric -> entry."""
+
+    @classmethod
+    @functools.cache
+    def read(cls, name: str) -> Published:
+        """The paper of this ``name``, such as ``langford-zadrozny-2005``; read once per process.
+
+        Raises UnknownPaper.
+        """
+        try:
+            text = (_FOLDER / f"{name}.yaml").read_bytes()
+        except FileNotFoundError:
+            known = sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+            raise UnknownPaper(
+                f'there are no published numbers of a paper "{name}"{did_you_mean(name, known)}'
+                f" (there are: {', '.join(known)})"
+            ) from None
+        return _parsed(yaml.load(text, Loader=_LOADER))
+
+    def number(self, dataset: str, learner: str, method: str, metric: str) -> float | None:
+        """The printed number (``inf`` for ∞), or None where the paper has none."""
+        table = self.tables.get(metric)
+        return table.numbers.get((dataset, learner, method)) if table else None
+
+    def best(self, dataset: str, metric: str) -> str | None:
+        """The best method as printed, such as ``J48/SVM``, or None where the paper names none."""
+        return self.winners.get(dataset, {}).get(metric)
+
+
+def _parsed(raw: dict[str, Any]) -> Published:
+    columns = {title: (column["learner"], column["method"]) for title, column in raw["columns"].items()}
+    return Published(
+        title=raw["title"],
+        citation=raw["citation"],
+        short=raw["short"],
+        titles=raw["datasets"],
+        columns=columns,
+        tables={metric: _table(table, list(columns.values())) for metric, table in raw["tables"].items()},
+        winners=raw["best"],
+    )
+
+
+def _table(raw: dict[str, Any], columns: list[tuple[str, str]]) -> PublishedTable:
+    numbers = {
+        (dataset, learner, method): float(number)
+        for dataset, row in raw["rows"].items()
+        for (learner, method), number in zip(columns, row, strict=True)
+    }
+    return PublishedTable(raw["number"], raw["tolerance"], numbers)

@@ -1,0 +1,88 @@
+"""One cell: fit on the training rows, estimate on the test rows, measure."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from probcal.components import import_class
+from probcal.config import Component
+from probcal.data.card import Card
+from probcal.data.encode import NumericEncoder
+from probcal.data.load import load
+from probcal.data.splits import split_rows, stream_seed
+from probcal.metrics import all_metrics
+from probcal.run.plan import Cell
+from probcal.store import CellResult
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of a cell with the labels and estimates behind it, (n_test,) each; None if it failed."""
+
+    result: CellResult
+    y: np.ndarray | None = None
+    p: np.ndarray | None = None
+
+
+def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
+    """Run one cell. Whatever it raises becomes a failed result with the traceback kept."""
+    start = time.perf_counter()
+    row = {
+        "dataset": cell.card.name,
+        "repetition": cell.repetition,
+        "learner": cell.column.learner.name,
+        "method": cell.column.method.name,
+        "key": key,
+        "run": run,
+    }
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            X_train, y_train, X_test, y_test = _rows(
+                cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding
+            )
+            row |= {"n_train": len(y_train), "n_test": len(y_test)}
+            p = _estimates(cell, X_train, y_train, X_test)
+        row["warnings"] = dict(Counter(warning.category.__name__ for warning in caught))
+        row["metrics"] = all_metrics(y_test, p)
+        return Outcome(CellResult(status="done", seconds=_since(start), **row), y_test, p)
+    except Exception as error:
+        row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
+        return Outcome(CellResult(status="failed", seconds=_since(start), **row))
+
+
+def _estimates(cell: Cell, X_train: Any, y_train: np.ndarray, X_test: Any) -> np.ndarray:
+    seed = stream_seed(cell.seed, "fit", cell.id) % 2**31
+    method = cell.column.method
+    estimator = import_class(method.path)(_build(cell.column.learner), **{"random_state": seed, **method.params})
+    estimator.fit(X_train, y_train)
+    return np.asarray(estimator.predict_proba(X_test)[:, 1], dtype=np.float64)
+
+
+def _build(learner: Component) -> Any:
+    return import_class(learner.path)(**learner.params)
+
+
+def _since(start: float) -> float:
+    return round(time.perf_counter() - start, 6)
+
+
+@lru_cache(maxsize=2)
+def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding: str) -> tuple[Any, ...]:
+    """(X_train, y_train, X_test, y_test); an encoding is learned on the training rows alone."""
+    dataset = load(card)
+    train, test = (rows[:max_rows] for rows in split_rows(card, len(dataset.y), repetition, seed))
+    X_train, X_test = _safe_indexing(dataset.X, train), _safe_indexing(dataset.X, test)
+    if encoding == "numeric":
+        encoder = NumericEncoder().fit(X_train)
+        X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
+    return X_train, dataset.y[train], X_test, dataset.y[test]

@@ -1,0 +1,67 @@
+"""Where results come from: taken once per run, never per cell."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import secrets
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import probcal
+from probcal.config import Experiment
+from probcal.run.keys import code_of, versions_of
+from probcal.run.plan import Planned
+
+
+def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str, str], jobs: int) -> dict[str, Any]:
+    """What is needed to make the same numbers again, as plain values; ``run`` names the run.
+
+    ``sources``: data set -> where it came from.
+    """
+    modules = {
+        component.path.rpartition(".")[0]
+        for column in experiment.columns
+        for component in (column.learner, column.method)
+    }
+    now = datetime.now(UTC)
+    return {
+        "run": f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",
+        "started": now.isoformat(timespec="seconds"),
+        "command": ["probcal", *sys.argv[1:]],
+        "cells": len(planned),
+        "jobs": jobs,
+        "seed": experiment.seed,
+        "config_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
+        "data": {
+            card.name: {"source": sources.get(card.name), "fingerprint": card.expect.fingerprint}
+            for card in experiment.cards
+        },
+        "probcal": probcal.__version__,
+        "git": _git_state(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processors": os.cpu_count(),
+        "versions": versions_of(*sorted(modules)),
+        "code": code_of(*sorted(modules)),
+    }
+
+
+def _git_state() -> dict[str, Any] | None:
+    """Commit and whether tracked files differ from it; None outside a checkout."""
+    here = Path(__file__).parent
+    try:
+        commit = _git(here, "rev-parse", "HEAD")
+        changed = _git(here, "status", "--porcelain", "--untracked-files=no", "--", str(here))
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit, "changed": bool(changed)}
+
+
+def _git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, timeout=10, check=True)
+    return done.stdout.strip()

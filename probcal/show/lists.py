@@ -1,0 +1,64 @@
+"""What a config can name, as short tables."""
+
+from __future__ import annotations
+
+from tabulate import tabulate
+
+from probcal.components import Builtin
+
+
+def listing(kind: str) -> str:
+    """A table of the ``datasets``, ``learners``, ``methods``, ``metrics`` or ``configs`` there are."""
+    return {
+        "datasets": _datasets,
+        "learners": _learners,
+        "methods": _methods,
+        "metrics": _metrics,
+        "configs": _configs,
+    }[kind]()
+
+
+def _datasets() -> str:
+    from probcal.data.card import card_names, find_card, read_card
+
+    cards = [read_card(find_card(name)) for name in card_names()]
+    rows = [
+        [
+            card.name,
+            card.expect.rows,
+            card.expect.columns,
+            card.split.kind,
+            f"OpenML {card.openml.id}" if card.openml else "scikit-learn" if card.bundled else "files only",
+            card.title,
+        ]
+        for card in cards
+    ]
+    return tabulate(rows, ["name", "rows", "columns", "split", "from", "title"])
+
+
+def _learners() -> str:
+    from probcal.learners.registry import LEARNERS
+
+    return _components(LEARNERS) + "\nAny other scikit-learn classifier by its import path."
+
+
+def _methods() -> str:
+    from probcal.methods.registry import METHODS
+
+    return _components(METHODS) + "\nAny other meta-estimator by its import path."
+
+
+def _components(table: dict[str, Builtin]) -> str:
+    return tabulate([[name, one.about, one.path] for name, one in table.items()], ["name", "what it is", "class"])
+
+
+def _metrics() -> str:
+    from probcal.metrics import ABOUT
+
+    return tabulate(list(ABOUT.items()), ["name", "what it is"])
+
+
+def _configs() -> str:
+    from probcal.config import config_names
+
+    return "\n".join(config_names())

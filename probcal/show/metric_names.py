@@ -1,0 +1,30 @@
+"""How a metric is called in a table, and which end of it is the good one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MetricName:
+    short: str
+    long: str
+    larger_is_better: bool = False
+
+    def best(self, numbers: list[float]) -> float:
+        return max(numbers) if self.larger_is_better else min(numbers)
+
+
+# In the order of the tables of Langford & Zadrozny, section 5.
+_KNOWN = {
+    "cxe": MetricName("CXE", "Cross entropy (bits)"),
+    "rms": MetricName("RMS", "Root mean squared error"),
+    "auc": MetricName("AUC", "Area under the ROC curve", larger_is_better=True),
+    "c_emp": MetricName("c_emp", "Empirical calibration error c_emp"),
+}
+TABLES_1_TO_3 = ("cxe", "rms", "auc")
+
+
+def metric_name(metric: str) -> MetricName:
+    """An unknown metric goes by its own name and is a loss."""
+    return _KNOWN.get(metric, MetricName(metric, metric))

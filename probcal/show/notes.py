@@ -1,0 +1,43 @@
+"""The footnotes: what each mark means, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from probcal.show.grid import INCOMPLETE, INFINITY, NOT_RUN
+from probcal.show.summary import Census, Summary
+from probcal.store import CellResult
+
+UNDEFINED = "n/a"
+_LONGEST_REASON = 120
+
+
+def footnotes(summaries: Sequence[Summary], found: Census) -> list[str]:
+    """Only of marks that stand in the table; failed and missing cells are counted over the experiment."""
+    notes = []
+    if any(0 < one.infinite < one.n for one in summaries):
+        notes.append(f"{INFINITY} (k/n): k of n splits gave {INFINITY}, which makes the mean {INFINITY}.")
+    if partial := sum(one.partial for one in summaries):
+        notes.append(f"{INCOMPLETE} mean over fewer splits than planned ({partial} in this table).")
+    if undefined := sum(one.undefined for one in summaries):
+        notes.append(f"{UNDEFINED}: the metric has no value ({undefined} finished cells).")
+    return notes + troubles(found)
+
+
+def troubles(found: Census) -> list[str]:
+    notes = []
+    if found.failed:
+        first = found.failed[0]
+        notes.append(
+            f"failed: {len(found.failed)} of {found.planned} cells; the first is {first.id}: {_reason(first)}"
+        )
+    if found.not_run:
+        of_empty = f"; none was run of {', '.join(found.empty)}" if found.empty else ""
+        notes.append(f"{NOT_RUN} not run: {found.not_run} of {found.planned} cells{of_empty}.")
+    return notes
+
+
+def _reason(result: CellResult) -> str:
+    first_line = ((result.message or "").strip().splitlines() or [""])[0]
+    said = ": ".join(filter(None, [result.error_type, first_line])) or f"{result.status}, without a message"
+    return said if len(said) <= _LONGEST_REASON else said[: _LONGEST_REASON - 1] + "…"

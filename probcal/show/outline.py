@@ -1,0 +1,62 @@
+"""What an experiment was asked to measure, as its results folder tells it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from probcal.errors import StoreError
+from probcal.store import Store
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Row(_Part):
+    name: str
+    title: str
+
+
+class Column(_Part):
+    """One learner with one method. ``paper_learner`` and ``paper_method`` name the published column."""
+
+    learner: str
+    method: str
+    label: str
+    group: str
+    paper_learner: str | None = None
+    paper_method: str | None = None
+
+
+class Outline(_Part):
+    """Data sets and columns in the order in which they are shown."""
+
+    name: str
+    title: str
+    metrics: list[str]
+    paper: str | None = None
+    datasets: list[Row]
+    columns: list[Column]
+    repetitions: dict[str, int]
+    """Splits per data set; they are numbered from 0."""
+
+    @model_validator(mode="after")
+    def _every_dataset_says_how_often(self) -> Outline:
+        unsaid = [row.name for row in self.datasets if row.name not in self.repetitions]
+        if unsaid:
+            raise ValueError(f"no number of repetitions is given for {', '.join(unsaid)}")
+        return self
+
+    @classmethod
+    def of(cls, store: Store) -> Outline:
+        """Raises StoreError when the folder holds no experiment, or not one that can be shown."""
+        experiment = store.experiment()
+        try:
+            return cls.model_validate(experiment)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise StoreError(
+                f"{store.folder / 'experiment.json'}: {place + ': ' if place else ''}{first['msg']}; "
+                "run the experiment again to have this file written anew"
+            ) from None

@@ -1,0 +1,91 @@
+"""The repetitions of a table cell, taken together."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+
+from probcal.show.outline import Column, Outline, Row
+from probcal.store import CellResult, cell_id
+
+Results = dict[str, CellResult]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One metric over the repetitions of one data set and one column."""
+
+    values: tuple[float, ...]
+    """One number per finished repetition that has one; ``inf`` is a number, NaN is not."""
+    planned: int
+    failed: int
+    undefined: int
+    """Finished repetitions without a number: NaN, or the metric was not measured."""
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @property
+    def infinite(self) -> int:
+        return sum(math.isinf(value) for value in self.values)
+
+    @property
+    def mean(self) -> float | None:
+        """None without any number; infinite as soon as one repetition is."""
+        if not self.values:
+            return None
+        return math.inf if self.infinite else statistics.fmean(self.values)
+
+    @property
+    def sd(self) -> float | None:
+        """With n - 1 in the denominator; None for fewer than two numbers or an infinite mean."""
+        return None if self.n < 2 or self.infinite else statistics.stdev(self.values)
+
+    @property
+    def partial(self) -> bool:
+        return 0 < self.n < self.planned
+
+
+@dataclass(frozen=True)
+class Census:
+    """What became of the planned cells."""
+
+    planned: int
+    failed: list[CellResult]
+    not_run: int
+    empty: list[str]
+    """Titles of the data sets of which no cell was ever run."""
+
+
+def planned_ids(outline: Outline, row: Row, column: Column) -> list[str]:
+    repetitions = range(outline.repetitions[row.name])
+    return [cell_id(row.name, repetition, column.learner, column.method) for repetition in repetitions]
+
+
+def summarise(outline: Outline, results: Results, row: Row, column: Column, metric: str) -> Summary:
+    """Results of repetitions that the experiment no longer asks for are left out."""
+    ids = planned_ids(outline, row, column)
+    found = [results[one] for one in ids if one in results]
+    done = [result.metrics.get(metric, math.nan) for result in found if result.status == "done"]
+    values = tuple(value for value in done if not math.isnan(value))
+    return Summary(values, len(ids), failed=len(found) - len(done), undefined=len(done) - len(values))
+
+
+def census(outline: Outline, results: Results) -> Census:
+    of_rows = [
+        [one for column in outline.columns for one in planned_ids(outline, row, column)]
+        for row in outline.datasets
+    ]
+    ids = [one for of_row in of_rows for one in of_row]
+    return Census(
+        planned=len(ids),
+        failed=[results[one] for one in ids if one in results and results[one].status != "done"],
+        not_run=sum(one not in results for one in ids),
+        empty=[
+            row.title
+            for row, of_row in zip(outline.datasets, of_rows, strict=True)
+            if not any(one in results for one in of_row)
+        ],
+    )

@@ -1,0 +1,47 @@
+"""The numbers of an experiment for another program: one CSV line per metric, data set and column."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+from probcal.paper.published import Published
+from probcal.show.measured import published_number
+from probcal.show.outline import Column, Outline, Row
+from probcal.show.summary import Results, summarise
+
+HEADER = [
+    "dataset", "learner", "method", "label", "metric",
+    "mean", "sd", "n", "failed", "published", "difference",
+]  # fmt: skip
+
+
+def tidy(outline: Outline, results: Results, metrics: list[str], published: Published | None) -> str:
+    """``difference`` is ours less the published one, empty unless both are finite; infinity is ``inf``."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    for metric in metrics:
+        for row in outline.datasets:
+            for column in outline.columns:
+                writer.writerow(_line(outline, results, row, column, metric, published))
+    return text.getvalue()
+
+
+def _line(
+    outline: Outline, results: Results, row: Row, column: Column, metric: str, published: Published | None
+) -> list[str | int]:
+    ours = summarise(outline, results, row, column, metric)
+    theirs = published_number(published, row, column, metric)
+    difference = None if ours.mean is None or theirs is None else ours.mean - theirs
+    if difference is not None and not math.isfinite(difference):
+        difference = None
+    return [
+        row.name, column.learner, column.method, column.label, metric,
+        _text(ours.mean), _text(ours.sd), ours.n, ours.failed, _text(theirs), _text(difference),
+    ]  # fmt: skip
+
+
+def _text(number: float | None) -> str:
+    return "" if number is None else f"{number:.6g}"

@@ -1,0 +1,241 @@
+"""The results folder of one experiment: what was asked, what ran, what came out.
+
+``experiment.json``  the experiment as it was last run, names and labels resolved
+``runs.jsonl``       provenance, one line per run
+``cells.jsonl``      one flushed line per finished cell; the last line of a cell counts
+``predictions/``     the probabilities behind each cell, one .npy a cell and one for the labels
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from probcal.errors import StoreError
+
+_OURS = ("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions", ".lock")
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What one cell gave. ``key`` holds a digest of everything that can change its numbers."""
+
+    dataset: str
+    repetition: int
+    learner: str
+    method: str
+    status: str
+    """``done``, ``failed`` or ``timeout``."""
+    run: str
+    seconds: float
+    key: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+    n_train: int | None = None
+    n_test: int | None = None
+    warnings: dict[str, int] = field(default_factory=dict)
+    """Kind of warning -> how often it was given while the cell ran."""
+    error_type: str | None = None
+    message: str | None = None
+    traceback: str | None = None
+
+    @property
+    def id(self) -> str:
+        return cell_id(self.dataset, self.repetition, self.learner, self.method)
+
+    def to_json(self) -> str:
+        row = {name: value for name, value in asdict(self).items() if value not in (None, {})}
+        if self.metrics:
+            row["metrics"] = {name: _plain(value) for name, value in self.metrics.items()}
+        return json.dumps(row, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> CellResult:
+        """Raises ValueError or TypeError when ``line`` is not such a row."""
+        row = json.loads(line)
+        row["metrics"] = {name: float(value) for name, value in row.get("metrics", {}).items()}
+        return cls(**row)
+
+
+def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
+    return f"{dataset}/{repetition}/{learner}/{method}"
+
+
+def _plain(value: float) -> float | str:
+    """JSON has no infinity: ``inf`` and ``nan`` are kept as text, which ``float`` reads back."""
+    return value if math.isfinite(value) else str(value)
+
+
+class Store:
+    """Read and write one results folder. Reading needs no lock, writing happens inside ``writing()``."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self._cells: IO[str] | None = None
+        self._labels_kept: set[Path] = set()
+
+    # --- reading -------------------------------------------------------------------------------
+
+    def exists(self) -> bool:
+        return (self.folder / "experiment.json").is_file()
+
+    def experiment(self) -> dict[str, Any]:
+        """The experiment as it was last run. Raises StoreError when the folder holds none."""
+        path = self.folder / "experiment.json"
+        try:
+            experiment = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise StoreError(f"{self.folder} is not a results folder of probcal (it has no experiment.json)") from None
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{path} cannot be read: {error}") from None
+        if not isinstance(experiment, dict) or "name" not in experiment:
+            raise StoreError(f"{path} does not describe an experiment")
+        return experiment
+
+    def results(self) -> dict[str, CellResult]:
+        """The last result of every cell. A torn last line is as if it had never been written.
+
+        Raises StoreError for a broken line anywhere else.
+        """
+        path = self.folder / "cells.jsonl"
+        found: dict[str, CellResult] = {}
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        # What has no newline behind it was cut off, even where it reads well: ``_appending`` removes it too.
+        for number, line in enumerate(text.split("\n")[:-1], 1):
+            if not line:
+                continue
+            try:
+                result = CellResult.from_json(line)
+            except (ValueError, TypeError, AttributeError):
+                raise StoreError(
+                    f"{path}:{number}: is not the result of a cell; remove this line to run that cell again"
+                ) from None
+            found[result.id] = result
+        return found
+
+    def runs(self) -> dict[str, dict[str, Any]]:
+        """The provenance of every run, by run id."""
+        path = self.folder / "runs.jsonl"
+        found = {}
+        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+        for line in text.split("\n"):
+            try:
+                run = json.loads(line)
+                found[run["run"]] = run
+            except (ValueError, KeyError, TypeError):
+                continue  # cut off by a kill: that run has not stored any cell
+        return found
+
+    def predictions(self, result: CellResult) -> tuple[np.ndarray, np.ndarray]:
+        """(y, p) of a cell, each (n_test,). Raises FileNotFoundError where they were not kept."""
+        folder = self._prediction_folder(result)
+        y = np.load(folder / "labels.npy", allow_pickle=False)
+        return y, np.load(folder / f"{result.learner}.{result.method}.npy", allow_pickle=False)
+
+    def refuse_others(self, name: str) -> None:
+        """Raises StoreError when the folder holds another experiment's results, or other things."""
+        if self.exists():
+            other = self.experiment()["name"]
+            if other != name:
+                raise StoreError(
+                    f'{self.folder} holds the results of experiment "{other}", not of "{name}"; choose another with -o'
+                )
+        elif self.folder.exists():
+            if not self.folder.is_dir():
+                raise StoreError(f"{self.folder} is a file; choose a folder with -o")
+            strange = sorted(path.name for path in self.folder.iterdir() if path.name not in _OURS)
+            if strange:
+                raise StoreError(
+                    f"{self.folder} is not empty and is not a results folder (it holds {strange[0]!r});"
+                    " choose another with -o"
+                )
+
+    # --- writing -------------------------------------------------------------------------------
+
+    def writing(self, name: str) -> _Writing:
+        """A context in which this process alone may write results of experiment ``name``.
+
+        Raises StoreError when the folder belongs to something else, another process writes to it,
+        or it cannot be written.
+        """
+        return _Writing(self, name)
+
+    def write_experiment(self, experiment: dict[str, Any]) -> None:
+        path = self.folder / "experiment.json"
+        text = json.dumps(experiment, indent=1, ensure_ascii=False) + "\n"
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            return
+        new = path.with_suffix(".json.new")
+        new.write_text(text, encoding="utf-8")
+        os.replace(new, path)
+
+    def add_run(self, run: dict[str, Any]) -> None:
+        with _appending(self.folder / "runs.jsonl") as file:
+            file.write(json.dumps(run, ensure_ascii=False) + "\n")
+
+    def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
+        """Keep one result, and the predictions behind it, so that a kill after this loses nothing."""
+        if self._cells is None:
+            raise RuntimeError("Store.add is called inside Store.writing")
+        if y is not None and p is not None:
+            folder = self._prediction_folder(result)
+            if folder not in self._labels_kept:
+                folder.mkdir(parents=True, exist_ok=True)
+                np.save(folder / "labels.npy", y)
+                self._labels_kept.add(folder)
+            np.save(folder / f"{result.learner}.{result.method}.npy", p)
+        self._cells.write(result.to_json() + "\n")
+        self._cells.flush()
+
+    def _prediction_folder(self, result: CellResult) -> Path:
+        return self.folder / "predictions" / result.dataset / str(result.repetition)
+
+
+class _Writing:
+    def __init__(self, store: Store, name: str) -> None:
+        self._store, self._name = store, name
+        self._lock = FileLock(store.folder / ".lock", timeout=0)
+
+    def __enter__(self) -> Store:
+        folder = self._store.folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._store.refuse_others(self._name)
+            self._lock.acquire()
+            self._store._cells = _appending(folder / "cells.jsonl")
+        except Timeout:
+            raise StoreError(f"another probcal run is writing to {folder}; wait for it, or choose -o") from None
+        except OSError as error:
+            self._lock.release()
+            raise StoreError(f"cannot write to {folder}: {error.strerror or error}; choose another with -o") from None
+        return self._store
+
+    def __exit__(self, *_: object) -> None:
+        if self._store._cells is not None:
+            self._store._cells.close()
+            self._store._cells = None
+        self._lock.release()
+
+
+def _appending(path: Path) -> IO[str]:
+    """``path`` opened to append whole lines; a line torn by an earlier kill is cut off first."""
+    if path.is_file() and path.stat().st_size:
+        with path.open("rb+") as file:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                content = path.read_bytes()
+                file.truncate(content.rfind(b"\n") + 1)
+    return path.open("a", encoding="utf-8")
+
+
+def find_stores(folder: Path | str) -> Iterator[Store]:
+    """The results folders at or below ``folder``, in order of their names."""
+    for path in sorted(Path(folder).rglob("experiment.json")):
+        yield Store(path.parent)

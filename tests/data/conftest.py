@@ -1,0 +1,64 @@
+"""What the tests of fetching from OpenML share."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from probcal.data import openml_download
+from probcal.data.openml import fetch_openml_rows
+from tests.data.weather import ARFF, CARD, as_parquet
+from tests.openml_server import OpenMLServer, Served
+
+
+@pytest.fixture
+def openml_server(monkeypatch):
+    """A server of our own that fetch_openml_rows takes for OpenML's."""
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "OPENML_SKIP_PARQUET"):
+        monkeypatch.delenv(name, raising=False)
+    with OpenMLServer() as server:
+        monkeypatch.setenv("PROBCAL_OPENML_SERVER", server.url)
+        yield server
+
+
+@pytest.fixture
+def fetch(openml_server) -> Callable[..., pd.DataFrame]:
+    """``fetch(served, card, **limits)`` registers a data set with the server and fetches it."""
+
+    def fetch(served: Served, card: object = CARD, **limits: float) -> pd.DataFrame:
+        openml_server.add(served)
+        return fetch_openml_rows(card, **{"timeout": 60, "stall": 0.5, "attempts": 2} | limits)
+
+    return fetch
+
+
+@pytest.fixture
+def in_process(monkeypatch, tmp_path):
+    """The download runs in this process: to import openml takes 3 seconds, too many for every fault."""
+    for name in ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "OPENML_CACHE_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("OPENML_SKIP_PARQUET", "false")
+    import minio
+    import openml
+    import requests
+
+    for module, name in ((requests, "Session"), (minio, "Minio"), (openml.config, "server")):
+        monkeypatch.setattr(module, name, getattr(module, name))  # the download changes it: put it back
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess:
+        folder, order = command[-2:]
+        openml.config.set_root_cache_directory(Path(folder) / "cache")
+        code = openml_download.main(Path(folder), json.loads(order))
+        return subprocess.CompletedProcess(command, code, b"", b"")
+
+    monkeypatch.setattr("probcal.data.openml.subprocess.run", run)
+
+
+@pytest.fixture
+def parquet(in_process, tmp_path) -> bytes:
+    return as_parquet(ARFF, tmp_path)

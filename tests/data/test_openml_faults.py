@@ -1,0 +1,126 @@
+"""Whatever goes wrong on the way from OpenML passes unnoticed, or ends soon in one clear sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from probcal.errors import MissingData
+from tests.data.weather import ARFF, CARD, assert_weather, weather
+from tests.openml_server import Fault
+
+pytestmark = pytest.mark.usefixtures("in_process")
+
+GET_THE_FILES = (
+    ", or put days.txt, played.txt into DATA_DIR/observatory (--data-dir or PROBCAL_DATA_DIR names DATA_DIR)"
+)
+
+
+@pytest.fixture
+def refusal(fetch, openml_server):
+    """``refusal(**changes)`` is what a user is told when the data set of CARD is served so changed."""
+
+    def refusal(card=CARD, **changes: object) -> str:
+        with pytest.raises(MissingData) as caught:
+            fetch(weather(**changes), card)
+        message = str(caught.value)
+        assert "\n" not in message
+        assert message.startswith("weather: OpenML data set 61 could not be fetched from ")
+        return message
+
+    return refusal
+
+
+# --- faults that pass --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("part", ["description", "arff"])
+@pytest.mark.parametrize("kind", ["busy", "cut", "stall"])
+def test_a_fault_that_passes_is_not_noticed(fetch, kind, part):
+    assert_weather(fetch(weather(fault=Fault(kind, part, times=1))))
+
+
+def test_an_overload_that_passes_is_not_noticed(fetch):
+    assert_weather(fetch(weather(fault=Fault("overloaded", times=1))))
+
+
+def test_a_file_damaged_on_the_way_is_fetched_again(fetch, openml_server):
+    assert_weather(fetch(weather(fault=Fault("damaged", "arff", times=1))))
+    assert len(openml_server.requests) == 3
+
+
+@pytest.mark.parametrize("kind", ["hang", "stall", "cut", "damaged", "busy", "page"])
+def test_a_parquet_file_that_cannot_be_had_is_replaced_by_the_arff_file(fetch, parquet, kind):
+    assert_weather(fetch(weather(parquet=parquet, fault=Fault(kind, "parquet"))))
+
+
+def test_a_parquet_file_that_is_not_there_is_replaced_by_the_arff_file(fetch, openml_server):
+    assert_weather(fetch(weather(parquet=b"")))
+    assert "dataset_61.pq" in openml_server.requests[1]
+
+
+# --- faults that stay --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "reason"),
+    [
+        ("busy", "description", "the server answers with HTTP status 503"),
+        ("busy", "arff", "the server answers with HTTP status 503"),
+        ("overloaded", "description", "the server says: Database connection error"),
+        ("hang", "description", "the server does not answer"),
+        ("hang", "arff", "the server does not answer"),
+        ("stall", "arff", "the server does not answer"),
+        ("cut", "description", "the connection broke off in the middle"),
+        ("cut", "arff", "the connection broke off in the middle"),
+        ("damaged", "arff", "the file that arrived does not have the checksum that OpenML states"),
+        ("page", "description", "what answers there is not OpenML"),
+    ],
+)
+def test_a_fault_of_the_server_is_told_in_one_sentence(refusal, openml_server, kind, part, reason):
+    message = refusal(fault=Fault(kind, part))
+    assert f"fetched from {openml_server.url}: {reason}" in message
+    assert message.endswith(f"; try again later{GET_THE_FILES}")
+
+
+def test_of_two_files_that_cannot_be_had_the_fault_of_the_arff_file_is_told(refusal, parquet):
+    message = refusal(arff=None, parquet=parquet, fault=Fault("cut", "parquet"))
+    assert ": the server answers with HTTP status 404; try" in message
+
+
+def test_a_refused_connection_is_told_in_one_sentence(refusal, openml_server):
+    openml_server.close()
+    assert ": the server refuses the connection; try again later" in refusal()
+
+
+def test_an_unknown_host_is_told_in_one_sentence(refusal, monkeypatch):
+    monkeypatch.setenv("PROBCAL_OPENML_SERVER", "http://openml.invalid/api/v1/xml")
+    assert ": its address cannot be found (is this machine online?); try again" in refusal()
+
+
+def test_a_server_that_is_no_address_is_told_in_one_sentence(refusal, monkeypatch):
+    monkeypatch.setenv("PROBCAL_OPENML_SERVER", "openml.example")
+    assert "fetched from openml.example: MissingSchema: Invalid URL" in refusal()
+
+
+@pytest.mark.parametrize(
+    ("served", "reason"),
+    [
+        ({"id": 62}, "the server knows no data set of this id"),
+        ({"fault": Fault("no results")}, "the server knows no data set of this id"),
+        ({"fault": Fault("private")}, "the server gives it only to its owner"),
+        ({"version": 3}, 'there it is "weather" version 3, on the card "weather" version 2'),
+        ({"name": "climate"}, 'there it is "climate" version 2, on the card "weather" version 2'),
+        ({"format": "Sparse_ARFF"}, "it is stored as sparse ARFF, which the client reads without labels"),
+        ({"arff": ARFF.replace(b"grey}", b"blue}")}, "its ARFF file cannot be read: Data value grey"),
+        ({"arff": ARFF.decode().encode("latin-1")}, "its file is not UTF-8 text"),
+    ],
+)
+def test_a_data_set_that_is_not_the_cards_is_told_in_one_sentence(refusal, served, reason):
+    message = refusal(**served)
+    assert f": {reason}" in message
+    assert message.endswith(f"; correct the card{GET_THE_FILES}")
+
+
+def test_files_are_not_recommended_where_the_card_knows_none(refusal):
+    card = CARD.model_copy(update={"files": []})
+    assert refusal(card, id=62).endswith(": the server knows no data set of this id; correct the card")

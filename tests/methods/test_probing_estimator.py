@@ -1,0 +1,172 @@
+"""ProbingClassifier as a scikit-learn estimator: labels, frames, copies and a user's mistakes."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier
+from tests.stubs import Memorising, Perfect, Unweighted
+
+LEVELS = np.array([[0.1], [0.4], [0.8]] * 8)
+ZERO_ONE = np.array([0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 1] * 2)
+
+
+def probing(estimator=None, **parameters):
+    return ProbingClassifier(estimator or Memorising(), **{"n_probes": 15, "random_state": 0, **parameters})
+
+
+@pytest.mark.parametrize("weighting", ["weight", "rejection"])
+@pytest.mark.parametrize(
+    "labels",
+    [[1, 2], [-1, 1], ["no", "yes"], [False, True], np.array(["a", "b"], dtype=object), [10, 2000]],
+    ids=str,
+)
+def test_labels_of_any_type_give_the_probabilities_of_0_and_1(labels, weighting):
+    tree, labels = DecisionTreeClassifier(max_depth=1), np.asarray(labels)
+    plain = probing(tree, weighting=weighting).fit(LEVELS, ZERO_ONE)
+    named = probing(tree, weighting=weighting).fit(LEVELS, labels[ZERO_ONE])
+    assert named.classes_.tolist() == labels.tolist()
+    assert np.array_equal(named.thresholds_, plain.thresholds_)
+    assert np.array_equal(named.votes(LEVELS), plain.votes(LEVELS))
+    assert np.array_equal(named.predict_proba(LEVELS), plain.predict_proba(LEVELS))
+    assert np.array_equal(named.predict(LEVELS), labels[plain.predict(LEVELS)])
+
+
+def test_labels_may_be_a_list_or_a_series():
+    expected = probing().fit(LEVELS, ZERO_ONE).predict_proba(LEVELS)
+    for y in (ZERO_ONE.tolist(), pd.Series(ZERO_ONE, index=range(100, 124))):
+        assert np.array_equal(probing().fit(LEVELS, y).predict_proba(LEVELS), expected)
+
+
+def test_votes_are_whole_numbers_and_probabilities_two_columns_within_the_clip():
+    fitted = probing(Perfect(), clip=(0.2, 0.7)).fit(LEVELS, ZERO_ONE)
+    votes, proba = fitted.votes(LEVELS), fitted.predict_proba(LEVELS)
+    assert np.issubdtype(votes.dtype, np.integer)
+    assert votes.shape == (24,)
+    assert proba.shape == (24, 2)
+    assert np.allclose(proba.sum(axis=1), 1)
+    assert proba[:3, 1].tolist() == [0.2, pytest.approx(0.4, abs=0.05), 0.7]
+
+
+def test_the_predicted_label_is_the_likelier_one():
+    fitted = probing(Perfect()).fit(LEVELS, ZERO_ONE)
+    assert fitted.predict(LEVELS[:3]).tolist() == [0, 0, 1]
+
+
+def test_a_clone_is_unfitted_and_fits_to_the_same_result():
+    fitted = probing(weighting="rejection").fit(LEVELS, ZERO_ONE)
+    copy = clone(fitted)
+    with pytest.raises(NotFittedError):
+        copy.predict(LEVELS)
+    assert np.array_equal(copy.fit(LEVELS, ZERO_ONE).votes(LEVELS), fitted.votes(LEVELS))
+
+
+def test_a_pickled_copy_votes_as_the_original():
+    fitted = probing().fit(LEVELS, ZERO_ONE)
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(copy.votes(LEVELS), fitted.votes(LEVELS))
+    assert np.array_equal(copy.predict_proba(LEVELS), fitted.predict_proba(LEVELS))
+
+
+def test_the_given_estimator_and_data_are_left_as_they_were():
+    base, X, y = DecisionTreeClassifier(), LEVELS.copy(), ZERO_ONE.copy()
+    before = base.get_params()
+    probing(base).fit(X, y).predict_proba(X)
+    assert base.get_params() == before
+    assert not hasattr(base, "tree_")
+    assert np.array_equal(X, LEVELS)
+    assert np.array_equal(y, ZERO_ONE)
+
+
+class SeesFrames(ClassifierMixin, BaseEstimator):
+    """Keeps the frames it is given; positive where the category is "red"."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_, self.fitted_on_ = np.unique(y), X
+        return self
+
+    def predict(self, X):
+        self.asked_about_ = X
+        return self.classes_[(X["colour"] == "red").astype(int)]
+
+
+def coloured_frame():
+    colours = pd.Categorical(["red", "blue", "red"] * 8, categories=["blue", "red", "never seen"])
+    return pd.DataFrame({"colour": colours, "size": LEVELS[:, 0]}, index=range(50, 74))
+
+
+def test_a_frame_with_categories_reaches_the_learner_untouched():
+    frame = coloured_frame()
+    fitted = probing(SeesFrames(), weighting="weight").fit(frame, ZERO_ONE)
+    assert fitted.votes(frame).tolist() == [15, 0, 15] * 8
+    for learner in fitted.estimators_:
+        pd.testing.assert_frame_equal(learner.fitted_on_, frame)
+        pd.testing.assert_frame_equal(learner.asked_about_, frame)
+
+
+def test_a_rejection_sample_of_a_frame_is_some_of_its_rows_with_all_its_categories():
+    frame = coloured_frame()
+    fitted = probing(SeesFrames(), weighting="rejection").fit(frame, ZERO_ONE)
+    samples = [learner.fitted_on_ for learner in fitted.estimators_ if isinstance(learner, SeesFrames)]
+    assert min(len(sample) for sample in samples) < 24
+    for sample in samples:
+        pd.testing.assert_frame_equal(sample, frame.loc[sample.index])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_probes": 0}, "n_probes"),
+        ({"n_probes": -3}, "n_probes"),
+        ({"n_probes": 2.5}, "n_probes"),
+        ({"loss": "brier"}, "loss.*brier"),
+        ({"weighting": "bagging"}, "weighting.*bagging"),
+        ({"discretisation": "test"}, "discretisation.*test"),
+        ({"total_weight": 1}, "total_weight"),
+        ({"clip": (0.9, 0.1)}, "clip"),
+        ({"clip": (-0.1, 0.9)}, "clip"),
+    ],
+    ids=str,
+)
+def test_a_parameter_out_of_its_range_is_refused_by_name(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        probing(**parameters).fit(LEVELS, ZERO_ONE)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1] * 24, "class"),
+        ([0, 1, 2] * 8, "class"),
+        ([0.0, 1.0, np.nan] * 8, "(?i)missing|nan"),
+        (["no", "yes", None] * 8, "(?i)missing|nan"),
+        ([0, 1] * 8, "(?i)samples|rows|length"),
+    ],
+    ids=["one class", "three classes", "NaN", "None", "too few labels"],
+)
+def test_labels_that_cannot_be_used_are_refused_with_the_reason(y, message):
+    with pytest.raises(ValueError, match=message):
+        probing().fit(LEVELS, y)
+
+
+def test_weights_for_a_learner_that_takes_none_are_refused():
+    with pytest.raises(ValueError, match="sample_weight"):
+        probing(Unweighted(), weighting="weight").fit(LEVELS, ZERO_ONE)
+
+
+def test_a_refusal_comes_from_fit_and_not_from_the_constructor():
+    probing(loss="brier", n_probes=-1)
+
+
+def test_it_works_around_a_learner_that_refuses_one_class():
+    y = np.array([1] + [0] * 23)
+    fitted = probing(LogisticRegression(), n_probes=60, weighting="rejection").fit(LEVELS, y)
+    assert fitted.predict_proba(LEVELS)[:, 1].max() < 0.5

@@ -1,0 +1,135 @@
+"""Probing by rejection sampling, and where its randomness comes from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier
+from tests.stubs import Constant, Unweighted
+
+SEEDS = 300
+
+
+def noisy_problem(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
+
+
+def probed_trees(**parameters):
+    defaults = {"n_probes": 12, "weighting": "rejection", "random_state": 5}
+    tree = DecisionTreeClassifier(max_depth=4, max_features=1)
+    return ProbingClassifier(tree, **{**defaults, **parameters})
+
+
+@pytest.mark.parametrize("total_weight", [None, "n"])
+def test_a_row_is_kept_with_its_weight_over_the_largest_weight(total_weight):
+    # p = 1/4: weights 3 and 1. p = 1/2: 1 and 1. p = 3/4: 1/3 and 1.
+    chance_of_label = {0.25: {1: 1, 0: 1 / 3}, 0.5: {1: 1, 0: 1}, 0.75: {1: 1 / 3, 0: 1}}
+    X = np.arange(60.0)[:, None]
+    y = np.array([0, 1] * 30)
+    kept = {p: np.zeros(60) for p in chance_of_label}
+    for seed in range(SEEDS):
+        probing = ProbingClassifier(
+            Unweighted(), n_probes=3, discretisation="uniform", total_weight=total_weight, random_state=seed
+        ).fit(X, y)
+        for p, learner in zip(probing.thresholds_, probing.estimators_, strict=True):
+            rows = learner.X_[:, 0].astype(int)
+            assert np.array_equal(learner.y_, y[rows])
+            assert len(set(rows)) == len(rows)
+            kept[p][rows] += 1
+    for p, chances in chance_of_label.items():
+        for label, chance in chances.items():
+            frequency = kept[p][y == label] / SEEDS
+            deviation = np.sqrt(chance * (1 - chance) / SEEDS)
+            assert np.all(np.abs(frequency - chance) <= 4.5 * deviation)
+            assert abs(frequency.mean() - chance) <= 4 * deviation / np.sqrt(30)
+
+
+def test_rows_are_kept_independently_of_each_other():
+    X, y = np.arange(60.0)[:, None], np.array([0, 1] * 30)
+    sizes = [
+        len(ProbingClassifier(Unweighted(), n_probes=3, discretisation="uniform", random_state=seed)
+            .fit(X, y).estimators_[0].X_)
+        for seed in range(SEEDS)
+    ]  # fmt: skip
+    # 30 + Binomial(30, 1/3): variance 20/3, whose estimate from 300 draws has a deviation of 8 %.
+    assert np.var(sizes) == pytest.approx(20 / 3, rel=0.35)
+
+
+def test_a_sample_of_one_class_gives_the_constant_classifier_of_that_class():
+    # One positive row among 12. At p = .6 .7 .8 .9 it is kept with chance (1-p)/p; without it, the constant
+    # 0 must vote. Everywhere else the vote is 1, from the stub or from the constant 1.
+    X, y = np.zeros((12, 1)), np.array([1] + [0] * 11)
+    votes = [
+        ProbingClassifier(Unweighted(), n_probes=9, discretisation="uniform", random_state=seed)
+        .fit(X, y)
+        .votes(X[:1])[0]
+        for seed in range(SEEDS)
+    ]
+    chances = np.array([4 / 6, 3 / 7, 2 / 8, 1 / 9])
+    deviation = np.sqrt((chances * (1 - chances)).sum() / SEEDS)
+    assert abs(np.mean(votes) - (5 + chances.sum())) < 4 * deviation
+
+
+def test_auto_gives_weights_to_a_learner_that_takes_them_and_samples_for_one_that_does_not():
+    X, y = noisy_problem()
+    weighted = ProbingClassifier(Constant(1), n_probes=3).fit(X, y)
+    sampled = ProbingClassifier(Unweighted(), n_probes=3, discretisation="uniform", random_state=0).fit(X, y)
+    assert [len(learner.X_) for learner in weighted.estimators_] == [120] * 3
+    assert len(sampled.estimators_[0].X_) < 120
+
+
+def test_rejection_can_be_asked_for_although_the_learner_takes_weights():
+    X, y = noisy_problem()
+    tree = DecisionTreeClassifier()
+    probing = ProbingClassifier(
+        tree, n_probes=3, weighting="rejection", discretisation="uniform", random_state=0
+    ).fit(X, y)
+    rows_seen = [learner.tree_.n_node_samples[0] for learner in probing.estimators_]
+    assert rows_seen[0] < 120
+    assert rows_seen[1] == 120
+    assert rows_seen[2] < 120
+
+
+@pytest.mark.parametrize("weighting", ["rejection", "weight"])
+def test_the_same_seed_gives_the_same_votes_and_another_seed_does_not(weighting):
+    X, y = noisy_problem()
+    first, again, other = (
+        probed_trees(weighting=weighting, random_state=seed).fit(X, y).votes(X) for seed in (5, 5, 6)
+    )
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("weighting", ["rejection", "weight"])
+def test_the_classifier_of_a_threshold_is_the_same_however_many_probes_are_asked_for(weighting):
+    X, y = noisy_problem()
+    few = probed_trees(n_probes=10, weighting=weighting).fit(X, y)
+    many = probed_trees(n_probes=30, weighting=weighting).fit(X, y)
+    of_threshold = dict(zip(many.thresholds_, many.estimators_, strict=True))
+    assert set(few.thresholds_) < set(many.thresholds_)
+    for p, learner in zip(few.thresholds_, few.estimators_, strict=True):
+        assert np.array_equal(learner.predict(X), of_threshold[p].predict(X))
+
+
+def test_two_thresholds_do_not_share_a_random_stream():
+    # At p and 1 - p with half the rows of each class, equal streams would keep equal rows up to the class.
+    X, y = np.arange(200.0)[:, None], np.repeat([0, 1], 100)
+    probing = ProbingClassifier(Unweighted(), n_probes=3, discretisation="uniform", random_state=0).fit(X, y)
+    low, _, high = (set(learner.X_[:, 0].astype(int)) for learner in probing.estimators_)
+    assert {row for row in low if y[row] == 0} != {row - 100 for row in high if y[row] == 1}
+
+
+@pytest.mark.parametrize("discretisation", ["train", "uniform"])
+@pytest.mark.parametrize("weighting", ["rejection", "weight"])
+def test_two_processes_give_what_one_gives(weighting, discretisation):
+    X, y = noisy_problem()
+    one, two = (
+        probed_trees(weighting=weighting, discretisation=discretisation, n_jobs=n_jobs).fit(X, y)
+        for n_jobs in (None, 2)
+    )
+    assert np.array_equal(one.thresholds_, two.thresholds_)
+    assert np.array_equal(one.votes(X), two.votes(X))

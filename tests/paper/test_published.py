@@ -1,0 +1,105 @@
+"""The numbers of Langford & Zadrozny (2005), against their own printed tables."""
+
+import itertools
+import math
+
+import pytest
+
+from probcal.errors import ProbcalError
+from probcal.paper.published import Published
+
+METRICS = ("cxe", "rms", "auc")
+
+
+@pytest.fixture
+def paper():
+    return Published.read("langford-zadrozny-2005")
+
+
+def every_cell(paper):
+    return itertools.product(paper.titles, paper.columns.values())
+
+
+@pytest.mark.parametrize(
+    ("metric", "dataset", "column", "number"),
+    [
+        ("cxe", "adult", "J48", math.inf),
+        ("cxe", "adult", "ProbJ48", 0.436),
+        ("cxe", "breast", "Log", 1.07),
+        ("cxe", "hepatitis", "NB", 1.416),
+        ("cxe", "hepatitis", "ProbLog", 1.21),
+        ("cxe", "kdd98", "NB", math.inf),
+        ("cxe", "mushroom", "ProbNB", 0.298),
+        ("cxe", "sick", "ProbLog", 0.164),
+        ("rms", "adult", "BagJ48", 0.331),
+        ("rms", "biology", "SigNB", 0.094),
+        ("rms", "echocardiogram", "J48", 0.539),
+        ("rms", "kr-vs-kp", "NB", 0.300),
+        ("rms", "liver", "ProbLog", 0.456),
+        ("rms", "sick", "ProbSVM", 0.205),
+        ("auc", "australian", "SigSVM", 0.912),
+        ("auc", "coil", "J48", 0.500),
+        ("auc", "diabetes", "ProbSVM", 0.824),
+        ("auc", "ionosphere", "BagJ48", 0.981),
+        ("auc", "physics", "SigNB", 0.738),
+        ("auc", "sick", "ProbLog", 0.952),
+    ],
+)
+def test_a_number_is_the_printed_one(paper, metric, dataset, column, number):
+    assert paper.number(dataset, *paper.columns[column], metric) == number
+
+
+def test_every_table_has_fifteen_data_sets_and_ten_columns(paper):
+    assert (len(paper.titles), len(paper.columns)) == (15, 10)
+    for metric in METRICS:
+        assert all(paper.number(d, *c, metric) is not None for d, c in every_cell(paper))
+        assert len(paper.tables[metric].numbers) == 150
+
+
+def test_eighteen_cross_entropies_are_infinite_and_no_other_number_is(paper):
+    infinite = {m: sum(math.isinf(paper.number(d, *c, m)) for d, c in every_cell(paper)) for m in METRICS}
+    assert infinite == {"cxe": 18, "rms": 0, "auc": 0}
+
+
+def test_coil_j48_shows_that_cross_entropy_is_in_bits(paper):
+    rate = 238 / 4000
+    bits = -rate * math.log2(rate) - (1 - rate) * math.log2(1 - rate)
+    assert paper.number("coil", "J48", "direct", "auc") == 0.5
+    assert paper.number("coil", "J48", "direct", "cxe") == pytest.approx(bits, abs=0.001)
+
+
+def test_only_two_cells_break_the_bound_between_cross_entropy_and_squared_error(paper):
+    # min over q of -log2(q) / (1 - q)^2 is 3.5424, at q = .285; the printed RMS may be .0005 too large.
+    impossible = {
+        (dataset, *column)
+        for dataset, column in every_cell(paper)
+        if paper.number(dataset, *column, "cxe") + 0.0005
+        < 3.5424 * max(0.0, paper.number(dataset, *column, "rms") - 0.0005) ** 2
+    }
+    assert impossible == {("ionosphere", "Log", "direct"), ("ionosphere", "Log", "probing")}
+
+
+def test_a_sigmoid_keeps_the_printed_auc_of_naive_bayes_everywhere_but_in_biology(paper):
+    differing = {
+        dataset
+        for dataset in paper.titles
+        if paper.number(dataset, "NB", "direct", "auc") != paper.number(dataset, "NB", "sigmoid", "auc")
+    }
+    assert differing == {"biology"}
+
+
+def test_what_the_paper_does_not_have_is_none(paper):
+    assert paper.number("wine", "J48", "direct", "rms") is None
+    assert paper.number("adult", "SVM", "direct", "rms") is None
+    assert paper.number("adult", "J48", "direct", "c_emp") is None
+    assert paper.best("wine", "rms") is None
+    assert paper.best("adult", "c_emp") is None
+
+
+def test_a_paper_is_read_once(paper):
+    assert Published.read("langford-zadrozny-2005") is paper
+
+
+def test_an_unknown_paper_is_named_with_the_nearest_one():
+    with pytest.raises(ProbcalError, match='did you mean "langford-zadrozny-2005"'):
+        Published.read("langford-zadrozny-2006")

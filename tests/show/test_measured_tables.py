@@ -1,0 +1,194 @@
+"""Tables of one metric: what stands in each cell, and what beneath the table."""
+# ruff: noqa: RUF001  (the mark of a cell that was not run is an en dash)
+
+import math
+
+import pytest
+
+from probcal.show.tables import tables, tables_text
+
+
+def grid_of(store, metric_title="Cross entropy (bits)"):
+    return next(grid for grid in tables(store) if grid.name == metric_title)
+
+
+def row_of(store, title, line=0):
+    """The cells of a data set: ``main`` in stars when bold, then the rest. ``line`` 1 is the one below."""
+    rows = grid_of(store).rows
+    index = next(i for i, row in enumerate(rows) if row[0].main == title) + line
+    return [(f"*{cell.main}*" if cell.bold else cell.main) + cell.rest for cell in rows[index]]
+
+
+def test_one_repetition_has_no_sd(small, cxe):
+    store = small().write({("adult", "j48.direct"): cxe(0.5)})
+    assert row_of(store, "Adult")[1] == "0.500"
+
+
+def test_a_cell_is_mean_and_sd_over_repetitions(small, cxe):
+    # mean .5, deviations -.1 0 .1: sd = sqrt(.02 / 2) = .1
+    store = small(datasets={"adult": 3}).write({("adult", "j48.direct"): cxe(0.4, 0.5, 0.6)})
+    assert row_of(store, "Adult")[1] == "0.500 ± 0.100"
+
+
+def test_the_smaller_cross_entropy_and_the_larger_auc_of_a_group_are_bold(small):
+    store = small().write({
+        ("adult", "j48.direct"): [{"cxe": 0.5, "auc": 0.7}],
+        ("adult", "j48.probing"): [{"cxe": 0.4, "auc": 0.6}],
+    })  # fmt: skip
+    assert row_of(store, "Adult")[1:3] == ["0.500", "*0.400*"]
+    auc = grid_of(store, "Area under the ROC curve").rows[0]
+    assert [cell.bold for cell in auc[1:3]] == [True, False]
+
+
+def test_ties_at_three_decimals_are_all_bold(small, cxe):
+    store = small().write({("adult", "j48.direct"): cxe(0.40041), ("adult", "j48.probing"): cxe(0.40049)})
+    assert row_of(store, "Adult")[1:3] == ["*0.400*", "*0.400*"]
+
+
+def test_a_group_of_one_column_is_never_bold(small, cxe):
+    store = small().write({("adult", "log.direct"): cxe(0.1), ("adult", "j48.direct"): cxe(0.5)})
+    assert row_of(store, "Adult")[3] == "0.100"
+
+
+def test_the_only_finished_column_of_a_group_is_not_called_its_best(small, cxe):
+    store = small().write({("adult", "j48.direct"): cxe(0.5)})
+    assert row_of(store, "Adult")[1] == "0.500"
+
+
+def test_infinity_never_wins_and_loses_to_any_number(small, cxe):
+    store = small().write({("adult", "j48.direct"): cxe(math.inf), ("adult", "j48.probing"): cxe(0.9)})
+    assert row_of(store, "Adult")[1:3] == ["∞", "*0.900*"]
+
+
+def test_two_infinities_are_not_bold(small, cxe):
+    store = small().write({("adult", "j48.direct"): cxe(math.inf), ("adult", "j48.probing"): cxe(math.inf)})
+    assert row_of(store, "Adult")[1:3] == ["∞", "∞"]
+
+
+def test_some_infinite_repetitions_are_counted_and_explained(small, cxe):
+    store = small(datasets={"adult": 3}).write({("adult", "j48.direct"): cxe(0.4, math.inf, 0.6)})
+    assert row_of(store, "Adult")[1] == "∞ (1/3)"
+    assert any("k of n splits gave ∞" in note for note in grid_of(store).notes)
+
+
+def test_only_infinite_repetitions_need_no_count(small, cxe):
+    store = small(datasets={"adult": 2}).write({("adult", "j48.direct"): cxe(math.inf, math.inf)})
+    assert row_of(store, "Adult")[1] == "∞"
+
+
+def test_failed_cells_are_marked_counted_and_the_first_reason_named(small, cxe):
+    store = small(datasets={"adult": 2}).write({
+        ("adult", "j48.direct"): ["no room left\nline two", "another"],
+        ("adult", "j48.probing"): [{"cxe": 0.5}, "third"],
+    })  # fmt: skip
+    assert row_of(store, "Adult")[1:] == ["failed", "0.500†", "–"]
+    notes = grid_of(store).notes
+    assert "failed: 3 of 6 cells; the first is adult/0/j48/direct: ValueError: no room left" in notes
+    assert "† mean over fewer splits than planned (1 in this table)." in notes
+    assert "– not run: 2 of 6 cells." in notes
+
+
+def test_a_very_long_reason_is_cut(small):
+    store = small().write({("adult", "j48.direct"): ["x" * 500]})
+    note = next(note for note in grid_of(store).notes if note.startswith("failed"))
+    assert len(note) < 200
+    assert note.endswith("…")
+
+
+def test_a_cell_that_failed_and_then_worked_has_not_failed(small, cxe):
+    writer = small()
+    writer.write({("adult", "j48.direct"): ["out of memory"]})
+    store = writer.write({("adult", "j48.direct"): cxe(0.5)})
+    assert row_of(store, "Adult")[1] == "0.500"
+    assert not any(note.startswith("failed") for note in grid_of(store).notes)
+
+
+def test_a_metric_without_a_value_is_not_a_failure(small):
+    store = small().write({("adult", "j48.direct"): [{"cxe": math.nan}]})
+    assert row_of(store, "Adult")[1] == "n/a"
+    assert "n/a: the metric has no value (1 finished cells)." in grid_of(store).notes
+
+
+def test_repetitions_that_are_no_longer_asked_for_do_not_count(small, cxe):
+    writer = small(datasets={"adult": 3})
+    writer.write({("adult", "j48.direct"): cxe(0.4, 0.5, 0.9)})
+    writer.datasets = {"adult": 2}
+    store = writer.write({})
+    assert row_of(store, "Adult")[1] == "0.450 ± 0.071"
+
+
+PAPER = "langford-zadrozny-2005"
+
+
+def test_the_published_number_stands_behind_ours(small, cxe):
+    store = small(paper=PAPER).write({("adult", "j48.probing"): cxe(0.441)})
+    assert row_of(store, "Adult")[1:] == ["– [∞]", "0.441 [0.436]", "– [∞]"]
+
+
+def test_a_data_set_without_results_keeps_its_published_numbers(small, cxe):
+    writer = small(paper=PAPER, datasets={"adult": 1, "physics": 4})
+    store = writer.write({("adult", "j48.probing"): cxe(0.4)})
+    assert row_of(store, "Physics")[1:] == ["– [∞]", "– [0.762]", "– [0.792]"]
+    assert "– not run: 14 of 15 cells; none was run of Physics." in grid_of(store).notes
+
+
+def test_many_columns_are_stacked_mean_sd_published(small, cxe):
+    columns = ("j48.direct", "j48.bagging", "j48.probing", "svm.sigmoid", "svm.probing", "log.direct")
+    store = small(paper=PAPER, columns=columns, datasets={"breast": 2, "adult": 1}).write({
+        ("breast", "j48.direct"): cxe(math.inf, math.inf),
+        ("breast", "j48.bagging"): cxe(0.7, 0.8),
+        ("adult", "j48.bagging"): cxe(0.5),
+    })  # fmt: skip
+    assert row_of(store, "Breast")[:4] == ["Breast", "∞", "*0.750*", "–"]
+    assert row_of(store, "Breast", 1)[:4] == ["± sd", "", "±0.071", ""]
+    assert row_of(store, "Breast", 2)[:4] == ["[paper]", "[∞]", "[0.793]", "[0.791]"]
+    assert row_of(store, "Adult", 1)[0] == "[paper]", "no line of sd where there is one split"
+
+
+def test_a_metric_that_the_paper_lacks_has_no_published_column(small):
+    store = small(paper=PAPER).write({("adult", "j48.direct"): [{"c_emp": 0.01}]})
+    grid = grid_of(store, "Empirical calibration error c_emp")
+    assert not any("[" in cell.main + cell.rest for row in grid.rows for cell in row)
+    assert "in brackets" not in grid.explanation
+
+
+def agreement_of(store):
+    return next((note for note in grid_of(store).notes if note.startswith("Agreement")), None)
+
+
+def test_one_split_is_held_to_the_tolerance(small, cxe):
+    # Published .436 (tolerance .010 inclusive) and infinity, which only infinity matches.
+    cells = {("adult", "j48.direct"): cxe(0.9), ("adult", "j48.probing"): cxe(0.446)}
+    store = small(paper=PAPER).write(cells)
+    assert "with one split, 1 of 2 means are within 0.010" in agreement_of(store)
+    assert "random splits" not in agreement_of(store)
+
+
+@pytest.mark.parametrize(("numbers", "hits"), [((0.80, 0.82), 1), ((0.90, 0.92), 0), ((0.7905, 0.7905), 1)])
+def test_random_splits_are_held_to_three_sd_and_the_rounding(small, cxe, numbers, hits):
+    # Published .791; two numbers .02 apart have an sd of .0141.
+    store = small(paper=PAPER, datasets={"breast": 2}).write({("breast", "j48.probing"): cxe(*numbers)})
+    assert f"with random splits, {hits} of 1 published numbers are within three sd" in agreement_of(store)
+
+
+def test_one_finished_split_of_several_is_not_judged(small, cxe):
+    store = small(paper=PAPER, datasets={"breast": 2}).write({("breast", "j48.probing"): cxe(0.791)})
+    assert agreement_of(store) is None
+
+
+def test_without_a_paper_nothing_is_published_and_nothing_agrees(small, cxe):
+    store = small().write({("adult", "j48.probing"): cxe(0.436)})
+    text = tables_text(store)
+    assert "[" not in text
+    assert "Agreement" not in text
+
+
+def test_the_title_says_how_many_splits(small):
+    assert "one split" in grid_of(small().write({})).explanation
+    several = small(datasets={"adult": 1, "breast": 10, "sick": 5}).write({})
+    assert "mean ± sd over 5 to 10 random splits (no sd: one split)" in grid_of(several).explanation
+
+
+def test_the_title_names_the_published_table(small):
+    grid = grid_of(small(paper=PAPER).write({}))
+    assert "in brackets Table 1 of Langford & Zadrozny (2005)" in grid.explanation

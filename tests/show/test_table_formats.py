@@ -1,0 +1,187 @@
+"""Each format is read back; a user's own text cannot break it."""
+# ruff: noqa: RUF001  (the mark of a cell that was not run is an en dash)
+
+import csv
+import io
+import math
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from probcal.errors import ProbcalError, StoreError
+from probcal.show.tables import FORMATS, tables_text
+from probcal.store import Store
+
+PAPER = "langford-zadrozny-2005"
+
+
+@pytest.fixture
+def store(small):
+    return small(paper=PAPER, metrics=("cxe",), datasets={"adult": 1, "breast": 2}).write({
+        ("adult", "j48.direct"): [{"cxe": math.inf}],
+        ("adult", "j48.probing"): [{"cxe": 0.441}],
+        ("breast", "j48.direct"): [{"cxe": 0.9}, {"cxe": 0.8}],
+        ("breast", "j48.probing"): [{"cxe": 0.7}, "it broke"],
+    })  # fmt: skip
+
+
+HEADER = ["", "J48", "ProbJ48", "Log"]
+
+
+def markdown_rows(text):
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    return [row for row in rows if not set("".join(row)) <= set(":-")]
+
+
+def latex_rows(text):
+    tables = re.findall(r"\\begin\{tabular\}.*?\n(.*?)\\end\{tabular\}", text, re.S)
+    body = "".join(tables).replace("\\hline", "")
+    rows = [row for row in body.split("\\\\\n") if row.strip()]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)&", row)] for row in rows]
+
+
+def html_tables(text):
+    return [ElementTree.fromstring(table) for table in re.findall(r"<table>.*?</table>", text, re.S)]
+
+
+def html_rows(text):
+    return [
+        ["".join(cell.itertext()).strip() for cell in row] for t in html_tables(text) for row in t.iter("tr")
+    ]
+
+
+def test_markdown_reads_back(store):
+    rows = markdown_rows(tables_text(store, "markdown"))
+    assert rows[:3] == [
+        HEADER,
+        ["Adult", "∞ [∞]", "**0.441** [0.436]", "– [∞]"],
+        ["Breast", "0.850 ± 0.071 [∞]", "**0.700**† [0.791]", "– [1.070]"],
+    ]
+
+
+def test_latex_reads_back(store):
+    rows = latex_rows(tables_text(store, "latex"))
+    assert rows[:3] == [
+        HEADER,
+        ["Adult", r"$\infty$ {[}$\infty$]", r"\textbf{0.441} {[}0.436]", r"-- {[}$\infty$]"],
+        ["Breast", r"0.850 $\pm$ 0.071 {[}$\infty$]", r"\textbf{0.700}$\dagger$ {[}0.791]", r"-- {[}1.070]"],
+    ]
+
+
+def test_latex_leaves_the_numbering_to_latex(store):
+    text = tables_text(store, "latex")
+    assert "Table 2" not in text
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 2
+
+
+def test_html_reads_back(store):
+    text = tables_text(store, "html")
+    assert html_rows(text)[:3] == [
+        HEADER,
+        ["Adult", "∞ [∞]", "0.441 [0.436]", "– [∞]"],
+        ["Breast", "0.850 ± 0.071 [∞]", "0.700† [0.791]", "– [1.070]"],
+    ]
+    assert [bold.text for bold in html_tables(text)[0].iter("b")] == ["0.441", "0.700"]
+
+
+def test_html_is_one_page_that_fetches_nothing(store):
+    text = tables_text(store, "html")
+    assert text.startswith("<!doctype html>")
+    assert text.rstrip().endswith("</html>")
+    assert not re.search(r"https?:|src=|<link|@import|url\(", text)
+
+
+def test_csv_is_one_line_per_metric_data_set_and_column(store):
+    lines = list(csv.DictReader(io.StringIO(tables_text(store, "csv"))))
+    assert ",".join(lines[0]) == "dataset,learner,method,label,metric,mean,sd,n,failed,published,difference"
+    assert len(lines) == 6
+    assert lines[0] | {"mean": "inf", "published": "inf", "difference": "", "sd": "", "n": "1"} == lines[0]
+    assert lines[1] | {"mean": "0.441", "published": "0.436", "difference": "0.005"} == lines[1]
+    assert lines[2] | {"mean": "", "sd": "", "n": "0", "failed": "0", "published": "inf"} == lines[2]
+    assert lines[3] | {"dataset": "breast", "mean": "0.85", "sd": "0.0707107", "n": "2"} == lines[3]
+    assert lines[4] | {"method": "probing", "label": "ProbJ48", "n": "1", "failed": "1"} == lines[4]
+
+
+NASTY = r"""a|b *c* <i>d</i> & 50% of $x_1 {y} #\~^ [0] `e`"""
+
+
+@pytest.fixture
+def nasty(small):
+    writer = small(title=NASTY, titles={"adult": NASTY}, metrics=("cxe",))
+    return writer.write({("adult", "j48.direct"): [NASTY]})
+
+
+def test_markdown_escapes_what_a_user_wrote(nasty):
+    text = tables_text(nasty, "markdown")
+    assert [len(row) for row in markdown_rows(text)] == [4, 4, 2, 2]
+    assert r"a\|b \*c\* \<i>d\</i>" in text
+
+
+def test_html_escapes_what_a_user_wrote(nasty):
+    text = tables_text(nasty, "html")
+    assert html_rows(text)[1][0] == NASTY
+    assert "<i>" not in text
+
+
+def test_latex_escapes_what_a_user_wrote(nasty):
+    text = tables_text(nasty, "latex")
+    assert [len(row) for row in latex_rows(text)] == [4, 4, 2, 2]
+    escaped = (
+        r"a|b {*}c{*} \textless{}i\textgreater{}d\textless{}/i\textgreater{} \& 50\% of \$x\_1 \{y\} "
+        r"\#\textbackslash{}\textasciitilde{}\textasciicircum{} {[}0] `e`"
+    )
+    assert latex_rows(text)[1][0] == escaped
+    assert f"\\caption{{{escaped}." in text
+
+
+def test_a_title_of_two_lines_stays_in_its_cell(small):
+    store = small(titles={"adult": "two\nlines"}, title="also\ntwo", metrics=("cxe",)).write({})
+    assert markdown_rows(tables_text(store, "markdown"))[1][0] == "two lines"
+    assert tables_text(store, "latex").startswith("% also two\n")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_an_experiment_without_results_still_has_its_tables(small, format):
+    text = tables_text(small(datasets={"adult": 1}, columns=("log.direct",)).write({}), format)
+    assert "Log" in text
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_torn_last_line_is_ignored(store, format):
+    before = tables_text(store, format)
+    with (store.folder / "cells.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"dataset": "adult", "repetition": 0, "lea')
+    assert tables_text(store, format) == before
+
+
+def test_ten_columns_fit_on_160_characters(small, ten_columns):
+    cells = [{"cxe": 0.5, "auc": 0.5}] * 9 + [{"cxe": math.inf, "auc": 0.6}]
+    store = small(paper=PAPER, columns=ten_columns, datasets={"echocardiogram": 10}).write({
+        ("echocardiogram", column): cells for column in ten_columns
+    })  # fmt: skip
+    tables = tables_text(store).split("**Table 4")[0]
+    assert max(len(line) for line in tables.splitlines() if line.startswith("|")) <= 160
+
+
+def test_a_folder_without_an_experiment_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="not a results folder"):
+        tables_text(Store(tmp_path))
+
+
+def test_an_experiment_file_that_lacks_a_part_is_named(small, store):
+    path = store.folder / "experiment.json"
+    path.write_text('{"name": "small", "title": "x"}', encoding="utf-8")
+    with pytest.raises(StoreError, match=r"experiment\.json: metrics: Field required"):
+        tables_text(store)
+
+
+def test_an_unknown_format_is_named_with_the_nearest_one(store):
+    with pytest.raises(ProbcalError, match='no table format "markdwon"; did you mean "markdown"'):
+        tables_text(store, "markdwon")
+
+
+def test_an_unknown_paper_of_an_experiment_is_an_error_to_mend(small):
+    with pytest.raises(ProbcalError, match='no published numbers of a paper "nobody-1900"'):
+        tables_text(small(paper="nobody-1900").write({}))
