@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from probcal.data.card import FileSource
-from probcal.data.text_columns import respelt, stacked, text_column
+from probcal.data.text_columns import stacked, text_column
 from probcal.errors import DataError
 
 _ROWS_AT_A_TIME = 20_000
@@ -41,7 +41,7 @@ def read_delimited(
         sep=r"\s+" if source.separator == "whitespace" else source.separator,
         header=None,
         names=names,
-        dtype=str,
+        dtype=object,
         na_filter=False,
         skipinitialspace=True,
         skip_blank_lines=False,
@@ -51,9 +51,10 @@ def read_delimited(
     missing = set(source.missing)
 
     def spelling(text: str) -> str | None:
-        return None if text.strip() in missing else text.strip()
+        text = text.strip()
+        return None if text in missing else text
 
-    return stacked([chunk.apply(lambda fields: respelt(text_column(fields), spelling)) for chunk in chunks])
+    return stacked([chunk.apply(text_column, spelling=spelling) for chunk in chunks])
 
 
 def _data_lines(content: bytes, source: FileSource, skipped: set[int]) -> list[_Line]:

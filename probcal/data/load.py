@@ -58,16 +58,10 @@ def obtain(card: Card, folder: Path | None = None) -> str:
         _write_cache(assemble(card, read_original_files(card, folder)))
         return f"original files in {folder}"
     if card.openml is None:
-        raise MissingData(f"{card.name}: is not at hand. {_where_to_put(card, folder)} OpenML: {card.no_openml}")
+        raise MissingData(f"{card.name}: is not at hand. {_what_to_put(card, folder)} OpenML: {card.no_openml}")
     from probcal.data.openml import fetch_openml_rows
 
-    try:
-        rows = fetch_openml_rows(card)
-    except MissingData:
-        raise
-    except DataError as error:
-        raise MissingData(f"{error}. {_where_to_put(card, folder)}".rstrip()) from None
-    _write_cache(assemble(card, rows))
+    _write_cache(assemble(card, fetch_openml_rows(card)))
     return f"OpenML {card.openml.id}"
 
 
@@ -85,13 +79,10 @@ def load(card: Card) -> Dataset:
     return dataset
 
 
-def _where_to_put(card: Card, folder: Path | None) -> str:
-    if not card.files:
-        return ""
-    target = f"{folder or 'DATA_DIR'}/{card.folder or card.name}/"
-    names = ", ".join(missing_files(card, folder) if folder else [file.name for file in card.files[0].files])
+def _what_to_put(card: Card, folder: Path | None) -> str:
+    names = ", ".join(map(str, missing_files(card, folder or Path("DATA_DIR"))))
     hint = "" if folder else " and name DATA_DIR with --data-dir or PROBCAL_DATA_DIR"
-    return f"Put {names} into {target}{hint}."
+    return f"Put there: {names}{hint}."
 
 
 def _folder_of(card: Card) -> Path:

@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-Spelling = str | None
-"""A value as it is to be; None for missing."""
+Spelling = Callable[[str], str | None]
+"""What becomes of a value; None for missing."""
 
 
-def text_column(values: Sequence[Spelling] | pd.Series) -> pd.Series:
-    """(n,) text, None or NaN for missing, as a categorical column."""
-    return pd.Series(pd.Categorical(values))
+def text_column(values: Sequence[str | None] | pd.Series, spelling: Spelling = str) -> pd.Series:
+    """(n,) text, None or NaN for missing, as a categorical column of ``spelling(value)``."""
+    codes, distinct = pd.factorize(pd.Series(values, dtype=object))
+    return _joined([([spelling(value) for value in distinct], codes)])
 
 
-def respelt(column: pd.Series, spelling: Callable[[str], Spelling]) -> pd.Series:
+def respelt(column: pd.Series, spelling: Spelling) -> pd.Series:
     """The categorical ``column`` (n,) with each value replaced by ``spelling(value)``."""
     return _joined([([spelling(value) for value in column.cat.categories], column.cat.codes.to_numpy())])
 
@@ -34,10 +35,14 @@ def _stacked_column(parts: list[pd.Series]) -> pd.Series:
     return pd.concat(parts, ignore_index=True)
 
 
-def _joined(parts: list[tuple[list[Spelling], np.ndarray]]) -> pd.Series:
+def _joined(parts: list[tuple[list[str | None], np.ndarray]]) -> pd.Series:
     """One column of parts given as (their values, the number of each row's value, -1 for missing)."""
-    levels = sorted({text for values, _ in parts for text in values if text is not None})
-    number = {text: position for position, text in enumerate(levels)} | {None: -1}
-    codes = [np.array([*(number[text] for text in values), -1])[rows] for values, rows in parts]
-    categories = pd.Index(levels, dtype=object)
+    number: dict[str | None, int] = {}
+    for values, _ in parts:
+        for value in values:
+            if value is not None:
+                number.setdefault(value, len(number))
+    categories = pd.Index(list(number), dtype=object)
+    number[None] = -1
+    codes = [np.array([*map(number.__getitem__, values), -1])[rows] for values, rows in parts]
     return pd.Series(pd.Categorical.from_codes(np.concatenate(codes), categories=categories))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -27,13 +27,19 @@ def two_classes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     return labels, classes
 
 
+def likelier_class(method: ClassifierMixin, X: Any) -> np.ndarray:
+    """(n_rows,) labels: the second class where its estimated probability is above one half."""
+    p = method.predict_proba(X)[:, 1]
+    return method.classes_[(p > 0.5).astype(int)]
+
+
 def fresh_copy(estimator: BaseEstimator, random: np.random.Generator) -> BaseEstimator:
-    """An unfitted copy whose every ``random_state``, nested ones too, is drawn from ``random``."""
+    """An unfitted copy; every ``random_state`` left None, nested ones too, is drawn from ``random``."""
     copy = clone(estimator)
     seeds = {
         name: int(random.integers(2**31 - 1))
-        for name in sorted(copy.get_params(deep=True))
-        if name == "random_state" or name.endswith("__random_state")
+        for name, value in sorted(copy.get_params(deep=True).items())
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
     }
     return copy.set_params(**seeds) if seeds else copy
 

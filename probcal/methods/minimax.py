@@ -43,16 +43,17 @@ def interval(a: float, b: float, loss: Loss) -> Interval:
     return Interval(a, b, (a + b) / 2, b - a)
 
 
-def entropy(p: float) -> float:
-    """Shannon entropy of a coin with bias ``p``, in nats; 0 at both ends."""
-    return -_x_log_y(p, p) - _x_log_y(1 - p, 1 - p)
-
-
 def _minimax_log_loss(a: float, b: float) -> float:
-    """p = 1 / (1 + exp((H(b) - H(a)) / (b - a))); the middle where [a, b] has no width left."""
+    """p = 1 / (1 + exp((H(b) - H(a)) / (b - a))), H the entropy in nats.
+
+    The slope is written out so that no digits cancel, however narrow or close to 0 the interval is:
+    (H(b) - H(a)) / (b - a) = [ln(1-a) + g((b-a)/(1-b))] - [ln b + g((b-a)/a)] with g(u) = ln(1+u)/u.
+    """
     if not a < b:
         return a
-    slope = (entropy(b) - entropy(a)) / (b - a)
+    upper = math.log1p(-a) + (_g((b - a) / (1 - b)) if b < 1 else 0.0)
+    lower = math.log(b) + (_g((b - a) / a) if a > 0 else 0.0)
+    slope = upper - lower
     if slope > 700:  # exp would overflow; a slope this steep needs b below 1e-300
         return a
     return min(max(1 / (1 + math.exp(slope)), a), b)
@@ -60,8 +61,8 @@ def _minimax_log_loss(a: float, b: float) -> float:
 
 def _gain_log_loss(a: float, p: float) -> float:
     """(1-a) ln((1-a)/(1-p)) + a ln(a/p): the regret of p when the truth is a."""
-    return (1 - a) * (math.log1p(-a) - math.log1p(-p)) + (_x_log_y(a, a) - _x_log_y(a, p))
+    return (1 - a) * math.log1p((p - a) / (1 - p)) + (a * math.log1p((a - p) / p) if a > 0 else 0.0)
 
 
-def _x_log_y(x: float, y: float) -> float:
-    return x * math.log(y) if x > 0 else 0.0
+def _g(u: float) -> float:
+    return math.log1p(u) / u if u > 0 else 1.0

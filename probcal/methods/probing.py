@@ -7,7 +7,6 @@ probability lies.
 
 from __future__ import annotations
 
-import struct
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from probcal.methods.binary import drawn_seed, fit_on_sample, fresh_copy, two_classes, two_columns
+from probcal.methods.binary import drawn_seed, fit_on_sample, fresh_copy, likelier_class, two_classes, two_columns
 from probcal.methods.importance import TotalWeight, importance_weights, rejection_sample
 from probcal.methods.minimax import Interval, Loss, interval
 
@@ -27,6 +26,8 @@ _CHOICES = {
     "discretisation": ("train", "uniform"),
     "total_weight": (None, "n"),
 }
+_EQUAL = 1e-9
+"""Gains this close are a tie: [0, .5] and [.5, 1] gain the same, but rounding would prefer one."""
 
 
 class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -110,11 +111,12 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Counting votes is the same as sorting them, which makes them monotone (section 3).
         """
-        return two_columns(self.estimates_[self.votes(X)])
+        votes = self.votes(X)
+        return two_columns(self.estimates_[votes])
 
     def predict(self, X: Any) -> np.ndarray:
         """The likelier class of each row: (n_rows,) labels."""
-        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+        return likelier_class(self, X)
 
     def _refine(self, probes: _Probes, n_rows: int) -> tuple[list[Interval], list[Any]]:
         """Steps 1 and 2: intervals in rising order and the classifiers at the borders between them."""
@@ -125,9 +127,10 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             gains = np.array(
                 [n * one.gain if one.can_be_split else -1.0 for n, one in zip(rows_in, intervals, strict=True)]
             )
-            chosen = int(np.argmax(gains))  # the first, so ties go to the lowest interval
-            if gains[chosen] < 0:
+            if gains.max() < 0:
                 break
+            equal = gains >= gains.max() * (1 - _EQUAL)
+            chosen = int(np.argmax(equal))  # the first, so ties go to the lowest interval
             threshold = intervals[chosen].p
             next_best = np.argsort(-gains, kind="stable")[: self.n_probes - step]
             probes.fit_ahead([threshold, *(intervals[i].p for i in next_best if gains[i] > 0)])
@@ -186,7 +189,8 @@ class _Probes:
 
     def _fit(self, p: float) -> tuple[Any, np.ndarray]:
         settings, positive = self._settings, self._labels == self._settings.classes_[1]
-        random = np.random.default_rng([self._seed, *struct.unpack("<2I", struct.pack("<d", p))])
+        # of p's leading digits: the last may differ between machines, and the stream must not
+        random = np.random.default_rng([self._seed, *f"{p:.12g}".encode()])
         classifier = fresh_copy(settings.estimator, random)
         weights = importance_weights(positive, p, settings.total_weight)
         by_weight = settings.weighting == "weight" or (

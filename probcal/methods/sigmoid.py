@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from probcal.methods.binary import drawn_seed, fresh_copy, two_classes, two_columns
+from probcal.methods.binary import drawn_seed, fresh_copy, likelier_class, two_classes, two_columns
 
 Scores = Literal["auto", "decision_function", "log_odds", "probability"]
 
@@ -57,7 +57,7 @@ class SigmoidClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The likelier class of each row: (n_rows,) labels."""
-        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+        return likelier_class(self, X)
 
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
