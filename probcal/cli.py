@@ -176,7 +176,7 @@ def table(folder: Path, format_: str) -> None:
     """Print the tables of the results FOLDER, or of every experiment below it."""
     from probcal.show.tables import tables_text
 
-    click.echo("\n".join(tables_text(store, format_) for store in _stores(folder)))
+    click.echo(tables_text(*_stores(folder), format=format_), nl=False)
 
 
 @main.command(epilog=_example("probcal status results/uci"))
@@ -210,7 +210,7 @@ def validate(config: str) -> None:
 @click.argument("kind", type=click.Choice(["datasets", "learners", "methods", "metrics", "configs"]))
 def list_(kind: str) -> None:
     """List what a config can name."""
-    from probcal.show.lists import listing
+    from probcal.listing import listing
 
     click.echo(listing(kind))
 

@@ -138,7 +138,7 @@ def _fault(error: Exception) -> dict[str, Any]:
         reason = "its file is not UTF-8 text, so the client cannot check it"
     elif has(openml.OpenMLHashException):
         reason = "the file that arrived does not have the checksum that OpenML states"
-    elif has(openml.OpenMLServerException):
+    elif isinstance(error, openml.OpenMLServerException):
         reason = f"the server says: {error.message.removesuffix(' - None').rstrip('.')}"
     elif status:
         reason = f"the server answers with HTTP status {status[1]}"

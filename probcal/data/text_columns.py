@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain, count
 
 import numpy as np
 import pandas as pd
@@ -37,12 +38,9 @@ def _stacked_column(parts: list[pd.Series]) -> pd.Series:
 
 def _joined(parts: list[tuple[list[str | None], np.ndarray]]) -> pd.Series:
     """One column of parts given as (their values, the number of each row's value, -1 for missing)."""
-    number: dict[str | None, int] = {}
-    for values, _ in parts:
-        for value in values:
-            if value is not None:
-                number.setdefault(value, len(number))
-    categories = pd.Index(list(number), dtype=object)
-    number[None] = -1
+    levels = dict.fromkeys(chain.from_iterable(values for values, _ in parts))
+    levels.pop(None, None)
+    categories = pd.Index(list(levels), dtype=object)
+    number = dict(zip(levels, count(), strict=False)) | {None: -1}
     codes = [np.array([*map(number.__getitem__, values), -1])[rows] for values, rows in parts]
     return pd.Series(pd.Categorical.from_codes(np.concatenate(codes), categories=categories))

@@ -38,7 +38,15 @@ class RunOptions:
 def quick(experiment: Experiment) -> Experiment:
     """The same experiment in small: one repetition, at most 1,000 training and test rows, 10 probes or bags."""
     columns = tuple(replace(column, method=_in_small(column.method)) for column in experiment.columns)
-    return replace(experiment, name=f"{experiment.name}-quick", repeats=1, max_rows=_QUICK_ROWS, columns=columns)
+    return replace(
+        experiment,
+        name=f"{experiment.name}-quick",
+        title=f"{experiment.title} (in small: --quick)",
+        paper=None,  # numbers of a part of the rows are not to be held against published ones
+        repeats=1,
+        max_rows=_QUICK_ROWS,
+        columns=columns,
+    )
 
 
 def run_experiment(

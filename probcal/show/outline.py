@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from probcal.errors import StoreError
@@ -46,6 +48,11 @@ class Outline(_Part):
         if unsaid:
             raise ValueError(f"no number of repetitions is given for {', '.join(unsaid)}")
         return self
+
+    def titled(self, titles: Mapping[str, str]) -> Outline:
+        """The same with a paper's row ``titles`` for the data sets that it has."""
+        rows = [Row(name=row.name, title=titles.get(row.name, row.title)) for row in self.datasets]
+        return self.model_copy(update={"datasets": rows})
 
     @classmethod
     def of(cls, store: Store) -> Outline:

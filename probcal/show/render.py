@@ -98,13 +98,16 @@ ul { color: #555; padding-left: 1.2em; margin: .3em 0 }
 """.strip()
 
 
-def page(title: str, grids: list[Grid]) -> str:
-    """A web page that needs nothing but itself."""
-    shown = _HTML.plain(title)
-    figures = "\n".join(html_table(grid) for grid in grids)
+def page(experiments: list[tuple[str, list[Grid]]]) -> str:
+    """A web page of (title, tables) that needs nothing but itself."""
+    title = _HTML.plain(experiments[0][0] if len(experiments) == 1 else "probcal: results")
+    sections = "\n".join(
+        f"<h1>{_HTML.plain(name)}</h1>\n" + "\n".join(html_table(grid) for grid in grids)
+        for name, grids in experiments
+    )
     return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{shown}</title>\n'
-        f"<style>\n{_STYLE}\n</style>\n</head>\n<body>\n<h1>{shown}</h1>\n{figures}\n</body>\n</html>\n"
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        f"<style>\n{_STYLE}\n</style>\n</head>\n<body>\n{sections}\n</body>\n</html>\n"
     )
 
 

@@ -10,38 +10,45 @@ from probcal.show.measured import measured
 from probcal.show.metric_names import TABLES_1_TO_3
 from probcal.show.outline import Outline
 from probcal.show.render import latex, markdown, page
-from probcal.show.tidy import tidy
+from probcal.show.tidy import HEADER, tidy
 from probcal.store import Store
 
-_RENDERERS = {"markdown": markdown, "latex": latex, "html": page}
-FORMATS = (*_RENDERERS, "csv")
+FORMATS = ("markdown", "latex", "html", "csv")
 
 
 class UnknownFormat(ProbcalError):
     """There is no such format of a table."""
 
 
-def tables_text(store: Store, format: str = "markdown") -> str:
-    """Every table of the experiment in ``store``, in one of ``FORMATS``.
+def tables_text(*stores: Store, format: str = "markdown") -> str:
+    """Every table of the experiments in ``stores``, one after the other, in one of ``FORMATS``.
 
-    Raises UnknownFormat, StoreError when the folder holds no experiment or a broken line, and
-    UnknownPaper when the experiment follows a paper that probcal does not have.
+    Raises UnknownFormat, StoreError when a folder holds no experiment or a broken line, and
+    UnknownPaper when an experiment follows a paper that probcal does not have.
     """
     if format not in FORMATS:
         raise UnknownFormat(
-            f'there is no table format "{format}"{did_you_mean(format, FORMATS)}'
-            f" (there are: {', '.join(FORMATS)})"
+            f'there is no table format "{format}"{did_you_mean(format, FORMATS)} (there are: {", ".join(FORMATS)})'
         )
-    outline = Outline.of(store)
     if format == "csv":
-        return tidy(outline, store.results(), _in_order(outline.metrics), _paper(outline))
-    return _RENDERERS[format](outline.title, tables(store))
+        return ",".join(HEADER) + "\n" + "".join(_tidy(store) for store in stores)
+    experiments = [(Outline.of(store).title, tables(store)) for store in stores]
+    if format == "html":
+        return page(experiments)
+    return "\n".join({"markdown": markdown, "latex": latex}[format](*experiment) for experiment in experiments)
+
+
+def _tidy(store: Store) -> str:
+    outline = Outline.of(store)
+    return tidy(outline, store.results(), _in_order(outline.metrics), _paper(outline))
 
 
 def tables(store: Store) -> list[Grid]:
     """CXE, RMS, AUC, the best methods, then the other metrics; raises as ``tables_text`` does."""
     outline, results = Outline.of(store), store.results()
     published = _paper(outline)
+    if published:
+        outline = outline.titled(published.titles)
     metrics = _in_order(outline.metrics)
     first = [metric for metric in metrics if metric in TABLES_1_TO_3]
     grids = [measured(number, outline, results, metric, published) for number, metric in enumerate(first, 1)]

@@ -12,16 +12,18 @@ from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, summarise
 
 HEADER = [
-    "dataset", "learner", "method", "label", "metric",
+    "experiment", "dataset", "learner", "method", "label", "metric",
     "mean", "sd", "n", "failed", "published", "difference",
 ]  # fmt: skip
 
 
 def tidy(outline: Outline, results: Results, metrics: list[str], published: Published | None) -> str:
-    """``difference`` is ours less the published one, empty unless both are finite; infinity is ``inf``."""
+    """Lines under ``HEADER``, without it.
+
+    ``difference`` is ours less the published one, empty unless both are finite; infinity is ``inf``.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
     for metric in metrics:
         for row in outline.datasets:
             for column in outline.columns:
@@ -38,7 +40,7 @@ def _line(
     if difference is not None and not math.isfinite(difference):
         difference = None
     return [
-        row.name, column.learner, column.method, column.label, metric,
+        outline.name, row.name, column.learner, column.method, column.label, metric,
         _text(ours.mean), _text(ours.sd), ours.n, ours.failed, _text(theirs), _text(difference),
     ]  # fmt: skip
 

@@ -49,6 +49,7 @@ def in_process(monkeypatch, tmp_path):
 
     for module, name in ((requests, "Session"), (minio, "Minio"), (openml.config, "server")):
         monkeypatch.setattr(module, name, getattr(module, name))  # the download changes it: put it back
+    monkeypatch.setattr(openml.config, "_root_cache_directory", tmp_path)
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess:
         folder, order = command[-2:]

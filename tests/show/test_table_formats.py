@@ -53,7 +53,7 @@ def html_rows(text):
 
 
 def test_markdown_reads_back(store):
-    rows = markdown_rows(tables_text(store, "markdown"))
+    rows = markdown_rows(tables_text(store, format="markdown"))
     assert rows[:3] == [
         HEADER,
         ["Adult", "∞ [∞]", "**0.441** [0.436]", "– [∞]"],
@@ -62,7 +62,7 @@ def test_markdown_reads_back(store):
 
 
 def test_latex_reads_back(store):
-    rows = latex_rows(tables_text(store, "latex"))
+    rows = latex_rows(tables_text(store, format="latex"))
     assert rows[:3] == [
         HEADER,
         ["Adult", r"$\infty$ {[}$\infty$]", r"\textbf{0.441} {[}0.436]", r"-- {[}$\infty$]"],
@@ -71,13 +71,13 @@ def test_latex_reads_back(store):
 
 
 def test_latex_leaves_the_numbering_to_latex(store):
-    text = tables_text(store, "latex")
+    text = tables_text(store, format="latex")
     assert "Table 2" not in text
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 2
 
 
 def test_html_reads_back(store):
-    text = tables_text(store, "html")
+    text = tables_text(store, format="html")
     assert html_rows(text)[:3] == [
         HEADER,
         ["Adult", "∞ [∞]", "0.441 [0.436]", "– [∞]"],
@@ -87,21 +87,29 @@ def test_html_reads_back(store):
 
 
 def test_html_is_one_page_that_fetches_nothing(store):
-    text = tables_text(store, "html")
+    text = tables_text(store, format="html")
     assert text.startswith("<!doctype html>")
     assert text.rstrip().endswith("</html>")
     assert not re.search(r"https?:|src=|<link|@import|url\(", text)
 
 
 def test_csv_is_one_line_per_metric_data_set_and_column(store):
-    lines = list(csv.DictReader(io.StringIO(tables_text(store, "csv"))))
-    assert ",".join(lines[0]) == "dataset,learner,method,label,metric,mean,sd,n,failed,published,difference"
+    lines = list(csv.DictReader(io.StringIO(tables_text(store, format="csv"))))
+    assert ",".join(lines[0]) == "experiment,dataset,learner,method,label,metric,mean,sd,n,failed,published,difference"
     assert len(lines) == 6
     assert lines[0] | {"mean": "inf", "published": "inf", "difference": "", "sd": "", "n": "1"} == lines[0]
     assert lines[1] | {"mean": "0.441", "published": "0.436", "difference": "0.005"} == lines[1]
     assert lines[2] | {"mean": "", "sd": "", "n": "0", "failed": "0", "published": "inf"} == lines[2]
     assert lines[3] | {"dataset": "breast", "mean": "0.85", "sd": "0.0707107", "n": "2"} == lines[3]
     assert lines[4] | {"method": "probing", "label": "ProbJ48", "n": "1", "failed": "1"} == lines[4]
+
+
+def test_several_experiments_make_one_csv_and_one_page(store, small):
+    other = small(title="Other", datasets={"adult": 1}, columns=("log.direct",)).write({})
+    assert tables_text(store, other, format="csv").count("experiment,dataset") == 1
+    page = tables_text(store, other, format="html")
+    assert page.count("<html") == 1
+    assert page.count("<h1>") == 2
 
 
 NASTY = r"""a|b *c* <i>d</i> & 50% of $x_1 {y} #\~^ [0] `e`"""
@@ -114,19 +122,19 @@ def nasty(small):
 
 
 def test_markdown_escapes_what_a_user_wrote(nasty):
-    text = tables_text(nasty, "markdown")
+    text = tables_text(nasty, format="markdown")
     assert [len(row) for row in markdown_rows(text)] == [4, 4, 2, 2]
     assert r"a\|b \*c\* \<i>d\</i>" in text
 
 
 def test_html_escapes_what_a_user_wrote(nasty):
-    text = tables_text(nasty, "html")
+    text = tables_text(nasty, format="html")
     assert html_rows(text)[1][0] == NASTY
     assert "<i>" not in text
 
 
 def test_latex_escapes_what_a_user_wrote(nasty):
-    text = tables_text(nasty, "latex")
+    text = tables_text(nasty, format="latex")
     assert [len(row) for row in latex_rows(text)] == [4, 4, 2, 2]
     escaped = (
         r"a|b {*}c{*} \textless{}i\textgreater{}d\textless{}/i\textgreater{} \& 50\% of \$x\_1 \{y\} "
@@ -138,22 +146,22 @@ def test_latex_escapes_what_a_user_wrote(nasty):
 
 def test_a_title_of_two_lines_stays_in_its_cell(small):
     store = small(titles={"adult": "two\nlines"}, title="also\ntwo", metrics=("cxe",)).write({})
-    assert markdown_rows(tables_text(store, "markdown"))[1][0] == "two lines"
-    assert tables_text(store, "latex").startswith("% also two\n")
+    assert markdown_rows(tables_text(store, format="markdown"))[1][0] == "two lines"
+    assert tables_text(store, format="latex").startswith("% also two\n")
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_an_experiment_without_results_still_has_its_tables(small, format):
-    text = tables_text(small(datasets={"adult": 1}, columns=("log.direct",)).write({}), format)
+    text = tables_text(small(datasets={"adult": 1}, columns=("log.direct",)).write({}), format=format)
     assert "Log" in text
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_torn_last_line_is_ignored(store, format):
-    before = tables_text(store, format)
+    before = tables_text(store, format=format)
     with (store.folder / "cells.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"dataset": "adult", "repetition": 0, "lea')
-    assert tables_text(store, format) == before
+    assert tables_text(store, format=format) == before
 
 
 def test_ten_columns_fit_on_160_characters(small, ten_columns):
@@ -179,7 +187,7 @@ def test_an_experiment_file_that_lacks_a_part_is_named(small, store):
 
 def test_an_unknown_format_is_named_with_the_nearest_one(store):
     with pytest.raises(ProbcalError, match='no table format "markdwon"; did you mean "markdown"'):
-        tables_text(store, "markdwon")
+        tables_text(store, format="markdwon")
 
 
 def test_an_unknown_paper_of_an_experiment_is_an_error_to_mend(small):

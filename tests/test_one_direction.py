@@ -1,0 +1,48 @@
+"""The way of the data has one direction: no part knows of one that comes after it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "probcal"
+COMMON = {"errors", "resources", "yaml_file", "components"}
+MAY_KNOW = {
+    "data": {"data"},
+    "metrics": set(),
+    "methods": {"methods"},
+    "learners": {"learners", "methods"},
+    "store": set(),
+    "paper": {"paper"},
+    "show": {"show", "paper", "store"},
+    "config": {"check_names", "data", "learners", "methods", "metrics"},
+    "run": {"run", "config", "data", "learners", "methods", "metrics", "store"},
+}
+
+
+def parts_imported_by(file: Path) -> set[str]:
+    modules = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            modules.add(node.module)
+        elif isinstance(node, ast.Import):
+            modules.update(alias.name for alias in node.names)
+    return {module.split(".")[1] for module in modules if module.startswith("probcal.")}
+
+
+@pytest.mark.parametrize("part", MAY_KNOW)
+def test_a_part_imports_only_what_comes_before_it(part):
+    files = list((PACKAGE / part).rglob("*.py")) or [PACKAGE / f"{part}.py"]
+    known = {file.relative_to(PACKAGE).as_posix(): parts_imported_by(file) - COMMON for file in files}
+    assert {file: extra for file, parts in known.items() if (extra := parts - MAY_KNOW[part])} == {}
+
+
+def test_starting_the_command_line_imports_nothing_heavy():
+    tree = ast.parse((PACKAGE / "cli.py").read_text(encoding="utf-8"))
+    at_start = {
+        name.partition(".")[0]
+        for node in tree.body
+        for name in ([node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in getattr(node, "names", [])])
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert not at_start & {"numpy", "pandas", "sklearn", "scipy", "pydantic", "openml", "tabulate"}
