@@ -25,27 +25,42 @@ class Builtin:
 def import_class(path: str) -> type:
     """The class at ``package.module.Class``. Raises ProbcalError saying what is not there."""
     module_path, _, name = path.rpartition(".")
+    if not module_path.strip(".") or module_path.startswith("."):
+        raise ProbcalError(f'"{path}" is not an import path, such as sklearn.ensemble.RandomForestClassifier')
     try:
         module = import_module(module_path)
-    except ImportError as error:
-        raise ProbcalError(f'"{path}" cannot be imported: {error}') from None
+    except (Exception, SystemExit) as error:  # a module of the user's may raise anything
+        own = "; a module of your own must be in this folder or on PYTHONPATH"
+        hint = own if isinstance(error, ModuleNotFoundError) else f" ({type(error).__name__})"
+        raise ProbcalError(f'"{path}" cannot be imported: {error}{hint}') from None
     found = getattr(module, name, None)
     if not inspect.isclass(found):
-        raise ProbcalError(f'there is no class "{name}" in {module_path}{did_you_mean(name, vars(module))}')
+        classes = [known for known, value in vars(module).items() if inspect.isclass(value)]
+        raise ProbcalError(f'there is no class "{name}" in {module_path}{did_you_mean(name, classes)}')
     return found
+
+
+def build(component: type, *arguments: Any, **params: Any) -> Any:
+    """An instance, not fitted. Raises ProbcalError when the constructor does not take what it is given."""
+    try:
+        return component(*arguments, **params)
+    except Exception as error:  # a class of the user's may raise anything
+        raise ProbcalError(f"{component.__name__} cannot be made: {error}") from None
 
 
 def parameter_names(component: type) -> list[str]:
     """The names that the component's constructor takes, without ``estimator``."""
-    return [name for name in inspect.signature(component).parameters if name != "estimator"]
+    return [name for name in _signature(component) if name != "estimator"]
 
 
 def unknown_parameters(component: type, params: Mapping[str, Any]) -> dict[str, str]:
     """Parameter -> what is wrong with it, for every name in ``params`` the constructor does not take."""
+    if any(one.kind is one.VAR_KEYWORD for one in _signature(component).values()):
+        return {}
     known = parameter_names(component)
+    all_known = f" (it takes: {', '.join(known) or 'none'})"
     return {
-        name: f'{component.__name__} takes no parameter "{name}"{did_you_mean(name, known)}'
-        f" (it takes: {', '.join(known)})"
+        name: f'{component.__name__} takes no parameter "{name}"{did_you_mean(name, known) or all_known}'
         for name in params
         if name not in known
     }
@@ -60,6 +75,38 @@ def wrong_value(estimator: Any) -> str | None:
     if check is None and hasattr(estimator, "_parameter_constraints"):
         check = estimator._validate_params
     try:
-        return check() if check else None
-    except (ValueError, TypeError) as error:
-        return str(error)
+        if check is not None:
+            check()
+    except Exception as error:  # a class of the user's may raise anything
+        return str(error) or type(error).__name__
+    return None
+
+
+def no_learner(component: type) -> str | None:
+    """Why the class cannot be a learner; None when it has all that a classifier needs."""
+    from sklearn.base import ClassifierMixin, ClusterMixin, OutlierMixin, RegressorMixin
+
+    if issubclass(component, RegressorMixin | ClusterMixin | OutlierMixin) and not issubclass(
+        component, ClassifierMixin
+    ):
+        return f"{component.__name__} is not a classifier"
+    return _lacks(component, "fit", "predict")
+
+
+def no_method(component: type) -> str | None:
+    """Why the class cannot be a method; None when it is a meta-estimator with probabilities."""
+    if "estimator" not in _signature(component):
+        return f'{component.__name__} takes no "estimator", so it cannot be a method'
+    return _lacks(component, "fit", "predict_proba")
+
+
+def _lacks(component: type, *wanted: str) -> str | None:
+    lacking = [name for name in wanted if not hasattr(component, name)]
+    return f"{component.__name__} is not a classifier: it has no {' and no '.join(lacking)}" if lacking else None
+
+
+def _signature(component: type) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(component).parameters
+    except (ValueError, TypeError):  # of a class written in C
+        return {}

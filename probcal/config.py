@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from probcal.check_names import methods_of, name_problems, resolve
+from probcal.check_components import methods_of, resolve
+from probcal.check_names import name_problems
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import LEARNERS
@@ -17,11 +20,34 @@ from probcal.metrics import METRICS
 from probcal.resources import shipped
 from probcal.yaml_file import YamlFile, validated
 
-_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_MOST_REPEATS = 10_000
+"""Every cell is listed before the first is run; a slip of the finger must not fill the memory."""
+
+
+def _name_of_a_folder(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f'name: "{name}" cannot name a folder of results: only letters, digits, - and _, at most 100, the first '
+            "a letter or digit"
+        )
+    return name
+
+
+def _method_with_parameters(item: Any) -> Any:
+    if isinstance(item, str):
+        return {item: {}}
+    if isinstance(item, dict) and item:
+        return {name: {} if params is None else params for name, params in item.items()}
+    raise ValueError("combinations: a method stands alone, or with parameters as in {probing: {weighting: rejection}}")
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+MethodsHere = Annotated[dict[str, dict[str, Any]], BeforeValidator(_method_with_parameters)]
+"""Method -> parameters that hold for one learner only."""
 
 
 class LearnerEntry(_Part):
@@ -46,22 +72,24 @@ class MethodEntry(_Part):
 class ExperimentFile(_Part):
     """The YAML file as it is written."""
 
-    name: Annotated[str, Field(pattern=_NAME)]
+    name: Annotated[str, AfterValidator(_name_of_a_folder)]
     title: str = ""
     paper: str | None = None
-    seed: Annotated[int, Field(ge=0)] = 0
-    repeats: Annotated[int, Field(ge=1)] = 1
+    seed: Annotated[int, Field(ge=0, strict=True)] = 0
+    repeats: Annotated[int, Field(ge=1, le=_MOST_REPEATS, strict=True)] = 1
     datasets: Annotated[list[str], Field(min_length=1)]
     learners: Annotated[dict[str, LearnerEntry], Field(min_length=1)]
     methods: Annotated[dict[str, MethodEntry], Field(min_length=1)]
-    combinations: dict[str, list[str | dict[str, dict[str, Any]]]] = {}
+    combinations: dict[str, Annotated[list[MethodsHere], Field(min_length=1)]] = {}
     """Learner -> its methods, each alone or with parameters for this learner; all methods if not listed."""
     metrics: Annotated[list[str], Field(min_length=1)] = list(METRICS)
 
     @field_validator("learners", "methods", mode="before")
     @classmethod
-    def _names_alone(cls, value: Any) -> Any:
-        if isinstance(value, list) and all(isinstance(name, str) for name in value):
+    def _names_alone(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, list):
+            if not all(isinstance(name, str) for name in value):
+                raise ValueError(f"{info.field_name}: a list may hold only names; with settings, write name: {{...}}")
             return {name: {} for name in value}
         if isinstance(value, dict):
             return {name: {} if entry is None else entry for name, entry in value.items()}
@@ -111,7 +139,8 @@ class Experiment:
     ) -> Experiment:
         """Only the named data sets, learners and methods; all of a kind where none is named.
 
-        Raises ProbcalError for a name that the experiment does not have, all of them at once.
+        Raises ProbcalError for names that the experiment does not have, all of them at once, and when no
+        learner is left with a method.
         """
         known = {
             "data set": ({card.name for card in self.cards}, datasets),
@@ -126,15 +155,15 @@ class Experiment:
         ]
         if wrong:
             raise ProbcalError("\n".join(wrong))
-        return replace(
-            self,
-            cards=tuple(card for card in self.cards if not datasets or card.name in datasets),
-            columns=tuple(
-                column
-                for column in self.columns
-                if (not learners or column.learner.name in learners) and (not methods or column.method.name in methods)
-            ),
+        columns = tuple(
+            column
+            for column in self.columns
+            if (not learners or column.learner.name in learners) and (not methods or column.method.name in methods)
         )
+        if not columns:
+            raise ProbcalError(f"{self.name} does not combine {', '.join(learners)} with {', '.join(methods)}")
+        cards = tuple(card for card in self.cards if not datasets or card.name in datasets)
+        return replace(self, cards=cards, columns=columns)
 
 
 def config_names() -> list[str]:
@@ -145,7 +174,7 @@ def config_names() -> list[str]:
 def find_config(name: str) -> Path:
     """A path as given, or a shipped experiment by its name. Raises ProbcalError when neither is there."""
     path = Path(name)
-    if path.suffix in (".yaml", ".yml") or path.exists():
+    if path.suffix in (".yaml", ".yml") or os.path.exists(path):
         return path
     if name in config_names():
         return shipped("configs") / f"{name}.yaml"

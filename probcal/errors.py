@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+_SHORTEST_PART = 3
+
 
 class ProbcalError(Exception):
     """Something the user can mend. The command line prints it and exits with 2."""
@@ -43,7 +45,14 @@ class FileProblems(ProbcalError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``'; did you mean "x"?'`` for a near miss among ``known``, else ``''``."""
-    by_folded = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(str(word).lower(), by_folded, n=1, cutoff=0.6)
+    """``'; did you mean "x"?'`` for a near miss among ``known``, else ``''``.
+
+    Near is what is spelt alike, or the only name that holds the word: "svm" for "linear_svm".
+    """
+    by_folded = {str(name).lower(): str(name) for name in known}
+    folded = str(word).lower()
+    near = difflib.get_close_matches(folded, by_folded, n=1, cutoff=0.6)
+    if not near and len(folded) >= _SHORTEST_PART:
+        holding = [name for name in by_folded if folded in name]
+        near = holding if len(holding) == 1 else []
     return f'; did you mean "{by_folded[near[0]]}"?' if near else ""

@@ -8,11 +8,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -45,6 +46,8 @@ class CellResult:
     error_type: str | None = None
     message: str | None = None
     traceback: str | None = None
+    predictions: str | None = None
+    """Digest of the labels and probabilities kept beside it; None where there are none."""
 
     @property
     def id(self) -> str:
@@ -133,11 +136,17 @@ class Store:
                 continue  # cut off by a kill: that run has not stored any cell
         return found
 
+    def has_predictions(self, result: CellResult) -> bool:
+        """Whether ``predictions`` is likely to find them; it alone looks into the files."""
+        return result.predictions is not None and all(path.is_file() for path in self._prediction_files(result))
+
     def predictions(self, result: CellResult) -> tuple[np.ndarray, np.ndarray]:
-        """(y, p) of a cell, each (n_test,). Raises FileNotFoundError where they were not kept."""
-        folder = self._prediction_folder(result)
-        y = np.load(folder / "labels.npy", allow_pickle=False)
-        return y, np.load(folder / f"{result.learner}.{result.method}.npy", allow_pickle=False)
+        """(y, p) behind a result, each (n_test,). Raises StoreError when they are not there any more."""
+        labels, estimates = self._prediction_files(result)
+        y, p = _loaded(labels), _loaded(estimates)
+        if y is not None and p is not None and result.predictions == _digest(y, p):
+            return y, p
+        raise StoreError(f"{estimates} does not hold the predictions behind the result of {result.id}")
 
     def refuse_others(self, name: str) -> None:
         """Raises StoreError when the folder holds another experiment's results, or other things."""
@@ -185,17 +194,37 @@ class Store:
         if self._cells is None:
             raise RuntimeError("Store.add is called inside Store.writing")
         if y is not None and p is not None:
-            folder = self._prediction_folder(result)
-            if folder not in self._labels_kept:
-                folder.mkdir(parents=True, exist_ok=True)
-                np.save(folder / "labels.npy", y)
-                self._labels_kept.add(folder)
-            np.save(folder / f"{result.learner}.{result.method}.npy", p)
+            labels, estimates = self._prediction_files(result)
+            if labels not in self._labels_kept:
+                self._keep_labels(labels, y)
+            np.save(estimates, p)
+            result = replace(result, predictions=_digest(y, p))
         self._cells.write(result.to_json() + "\n")
         self._cells.flush()
 
-    def _prediction_folder(self, result: CellResult) -> Path:
-        return self.folder / "predictions" / result.dataset / str(result.repetition)
+    def _keep_labels(self, path: Path, y: np.ndarray) -> None:
+        """Write the labels of a split once: a kill while they are written again would cost its other cells'."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not np.array_equal(_loaded(path), y):
+            np.save(path, y)
+        self._labels_kept.add(path)
+
+    def _prediction_files(self, result: CellResult) -> tuple[Path, Path]:
+        """The labels of a split, and the probabilities of a learner and method there."""
+        folder = self.folder / "predictions" / result.dataset / str(result.repetition)
+        return folder / "labels.npy", folder / f"{result.learner}+{result.method}.npy"
+
+
+def _loaded(path: Path) -> np.ndarray | None:
+    """The array kept in ``path``; None where there is none, or one cut off by a kill."""
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+
+
+def _digest(y: np.ndarray, p: np.ndarray) -> str:
+    return hashlib.sha256(y.tobytes() + p.tobytes()).hexdigest()[:12]
 
 
 class _Writing:
@@ -206,8 +235,8 @@ class _Writing:
     def __enter__(self) -> Store:
         folder = self._store.folder
         try:
-            folder.mkdir(parents=True, exist_ok=True)
             self._store.refuse_others(self._name)
+            folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
             self._store._cells = _appending(folder / "cells.jsonl")
         except Timeout:

@@ -2,138 +2,169 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from probcal.errors import FileProblems, Problem, did_you_mean
+from probcal.errors import FileProblems, Problem
+from probcal.yaml_faults import model_faults
+from probcal.yaml_loader import MERGE, Loader
 
-Path_ = tuple[str | int, ...]
+Place = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
+
+_MOST_VALUES = 100_000
+"""A file with more is no file of ours: aliases of aliases can stand for billions in ten lines."""
 
 
 class YamlFile:
-    """A parsed file: ``data`` as plain Python values and ``line(path)`` for any place in it."""
+    """A parsed file: ``data`` as plain Python values and ``line(place)`` for any place in it.
+
+    Raises FileProblems when ``text`` is not YAML, or not a mapping. Keys that are given twice are
+    kept as ``problems``, to be reported with all others.
+    """
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
         self.text = text
         self.problems: list[Problem] = []
-        self._lines: dict[Path_, int] = {(): 1}
-        self.data: Any = self._parse()
+        self._lines: dict[tuple[str, ...], int] = {(): 1}
+        self._visits = 0
+        self.data: dict[str, Any] = self._parse()
 
     @classmethod
     def read(cls, path: Path | str) -> YamlFile:
         """Read ``path``; raises FileProblems when it is not there, not text or not YAML."""
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            content = path.read_bytes()
         except FileNotFoundError:
             raise FileProblems(path, [Problem(0, "there is no such file")]) from None
-        except UnicodeDecodeError as error:
-            raise FileProblems(path, [Problem(0, f"is not UTF-8 text ({error.reason})")]) from None
         except OSError as error:
             raise FileProblems(path, [Problem(0, f"cannot be read: {error.strerror}")]) from None
-        file = cls(path, text)
-        if not isinstance(file.data, dict):
-            raise FileProblems(path, [Problem(1, 'must be a mapping of keys to values, as in "name: uci"')])
-        return file
-
-    def line(self, path: Path_) -> int:
-        """The line of ``path``, or of the nearest thing around it that the file holds."""
-        while path not in self._lines:
-            path = path[:-1]
-        return self._lines[path]
-
-    def _parse(self) -> Any:
-        tabbed = [
-            Problem(number, "a tab stands in the indentation; YAML allows only spaces there")
-            for number, line in enumerate(self.text.splitlines(), 1)
-            if "\t" in line[: len(line) - len(line.lstrip())] and line.strip()
-        ]
-        if tabbed:
-            raise FileProblems(self.path, tabbed)
+        except ValueError:  # of a path that no system can have, such as one with a null character
+            raise FileProblems(ascii(str(path)), [Problem(0, "there is no such file")]) from None
         try:
-            node = yaml.compose(self.text, Loader=yaml.SafeLoader)
-            value = yaml.safe_load(self.text)
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            raise FileProblems(
-                self.path, [Problem(mark.line + 1 if mark else 0, f"is not valid YAML: {error.problem}")]
-            ) from None
+            text = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise FileProblems(path, [Problem(line, "is not UTF-8 text; save the file as UTF-8")]) from None
+        return cls(path, text)
+
+    def line(self, place: Place) -> int:
+        """The line of ``place``, or of the nearest thing around it that the file holds."""
+        keys = tuple(map(str, place))
+        while keys not in self._lines:
+            keys = keys[:-1]
+        return self._lines[keys]
+
+    def _parse(self) -> dict[str, Any]:
+        try:
+            loader = Loader(self.text)
+            node = loader.get_single_node()
+            if node is not None:
+                self._walk(node, (), [])
+            value = None if node is None else loader.construct_document(node)
         except yaml.YAMLError as error:
-            raise FileProblems(self.path, [Problem(0, f"is not valid YAML: {error}")]) from None
-        if node is not None:
-            self._walk(node, ())
+            raise FileProblems(self.path, _tabs(self.text) or [_syntax_fault(self.text, error)]) from None
+        except RecursionError:
+            raise FileProblems(self.path, [Problem(0, "is nested too deeply")]) from None
+        if not isinstance(value, dict):
+            found = {type(None): "is empty", list: "is a list"}.get(type(value), "is a single value")
+            raise FileProblems(
+                self.path, [Problem(1, f'the file {found}; it must hold keys with values, as in "name: uci"')]
+            )
         return value
 
-    def _walk(self, node: yaml.Node, path: Path_) -> None:
-        if isinstance(node, yaml.MappingNode):
-            first_seen: dict[str, int] = {}
-            for key, value in node.value:
-                line = key.start_mark.line + 1
-                if key.value in first_seen:
-                    self.problems.append(
-                        Problem(line, f'the key "{key.value}" is already given on line {first_seen[key.value]}')
-                    )
-                first_seen.setdefault(key.value, line)
-                self._lines[(*path, key.value)] = line
-                self._walk(value, (*path, key.value))
-        elif isinstance(node, yaml.SequenceNode):
+    def _walk(self, node: yaml.Node, place: tuple[str, ...], around: list[yaml.Node]) -> None:
+        if any(node is one for one in around):
+            raise yaml.MarkedYAMLError(problem="an alias stands inside what it stands for", problem_mark=_start(around))
+        self._visits += 1
+        if self._visits > _MOST_VALUES:
+            raise yaml.MarkedYAMLError(problem=f"it has more than {_MOST_VALUES:,} values", problem_mark=_start(around))
+        if isinstance(node, yaml.SequenceNode):
             for index, item in enumerate(node.value):
-                self._lines[(*path, index)] = item.start_mark.line + 1
-                self._walk(item, (*path, index))
+                self._lines[(*place, str(index))] = item.start_mark.line + 1
+                self._walk(item, (*place, str(index)), [*around, node])
+        elif isinstance(node, yaml.MappingNode):
+            self._note_keys_given_twice(node)
+            for key, value in _merged_last(node):
+                below = place if key.tag == MERGE else (*place, str(key.value))
+                if key.tag == MERGE or below not in self._lines:
+                    self._lines.setdefault(below, key.start_mark.line + 1)
+                    self._walk(value, below, [*around, node])
+
+    def _note_keys_given_twice(self, node: yaml.MappingNode) -> None:
+        first_seen: dict[str, int] = {}
+        for key, _ in node.value:
+            line, name = key.start_mark.line + 1, str(key.value)
+            if name in first_seen:
+                self.problems.append(Problem(line, f'the key "{name}" is already given on line {first_seen[name]}'))
+            first_seen.setdefault(name, line)
 
 
-def validated(model: type[Model], file: YamlFile, more: list[Problem] | None = None, context: Any = None) -> Model:
+def validated(model: type[Model], file: YamlFile, more: list[Problem] | None = None) -> Model:
     """``file`` as a ``model``; raises FileProblems with every fault of the file at once.
 
     ``more`` are faults that the caller found by its own checks and wants reported with the others.
     """
     problems = [*file.problems, *(more or [])]
     try:
-        parsed = model.model_validate(file.data, context=context)
+        parsed = model.model_validate(file.data)
     except ValidationError as error:
-        problems += [_problem(model, file, dict(detail)) for detail in error.errors()]
+        faults = model_faults(model, file.data, error)
+        problems += [Problem(file.line(place), message) for place, message in faults]
         raise FileProblems(file.path, problems) from None
     if problems:
         raise FileProblems(file.path, problems)
     return parsed
 
 
-def _problem(model: type[BaseModel], file: YamlFile, detail: dict[str, Any]) -> Problem:
-    path = tuple(detail["loc"])
-    named = ".".join(str(part) for part in path)
-    if detail["type"] == "extra_forbidden":
-        known = _keys_around(model, path[:-1])
-        message = f'unknown key "{path[-1]}"{did_you_mean(str(path[-1]), known)}'
-        if not did_you_mean(str(path[-1]), known) and known:
-            message += f" (known here: {', '.join(known)})"
-    elif detail["type"] == "missing":
-        message = f'the key "{named}" is missing'
-    elif detail["type"] == "value_error":
-        message = str(detail["ctx"]["error"])
-    else:
-        text = detail["msg"][0].lower() + detail["msg"][1:]
-        message = f"{named}: {text}, not {detail['input']!r}"
-    return Problem(file.line(path), message)
+def _merged_last(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
+    """Key and value; those of ``<<: *other`` behind the mapping's own, which go before them.
+
+    A list of merged mappings is as if each had been merged by a line of its own.
+    """
+    yield from ((key, value) for key, value in node.value if key.tag != MERGE)
+    for key, value in node.value:
+        if key.tag == MERGE:
+            several = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            yield from ((key, one) for one in several)
 
 
-def _keys_around(model: type[BaseModel], path: Path_) -> list[str]:
-    """The keys that ``model`` knows at ``path``; empty where the place is not a model of ours."""
-    current: Any = model
-    for part in path:
-        fields = getattr(current, "model_fields", {})
-        if part in fields:
-            current = _model_within(fields[part].annotation)
-    return sorted(field.alias or name for name, field in getattr(current, "model_fields", {}).items())
+def _start(nodes: list[yaml.Node]) -> yaml.Mark | None:
+    return nodes[-1].start_mark if nodes else None
 
 
-def _model_within(annotation: Any) -> Any:
-    """The first pydantic model named in an annotation such as ``dict[str, Thing] | None``."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    found = (_model_within(part) for part in getattr(annotation, "__args__", ()))
-    return next((model for model in found if model is not None), None)
+def _tabs(text: str) -> list[Problem]:
+    """Every line indented with a tab, which is what is wrong with most YAML that cannot be read."""
+    return [
+        Problem(number, "a tab stands in the indentation; YAML allows only spaces there")
+        for number, line in enumerate(text.split("\n"), 1)
+        if "\t" in line[: len(line) - len(line.lstrip())] and line.strip()
+    ]
+
+
+def _syntax_fault(text: str, error: yaml.YAMLError) -> Problem:
+    if isinstance(error, yaml.reader.ReaderError):
+        line = text.count("\n", 0, error.position) + 1
+        return Problem(line, f"is not valid YAML: the character {error.character:#x} is not allowed")
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return Problem(0, f"is not valid YAML: {error}")
+    mark, began = error.problem_mark, error.context_mark
+    said = str(error.problem or error.context)
+    if "another document" in said:
+        said = "a second document begins here; a file holds one"
+    elif "'\\t'" in said:
+        said = "a tab stands where only a space may"
+    elif "mapping values are not allowed" in said:
+        said = 'a ":" stands where none may; a text that holds ": " needs quotes'
+    elif "cannot start any token" in said:
+        said += "; a text that starts with it needs quotes"
+    last = text.rstrip().count("\n") + 1
+    if began is not None and (mark is None or mark.line >= last):
+        return Problem(began.line + 1, f"is not valid YAML: what begins here has no end ({said})")
+    return Problem(mark.line + 1 if mark else 0, f"is not valid YAML: {said}")

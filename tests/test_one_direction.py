@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "probcal"
-COMMON = {"errors", "resources", "yaml_file", "components"}
+COMMON = {"errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components"}
 MAY_KNOW = {
     "data": {"data"},
     "metrics": set(),
@@ -15,7 +15,7 @@ MAY_KNOW = {
     "store": set(),
     "paper": {"paper"},
     "show": {"show", "paper", "store"},
-    "config": {"check_names", "data", "learners", "methods", "metrics"},
+    "config": {"check_names", "check_components", "data", "learners", "methods", "metrics"},
     "run": {"run", "config", "data", "learners", "methods", "metrics", "store"},
 }
 

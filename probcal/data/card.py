@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from probcal.errors import DataError, FileProblems, Problem, did_you_mean
+from probcal.errors import DataError, Problem, did_you_mean
 from probcal.resources import shipped
 from probcal.yaml_file import YamlFile, validated
 
+Item = TypeVar("Item")
+Some = Annotated[list[Item], Field(min_length=1)]
+Count = Annotated[int, Field(gt=0, strict=True)]
 ColumnKind = Literal["numeric", "nominal", "infer", "ignore", "target"]
 Label = Annotated[str, Field(coerce_numbers_to_str=True)]
 ColumnNames = dict[str, str] | Literal["by position"]
 """Name in a source -> name on the card, where they differ; or the card's names in the source's order."""
+
+_RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
+_MOST_COLUMNS = 100_000
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 class _Part(BaseModel):
@@ -28,7 +36,7 @@ class Split(_Part):
     """How rows are divided. ``standard`` and ``chronological`` train on the first ``train`` rows."""
 
     kind: Literal["standard", "holdout", "chronological"]
-    train: Annotated[int, Field(gt=0)] | None = None
+    train: Count | None = None
     train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
 
     @model_validator(mode="after")
@@ -40,12 +48,16 @@ class Split(_Part):
             raise ValueError(f'a {self.kind} split takes "{wanted}" and not "{unwanted}"')
         return self
 
+    def n_train(self, n_rows: int) -> int:
+        """The number of training rows among ``n_rows``; the paper's 66 % is rounded to the nearest row."""
+        return self.train if self.train is not None else round(self.train_fraction * n_rows)
+
 
 class Expectation(_Part):
     """What must come out: checked before a data set is used."""
 
-    rows: Annotated[int, Field(gt=0)]
-    columns: Annotated[int, Field(gt=0)]
+    rows: Count
+    columns: Count
     classes: dict[str, int] | None = None
     """Label -> rows that have it. Left out where nobody could count them."""
     fingerprint: str | None = None
@@ -67,7 +79,7 @@ class DataFile(_Part):
     name: str
     sha256: str | None = None
     labels: LabelFile | None = None
-    skip_lines: list[int] = []
+    skip_lines: list[Count] = []
     """Lines known to be malformed, counted from 1."""
 
 
@@ -75,7 +87,7 @@ class FileSource(_Part):
     """One complete set of original files, read in this order one after the other."""
 
     format: Literal["delimited", "arff"]
-    files: list[DataFile]
+    files: Some[DataFile]
     separator: Annotated[str, Field(pattern=r"^(whitespace|.|\t)$")] = ","
     """The character between two fields; ``whitespace`` for any run of blanks and tabs."""
     header: bool = False
@@ -88,7 +100,7 @@ class FileSource(_Part):
     rename: dict[str, dict[str, str]] = {}
     """Column -> value in this source -> value as in the original file."""
     column_names: ColumnNames = {}
-    first_rows: Annotated[int, Field(gt=0)] | None = None
+    first_rows: Count | None = None
     """Only so many rows from the top belong to this data set (Weka's sick.arff holds the test file too)."""
 
 
@@ -105,9 +117,9 @@ class OpenMLSource(_Part):
     rename: dict[str, dict[str, str]] = {}
     """Column of the card -> value on OpenML -> value as in the original file. A column that has only
     true and false there, however it spells them, arrives as ``"true"`` and ``"false"``."""
-    first_rows: int | None = None
+    first_rows: Count | None = None
     """Only so many rows from the top belong to this data set (sick is merged on OpenML)."""
-    test_rows_first: int | None = None
+    test_rows_first: Count | None = None
     """So many rows at the top are the test part and move behind the others (adult)."""
 
 
@@ -126,7 +138,7 @@ class Card(_Part):
     """Where it comes from and what a user should know, in a sentence or two."""
     columns: dict[str, ColumnKind]
     """In file order. ``f1..f78`` stands for a range; ``*`` for all other columns of the header."""
-    positive: list[Label]
+    positive: Some[Label]
     """The labels that make y = 1; all others make y = 0."""
     negative_name: str | None = None
     split: Split
@@ -150,16 +162,7 @@ class Card(_Part):
     @field_validator("columns")
     @classmethod
     def _expand_ranges(cls, columns: dict[str, str]) -> dict[str, str]:
-        expanded: dict[str, str] = {}
-        for name, kind in columns.items():
-            first, dots, last = name.partition("..")
-            stem = first.rstrip("0123456789")
-            if dots and last.startswith(stem) and last[len(stem) :].isdigit():
-                width = len(first) - len(stem)
-                numbers = range(int(first[len(stem) :]), int(last[len(stem) :]) + 1)
-                expanded.update({f"{stem}{number:0{width}}": kind for number in numbers})
-            else:
-                expanded[name] = kind
+        expanded = {one: kind for name, kind in columns.items() for one in _range(name)}
         targets = [name for name, kind in expanded.items() if kind == "target"]
         if len(targets) != 1:
             raise ValueError(f"columns: exactly one must be the target, {len(targets)} are")
@@ -168,20 +171,29 @@ class Card(_Part):
     @field_validator("expect")
     @classmethod
     def _counts_agree(cls, expect: Expectation, info: ValidationInfo) -> Expectation:
-        classes, split = expect.classes, info.data.get("split")
-        if classes is not None and sum(classes.values()) != expect.rows:
-            raise ValueError(f"expect: the classes add up to {sum(classes.values())} of {expect.rows} rows")
-        for label in info.data.get("positive", []):
-            if classes is not None and label not in classes:
-                raise ValueError(f'expect: the positive label "{label}" is not among {list(classes)}')
-        if split is not None and split.train is not None and split.train >= expect.rows:
-            raise ValueError(f"expect: {split.train} training rows of {expect.rows} leave none to test on")
+        classes, split, positive = expect.classes, info.data.get("split"), info.data.get("positive", [])
+        if classes is not None:
+            if sum(classes.values()) != expect.rows:
+                raise ValueError(f"expect: the classes add up to {sum(classes.values())} of {expect.rows} rows")
+            for label in positive:
+                if label not in classes:
+                    raise ValueError(f'expect: the positive label "{label}" is not among {list(classes)}')
+            if len(classes) < 2 or set(classes) <= set(positive):
+                raise ValueError(f"expect: a positive and a negative label are needed, the classes are {list(classes)}")
+        n_train = split.n_train(expect.rows) if split is not None else 1
+        if n_train < 1:
+            raise ValueError(f"expect: of {expect.rows} rows, the split leaves none to train on")
+        if n_train >= expect.rows:
+            raise ValueError(f"expect: {n_train} training rows of {expect.rows} leave none to test on")
         return expect
 
     @field_validator("missing_codes")
     @classmethod
     def _codes_have_columns(cls, codes: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
         _known("missing_codes", codes, info)
+        for name, code in ((name, code) for name, of_column in codes.items() for code in of_column):
+            if not _NUMBER.fullmatch(code):
+                raise ValueError(f'missing_codes: "{code}" of {name} is not a number')
         return codes
 
     @field_validator("files")
@@ -200,14 +212,6 @@ class Card(_Part):
             _source_fits("openml", openml, info)
         return openml
 
-    @model_validator(mode="after")
-    def _comes_from_somewhere(self) -> Card:
-        if not (self.files or self.openml or self.bundled):
-            raise ValueError('a card needs a source: "files", "openml" or "bundled"')
-        if self.openml and self.no_openml:
-            raise ValueError('a card has "openml" or "no_openml", not both')
-        return self
-
     @property
     def target(self) -> str:
         return next(name for name, kind in self.columns.items() if kind == "target")
@@ -219,6 +223,18 @@ class Card(_Part):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+def _range(name: str) -> list[str]:
+    """``f1..f3`` as f1, f2, f3; any other name as it is. Raises ValueError for a range of too many."""
+    ends = _RANGE.fullmatch(name)
+    if ends is None:
+        return [name]
+    stem, first, last = ends.groups()
+    numbers = range(int(first), int(last) + 1)
+    if not 1 <= len(numbers) <= _MOST_COLUMNS:
+        raise ValueError(f'columns: the range "{name}" must rise, and hold at most {_MOST_COLUMNS:,} columns')
+    return [f"{stem}{number:0{len(first)}}" for number in numbers]
 
 
 def _source_fits(where: str, source: FileSource | OpenMLSource, info: ValidationInfo) -> None:
@@ -247,20 +263,26 @@ def find_card(name: str, beside: Path | None = None) -> Path:
     """
     if name.endswith((".yaml", ".yml")):
         return (beside or Path()) / name
-    path = shipped("datasets") / f"{name}.yaml"
     if name not in card_names():
         raise DataError(
             f'there is no data set "{name}"{did_you_mean(name, card_names())}'
             ' ("probcal list datasets" shows them; a path to a card of your own ends in .yaml)'
         )
-    return path
+    return shipped("datasets") / f"{name}.yaml"
 
 
 def read_card(path: Path) -> Card:
     """The card in ``path``; raises FileProblems with every fault, each with its line."""
     file = YamlFile.read(path)
-    card = validated(Card, file)
-    if card.name != path.stem:
-        message = f'the name must be that of the file, "{path.stem}"'
-        raise FileProblems(path, [Problem(file.line(("name",)), message)])
-    return card
+    return validated(Card, file, more=list(_faults_between_keys(file)))
+
+
+def _faults_between_keys(file: YamlFile) -> Iterator[Problem]:
+    """Faults that lie in no single key, so that they are told even where a key has a fault of its own."""
+    name = file.data.get("name")
+    if isinstance(name, str) and name != file.path.stem:
+        yield Problem(file.line(("name",)), f'the name must be that of the file, "{file.path.stem}"')
+    if not any(file.data.get(source) for source in ("files", "openml", "bundled")):
+        yield Problem(1, 'a card needs a source: "files", "openml" or "bundled"')
+    if file.data.get("openml") and file.data.get("no_openml"):
+        yield Problem(file.line(("no_openml",)), 'a card has "openml" or "no_openml", not both')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -12,54 +14,83 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
 
     All of it is learned on the rows given to ``fit``: a level that did not occur there gives zeros, a
     number outside the range seen there falls outside [0, 1]. As in Weka, a nominal column with two
-    levels becomes one indicator and one with k > 2 levels becomes k.
+    levels becomes one indicator, of the second, and one with k > 2 levels becomes k; a column, nominal or
+    numeric, with fewer than two distinct values becomes zeros, whatever comes later.
     """
 
     def fit(self, X: pd.DataFrame, y: object = None) -> NumericEncoder:
         """X: (n_rows, n_columns) frame of numeric and categorical columns; y is not used."""
-        self.columns_ = {name: self._learn(column) for name, column in X.items()}
+        self.names_ = list(X.columns)
+        nominal = np.array([isinstance(kind, pd.CategoricalDtype) for kind in X.dtypes], dtype=bool)
+        self.levels_ = {int(place): _Levels(X.iloc[:, place]) for place in np.flatnonzero(nominal)}
+        self.numeric_ = np.flatnonzero(~nominal)
+        self.ranges_ = _Ranges(self._numbers(X))
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
-        """(n_rows, n_encoded) float64 without missing values."""
-        parts = [_encode(X[name], learned) for name, learned in self.columns_.items()]
-        return np.ascontiguousarray(np.concatenate(parts, axis=1)) if parts else np.empty((len(X), 0))
+        """(n_rows, n_encoded) float64 without missing values, in the order of the columns."""
+        if list(X.columns) != self.names_:
+            X = X[self.names_]
+        scaled = self.ranges_.encode(self._numbers(X))
+        if not self.levels_:
+            return np.ascontiguousarray(scaled)
+        widths = np.ones(len(self.names_), dtype=int)
+        widths[list(self.levels_)] = [max(len(levels.indicated), 1) for levels in self.levels_.values()]
+        ends = np.cumsum(widths)
+        encoded = np.zeros((len(X), ends[-1]))
+        encoded[:, (ends - widths)[self.numeric_]] = scaled
+        for place, levels in self.levels_.items():
+            levels.mark(X.iloc[:, place], encoded[:, ends[place] - widths[place] : ends[place]])
+        return encoded
 
-    @staticmethod
-    def _learn(column: pd.Series) -> _Levels | _Range:
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            counts = column.value_counts(sort=False)
-            levels = [level for level in column.cat.categories if counts[level] > 0]
-            return _Levels(levels, mode=max(levels, key=counts.get) if levels else None)
-        values = column.to_numpy(np.float64)
-        seen = values[~np.isnan(values)]
-        if not len(seen):
-            return _Range(0.0, 0.0, 0.0)
-        return _Range(float(seen.mean()), float(seen.min()), float(seen.max()))
+    def _numbers(self, X: pd.DataFrame) -> np.ndarray:
+        """(n_rows, n_numeric) float64, the numeric columns of a frame."""
+        part = X if len(self.numeric_) == X.shape[1] else X.iloc[:, self.numeric_]
+        return part.to_numpy(np.float64)
 
 
 class _Levels:
-    def __init__(self, levels: list[str], mode: str | None) -> None:
-        self.levels, self.mode = levels, mode
-        self.indicated = levels[1:] if len(levels) == 2 else levels
+    """A nominal column: the levels seen, the commonest of them, and those that get an indicator."""
+
+    def __init__(self, column: pd.Series) -> None:
+        counts = column.value_counts(sort=False)
+        levels = [level for level in column.cat.categories if counts[level] > 0]
+        self.mode = max(levels, key=counts.get) if levels else None
+        self.indicated = levels if len(levels) > 2 else levels[1:]
+
+    def mark(self, column: pd.Series, encoded: np.ndarray) -> None:
+        """Set the ones in ``encoded``, (n_rows, n_indicated) zeros."""
+        position = {level: number for number, level in enumerate(self.indicated)}
+        of_code = np.array([position.get(level, -1) for level in column.cat.categories] + [-1])
+        of_code[-1] = position.get(self.mode, -1)  # code -1, a missing value, reads the last entry
+        chosen = of_code[column.cat.codes.to_numpy()]
+        rows = np.flatnonzero(chosen >= 0)
+        encoded[rows, chosen[rows]] = 1.0
 
 
-class _Range:
-    def __init__(self, mean: float, low: float, high: float) -> None:
-        self.mean, self.low, self.high = mean, low, high
+class _Ranges:
+    """The numeric columns: mean, lowest and highest value seen in each; all 0 where none was seen."""
+
+    def __init__(self, numbers: np.ndarray) -> None:
+        self.mean, self.low, self.high = np.zeros((3, numbers.shape[1]))
+        for column, seen in _seen(numbers):
+            self.mean[column], self.low[column], self.high[column] = seen.mean(0), seen.min(0), seen.max(0)
+
+    def encode(self, numbers: np.ndarray) -> np.ndarray:
+        missing = np.isnan(numbers)
+        if missing.any():
+            numbers = np.where(missing, self.mean, numbers)
+        width = self.high - self.low
+        return np.where(width > 0, (numbers - self.low) / np.where(width > 0, width, 1.0), 0.0)
 
 
-def _encode(column: pd.Series, learned: _Levels | _Range) -> np.ndarray:
-    if isinstance(learned, _Range):
-        values = column.to_numpy(np.float64, copy=True)
-        values[np.isnan(values)] = learned.mean
-        width = learned.high - learned.low
-        return ((values - learned.low) / width if width > 0 else np.zeros(len(values)))[:, None]
-    position = {level: number for number, level in enumerate(learned.indicated)}
-    of_code = np.array([position.get(level, -1) for level in column.cat.categories] + [-1])
-    of_code[-1] = position.get(learned.mode, -1)  # code -1, a missing value, reads the last entry
-    encoded = np.zeros((len(column), len(learned.indicated)))
-    chosen = of_code[column.cat.codes.to_numpy()]
-    rows = np.flatnonzero(chosen >= 0)
-    encoded[rows, chosen[rows]] = 1.0
-    return encoded
+def _seen(numbers: np.ndarray) -> Iterator[tuple[np.ndarray | int, np.ndarray]]:
+    """The columns without missing values at once, then the others one by one without theirs."""
+    missing = np.isnan(numbers)
+    holed = missing.any(axis=0)
+    if len(numbers) and not holed.all():
+        yield ~holed, np.asfortranarray(numbers[:, ~holed])
+    for column in np.flatnonzero(holed):
+        seen = numbers[~missing[:, column], column]
+        if len(seen):
+            yield int(column), seen

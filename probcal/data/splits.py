@@ -19,19 +19,13 @@ def repetitions_of(card: Card, repeats: int) -> int:
     return repeats if card.split.kind == "holdout" else 1
 
 
-def n_train(card: Card, n_rows: int) -> int:
-    """The number of training rows; the paper's 66 % is rounded to the nearest row."""
-    split = card.split
-    return split.train if split.kind != "holdout" else round(split.train_fraction * n_rows)
-
-
 def split_rows(card: Card, n_rows: int, repetition: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """(training rows, test rows), row numbers that together are all rows exactly once.
 
     A standard or chronological split cuts the rows in their order; a holdout shuffles them first
     (section 5 of Langford & Zadrozny 2005: 66 % train, the others test).
     """
-    size = n_train(card, n_rows)
+    size = card.split.n_train(n_rows)
     if card.split.kind == "holdout":
         rows = np.random.default_rng(stream_seed(seed, "split", card.name, repetition)).permutation(n_rows)
     else:

@@ -23,27 +23,39 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
     """Naive Bayes: a kernel density per numeric column and class, Laplace frequencies per nominal one.
 
     Takes frames with numeric and categorical columns, or numeric arrays. Missing values (NaN) are left
-    out of the product, in training and in prediction. Two classes.
+    out of the product, in training and in prediction, and so are levels that the training frame did not
+    declare. Two classes.
 
-    Attributes: ``classes_`` (2,), ``log_prior_`` (2,) nats.
+    Attributes: ``classes_`` (2,), ``log_prior_`` (2,) nats, ``n_features_in_``.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> KernelNaiveBayes:
-        """X: (n_rows, n_columns); y: (n_rows,); sample_weight: (n_rows,) not negative, 1 unless given."""
+        """X: (n_rows, n_columns); y: (n_rows,); sample_weight: (n_rows,) not negative, 1 unless given.
+
+        Raises ValueError for infinite values, weights that are not as said, and all but two classes.
+        """
         labels, self.classes_ = two_classes(X, y)
-        weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weights = _weights(sample_weight, len(labels))
         positive = labels == self.classes_[1]
         by_class = np.array([weights[~positive].sum(), weights[positive].sum()])
         self.log_prior_ = np.log((by_class + 1) / (by_class.sum() + 2))
-        self.columns_ = [_fit_column(column, positive, weights) for column in _columns(X)]
-        self.n_features_in_ = len(self.columns_)
+        columns = _columns(X)
+        self._names = _names(X)
+        self.n_features_in_ = len(columns)
+        self.columns_ = [_fit_column(column, positive, weights) for column in columns]
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of the second class, in nats: (n_rows,)."""
+        """Log-odds of the second class, in nats: (n_rows,). Raises ValueError for other columns than in ``fit``."""
         check_is_fitted(self)
+        columns, names = _columns(X), _names(X)
+        if len(columns) != self.n_features_in_:
+            raise ValueError(f"{len(columns)} columns came, {self.n_features_in_} were fitted")
+        if names and self._names and names != self._names:
+            came, fitted = next(pair for pair in zip(names, self._names, strict=True) if pair[0] != pair[1])
+            raise ValueError(f"column {came!r} came where {fitted!r} was fitted")
         log_odds = np.full(len(X), self.log_prior_[1] - self.log_prior_[0])
-        for learned, column in zip(self.columns_, _columns(X), strict=True):
+        for learned, column in zip(self.columns_, columns, strict=True):
             log_odds += learned.log_ratio(column)
         return log_odds
 
@@ -60,6 +72,19 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
 def _columns(X: Any) -> list[pd.Series]:
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     return [column for _, column in frame.items()]
+
+
+def _names(X: Any) -> list[Any]:
+    return list(X.columns) if isinstance(X, pd.DataFrame) else []
+
+
+def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise ValueError(f"sample_weight must hold a finite number, 0 or more, for each of the {n_rows} rows")
+    return weights
 
 
 def _fit_column(column: pd.Series, positive: np.ndarray, weights: np.ndarray) -> _Nominal | _Numeric:
@@ -95,7 +120,11 @@ class _Numeric:
         values = column.to_numpy(np.float64)
         known = ~np.isnan(values)
         distinct = np.unique(values[known])
-        precision = (distinct[-1] - distinct[0]) / (len(distinct) - 1) if len(distinct) > 1 else _DEFAULT_PRECISION
+        if np.isinf(distinct).any():
+            raise ValueError(f"column {column.name!r} holds infinite values")
+        gaps = np.diff(distinct)
+        # summed one by one as Weka does: the last digit decides which way a value halfway is rounded
+        precision = np.add.accumulate(gaps)[-1] / len(gaps) if len(gaps) else _DEFAULT_PRECISION
         self.densities = [
             KernelDensity(values[rows], weights[rows], precision) for rows in (known & ~positive, known & positive)
         ]

@@ -151,13 +151,20 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{name} must be one of {choices}, not {getattr(self, name)!r}")
         if not isinstance(self.n_probes, int | np.integer) or self.n_probes < 1:
             raise ValueError(f"n_probes must be a whole number from 1, not {self.n_probes!r}")
-        low, high = self.clip
-        if not 0 <= low < high <= 1:
+        if not _is_range(self.clip):
             raise ValueError(f"clip must be two rising numbers within [0, 1], not {self.clip!r}")
         if self.weighting == "weight" and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ValueError(
                 f"{type(self.estimator).__name__}.fit takes no sample_weight; use weighting='rejection' or 'auto'"
             )
+
+
+def _is_range(clip: Any) -> bool:
+    try:
+        low, high = clip
+        return bool(0 <= low < high <= 1)
+    except (TypeError, ValueError):
+        return False
 
 
 class _Probes:

@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from probcal.methods.binary import drawn_seed, fresh_copy, likelier_class, two_classes, two_columns
 
 Scores = Literal["auto", "decision_function", "log_odds", "probability"]
+
+_MOST_STEPS = 100
+_RIDGE = 1e-12
+"""Added to the Hessian, which is singular where all scores are equal."""
+_CLOSE = 1e-10
+"""Share of the loss: a step that promises less is the last, for the loss has no digits left to compare."""
+_LENGTHS = 0.5 ** np.arange(40)
+_SUFFICIENT = 1e-4
+"""A step must bring this part of what its length promised (ridge, digits and part: Lin, Lin & Weng 2007)."""
 
 
 class SigmoidClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -21,8 +30,8 @@ class SigmoidClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ----------
     estimator : classifier with ``decision_function`` or ``predict_proba``.
     scores : what the sigmoid is fitted on: ``"decision_function"``, ``"log_odds"`` of the estimated
-        probability (Bennett 2000, for naive Bayes), ``"probability"`` itself, or ``"auto"``, the first of
-        these that the classifier offers.
+        probability (Bennett 2000, for naive Bayes; within +-708), ``"probability"`` itself, or ``"auto"``,
+        the first of these that the classifier offers.
     random_state : seed of the classifier.
 
     Attributes: ``classes_`` (2,), ``estimator_`` the fitted classifier, ``slope_`` (A), ``intercept_`` (B).
@@ -70,46 +79,57 @@ class SigmoidClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             wanted = "decision_function" if hasattr(self.estimator_, "decision_function") else "log_odds"
         if wanted == "decision_function":
             return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
-        p = np.asarray(self.estimator_.predict_proba(X)[:, 1], dtype=np.float64)
+        estimate = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
         if wanted == "probability":
-            return p
-        smallest = np.finfo(np.float64).tiny  # keeps the log-odds of an exact 0 or 1 finite
-        return logit(np.clip(p, smallest, 1 - np.finfo(np.float64).epsneg))
+            return estimate[:, 1]
+        # from both columns: a probability next to 1 has lost the digits that its complement still has;
+        # the floor keeps the log-odds of an exact 0 and 1 finite, at -708 and 708
+        log = np.log(np.maximum(estimate, np.finfo(np.float64).tiny))
+        return log[:, 1] - log[:, 0]
 
 
 def fit_sigmoid(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
     """(A, B) of Platt (1999), by Newton's method with backtracking (Lin, Lin & Weng 2007, Algorithm 1).
 
     ``scores``: (n_rows,) float, higher for the positive class; ``positive``: (n_rows,) bool. Targets are
-    smoothed as Platt has it: (n1 + 1) / (n1 + 2) for positive rows, 1 / (n0 + 2) for the others.
+    smoothed as Platt has it: (n1 + 1) / (n1 + 2) for positive rows, 1 / (n0 + 2) for the others. Where all
+    scores are equal A is 0. Raises ValueError for scores that are not finite.
     """
+    if not np.isfinite(scores).all():
+        raise ValueError("a sigmoid needs finite scores; the learner gave infinite or missing ones")
     n1 = int(positive.sum())
     n0 = len(positive) - n1
     target = np.where(positive, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
-    scale = float(np.abs(scores).max()) or 1.0  # log-odds may reach hundreds: keep the Hessian in shape
-    score = scores / scale
-    parameters = np.array([0.0, np.log((n0 + 1) / (n1 + 1))])
+    # as spread out as 1 around 0, so that neither huge log-odds nor scores far from 0 upset the Hessian
+    centre = scores.mean() if np.ptp(scores) > 0 else scores[0]
+    scale = np.abs(scores - centre).mean() or 1.0
+    score = (scores - centre) / scale
+    slope, shift = _newton(score, target, np.array([0.0, np.log((n0 + 1) / (n1 + 1))]))
+    return float(slope / scale), float(shift - slope * centre / scale)
+
+
+def _newton(score: np.ndarray, target: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+    """The (slope, shift) of least loss, from a start of (0, anything)."""
     loss = _sigmoid_loss(parameters, score, target)
-    for _ in range(100):
+    for _ in range(_MOST_STEPS):
         p = expit(-(parameters[0] * score + parameters[1]))
         gradient = np.array([np.dot(score, target - p), np.sum(target - p)])
-        if np.abs(gradient).max() < 1e-9 * len(score):
-            break
         curve = p * (1 - p)
         slope_slope, slope_shift, shift_shift = np.dot(score * score, curve), np.dot(score, curve), curve.sum()
-        hessian = np.array([[slope_slope, slope_shift], [slope_shift, shift_shift]]) + 1e-12 * np.eye(2)
+        hessian = np.array([[slope_slope, slope_shift], [slope_shift, shift_shift]]) + _RIDGE * np.eye(2)
         step = np.linalg.solve(hessian, gradient)
-        length = 1.0
-        while length > 1e-10:
+        promised = np.dot(gradient, step)
+        if promised <= _CLOSE * loss:
+            return parameters - step
+        for length in _LENGTHS:
             candidate = parameters - length * step
             candidate_loss = _sigmoid_loss(candidate, score, target)
-            if candidate_loss < loss - 1e-4 * length * np.dot(gradient, step):
+            if candidate_loss < loss - _SUFFICIENT * length * promised:
                 break
-            length /= 2
         else:
-            break
+            return parameters
         parameters, loss = candidate, candidate_loss
-    return float(parameters[0] / scale), float(parameters[1])
+    return parameters
 
 
 def _sigmoid_loss(parameters: np.ndarray, score: np.ndarray, target: np.ndarray) -> float:

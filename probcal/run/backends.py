@@ -1,16 +1,17 @@
-"""Where cells run: in this process, or in worker processes that can be ended one by one."""
+"""Where cells run: in worker processes, each cell alone with its time limit and its crashes."""
 
 from __future__ import annotations
 
-import multiprocessing
+import signal
+from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from multiprocessing.connection import wait
 
-from pebble import ProcessExpired, ProcessPool
-from threadpoolctl import threadpool_limits
-
-from probcal.run.execute import Outcome, execute
+from probcal.errors import ProbcalError
+from probcal.run.execute import Outcome
+from probcal.run.keys import modules_of
 from probcal.run.plan import Planned
+from probcal.run.workers import Worker, WorkerDied, load_beforehand
 from probcal.store import CellResult
 
 
@@ -18,50 +19,68 @@ def outcomes(planned: list[Planned], run: str, jobs: int = 1, timeout: float | N
     """The outcome of each cell as it ends. ``timeout``: seconds a cell may take before it is ended.
 
     A cell over its time, and one whose process died, give a result like any other. Closing the
-    iterator ends the cells that still run.
+    iterator ends the cells that still run. Raises ProbcalError when no worker process can be started.
     """
-    if jobs == 1 and timeout is None:
-        return _in_this_process(planned, run)
-    return _in_workers(planned, run, jobs, timeout)
-
-
-def one_thread_each() -> None:
-    """One thread for linear algebra, so that the number of processes never changes a sum's order."""
-    threadpool_limits(1)
-
-
-def _in_this_process(planned: list[Planned], run: str) -> Iterator[Outcome]:
-    one_thread_each()
-    for one in planned:
-        yield execute(one.cell, one.key, run)
-
-
-def _in_workers(planned: list[Planned], run: str, jobs: int, timeout: float | None) -> Iterator[Outcome]:
-    # spawn: a forked worker would inherit the threads' locks of the parent's numeric libraries
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPool(min(jobs, len(planned) or 1), initializer=one_thread_each, context=context)
+    waiting = deque(planned)
+    workers: list[Worker] = []
+    load_beforehand(_shipped_modules(planned))
     try:
-        running: dict[Future, Planned] = {
-            pool.schedule(execute, args=(one.cell, one.key, run), timeout=timeout): one for one in planned
-        }
-        while running:
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield _outcome(future, running.pop(future), run, timeout)
+        workers += [Worker(run) for _ in range(min(jobs, len(planned)))]
+        while workers:
+            ready = wait([one for worker in workers for one in worker.waitables()], _patience(workers, timeout))
+            for worker in list(workers):
+                late = timeout is not None and worker.busy is not None and worker.seconds >= timeout
+                if not worker.has_news(ready) and not late:
+                    continue
+                outcome, alive = _news(worker, run, None if worker.has_news(ready) else timeout)
+                if alive and waiting:
+                    worker.give(waiting.popleft())
+                else:
+                    workers.remove(worker)
+                    worker.end()
+                    workers += [Worker(run) for _ in range(not alive and bool(waiting))]
+                if outcome is not None:
+                    yield outcome
     finally:
-        pool.stop()
-        pool.join()
+        for worker in workers:
+            worker.end()
 
 
-def _outcome(future: Future, planned: Planned, run: str, timeout: float | None) -> Outcome:
+def _shipped_modules(planned: list[Planned]) -> list[str]:
+    """The modules of the cells' classes, but for the user's own, which may change while we run."""
+    modules = {module for one in planned for module in modules_of(one.cell)}
+    return sorted(module for module in modules if module.partition(".")[0] in ("probcal", "sklearn"))
+
+
+def _patience(workers: list[Worker], timeout: float | None) -> float | None:
+    """Seconds until the first of the running cells is over its time."""
+    if timeout is None:
+        return None
+    return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.busy), default=None)
+
+
+def _news(worker: Worker, run: str, overtime: float | None) -> tuple[Outcome | None, bool]:
+    """What has become of the worker's cell, and whether the worker can go on."""
+    planned = worker.busy
+    if overtime is not None and planned is not None:
+        return _lost(planned, run, worker, "timeout", "TimeoutError", f"took longer than {overtime:g} s"), False
     try:
-        return future.result()
-    except TimeoutError:
-        return _lost(planned, run, "timeout", "TimeoutError", f"took longer than {timeout:g} s", timeout or 0.0)
-    except ProcessExpired as error:
-        return _lost(planned, run, "failed", "ProcessExpired", f"its process died (exit code {error.exitcode})", 0.0)
+        return worker.receive(), True
+    except WorkerDied as death:
+        how = _how(death.args[0])
+        if planned is None:
+            raise ProbcalError(f"a worker process cannot start: it {how}; what it said is above") from None
+        return _lost(planned, run, worker, "failed", "WorkerDied", f"its process {how}"), False
 
 
-def _lost(planned: Planned, run: str, status: str, error_type: str, message: str, seconds: float) -> Outcome:
+def _how(exitcode: int | None) -> str:
+    if exitcode is None or exitcode >= 0:
+        return f"ended by itself with exit code {exitcode}"
+    name = signal.Signals(-exitcode).name
+    return f"was ended by {name}" + (" (was there enough memory?)" if name == "SIGKILL" else "")
+
+
+def _lost(planned: Planned, run: str, worker: Worker, status: str, error_type: str, message: str) -> Outcome:
     cell = planned.cell
     return Outcome(
         CellResult(
@@ -71,7 +90,7 @@ def _lost(planned: Planned, run: str, status: str, error_type: str, message: str
             method=cell.column.method.name,
             status=status,
             run=run,
-            seconds=seconds,
+            seconds=round(worker.seconds, 6),
             key=planned.key,
             error_type=error_type,
             message=message,

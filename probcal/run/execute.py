@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from probcal.components import import_class
+from probcal.components import import_class, parameter_names
 from probcal.config import Component
 from probcal.data.card import Card
 from probcal.data.encode import NumericEncoder
 from probcal.data.load import load
 from probcal.data.splits import split_rows, stream_seed
+from probcal.methods.binary import fresh_copy
 from probcal.metrics import all_metrics
 from probcal.run.plan import Cell
 from probcal.store import CellResult
@@ -34,9 +35,12 @@ class Outcome:
 
 
 def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
-    """Run one cell. Whatever it raises becomes a failed result with the traceback kept."""
+    """Run one cell. Whatever it raises becomes a failed result with the traceback kept.
+
+    The seconds are those of fitting and estimating: reading the data falls on whichever cell comes first.
+    """
     start = time.perf_counter()
-    row = {
+    row: dict[str, Any] = {
         "dataset": cell.card.name,
         "repetition": cell.repetition,
         "learner": cell.column.learner.name,
@@ -44,32 +48,44 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
         "key": key,
         "run": run,
     }
+    given: list[warnings.WarningMessage] = []
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        X_train, y_train, X_test, y_test = _rows(
+            cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding
+        )
+        row |= {"n_train": len(y_train), "n_test": len(y_test)}
+        start = time.perf_counter()
+        with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
-            X_train, y_train, X_test, y_test = _rows(
-                cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding
-            )
-            row |= {"n_train": len(y_train), "n_test": len(y_test)}
-            p = _estimates(cell, X_train, y_train, X_test)
-        row["warnings"] = dict(Counter(warning.category.__name__ for warning in caught))
-        row["metrics"] = all_metrics(y_test, p)
-        return Outcome(CellResult(status="done", seconds=_since(start), **row), y_test, p)
-    except Exception as error:
+            p = _estimates(cell, _untouched(X_train), y_train, _untouched(X_test))
+        row["seconds"] = _since(start)
+        result = CellResult(status="done", metrics=all_metrics(y_test, p), warnings=_counted(given), **row)
+        return Outcome(result, y_test, p)
+    except (Exception, SystemExit) as error:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
-        return Outcome(CellResult(status="failed", seconds=_since(start), **row))
+        row["seconds"] = _since(start)
+        return Outcome(CellResult(status="failed", warnings=_counted(given), **row))
 
 
 def _estimates(cell: Cell, X_train: Any, y_train: np.ndarray, X_test: Any) -> np.ndarray:
     seed = stream_seed(cell.seed, "fit", cell.id) % 2**31
-    method = cell.column.method
-    estimator = import_class(method.path)(_build(cell.column.learner), **{"random_state": seed, **method.params})
+    method, method_class = cell.column.method, import_class(cell.column.method.path)
+    learner, params = _build(cell.column.learner), method.params
+    if "random_state" in parameter_names(method_class):
+        params = {"random_state": seed, **params}
+    else:  # a meta-estimator that draws nothing itself: the learner's own draws are all that need a seed
+        learner = fresh_copy(learner, np.random.default_rng(seed))
+    estimator = method_class(learner, **params)
     estimator.fit(X_train, y_train)
     return np.asarray(estimator.predict_proba(X_test)[:, 1], dtype=np.float64)
 
 
 def _build(learner: Component) -> Any:
     return import_class(learner.path)(**learner.params)
+
+
+def _counted(given: list[warnings.WarningMessage]) -> dict[str, int]:
+    return dict(Counter(warning.category.__name__ for warning in given))
 
 
 def _since(start: float) -> float:
@@ -85,4 +101,13 @@ def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding
     if encoding == "numeric":
         encoder = NumericEncoder().fit(X_train)
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
-    return X_train, dataset.y[train], X_test, dataset.y[test]
+    rows = X_train, dataset.y[train], X_test, dataset.y[test]
+    for part in rows:
+        if isinstance(part, np.ndarray):
+            part.flags.writeable = False  # shared between cells: none may change what the next one sees
+    return rows
+
+
+def _untouched(X: Any) -> Any:
+    """``X`` as every cell of the split gets it: a frame's copy shares its values until one is written."""
+    return X if isinstance(X, np.ndarray) else X.copy(deep=False)

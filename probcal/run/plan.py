@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from probcal.config import Column, Experiment
 from probcal.data.card import Card
 from probcal.data.splits import repetitions_of
-from probcal.run.keys import Fingerprints
+from probcal.errors import ProbcalError
+from probcal.run.keys import Fingerprints, changed_parts
 from probcal.store import CellResult, Store, cell_id
 
 State = Literal["done", "failed", "stale", "to run", "no data"]
@@ -40,6 +41,8 @@ class Planned:
     state: State
     why: str = ""
     expected_seconds: float | None = None
+    kept: CellResult | None = None
+    """Its result, where nothing but the metrics changed since: its predictions can be measured again."""
 
     @property
     def runs(self) -> bool:
@@ -47,7 +50,12 @@ class Planned:
 
 
 def cells_of(experiment: Experiment) -> list[Cell]:
-    """Every cell, data set by data set and split by split, so that one split at a time is in memory."""
+    """Every cell, data set by data set and split by split, so that one split at a time is in memory.
+
+    Raises ProbcalError when a selection leaves none.
+    """
+    if not experiment.columns:
+        raise ProbcalError(f"{experiment.name} has none of these learners under any of these methods; see combinations")
     return [
         Cell(card, repetition, column, experiment.seed, experiment.max_rows)
         for card in experiment.cards
@@ -56,29 +64,34 @@ def cells_of(experiment: Experiment) -> list[Cell]:
     ]
 
 
-def make_plan(
-    experiment: Experiment,
-    store: Store,
-    *,
-    missing: Mapping[str, str] | None = None,
-    retry_failed: bool = False,
-) -> list[Planned]:
-    """The state of every cell. ``missing``: data set -> why it is not to be had."""
-    missing = missing or {}
+def make_plan(experiment: Experiment, store: Store, *, retry_failed: bool = False) -> list[Planned]:
+    """The state of every cell, from what the store holds. Reads no data set."""
     results, runs = store.results(), store.runs()
     fingerprints = Fingerprints()
-    seconds = _seconds_by_kind(results)
+    seconds = {_kind(result): result.seconds for result in results.values() if result.status == "done"}
     plan = []
     for cell in cells_of(experiment):
-        key = fingerprints.key(cell)
-        result = results.get(cell.id)
-        state, why = _state(cell, key, result, retry_failed)
-        if state == "stale" and result is not None and not why:
+        key, result = fingerprints.key(cell), results.get(cell.id)
+        state, why, kept = _state(key, result, retry_failed), "", None
+        if result is not None and state == "failed":
+            why = f"{result.error_type}: {first_line(result.message)}"
+        elif result is not None and state == "stale":
+            changed = changed_parts(key, result)
+            kept = result if changed == ["metrics"] and store.has_predictions(result) else None
             why = fingerprints.why_stale(cell, key, result, runs.get(result.run, {}))
-        if state in ("to run", "stale") and cell.card.name in missing:
-            state, why = "no data", missing[cell.card.name]
-        plan.append(Planned(cell, key, state, why, seconds.get(_kind(cell.id))))
+            why = why or f"{result.status} before and is tried again"
+        plan.append(Planned(cell, key, state, why, seconds.get(_kind(cell)), kept))
     return plan
+
+
+def without_data(plan: list[Planned], missing: Mapping[str, str]) -> list[Planned]:
+    """The plan when some data sets are not to be had. ``missing``: data set -> why."""
+    return [
+        replace(one, state="no data", why=missing[one.cell.card.name])
+        if one.runs and one.cell.card.name in missing
+        else one
+        for one in plan
+    ]
 
 
 def count_states(plan: list[Planned]) -> Counter[str]:
@@ -86,28 +99,27 @@ def count_states(plan: list[Planned]) -> Counter[str]:
 
 
 def expected_seconds(plan: list[Planned]) -> tuple[float, int]:
-    """(seconds that the cells to run took before, number of cells never timed)."""
-    times = [planned.expected_seconds for planned in plan if planned.runs]
+    """(seconds that the cells to fit took before, number of cells never timed)."""
+    times = [planned.expected_seconds for planned in plan if planned.runs and planned.kept is None]
     return sum(time for time in times if time is not None), sum(time is None for time in times)
 
 
-def _state(cell: Cell, key: dict[str, str], result: CellResult | None, retry_failed: bool) -> tuple[State, str]:
+def first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]
+
+
+def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -> State:
     if result is None:
-        return "to run", ""
+        return "to run"
     if result.key != key:
-        return "stale", ""
+        return "stale"
     if result.status == "done":
-        return "done", ""
-    if retry_failed:
-        return "stale", f"{result.status} before and is tried again"
-    return "failed", f"{result.error_type}: {result.message}"
+        return "done"
+    return "stale" if retry_failed else "failed"
 
 
-def _kind(cell: str) -> tuple[str, ...]:
-    dataset, _, learner, method = cell.split("/")
-    return dataset, learner, method
-
-
-def _seconds_by_kind(results: Mapping[str, CellResult]) -> dict[tuple[str, ...], float]:
-    """The time the last result of each (data set, learner, method) took."""
-    return {_kind(result.id): result.seconds for result in results.values() if result.status == "done"}
+def _kind(one: Cell | CellResult) -> tuple[str, str, str]:
+    """What takes about the same time in every repetition."""
+    if isinstance(one, CellResult):
+        return one.dataset, one.learner, one.method
+    return one.card.name, one.column.learner.name, one.column.method.name

@@ -2,54 +2,65 @@
 
 from __future__ import annotations
 
+import statistics
 import sys
 import time
+from collections.abc import Mapping
 from typing import TextIO
 
 from tqdm import tqdm
 
+from probcal.run.plan import first_line
 from probcal.store import CellResult
 
 _QUIET_SECONDS = 5.0
 """Elsewhere than on a terminal, a line at most this often, unless something failed."""
+_BAR = "{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} cells [{elapsed}{postfix}]"
 
 
 class Progress:
-    """Counts finished cells of ``total``; ``expected``: seconds the run should take, where known."""
+    """Counts the cells of a run as they end. ``expected``: cell -> the seconds it took before, None if unknown.
 
-    def __init__(self, total: int, stream: TextIO | None = None) -> None:
+    The time left goes by these, so that a run which begins with its quickest cells is not thought short.
+    """
+
+    def __init__(self, expected: Mapping[str, float | None], stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._total, self._done, self._failed = total, 0, 0
+        self._total = len(expected)
+        self.done = self.failed = 0
+        known = [seconds for seconds in expected.values() if seconds is not None]
+        usual = statistics.fmean(known) if known else 1.0
+        self._work = {cell: usual if seconds is None else seconds for cell, seconds in expected.items()}
+        self._work_done, self._all_work = 0.0, sum(self._work.values())
         self._start = self._last_line = time.monotonic()
         self._bar = (
-            tqdm(total=total, file=self._stream, unit="cell", dynamic_ncols=True, smoothing=0.05)
+            tqdm(total=self._total, file=self._stream, bar_format=_BAR, dynamic_ncols=True)
             if self._stream.isatty()
             else None
         )
 
     def finished(self, result: CellResult) -> None:
         """One more cell has ended."""
-        self._done += 1
-        failed = result.status != "done"
-        self._failed += failed
-        if failed:
-            self._say(f"{result.id}: {result.status}: {result.error_type}: {_first_line(result.message)}")
+        self.done += 1
+        self._work_done += self._work[result.id]
+        if result.status != "done":
+            self.failed += 1
+            self._say(f"{result.id}: {result.status}: {result.error_type}: {first_line(result.message)}")
         if self._bar is not None:
-            self._bar.set_postfix_str(f"{self._failed} failed, last {result.id}", refresh=False)
+            self._bar.set_postfix_str(f"{self._outlook()}, last {result.id}", refresh=False)
             self._bar.update()
-        elif self._done == self._total or time.monotonic() - self._last_line >= _QUIET_SECONDS:
+        elif self.done == self._total or time.monotonic() - self._last_line >= _QUIET_SECONDS:
             self._last_line = time.monotonic()
-            self._say(self._line(result))
+            self._say(f"{self.done}/{self._total} cells, {self._outlook()}, last {result.id}")
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
 
-    def _line(self, result: CellResult) -> str:
+    def _outlook(self) -> str:
         passed = time.monotonic() - self._start
-        left = passed / self._done * (self._total - self._done)
-        failed = f", {self._failed} failed" if self._failed else ""
-        return f"{self._done}/{self._total} cells{failed}, {duration(left)} left, last {result.id}"
+        left = passed * (self._all_work / max(self._work_done, 1e-9) - 1) if self.done < self._total else 0.0
+        return f"{duration(left)} left" + (f", {self.failed} failed" if self.failed else "")
 
     def _say(self, line: str) -> None:
         if self._bar is not None:
@@ -66,7 +77,3 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().partition("\n")[0]

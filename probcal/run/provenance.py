@@ -14,14 +14,14 @@ from typing import Any
 
 import probcal
 from probcal.config import Experiment
-from probcal.run.keys import code_of, versions_of
+from probcal.run.code import code_of, code_of_metrics, versions_of
 from probcal.run.plan import Planned
 
 
 def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str, str], jobs: int) -> dict[str, Any]:
     """What is needed to make the same numbers again, as plain values; ``run`` names the run.
 
-    ``sources``: data set -> where it came from.
+    ``sources``: data set -> where it came from, for those that this run reads.
     """
     modules = {
         component.path.rpartition(".")[0]
@@ -38,8 +38,9 @@ def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str
         "seed": experiment.seed,
         "config_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
         "data": {
-            card.name: {"source": sources.get(card.name), "fingerprint": card.expect.fingerprint}
+            card.name: {"source": sources[card.name], "fingerprint": card.expect.fingerprint}
             for card in experiment.cards
+            if card.name in sources
         },
         "probcal": probcal.__version__,
         "git": _git_state(),
@@ -47,7 +48,7 @@ def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str
         "system": f"{platform.system()} {platform.machine()}",
         "processors": os.cpu_count(),
         "versions": versions_of(*sorted(modules)),
-        "code": code_of(*sorted(modules)),
+        "code": {**code_of(*sorted(modules)), **code_of_metrics()},
     }
 
 
@@ -55,6 +56,7 @@ def _git_state() -> dict[str, Any] | None:
     """Commit and whether tracked files differ from it; None outside a checkout."""
     here = Path(__file__).parent
     try:
+        _git(here, "ls-files", "--error-unmatch", __file__)  # an installed copy may lie in another's checkout
         commit = _git(here, "rev-parse", "HEAD")
         changed = _git(here, "status", "--porcelain", "--untracked-files=no", "--", str(here))
     except (OSError, subprocess.SubprocessError):

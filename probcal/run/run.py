@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,11 @@ from probcal.config import Component, Experiment, parse_experiment
 from probcal.data.splits import repetitions_of
 from probcal.run.backends import outcomes
 from probcal.run.data_step import obtain_all
-from probcal.run.plan import Planned, count_states, expected_seconds, make_plan
-from probcal.run.progress import Progress, duration
+from probcal.run.execute import Outcome
+from probcal.run.measure import measured_again
+from probcal.run.plan import Planned, count_states, make_plan, without_data
+from probcal.run.plan_text import plan_lines, summary
+from probcal.run.progress import Progress
 from probcal.run.provenance import provenance
 from probcal.store import Store
 from probcal.yaml_file import YamlFile
@@ -59,33 +62,17 @@ def run_experiment(
     """
     store = Store(options.folder)
     with store.writing(experiment.name):
-        data = obtain_all(selection.cards, options.data_folder, say)
+        plan = make_plan(selection, store, retry_failed=options.retry_failed)
+        needed = {planned.cell.card.name for planned in plan if planned.runs}
+        data = obtain_all((card for card in selection.cards if card.name in needed), options.data_folder, say)
+        plan = without_data(plan, data.missing)
         store.write_experiment(describe(experiment, options.folder))
-        plan = make_plan(selection, store, missing=data.missing, retry_failed=options.retry_failed)
-        to_run = [planned for planned in plan if planned.runs]
         for line in plan_lines(plan):
             say(line)
-        failures = _run(experiment, to_run, store, data.sources, options) if to_run else 0
-    say(_summary(plan, failures, options.folder))
+        finished, failures = _run(experiment, plan, store, data.sources, options)
+    say(summary(plan, finished, failures, options.folder))
     states = count_states(plan)
     return 1 if failures or states["failed"] or states["no data"] else 0
-
-
-def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
-    """The plan in words: counts, why cells are stale, what is missing; with ``every_cell`` one line each."""
-    lines = [f"{one.state:8} {one.cell.id}" + (f"  ({one.why})" if one.why else "") for one in plan if every_cell]
-    states = count_states(plan)
-    counts = [f"{states[state]} {state}" for state in ("done", "failed", "stale", "to run", "no data") if states[state]]
-    lines.append(f"{len(plan)} cells: {', '.join(counts) or 'none'}")
-    if not every_cell:
-        for why in dict.fromkeys(one.why for one in plan if one.state == "stale"):
-            n = sum(one.why == why for one in plan if one.state == "stale")
-            lines.append(f"  stale: {n} cells: {why}")
-    lines += [f"  no data: {why}" for why in dict.fromkeys(one.why for one in plan if one.state == "no data")]
-    seconds, untimed = expected_seconds(plan)
-    if seconds:
-        lines.append(f"  about {duration(seconds)} of work" + (f", and {untimed} cells never timed" if untimed else ""))
-    return lines
 
 
 def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
@@ -127,34 +114,42 @@ def experiment_of(store: Store) -> Experiment:
 
 
 def _run(
-    experiment: Experiment, to_run: list[Planned], store: Store, sources: dict[str, str], options: RunOptions
-) -> int:
+    experiment: Experiment, plan: list[Planned], store: Store, sources: dict[str, str], options: RunOptions
+) -> tuple[int, int]:
+    """(cells that ended, those of them that failed)."""
+    to_run = [planned for planned in plan if planned.runs]
+    if not to_run:
+        return 0, 0
     record = provenance(experiment, to_run, sources, options.jobs)
     store.add_run(record)
-    progress, failures = Progress(len(to_run)), 0
-    results = outcomes(to_run, record["run"], options.jobs, options.timeout)
+    progress = Progress({planned.cell.id: planned.expected_seconds for planned in to_run})
+    results = _outcomes(to_run, store, record["run"], options)
     try:
         for outcome in results:
             store.add(outcome.result, outcome.y, outcome.p)
             progress.finished(outcome.result)
-            failures += outcome.result.status != "done"
-            if failures and options.fail_fast:
+            if progress.failed and options.fail_fast:
                 break
     finally:
         results.close()
         progress.close()
-    return failures
+    return progress.done, progress.failed
+
+
+def _outcomes(to_run: list[Planned], store: Store, run: str, options: RunOptions) -> Iterator[Outcome]:
+    fits = []
+    for planned in to_run:
+        outcome = measured_again(planned, store, run)
+        if outcome is None:
+            fits.append(planned)
+        else:
+            yield outcome
+    yield from outcomes(fits, run, options.jobs, options.timeout)
 
 
 def _in_small(method: Component) -> Component:
-    rounds = {"n_probes", "n_estimators"} & set(inspect.signature(import_class(method.path)).parameters)
-    return replace(method, params={**method.params, **dict.fromkeys(sorted(rounds), _QUICK_ROUNDS)})
-
-
-def _summary(plan: list[Planned], failures: int, folder: Path) -> str:
-    states = count_states(plan)
-    failed, missing = failures + states["failed"], states["no data"]
-    faults = [f"{failed} cells failed" if failed else "", f"{missing} cells have no data" if missing else ""]
-    said = ", ".join(fault for fault in faults if fault)
-    retry = " (--retry-failed tries them again)" if failed else ""
-    return f"{said + retry if said else 'all cells are done'}; probcal table {folder}"
+    takes = inspect.signature(import_class(method.path)).parameters
+    rounds = {name: takes[name].default for name in ("n_probes", "n_estimators") if name in takes}
+    asked = {name: method.params.get(name, default) for name, default in rounds.items()}
+    fewer = {name: min(n, _QUICK_ROUNDS) for name, n in asked.items() if isinstance(n, int)}
+    return replace(method, params={**method.params, **fewer})

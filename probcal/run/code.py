@@ -1,0 +1,150 @@
+"""The code behind a number: which modules can change it, and a digest of what each of them does."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import sys
+from functools import cache
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.util import find_spec
+from pathlib import Path
+
+NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
+_ROOT = "probcal.run.execute"
+METRICS = "probcal.metrics"
+_ELSEWHERE = (
+    "probcal.components",
+    "probcal.config",
+    "probcal.data.card",
+    "probcal.data.load",
+    "probcal.errors",
+    "probcal.run.plan",
+    "probcal.store",
+    METRICS,
+)
+"""Modules that have no effect on a cell, or one that its key tells elsewhere: data, settings, metrics."""
+
+
+@cache
+def code_of(*modules: str) -> dict[str, str]:
+    """Module -> digest of its code, for ``modules``, what runs a cell, and all of ours they import.
+
+    Ours are the modules of probcal and the user's own: those that no installed package brought. The
+    digest is of the syntax tree without docstrings: a comment or a reformatting changes nothing.
+    """
+    return {name: module.digest for name, module in _reached(_ROOT, *modules).items()}
+
+
+@cache
+def code_of_metrics() -> dict[str, str]:
+    """As ``code_of``, for the module that measures estimates."""
+    return {name: module.digest for name, module in _reached(METRICS).items()}
+
+
+@cache
+def versions_of(*modules: str) -> dict[str, str]:
+    """Package -> version: the numeric packages, those of ``modules``, and what the user's modules import."""
+    theirs = {_top(name) for name in modules}
+    for name, module in _reached(*modules).items():
+        if _top(name) != "probcal":
+            theirs.update(map(_top, module.imports))
+    theirs -= {"probcal", "sklearn", *sys.stdlib_module_names}
+    # asking which distribution holds a package reads all that are installed
+    found = {package for top in theirs for package in _distributions().get(top, [])} if theirs else set()
+    return {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *found})}
+
+
+def _reached(*roots: str) -> dict[str, _Module]:
+    """Our modules among ``roots`` and all that they import, by name."""
+    found: dict[str, _Module] = {}
+    waiting = list(roots)
+    while waiting:
+        name = waiting.pop()
+        if name in found or (name in _ELSEWHERE and name not in roots) or not _is_ours(_top(name)):
+            continue
+        module = _module(name)
+        if module is not None:
+            found[name] = module
+            waiting += module.imports
+    return dict(sorted(found.items()))
+
+
+class _Module:
+    """What a source file says. ``imports``: the modules it may import; of probcal's, probcal's only."""
+
+    def __init__(self, name: str, path: Path, package: str) -> None:
+        tree = ast.parse(path.read_bytes())
+        self.imports = sorted(set(_imports(tree, package)))
+        if _top(name) == "probcal":
+            self.imports = [one for one in self.imports if _top(one) == "probcal" and one != "probcal"]
+        else:  # a parent package runs before what it holds
+            self.imports += [name[:dot] for dot, letter in enumerate(name) if letter == "."]
+        self.digest = _digest_without_docstrings(tree)
+
+
+@cache
+def _module(name: str) -> _Module | None:
+    """The module of that name, None when it has no source of its own."""
+    try:
+        spec = find_spec(name)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+        return None
+    return _Module(name, Path(spec.origin), spec.name if spec.submodule_search_locations else spec.parent or "")
+
+
+@cache
+def _is_ours(top: str) -> bool:
+    """Whether a top-level package is probcal, or a user's that no package manager installed."""
+    if top == "probcal":
+        return True
+    spec = None if top in sys.stdlib_module_names else find_spec(top)
+    if spec is None:
+        return False
+    places = [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
+    return not any({"site-packages", "dist-packages"} & set(Path(place).parts) for place in places)
+
+
+def _imports(tree: ast.AST, package: str) -> list[str]:
+    """For ``from a import b`` both a and a.b, for b may be a module."""
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            relative = "." * node.level + (node.module or "")
+            base = importlib.util.resolve_name(relative, package) if node.level else relative
+            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    return names
+
+
+def _digest_without_docstrings(tree: ast.AST) -> str:
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [one for one in body if not _is_bare_text(one)] or [ast.Pass()]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:12]
+
+
+def _is_bare_text(node: ast.AST) -> bool:
+    """A docstring, or a text under an attribute that documents it."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+@cache
+def _distributions() -> dict[str, list[str]]:
+    return dict(packages_distributions())
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,22 @@
+"""The metrics of a cell once more, from the predictions that were kept: no fit is needed for that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from probcal.errors import StoreError
+from probcal.metrics import all_metrics
+from probcal.run.execute import Outcome
+from probcal.run.plan import Planned
+from probcal.store import Store
+
+
+def measured_again(planned: Planned, store: Store, run: str) -> Outcome | None:
+    """The outcome when only the metrics changed; None when the cell has to be fitted again."""
+    if planned.kept is None:
+        return None
+    try:
+        metrics = all_metrics(*store.predictions(planned.kept))
+    except (StoreError, ValueError):
+        return None
+    return Outcome(replace(planned.kept, metrics=metrics, key=planned.key, run=run))

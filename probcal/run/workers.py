@@ -1,0 +1,117 @@
+"""One worker process: gets a cell, sends back its outcome, and can be ended at any moment."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from probcal.run.execute import Outcome, execute
+from probcal.run.plan import Planned
+
+# Forked from a process that has imported the libraries once and has no threads. Not forked from this
+# one: the child would inherit the locks of its numeric libraries as they are at that moment.
+_METHOD = "spawn" if sys.platform == "win32" else "forkserver"
+_CONTEXT: Any = multiprocessing.get_context(_METHOD)
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def load_beforehand(modules: Iterable[str]) -> None:
+    """Have ``modules`` imported once for all workers. They are not if a worker was started before."""
+    if _METHOD == "forkserver":
+        _CONTEXT.set_forkserver_preload(["probcal.run.fork_server", *modules])
+
+
+class WorkerDied(Exception):
+    """The process ended by itself; its ``exitcode`` is the only argument."""
+
+
+class Worker:
+    """A process that runs one cell after the other. ``busy``: the cell it has now, None before the first."""
+
+    def __init__(self, run: str) -> None:
+        self._ours, theirs = _CONTEXT.Pipe()
+        self._process = _CONTEXT.Process(target=_serve, args=(theirs, run, dict(os.environ)))
+        self._process.start()
+        theirs.close()
+        self.busy: Planned | None = None
+        self._since = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has had its cell."""
+        return time.monotonic() - self._since
+
+    def waitables(self) -> list[Any]:
+        """What ``multiprocessing.connection.wait`` can wait for: a message, or the end of the process."""
+        return [self._ours, self._process.sentinel]
+
+    def has_news(self, ready: list[Any]) -> bool:
+        return self._ours in ready or self._process.sentinel in ready
+
+    def receive(self) -> Outcome | None:
+        """The outcome of its cell, or None when it has just started. Raises WorkerDied."""
+        with suppress(EOFError, OSError):
+            if self._ours.poll():
+                return self._ours.recv()
+        self._process.join()
+        raise WorkerDied(self._process.exitcode)
+
+    def give(self, planned: Planned) -> None:
+        """Let it run one more cell. One that died meanwhile says so at the next ``receive``."""
+        self.busy, self._since = planned, time.monotonic()
+        with suppress(OSError):
+            self._ours.send(planned)
+
+    def end(self) -> None:
+        """End it and whatever it started, in the middle of its cell or not."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (AttributeError, OSError):  # no process groups on Windows; none of its own yet at the start
+            self._process.kill()
+        self._process.join()
+        self._ours.close()
+
+
+def _serve(parent: Connection, run: str, environment: dict[str, str]) -> None:
+    os.environ.update(environment)  # the fork server's is that of its own start
+    if hasattr(os, "setpgid"):
+        os.setpgid(0, 0)  # so that ``end`` reaches programs that a learner started
+    # Ctrl-C and a scheduler's SIGTERM are the parent's business; handlers, unlike SIG_IGN, are not
+    # inherited by programs
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGTERM, lambda *_: None)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    one_thread_each()
+    try:
+        parent.send(None)
+        while True:
+            planned: Planned = parent.recv()
+            parent.send(execute(planned.cell, planned.key, run))
+    except (EOFError, OSError):
+        pass  # the parent is gone
+
+
+def one_thread_each() -> None:
+    """One thread for linear algebra, so that the number of processes never changes a sum's order."""
+    threadpool_limits(1)
+    os.environ.update(dict.fromkeys(_THREADS, "1"))  # for what a learner loads later
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        try:
+            os.killpg(0, signal.SIGKILL)
+        except AttributeError:
+            os._exit(1)

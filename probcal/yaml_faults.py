@@ -1,0 +1,127 @@
+"""What pydantic finds wrong with a file, in words for the person who wrote the file."""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from probcal.errors import did_you_mean
+
+Place = tuple[str | int, ...]
+
+_MUST_BE = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number of fewer digits",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "list_type": "a list, as in [a, b]",
+    "dict_type": "a mapping, as in {{a: b}}",
+    "model_type": "a mapping, as in {{a: b}}",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+}
+_FORMS = {*_MUST_BE, "literal_error"}
+
+
+def model_faults(model: type[BaseModel], data: Any, error: ValidationError) -> Iterator[tuple[Place, str]]:
+    """(place in ``data``, message) of every fault; one fault where several forms of a value are allowed."""
+    of_place: dict[Place, list[dict[str, Any]]] = {}
+    for detail in error.errors():
+        of_place.setdefault(_place(data, detail["loc"], detail["type"]), []).append(dict(detail))
+    for place, details in of_place.items():
+        if all(detail["type"] in _FORMS and "[key]" not in detail["loc"] for detail in details):
+            forms = " or ".join(dict.fromkeys(map(_form, details)))
+            yield place, f"{_named(place)} must be {forms}, not {_shown(details[0]['input'])}" + _hint(details)
+        else:
+            yield from ((place, _message(model, place, detail)) for detail in details)
+
+
+def _place(data: Any, loc: Iterable[str | int], kind: str) -> Place:
+    """``loc`` without what pydantic puts between: the names of a union's branches and ``[key]``."""
+    place: list[str | int] = []
+    parts = list(loc)
+    for number, part in enumerate(parts):
+        if isinstance(data, Mapping) and (keys := [key for key in data if str(key) == str(part)]):
+            data, part = data[keys[0]], str(part)
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+        elif not (kind == "missing" and number == len(parts) - 1):
+            continue
+        place.append(part)
+    return tuple(place)
+
+
+def _message(model: type[BaseModel], place: Place, detail: Mapping[str, Any]) -> str:
+    kind = detail["type"]
+    if kind == "invalid_key" or "[key]" in detail["loc"]:
+        return f"the key {_shown(detail['input'])} must be text" + _hint([{**detail, "type": "string_type"}])
+    if kind == "extra_forbidden":
+        known = _keys_around(model, place[:-1])
+        near = did_you_mean(str(place[-1]), known)
+        return f'unknown key "{place[-1]}"{near}' + (f" (known here: {', '.join(known)})" if known and not near else "")
+    if kind == "missing":
+        return f'the key "{_named(place)}" is missing'
+    if kind == "value_error":
+        return str(detail["ctx"]["error"])
+    if kind == "too_short":
+        return f"{_named(place)} must not be empty"
+    text = detail["msg"][0].lower() + detail["msg"][1:]
+    return f"{_named(place)}: {text}, not {_shown(detail['input'])}"
+
+
+def _form(detail: Mapping[str, Any]) -> str:
+    if detail["type"] == "literal_error":
+        return detail["ctx"]["expected"].replace("'", '"')
+    return _MUST_BE[detail["type"]].format_map(detail.get("ctx", {}))
+
+
+def _hint(details: list[dict[str, Any]]) -> str:
+    value = details[0]["input"]
+    if isinstance(value, str):
+        known = [word for one in details for word in re.findall(r"'([^']*)'", one.get("ctx", {}).get("expected", ""))]
+        return did_you_mean(value, known)
+    wants_text = any(detail["type"] == "string_type" for detail in details)
+    return "; put it in quotes" if wants_text and isinstance(value, int | float) else ""
+
+
+def _named(place: Place) -> str:
+    """``learners.tree.params``, and ``datasets[1]`` for the first of a list."""
+    words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
+    return words.lstrip(".") or "the file"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return reprlib.repr(value)
+
+
+def _keys_around(model: type[BaseModel], place: Place) -> list[str]:
+    """The keys that ``model`` knows at ``place``; empty where the place is not a model of ours."""
+    current: Any = model
+    for part in place:
+        fields = getattr(current, "model_fields", {})
+        if part in fields:
+            current = _model_within(fields[part].annotation)
+    return sorted(getattr(current, "model_fields", {}))
+
+
+def _model_within(annotation: Any) -> Any:
+    """The first pydantic model named in an annotation such as ``dict[str, Thing] | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    found = (_model_within(part) for part in getattr(annotation, "__args__", ()))
+    return next((model for model in found if model is not None), None)

@@ -1,0 +1,75 @@
+"""A YAML loader that reads values as YAML 1.2 does; PyYAML's own still follows YAML 1.1.
+
+So ``no`` and ``2020-01-01`` are text, ``1e-3`` is a number, ``010`` is ten, and names need no quotes to
+stay what they are. Only the plain tags are known: text, numbers, true and false, null, lists, mappings.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+import yaml
+from yaml.constructor import ConstructorError, SafeConstructor
+
+_TAG = "tag:yaml.org,2002:"
+MERGE = f"{_TAG}merge"
+_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
+
+
+class Loader(yaml.SafeLoader):
+    """Raises ConstructorError, with the place, for every value that is not what its tag says."""
+
+    yaml_implicit_resolvers: ClassVar[dict] = {}
+    yaml_constructors: ClassVar[dict] = {}
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, KeyError, IndexError):
+            fault = f'"{_short(node.value)}" cannot be read as {_KINDS.get(node.tag.removeprefix(_TAG), "a value")}'
+            raise ConstructorError(None, None, fault, node.start_mark) from None
+
+    def construct_whole_number(self, node: yaml.ScalarNode) -> int:
+        text = self.construct_scalar(node)
+        return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
+
+    def construct_text(self, node: yaml.ScalarNode) -> str:
+        text = self.construct_scalar(node)
+        text.encode()  # raises for half of a surrogate pair, which no file could hold
+        return text
+
+    def refuse(self, node: yaml.Node) -> None:
+        tag = node.tag.replace(_TAG, "!!")
+        raise ConstructorError(None, None, f'the tag "{_short(tag)}" is not allowed', node.start_mark)
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        "-+.0123456789",
+    ),
+    ("merge", "<<", "<"),
+):
+    Loader.add_implicit_resolver(_TAG + _tag, re.compile(rf"(?:{_pattern})\Z"), list(_first))
+
+for _tag, _construct in {
+    "null": SafeConstructor.construct_yaml_null,
+    "bool": SafeConstructor.construct_yaml_bool,
+    "int": Loader.construct_whole_number,
+    "float": SafeConstructor.construct_yaml_float,
+    "str": Loader.construct_text,
+    "seq": SafeConstructor.construct_yaml_seq,
+    "map": SafeConstructor.construct_yaml_map,
+}.items():
+    Loader.add_constructor(_TAG + _tag, _construct)
+Loader.add_constructor(None, Loader.refuse)
+
+
+def _short(value: object) -> str:
+    text = str(value).encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= 40 else text[:39] + "…"

@@ -1,0 +1,83 @@
+"""ARFF as a second source of the same rows."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from probcal.data.dataset import assemble
+from probcal.data.files import read_original_files
+from probcal.errors import DataError
+from tests.data.small_cards import make_card, put
+
+COLUMNS = {"y": "target", "height in m": "numeric", "colour": "nominal"}
+ARFF = """% a comment
+@RELATION small
+@attribute 'height in m' REAL
+@attribute colour {'light red', blue}
+@attribute y {yes, no}
+
+@data
+1.50, 'light red', yes
+?, blue, no
+% another
+-2, ?, no
+"""
+
+
+def arff_card(**more):
+    more.setdefault("expect", {"rows": 3, "columns": 2, "classes": {"yes": 1, "no": 2}})
+    return make_card(COLUMNS, "f.arff", format="arff", **more)
+
+
+def test_arff_and_text_give_the_same_data_set(tmp_path):
+    put(tmp_path, "f.arff", ARFF)
+    put(tmp_path, "f.data", "yes,1.50,light red\nno,?,blue\nno,-2,?\n")
+    of_arff = assemble(arff_card(), read_original_files(arff_card(), tmp_path))
+    text_card = make_card(COLUMNS, "f.data", expect={"rows": 3, "columns": 2})
+    of_text = assemble(text_card, read_original_files(text_card, tmp_path))
+    assert of_arff.fingerprint() == of_text.fingerprint()
+
+
+def test_it_may_be_packed(tmp_path):
+    put(tmp_path, "f.arff.gz", gzip.compress(ARFF.encode()))
+    assert len(read_original_files(arff_card(), tmp_path)) == 3
+
+
+def test_columns_may_be_matched_by_position(tmp_path):
+    put(tmp_path, "f.arff", ARFF.replace("'height in m'", "V1").replace("colour", "V2").replace(" y ", " V3 "))
+    columns = {"height in m": "numeric", "colour": "nominal", "y": "target"}
+    rows = read_original_files(make_card(columns, "f.arff", format="arff", column_names="by position"), tmp_path)
+    assert rows["colour"].tolist()[:2] == ["light red", "blue"]
+
+
+def test_matching_by_position_needs_as_many_columns(tmp_path):
+    card = make_card({"x": "numeric", "y": "target"}, "f.arff", format="arff", column_names="by position")
+    with pytest.raises(DataError, match="has 3 columns, the card 2"):
+        read_original_files(card, put(tmp_path, "f.arff", ARFF))
+
+
+def test_numbers_can_be_renamed_as_the_file_spells_them(tmp_path):
+    card = arff_card(rename={"height in m": {"-2": "low", "1.5": "high"}})
+    rows = read_original_files(card, put(tmp_path, "f.arff", ARFF))
+    assert rows["height in m"].dropna().tolist() == ["high", "low"]
+
+
+@pytest.mark.parametrize(
+    ("line", "broken", "fault"),
+    [
+        (9, ARFF.replace("?, blue", "tall, blue"), "numerical"),
+        (9, ARFF.replace("?, blue", "?, green"), "green"),
+        (9, ARFF.replace("?, blue, no", "?, blue"), "instance format"),
+        (3, ARFF.replace("REAL", "LENGTH"), "type"),
+    ],
+)
+def test_a_broken_line_is_named(tmp_path, line, broken, fault):
+    with pytest.raises(DataError, match=rf"small/f\.arff:{line}: is not sound ARFF: .*(?i:{fault})"):
+        read_original_files(arff_card(), put(tmp_path, "f.arff", broken))
+
+
+def test_a_file_without_rows_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"f\.arff: holds no data"):
+        read_original_files(arff_card(), put(tmp_path, "f.arff", ARFF.partition("@data")[0] + "@data\n"))

@@ -1,0 +1,39 @@
+"""The data sets that come with scikit-learn, as two classes."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+
+from probcal.data.bundled import bundled_rows
+from probcal.data.dataset import assemble
+from probcal.errors import DataError
+from tests.data.small_cards import make_card, shipped_card
+
+
+@pytest.mark.parametrize(
+    ("name", "load", "is_positive"),
+    [
+        ("wisconsin", load_breast_cancer, lambda target: target == 0),
+        ("digits-odd", load_digits, lambda target: target % 2 == 1),
+        ("wine-first", load_wine, lambda target: target == 0),
+    ],
+)
+def test_rows_and_labels_are_those_of_scikit_learn(name, load, is_positive):
+    card = shipped_card(name)
+    dataset = assemble(card, bundled_rows(card))
+    data, target = load(return_X_y=True)
+    ours = sorted([*row, label] for row, label in zip(dataset.X.to_numpy().tolist(), dataset.y.tolist(), strict=True))
+    theirs = sorted([*row, int(is_positive(label))] for row, label in zip(data.tolist(), target, strict=True))
+    assert ours == theirs
+    assert dataset.fingerprint() == card.expect.fingerprint
+
+
+def test_the_columns_have_their_names():
+    card = shipped_card("wisconsin")
+    assert list(assemble(card, bundled_rows(card)).X)[:2] == ["mean radius", "mean texture"]
+
+
+def test_another_data_set_is_refused():
+    with pytest.raises(DataError, match="small: does not come with scikit-learn"):
+        bundled_rows(make_card({"y": "target"}, "f"))

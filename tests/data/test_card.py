@@ -1,0 +1,79 @@
+"""A card with a fault is refused, with the line of the fault and what to do about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from probcal.data.card import find_card, read_card
+from probcal.errors import DataError, FileProblems
+
+SOUND = """\
+name: mine
+title: Mine
+columns:
+  a: numeric
+  b01..b03: nominal
+  y: target
+positive: 1
+split: {kind: holdout, train_fraction: 0.66}
+expect:
+  rows: 10
+  columns: 4
+  classes: {0: 7, 1: 3}
+files:
+  - format: delimited
+    rename: {a: {x: 1}}
+    files:
+      - {name: mine.csv}
+"""
+
+
+def problems(tmp_path, old: str, new: str) -> list[tuple[int, str]]:
+    assert SOUND.count(old) == 1
+    path = tmp_path / "mine.yaml"
+    path.write_text(SOUND.replace(old, new))
+    with pytest.raises(FileProblems) as caught:
+        read_card(path)
+    return [(problem.line, problem.message) for problem in caught.value.problems]
+
+
+def test_a_sound_card_is_read(tmp_path):
+    (tmp_path / "mine.yaml").write_text(SOUND)
+    card = read_card(tmp_path / "mine.yaml")
+    assert list(card.columns) == ["a", "b01", "b02", "b03", "y"]
+    assert (card.target, card.positive, card.expect.classes) == ("y", ["1"], {"0": 7, "1": 3})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("name: mine\n", "name: yours\n", 1, 'the name must be that of the file, "mine"'),
+        ("  y: target\n", "  y: nominal\n", 3, "columns: exactly one must be the target, 0 are"),
+        ("  a: numeric\n", "  a: target\n", 3, "columns: exactly one must be the target, 2 are"),
+        ("positive: 1", "positive: yes!", 9, 'the positive label "yes!" is not among [\'0\', \'1\']'),
+        ("rows: 10", "rows: 11", 9, "the classes add up to 10 of 11 rows"),
+        ("holdout, train_fraction: 0.66", "standard, train: 10", 9, "10 training rows of 10 leave none to test"),
+        ("rename: {a:", "rename: {b04:", 13, 'rename: the card has no column "b04"; did you mean "b03"?'),
+        ("  a: numeric\n", '  "*": numeric\n', 13, 'the column "*" needs a file with a header'),
+        ("title: Mine", "titel: Mine", 2, 'unknown key "titel"; did you mean "title"?'),
+        ("{name: mine.csv}", '{name: mine.csv, labels: {name: t, keys: id}}', 17, 'unknown key "keys"'),
+        ("rename: {a: {x: 1}}", 'separator: "::"', 15, "separator"),
+        ("rename: {a: {x: 1}}", "first_rows: 0", 15, "first_rows"),
+        ("split: {", "missing_codes: {c: [9]}\nsplit: {", 8, 'missing_codes: the card has no column "c"'),
+        ("positive: 1", "positive: 1\nno_openml: no\nopenml: {id: 1, version: 1, name: m, target: y}", 8,
+         '"openml" or "no_openml", not both'),
+    ],
+)  # fmt: skip
+def test_a_fault_is_named_with_its_line(tmp_path, old, new, line, message):
+    found = problems(tmp_path, old, new)
+    assert any(number == line and message in text for number, text in found), found
+
+
+def test_a_card_needs_a_source(tmp_path):
+    found = problems(tmp_path, SOUND[SOUND.index("files:\n  -") :], "files: []\n")
+    assert found == [(1, 'a card needs a source: "files", "openml" or "bundled"')]
+
+
+def test_an_unknown_name_is_answered_with_the_nearest():
+    with pytest.raises(DataError, match=r'there is no data set "adlut"; did you mean "adult"\?'):
+        find_card("adlut")

@@ -1,0 +1,146 @@
+"""The shipped cards: each is valid, and each original file at hand gives exactly what its card expects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from probcal.data.bundled import bundled_rows
+from probcal.data.card import Card, card_names
+from probcal.data.dataset import Dataset, assemble
+from probcal.data.files import missing_files, read_original_files
+from tests.data.small_cards import changed, shipped_card
+
+PAPER = {
+    "adult", "australian", "biology", "breast", "coil", "diabetes", "echocardiogram", "hepatitis",
+    "ionosphere", "kdd98", "kr-vs-kp", "liver", "mushroom", "physics", "sick",
+}  # fmt: skip
+TOO_LARGE_TO_BE_AT_HAND = {"biology", "covertype", "kdd98", "physics"}
+CARDS = {name: shipped_card(name) for name in card_names()}
+SOURCES = [(name, number) for name, card in CARDS.items() for number in range(len(card.files))]
+
+
+def one_source(card: Card, number: int) -> Card:
+    return changed(card, files=[card.files[number].model_dump()])
+
+
+@pytest.fixture(scope="module")
+def dataset(original_files):
+    """``dataset(name)`` from the first source of the card."""
+    known: dict[str, Dataset] = {}
+
+    def read(name: str) -> Dataset:
+        if name not in known:
+            known[name] = assemble(CARDS[name], read_original_files(CARDS[name], original_files))
+        return known[name]
+
+    return read
+
+
+def test_the_fifteen_data_sets_of_the_paper_have_cards():
+    assert not PAPER - set(CARDS)
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_a_card_says_where_its_data_come_from_and_what_is_positive(name):
+    card = CARDS[name]
+    assert "ositive" in card.about
+    assert card.bundled or card.openml or card.no_openml
+
+
+@pytest.mark.parametrize("name", CARDS)
+def test_every_file_at_hand_has_a_checksum_and_every_finished_set_a_fingerprint(name):
+    card = CARDS[name]
+    parts = [part for source in card.files for file in source.files for part in (file, file.labels) if part]
+    if name in TOO_LARGE_TO_BE_AT_HAND:
+        assert card.expect.fingerprint is None
+    else:
+        assert all(len(part.sha256) == 64 for part in parts)
+        assert len(card.expect.fingerprint) == 64
+
+
+@pytest.mark.parametrize(("name", "number"), SOURCES)
+def test_each_source_gives_the_expected_data_set(name, number, original_files):
+    card = one_source(CARDS[name], number)
+    if name in TOO_LARGE_TO_BE_AT_HAND and missing_files(card, original_files):
+        pytest.skip(f"not at hand: {', '.join(missing_files(card, original_files))}")
+    dataset = assemble(card, read_original_files(card, original_files))  # which checks counts and fingerprint
+    assert dataset.y.sum() == sum(card.expect.classes[label] for label in card.positive)
+
+
+@pytest.mark.parametrize("name", sorted({name for name, number in SOURCES if number > 0}))
+def test_text_and_arff_give_the_identical_data_set(name, dataset, original_files):
+    """Not by fingerprint alone: value by value."""
+    card = one_source(CARDS[name], 1)
+    assert card.files[0].format == "arff"
+    of_arff, of_text = assemble(card, read_original_files(card, original_files)), dataset(name)
+    np.testing.assert_array_equal(of_arff.y, of_text.y)
+    assert of_arff.X.equals(of_text.X)
+
+
+@pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.bundled])
+def test_a_bundled_set_gives_the_expected_data_set(name):
+    assemble(CARDS[name], bundled_rows(CARDS[name]))
+
+
+class TestKnownRows:
+    """Single rows, read off the original files by eye."""
+
+    def test_adult_keeps_the_order_of_training_then_test_file(self, dataset):
+        X, y = dataset("adult").X, dataset("adult").y
+        assert X.loc[0, ["age", "workclass", "fnlwgt"]].tolist() == [39, "State-gov", 77516]
+        assert X.loc[32560, ["age", "capital-gain"]].tolist() == [52, 15024] and y[32560] == 1
+        assert X.loc[32561, ["age", "education", "fnlwgt"]].tolist() == [25, "11th", 226802]
+        assert X.loc[48841, ["age", "fnlwgt"]].tolist() == [35, 182148] and y[48841] == 1
+        assert (y[:32561].sum(), y[32561:].sum()) == (7841, 3846)
+
+    def test_adult_lacks_values_in_three_columns(self, dataset):
+        missing = dataset("adult").X.isna().sum()
+        assert missing[missing > 0].to_dict() == {
+            "workclass": 1836 + 963, "occupation": 1843 + 966, "native-country": 583 + 274
+        }  # fmt: skip
+
+    def test_coil_has_the_learning_rows_first_and_each_row_its_own_label(self, dataset):
+        X, y = dataset("coil").X, dataset("coil").y
+        assert X.loc[0, ["MOSTYPE", "MAANTHUI", "MGEMOMV", "MGEMLEEF"]].tolist() == [33, 1, 3, 2]
+        assert X.loc[5822, ["MOSTYPE", "MAANTHUI", "MGEMOMV", "MGEMLEEF"]].tolist() == [33, 1, 4, 2]
+        assert (y[:5822].sum(), y[5822:].sum()) == (348, 238)
+        assert y[5822:5825].tolist() == [0, 1, 0]
+
+    def test_bank_marketing_is_in_order_of_time(self, dataset):
+        X, y = dataset("bank-marketing").X, dataset("bank-marketing").y
+        assert X.loc[0, ["age", "job", "balance", "month"]].tolist() == [58, "management", 2143, "may"]
+        assert X.loc[45208, ["age", "poutcome", "duration"]].tolist() == [72, "success", 1127] and y[45208] == 1
+
+    def test_echocardiogram_has_the_labelled_patients_and_no_column_that_gives_them_away(self, dataset):
+        X = dataset("echocardiogram").X
+        assert list(X) == ["age", "pericardial-effusion", "fractional-shortening", "epss", "lvdd", "wall-motion-index"]
+        assert not (X["pericardial-effusion"] == 77).any()
+        assert ((X == [71, 0, 0.26, 9, 4.6, 1]).all(axis=1) & (dataset("echocardiogram").y == 0)).any()
+
+    def test_sick_is_sick_data_alone(self, dataset):
+        X = dataset("sick").X
+        assert len(X) == 2800 and X["TBG"].isna().all()
+        first = X[(X["age"] == 41) & (X["TSH"] == 1.3) & (X["referral source"] == "SVHC") & (X["FTI"] == 109)]
+        assert first[["sex", "sick", "T3"]].to_numpy().tolist() == [["F", "f", 2.5]]
+
+    def test_mushroom_lacks_stalk_root_where_the_original_does(self, dataset):
+        missing = dataset("mushroom").X.isna().sum()
+        assert missing[missing > 0].to_dict() == {"stalk-root": 2480}
+
+    def test_hepatitis_keeps_the_codes_of_the_original(self, dataset):
+        X, y = dataset("hepatitis").X, dataset("hepatitis").y
+        patient = X[(X["AGE"] == 43) & (X["SGOT"] == 19) & (X["ALK_PHOSPHATE"] == 100)]
+        assert patient[["SEX", "STEROID", "BILIRUBIN", "PROTIME"]].to_numpy().tolist() == [["1", "2", 1.2, 42]]
+        assert y[patient.index[0]] == 1
+        assert X["PROTIME"].isna().sum() == 67
+
+    def test_australian_codes_are_levels(self, dataset):
+        X = dataset("australian").X
+        nominal = [name for name in X if X[name].dtype == "category"]
+        assert nominal == ["A1", "A4", "A5", "A6", "A8", "A9", "A11", "A12"]
+
+    def test_covertype_small_is_the_sample(self, dataset):
+        X, y = dataset("covertype-small").X, dataset("covertype-small").y
+        row = X[(X["Elevation"] == 3493) & (X["Aspect"] == 16) & (X["Horizontal_Distance_To_Roadways"] == 4313)]
+        assert row["Horizontal_Distance_To_Fire_Points"].tolist() == [3453] and y[row.index[0]] == 0

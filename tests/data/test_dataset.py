@@ -1,0 +1,178 @@
+"""What assemble refuses, and what a Dataset and its fingerprint hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probcal.data.dataset import assemble
+from probcal.errors import DataError
+from tests.data.small_cards import changed, make_card
+
+COLUMNS = {"size": "numeric", "colour": "nominal", "y": "target"}
+ROWS = pd.DataFrame(
+    {
+        "size": ["3", "1.5", None, "-0.0"],
+        "colour": ["red", "blue", "red", None],
+        "y": ["yes", "no", "no", "yes"],
+    }
+)
+CARD = make_card(COLUMNS, "f", expect={"rows": 4, "columns": 2, "classes": {"yes": 2, "no": 2}})
+IN_FILE_ORDER = changed(CARD, split={"kind": "chronological", "train": 2})
+
+
+def refused(rows, card=CARD) -> str:
+    with pytest.raises(DataError) as caught:
+        assemble(card, rows)
+    return str(caught.value)
+
+
+class TestFinishedColumns:
+    def test_numbers_are_float64_with_nan_for_missing(self):
+        size = assemble(IN_FILE_ORDER, ROWS).X["size"]
+        assert size.dtype == np.float64
+        np.testing.assert_array_equal(size, [3, 1.5, np.nan, 0])
+
+    def test_levels_are_sorted_text(self):
+        colour = assemble(IN_FILE_ORDER, ROWS).X["colour"]
+        assert list(colour.cat.categories) == ["blue", "red"]
+        assert colour.isna().tolist() == [False, False, False, True]
+
+    def test_text_numbers_and_categories_give_the_same_data_set(self):
+        as_numbers = ROWS.assign(size=[3.0, 1.5, np.nan, 0.0])
+        as_categories = ROWS.astype("category")
+        prints = {assemble(IN_FILE_ORDER, rows).fingerprint() for rows in (ROWS, as_numbers, as_categories)}
+        assert len(prints) == 1
+
+    def test_every_digit_of_a_number_counts(self):
+        texts = ["0.1", "0.30000000000000004", "1e-7", "123456789.123456789"]
+        size = assemble(IN_FILE_ORDER, ROWS.assign(size=texts)).X["size"]
+        assert size.tolist() == [float(text) for text in texts]
+
+    def test_whole_numbers_name_levels_and_labels_without_a_decimal_point(self):
+        rows = ROWS.assign(colour=[2.0, 1.0, 2.0, np.nan], y=[1.0, 0.0, 0.0, 1.0])
+        card = changed(IN_FILE_ORDER, positive="1", expect={"rows": 4, "columns": 2, "classes": {"0": 2, "1": 2}})
+        assert list(assemble(card, rows).X["colour"].cat.categories) == ["1", "2"]
+
+    def test_codes_for_missing_count_in_their_column_only(self):
+        card = changed(IN_FILE_ORDER, columns=COLUMNS | {"colour": "numeric"}, missing_codes={"size": ["3"]})
+        X = assemble(card, ROWS.assign(colour=["3", "3", "3", "3"])).X
+        assert X["size"].isna().tolist() == [True, False, True, False]
+        assert X["colour"].tolist() == [3, 3, 3, 3]
+
+    def test_an_inferred_column_without_any_value_is_numeric(self):
+        card = changed(IN_FILE_ORDER, columns=COLUMNS | {"size": "infer"})
+        assert assemble(card, ROWS.assign(size=None)).X["size"].dtype == np.float64
+
+    def test_the_rows_that_came_in_are_left_as_they_were(self):
+        before = ROWS.copy(deep=True)
+        assemble(CARD, ROWS)
+        pd.testing.assert_frame_equal(ROWS, before)
+
+    def test_several_labels_can_be_positive(self):
+        card = changed(IN_FILE_ORDER, positive=["a", "b"], expect={"rows": 4, "columns": 2})
+        assert assemble(card, ROWS.assign(y=["a", "c", "b", "d"])).y.tolist() == [1, 0, 1, 0]
+
+
+class TestWhatIsRefused:
+    def test_one_class(self):
+        assert "column 'y' holds only the label 'yes'; two classes are needed" in refused(ROWS.assign(y="yes"))
+
+    def test_no_rows(self):
+        assert "holds no rows" in refused(ROWS.iloc[:0])
+
+    @pytest.mark.parametrize("nothing", [None, np.nan, pd.NA])
+    def test_missing_labels(self, nothing):
+        message = refused(ROWS.assign(y=["yes", "no", nothing, nothing]))
+        assert "2 rows have no label in column 'y' (the first is row 3)" in message
+        assert "drop_unlabelled" in message
+
+    def test_a_positive_label_that_no_row_has(self):
+        card = changed(CARD, positive="Yes", expect={"rows": 4, "columns": 2})
+        assert "no row has the positive label ['Yes']; the labels are ['no', 'yes']" in refused(ROWS, card)
+
+    def test_positive_labels_that_all_rows_have(self):
+        card = changed(CARD, positive=["yes", "no"], expect={"rows": 4, "columns": 2})
+        assert "every row has a positive label" in refused(ROWS, card)
+
+    def test_other_class_counts(self):
+        message = refused(ROWS.assign(y=["yes", "no", "no", "no"]))
+        assert "the classes are {'no': 3, 'yes': 1}, the card expects {'yes': 2, 'no': 2}" in message
+
+    def test_other_numbers_of_rows_and_columns(self):
+        card = changed(CARD, expect={"rows": 5, "columns": 2})
+        assert "small: 4 rows arrived, the card expects 5" in refused(ROWS, card)
+        card = changed(CARD, expect={"rows": 4, "columns": 3})
+        assert "small: 2 columns arrived, the card expects 3" in refused(ROWS, card)
+
+    @pytest.mark.parametrize("value", ["tall", "1,5", "nan", "inf", float("inf")])
+    def test_a_value_that_is_no_finite_number_with_its_row(self, value):
+        message = refused(ROWS.assign(size=["3", "1", value, "2"]))
+        assert f"column 'size' is numeric on the card, but row 3 holds {value!r}" in message
+
+    def test_the_row_is_counted_before_unlabelled_rows_are_dropped(self):
+        card = changed(CARD, drop_unlabelled=True, expect={"rows": 3, "columns": 2})
+        rows = ROWS.assign(y=["yes", None, "no", "no"], size=["1", "x", "2", "tall"])
+        assert "row 4 holds 'tall'" in refused(rows, card)
+
+    def test_a_column_that_did_not_arrive(self):
+        message = refused(ROWS.rename(columns={"colour": "color"}))
+        assert "the column 'colour' of the card did not arrive; did you mean \"color\"?" in message
+
+    def test_other_values_than_those_of_the_fingerprint(self):
+        fingerprint = assemble(CARD, ROWS).fingerprint()
+        card = changed(CARD, expect=CARD.expect.model_dump() | {"fingerprint": fingerprint})
+        assert assemble(card, ROWS).fingerprint() == fingerprint
+        assert "the values are not those the card expects" in refused(ROWS.assign(size="1"), card)
+
+
+class TestOrderOfRows:
+    def test_a_holdout_set_is_the_same_in_whatever_order_a_source_has_it(self):
+        prints = {
+            assemble(CARD, ROWS.sample(frac=1, random_state=seed)).fingerprint() for seed in range(10)
+        }
+        assert len(prints) == 1
+
+    def test_rows_that_differ_in_the_label_only_are_put_in_order_too(self):
+        rows = ROWS.assign(size="1", colour="red")
+        assert assemble(CARD, rows).fingerprint() == assemble(CARD, rows[::-1]).fingerprint()
+
+    def test_a_set_with_an_order_of_its_own_keeps_it(self):
+        assert assemble(IN_FILE_ORDER, ROWS[::-1]).y.tolist() == [1, 0, 0, 1][::-1]
+        assert assemble(IN_FILE_ORDER, ROWS).fingerprint() != assemble(IN_FILE_ORDER, ROWS[::-1]).fingerprint()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"size": ["3", "1.5", None, "1e-300"]},
+        {"size": ["3", "1.5000000000000002", None, "0"]},
+        {"size": ["3", "1.5", "0", None]},
+        {"colour": ["red", "blue", "red", "red"]},
+        {"colour": ["blue", "red", "blue", None]},
+        {"colour": ["Red", "blue", "Red", None]},
+        {"y": ["no", "yes", "no", "yes"]},
+    ],
+)
+def test_any_other_value_gives_another_fingerprint(change):
+    assert assemble(IN_FILE_ORDER, ROWS.assign(**change)).fingerprint() != assemble(IN_FILE_ORDER, ROWS).fingerprint()
+
+
+def test_another_name_or_kind_of_a_column_gives_another_fingerprint():
+    rows = ROWS.assign(size=["3", "1", "2", "2"])
+    renamed = changed(IN_FILE_ORDER, columns={"Size": "numeric", "colour": "nominal", "y": "target"})
+    nominal = changed(IN_FILE_ORDER, columns=COLUMNS | {"size": "nominal"})
+    prints = {
+        assemble(IN_FILE_ORDER, rows).fingerprint(),
+        assemble(renamed, rows.rename(columns={"size": "Size"})).fingerprint(),
+        assemble(nominal, rows).fingerprint(),
+    }
+    assert len(prints) == 3
+
+
+def test_zero_has_no_sign_in_the_fingerprint():
+    assert (
+        assemble(IN_FILE_ORDER, ROWS).fingerprint()
+        == assemble(IN_FILE_ORDER, ROWS.assign(size=["3", "1.5", None, "0"])).fingerprint()
+    )

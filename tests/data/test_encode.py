@@ -1,0 +1,172 @@
+"""The encoder against Weka's three filters one after the other, and what it learns from which rows."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probcal.data.encode import NumericEncoder
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def nominal(*values, levels=None):
+    """A categorical column; None is missing."""
+    return pd.Categorical(list(values), categories=levels or sorted({v for v in values if v is not None}))
+
+
+def encoded(train, test=None):
+    encoder = NumericEncoder().fit(pd.DataFrame(train))
+    return encoder.transform(pd.DataFrame(train if test is None else test)).tolist()
+
+
+def test_a_column_of_three_levels_becomes_three_indicators():
+    assert encoded({"x": nominal("b", "a", "c")}) == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+
+
+def test_a_column_of_two_levels_becomes_one_indicator_of_the_second():
+    assert encoded({"x": nominal("no", "yes", "no")}) == [[0], [1], [0]]
+
+
+def test_levels_are_those_of_the_training_rows_whatever_the_frame_declares():
+    assert encoded({"x": nominal("a", "c", levels=["a", "b", "c", "d"])}) == [[0], [1]]
+
+
+def test_a_missing_level_is_the_commonest_of_the_training_rows():
+    # the test rows have more b than a, but the training rows more a
+    train, test = {"x": nominal("a", "a", "b", "c")}, {"x": nominal("b", "b", "b", None)}
+    assert encoded(train, test)[-1] == [1, 0, 0]
+
+
+def test_of_equally_common_levels_the_first_stands_for_a_missing_one():
+    assert encoded({"x": nominal("b", "a", "c", None)})[-1] == [1, 0, 0]
+
+
+def test_a_missing_second_level_of_two_is_filled_in_as_well():
+    assert encoded({"x": nominal("a", "b", "b", None)})[-1] == [1]
+
+
+def test_numbers_are_scaled_to_the_range_of_the_training_rows():
+    assert encoded({"x": [2.0, 4.0, 10.0]}) == [[0], [0.25], [1]]
+
+
+def test_numbers_outside_the_range_of_the_training_rows_fall_outside_0_and_1():
+    assert encoded({"x": [2.0, 4.0]}, {"x": [0.0, 3.0, 8.0]}) == [[-1], [0.5], [3]]
+
+
+def test_a_missing_number_is_the_mean_of_the_training_rows():
+    # (2 + 4 + 12) / 3 = 6, and 6 is 4/10 of the way from 2 to 12
+    assert encoded({"x": [2.0, 4.0, 12.0]}, {"x": [math.nan, 100.0]})[0] == [0.4]
+
+
+def test_a_level_that_no_training_row_has_gives_zeros():
+    assert encoded({"x": nominal("a", "b", "c")}, {"x": nominal("d", "b")}) == [[0, 0, 0], [0, 1, 0]]
+    assert encoded({"x": nominal("a", "b")}, {"x": nominal("d", "b")}) == [[0], [1]]
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        pytest.param([7.0, 7.0], id="constant number"),
+        pytest.param([math.nan, math.nan], id="all numbers missing"),
+        pytest.param(nominal("a", "a"), id="constant level"),
+        pytest.param(nominal("a", None), id="constant level and a missing one"),
+        pytest.param(nominal(None, None, levels=["a", "b", "c"]), id="all levels missing"),
+    ],
+)
+def test_a_column_that_tells_training_rows_not_apart_is_zeros_whatever_comes_later(train):
+    test = nominal("a", "b", "z", None) if isinstance(train, pd.Categorical) else [7.0, 8.0, -1e9, math.nan]
+    assert encoded({"x": train}) == [[0], [0]]
+    assert encoded({"x": train}, {"x": test}) == [[0]] * 4
+
+
+def test_columns_keep_their_order_and_come_by_name():
+    train = pd.DataFrame({"n": [0.0, 1.0, 2.0], "c": nominal("a", "b", "c")})
+    encoder = NumericEncoder().fit(train)
+    assert encoder.transform(train).tolist() == [[0, 1, 0, 0], [0.5, 0, 1, 0], [1, 0, 0, 1]]
+    assert encoder.transform(train[["c", "n"]]).tolist() == encoder.transform(train).tolist()
+
+
+def test_a_frame_that_declares_its_levels_in_another_order_is_encoded_the_same():
+    train = {"x": nominal("a", "b", "c"), "y": nominal("p", "q", "q")}
+    test = {"x": nominal("c", "a", levels=["c", "b", "a"]), "y": nominal("q", None, levels=["q", "p"])}
+    assert encoded(train, test) == [[0, 0, 1, 1], [1, 0, 0, 1]]
+
+
+def test_a_frame_that_declares_fewer_or_more_levels_is_encoded_the_same():
+    train = {"x": nominal("a", "b", "c")}
+    assert encoded(train, {"x": nominal("c")}) == [[0, 0, 1]]
+    assert encoded(train, {"x": nominal("c", "aa", levels=["aa", "c"])}) == [[0, 0, 1], [0, 0, 0]]
+    assert encoded(train, {"x": nominal(None, levels=["c"])}) == [[1, 0, 0]]
+
+
+def test_levels_may_be_whole_numbers():
+    # 2 is the commonest; as positions the levels would be 1, 0, 2
+    train = {"x": pd.Categorical([2, 1, 3, 2], categories=[2, 1, 3])}
+    assert encoded(train, {"x": pd.Categorical([1, None, 3])}) == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+
+
+def test_the_frame_is_not_modified():
+    frame = pd.DataFrame({"n": [1.0, math.nan, 3.0], "c": nominal("a", None, "b")}, index=[7, 7, 9])
+    before = frame.copy()
+    NumericEncoder().fit(frame).transform(frame)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_no_rows_are_encoded_as_no_rows():
+    train = pd.DataFrame({"n": [1.0, 2.0], "c": nominal("a", "b")})
+    assert NumericEncoder().fit(train).transform(train[:0]).shape == (0, 2)
+
+
+numbers = st.none() | st.integers(-3, 3).map(float) | st.floats(-1e6, 1e6)
+letters = st.none() | st.sampled_from("abcd")
+some_rows = st.lists(st.tuples(numbers, letters), min_size=1, max_size=12)
+
+
+def frame_of(rows, levels):
+    return pd.DataFrame({
+        "n": [math.nan if n is None else n for n, _ in rows],
+        "c": pd.Categorical([c for _, c in rows], categories=levels),
+    })  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(some_rows, some_rows, st.permutations("abcd"))
+def test_any_frame_is_encoded_as_by_wekas_three_filters(train, test, levels):
+    found = NumericEncoder().fit(frame_of(train, "abcd")).transform(frame_of(test, levels))
+    expected = [
+        replace_nominal_normalize([n for n, _ in train], [n for n, _ in test], None),
+        replace_nominal_normalize([c for _, c in train], [c for _, c in test], "abcd"),
+    ]
+    np.testing.assert_allclose(found, np.hstack(expected), rtol=1e-12, atol=1e-12)
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(some_rows, some_rows)
+def test_a_row_is_encoded_the_same_whatever_rows_are_beside_it(train, test):
+    encoder = NumericEncoder().fit(frame_of(train, "abcd"))
+    together = encoder.transform(frame_of(test, "abcd"))
+    assert together.tolist() == [encoder.transform(frame_of([row], "abcd"))[0].tolist() for row in test]
+
+
+def replace_nominal_normalize(train, test, order):
+    """ReplaceMissingValues, NominalToBinary and Normalize, one value at a time; order None: a number."""
+    seen = [value for value in train if value is not None]
+    if order is None:
+        fill = math.fsum(seen) / len(seen) if seen else 0.0
+        train, test = ([[fill if value is None else value] for value in column] for column in (train, test))
+    else:
+        levels = [level for level in order if level in seen]
+        fill = max(levels, key=seen.count) if levels else None  # the first of equals
+        shown = levels if len(levels) > 2 else levels[1:] or [None]
+        train, test = (
+            [[float((fill if value is None else value) == level) for level in shown] for value in column]
+            for column in (train, test)
+        )
+    low, high = ([end(column) for column in zip(*train, strict=True)] for end in (min, max))
+    return [
+        [(v - a) / (b - a) if b > a else 0.0 for v, a, b in zip(row, low, high, strict=True)] for row in test
+    ]
