@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from probcal.check_components import component_problems, entries
+from probcal.check_combinations import combination_problems
+from probcal.check_components import LEARNER, METHOD, Section, entries
 from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.paper.published import Published
@@ -19,11 +20,14 @@ from probcal.yaml_file import YamlFile
 
 def name_problems(file: YamlFile, metrics: tuple[str, ...]) -> list[Problem]:
     """Everything in ``file`` that names something which is not there or does not fit."""
+    learners, methods = Section(file, LEARNER), Section(file, METHOD)
     return [
         *_dataset_problems(file),
         *_metric_problems(file, metrics),
         *_paper_problems(file),
-        *component_problems(file),
+        *learners.problems,
+        *methods.problems,
+        *combination_problems(file, learners, methods),
     ]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import signal
 import sys
 from pathlib import Path
@@ -20,10 +23,20 @@ class _Commands(click.Group):
 
     def invoke(self, context: click.Context) -> Any:
         signal.signal(signal.SIGTERM, _as_interruption)
+        for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows its number instead
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         try:
+            if os.getcwd() not in sys.path:  # for learners and methods of the user's own; last, to hide no module
+                sys.path.append(os.getcwd())
             return super().invoke(context)
         except ProbcalError as error:
             click.echo(f"error: {error}", err=True)
+            sys.exit(2)
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # the reader of our output has gone, which click ends quietly
+                raise
+            click.echo(f"error: {error.filename or 'the system'}: {error.strerror or error}", err=True)
             sys.exit(2)
         except KeyboardInterrupt:
             click.echo("\ninterrupted; finished cells are kept, the same command goes on from there", err=True)
@@ -130,7 +143,7 @@ def run(
     from probcal.run.run import RunOptions, plan_lines, quick, run_experiment
     from probcal.store import Store
 
-    experiment = read_experiment(find_config(config))
+    experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)
     if seed is not None:
         experiment = replace(experiment, seed=seed)
     if in_small:
@@ -142,7 +155,7 @@ def run(
         store.refuse_others(experiment.name)
         click.echo("\n".join(plan_lines(make_plan(selection, store, retry_failed=retry_failed), every_cell=True)))
         return
-    options = RunOptions(folder, data_folder(data_dir), jobs, timeout, retry_failed, fail_fast)
+    options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast)
     sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(line, err=True)))
 
 
@@ -219,8 +232,9 @@ def _stores(folder: Path) -> list[Any]:
     """The results folders at or below ``folder``; raises ProbcalError when there is none."""
     from probcal.store import find_stores
 
-    if not folder.is_dir():
-        raise ProbcalError(f"there is no folder {folder}; probcal run makes one")
+    if not os.path.isdir(folder):
+        fault = "is a file" if os.path.exists(folder) else "is not there"
+        raise ProbcalError(f"{folder} {fault}; give a folder of results, as probcal run makes them")
     stores = list(find_stores(folder))
     if not stores:
         raise ProbcalError(f"{folder} holds no results; probcal run puts them there")

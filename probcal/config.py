@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from probcal.check_components import methods_of, resolve
+from probcal.check_combinations import methods_of
+from probcal.check_components import resolve
 from probcal.check_names import name_problems
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import ProbcalError, did_you_mean

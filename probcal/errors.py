@@ -18,6 +18,14 @@ class DataError(ProbcalError):
     """A data set is missing, is not what its card says, or cannot be used as it is."""
 
 
+class RowError(DataError):
+    """One row of a data set is at fault; ``row`` is counted from 0 in the order of the source."""
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
+
+
 class MissingData(DataError):
     """A data set is nowhere to be had; the run goes on without it and ends with exit code 1."""
 

@@ -3,17 +3,17 @@
 ``experiment.json``  the experiment as it was last run, names and labels resolved
 ``runs.jsonl``       provenance, one line per run
 ``cells.jsonl``      one flushed line per finished cell; the last line of a cell counts
-``predictions/``     the probabilities behind each cell, one .npy a cell and one for the labels
+``predictions.bin``  the labels and probabilities behind the cells; may be deleted
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,8 +21,9 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from probcal.errors import StoreError
+from probcal.predictions import Predictions
 
-_OURS = ("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions", ".lock")
+_OURS = ("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", ".lock")
 
 
 @dataclass(frozen=True)
@@ -46,25 +47,40 @@ class CellResult:
     error_type: str | None = None
     message: str | None = None
     traceback: str | None = None
-    predictions: str | None = None
-    """Digest of the labels and probabilities kept beside it; None where there are none."""
+    predictions: dict[str, Any] | None = None
+    """Where the labels and probabilities behind it are; None where none were kept."""
 
     @property
     def id(self) -> str:
         return cell_id(self.dataset, self.repetition, self.learner, self.method)
 
     def to_json(self) -> str:
-        row = {name: value for name, value in asdict(self).items() if value not in (None, {})}
+        row = {name: value for name, value in vars(self).items() if value not in (None, {})}
         if self.metrics:
             row["metrics"] = {name: _plain(value) for name, value in self.metrics.items()}
-        return json.dumps(row, ensure_ascii=False, allow_nan=False)
+        # a message may hold half of a surrogate pair, as file names do that are not UTF-8
+        return json.dumps(row, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace").decode()
 
     @classmethod
     def from_json(cls, line: str) -> CellResult:
         """Raises ValueError or TypeError when ``line`` is not such a row."""
         row = json.loads(line)
         row["metrics"] = {name: float(value) for name, value in row.get("metrics", {}).items()}
-        return cls(**row)
+        result = cls(**row)
+        if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
+            raise TypeError(f"{wrong[0]} is of another kind")
+        return result
+
+
+_KINDS = {
+    **dict.fromkeys(("dataset", "learner", "method", "status", "run"), str),
+    **dict.fromkeys(("error_type", "message", "traceback"), str | None),
+    **dict.fromkeys(("n_train", "n_test"), int | None),
+    **dict.fromkeys(("key", "warnings"), dict),
+    "predictions": dict | None,
+    "repetition": int,
+    "seconds": int | float,
+}
 
 
 def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
@@ -82,7 +98,7 @@ class Store:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         self._cells: IO[str] | None = None
-        self._labels_kept: set[Path] = set()
+        self._predictions = Predictions(self.folder / "predictions.bin")
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -96,7 +112,7 @@ class Store:
             experiment = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise StoreError(f"{self.folder} is not a results folder of probcal (it has no experiment.json)") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise StoreError(f"{path} cannot be read: {error}") from None
         if not isinstance(experiment, dict) or "name" not in experiment:
             raise StoreError(f"{path} does not describe an experiment")
@@ -105,10 +121,11 @@ class Store:
     def results(self) -> dict[str, CellResult]:
         """The last result of every cell. A torn last line is as if it had never been written.
 
-        Raises StoreError for a broken line anywhere else.
+        Raises StoreError for broken lines anywhere else, all of them at once.
         """
         path = self.folder / "cells.jsonl"
         found: dict[str, CellResult] = {}
+        broken: list[str] = []
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
         # What has no newline behind it was cut off, even where it reads well: ``_appending`` removes it too.
         for number, line in enumerate(text.split("\n")[:-1], 1):
@@ -116,11 +133,11 @@ class Store:
                 continue
             try:
                 result = CellResult.from_json(line)
-            except (ValueError, TypeError, AttributeError):
-                raise StoreError(
-                    f"{path}:{number}: is not the result of a cell; remove this line to run that cell again"
-                ) from None
-            found[result.id] = result
+                found[result.id] = result
+            except (ValueError, TypeError, AttributeError, RecursionError):
+                broken.append(f"{path}:{number}: is not the result of a cell; remove this line to run that cell again")
+        if broken:
+            raise StoreError("\n".join(broken))
         return found
 
     def runs(self) -> dict[str, dict[str, Any]]:
@@ -132,21 +149,20 @@ class Store:
             try:
                 run = json.loads(line)
                 found[run["run"]] = run
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 continue  # cut off by a kill: that run has not stored any cell
         return found
 
     def has_predictions(self, result: CellResult) -> bool:
-        """Whether ``predictions`` is likely to find them; it alone looks into the files."""
-        return result.predictions is not None and all(path.is_file() for path in self._prediction_files(result))
+        """Whether ``predictions`` is likely to find them; it alone looks into the file."""
+        return result.predictions is not None and self._predictions.path.is_file()
 
     def predictions(self, result: CellResult) -> tuple[np.ndarray, np.ndarray]:
         """(y, p) behind a result, each (n_test,). Raises StoreError when they are not there any more."""
-        labels, estimates = self._prediction_files(result)
-        y, p = _loaded(labels), _loaded(estimates)
-        if y is not None and p is not None and result.predictions == _digest(y, p):
-            return y, p
-        raise StoreError(f"{estimates} does not hold the predictions behind the result of {result.id}")
+        found = self._predictions.read(result.predictions) if result.predictions else None
+        if found is None:
+            raise StoreError(f"{self._predictions.path} does not hold the predictions behind {result.id}")
+        return found
 
     def refuse_others(self, name: str) -> None:
         """Raises StoreError when the folder holds another experiment's results, or other things."""
@@ -190,41 +206,32 @@ class Store:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
 
     def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
-        """Keep one result, and the predictions behind it, so that a kill after this loses nothing."""
+        """Keep one result, and the predictions behind it, so that a kill after this loses nothing.
+
+        Raises StoreError when the folder cannot be written to any more.
+        """
         if self._cells is None:
             raise RuntimeError("Store.add is called inside Store.writing")
-        if y is not None and p is not None:
-            labels, estimates = self._prediction_files(result)
-            if labels not in self._labels_kept:
-                self._keep_labels(labels, y)
-            np.save(estimates, p)
-            result = replace(result, predictions=_digest(y, p))
-        self._cells.write(result.to_json() + "\n")
-        self._cells.flush()
+        try:
+            if y is not None and p is not None:
+                result = replace(result, predictions=self._predictions.add(y, p))
+            self._cells.write(result.to_json() + "\n")
+            self._cells.flush()
+        except OSError as error:
+            raise StoreError(
+                f"cannot write to {self.folder} any more: {error.strerror or error};"
+                " what was finished before is kept, the same command goes on from there"
+            ) from None
 
-    def _keep_labels(self, path: Path, y: np.ndarray) -> None:
-        """Write the labels of a split once: a kill while they are written again would cost its other cells'."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not np.array_equal(_loaded(path), y):
-            np.save(path, y)
-        self._labels_kept.add(path)
+    def _open(self) -> None:
+        self._cells = _appending(self.folder / "cells.jsonl")
 
-    def _prediction_files(self, result: CellResult) -> tuple[Path, Path]:
-        """The labels of a split, and the probabilities of a learner and method there."""
-        folder = self.folder / "predictions" / result.dataset / str(result.repetition)
-        return folder / "labels.npy", folder / f"{result.learner}+{result.method}.npy"
-
-
-def _loaded(path: Path) -> np.ndarray | None:
-    """The array kept in ``path``; None where there is none, or one cut off by a kill."""
-    try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError):
-        return None
-
-
-def _digest(y: np.ndarray, p: np.ndarray) -> str:
-    return hashlib.sha256(y.tobytes() + p.tobytes()).hexdigest()[:12]
+    def _close(self) -> None:
+        for file in (self._cells, self._predictions):
+            if file is not None:
+                with suppress(OSError):  # said already: what could not be written then cannot be now
+                    file.close()
+        self._cells = None
 
 
 class _Writing:
@@ -238,7 +245,7 @@ class _Writing:
             self._store.refuse_others(self._name)
             folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
-            self._store._cells = _appending(folder / "cells.jsonl")
+            self._store._open()
         except Timeout:
             raise StoreError(f"another probcal run is writing to {folder}; wait for it, or choose -o") from None
         except OSError as error:
@@ -247,9 +254,7 @@ class _Writing:
         return self._store
 
     def __exit__(self, *_: object) -> None:
-        if self._store._cells is not None:
-            self._store._cells.close()
-            self._store._cells = None
+        self._store._close()
         self._lock.release()
 
 

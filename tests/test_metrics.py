@@ -119,9 +119,7 @@ def test_c_emp_of_constant_zeros_is_the_rate():
 def test_c_emp_is_the_worst_of_all_intervals(rows):
     y, p = zip(*rows, strict=True)
     ends = [-1.0, *sorted(set(p))]
-    worst = max(
-        abs(math.fsum(a - b for a, b in rows if p1 < b <= p2)) for p1, p2 in itertools.combinations(ends, 2)
-    )
+    worst = max(abs(math.fsum(a - b for a, b in rows if p1 < b <= p2)) for p1, p2 in itertools.combinations(ends, 2))
     assert empirical_calibration_error(y, p) == pytest.approx(worst / len(rows), abs=1e-12)
 
 
@@ -200,7 +198,7 @@ def test_what_is_no_label_or_no_probability_is_refused(metric, y, p):
         metric(y, p)
 
 
-@pytest.mark.parametrize("y", [[False, True, True], np.array([0, 1, 1], dtype="u1"), pd.Series([0, 1, 1], dtype="Int8")])
+@pytest.mark.parametrize("y", [[False, True, True], np.array([0, 1, 1], dtype="u1"), np.array([0, 1, 1], dtype=object)])
 @pytest.mark.parametrize("p", [(0.5, 0.25, 1), np.array([0.5, 0.25, 1], dtype="f4"), pd.Series([0.5, 0.25, 1])])
 def test_labels_and_estimates_come_in_any_container(y, p):
     # squares .25 .5625 0: sum .8125

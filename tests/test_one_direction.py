@@ -12,10 +12,11 @@ MAY_KNOW = {
     "metrics": set(),
     "methods": {"methods"},
     "learners": {"learners", "methods"},
-    "store": set(),
+    "predictions": set(),
+    "store": {"predictions"},
     "paper": {"paper"},
     "show": {"show", "paper", "store"},
-    "config": {"check_names", "check_components", "data", "learners", "methods", "metrics"},
+    "config": {"check_names", "check_combinations", "check_components", "data", "learners", "methods", "metrics"},
     "run": {"run", "config", "data", "learners", "methods", "metrics", "store"},
 }
 
@@ -42,7 +43,9 @@ def test_starting_the_command_line_imports_nothing_heavy():
     at_start = {
         name.partition(".")[0]
         for node in tree.body
-        for name in ([node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in getattr(node, "names", [])])
+        for name in (
+            [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in getattr(node, "names", [])]
+        )
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
     assert not at_start & {"numpy", "pandas", "sklearn", "scipy", "pydantic", "openml", "tabulate"}

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from probcal.errors import DataError, Problem, did_you_mean
 from probcal.resources import shipped
@@ -25,11 +25,25 @@ ColumnNames = dict[str, str] | Literal["by position"]
 
 _RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
 _MOST_COLUMNS = 100_000
+_SEPARATORS = frozenset("!#$%&*+,-./:;<=>?@^_|~ \t\\")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+
+
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f'name: "{name}" may hold only small letters, digits, - and _, at most 100')
+    return name
+
+
+def _separator(separator: str) -> str:
+    if separator != "whitespace" and separator not in _SEPARATORS:
+        raise ValueError(f'separator: "{separator}" is not one of {"".join(sorted(_SEPARATORS))!r}, nor "whitespace"')
+    return separator
 
 
 class Split(_Part):
@@ -76,7 +90,7 @@ class LabelFile(_Part):
 class DataFile(_Part):
     """One original file. ``sha256`` is of the content, unpacked if the file is kept as .gz or .xz."""
 
-    name: str
+    name: Annotated[str, Field(min_length=1)]
     sha256: str | None = None
     labels: LabelFile | None = None
     skip_lines: list[Count] = []
@@ -88,7 +102,7 @@ class FileSource(_Part):
 
     format: Literal["delimited", "arff"]
     files: Some[DataFile]
-    separator: Annotated[str, Field(pattern=r"^(whitespace|.|\t)$")] = ","
+    separator: Annotated[str, AfterValidator(_separator)] = ","
     """The character between two fields; ``whitespace`` for any run of blanks and tabs."""
     header: bool = False
     """The first line names the columns. Without it they are the card's, in the card's order."""
@@ -132,7 +146,7 @@ class BundledSource(_Part):
 class Card(_Part):
     """Everything that probcal knows about one data set."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    name: Annotated[str, AfterValidator(_name)]
     title: str
     about: str = ""
     """Where it comes from and what a user should know, in a sentence or two."""
@@ -218,8 +232,9 @@ class Card(_Part):
 
     @cached_property
     def digest(self) -> str:
-        """A hash of all that the card says, for the cache and for staleness."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:16]
+        """A hash of all on the card that can change the data, for the cache and for staleness."""
+        said = self.model_dump_json(exclude={"title", "about", "no_openml"})
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -241,7 +256,10 @@ def _source_fits(where: str, source: FileSource | OpenMLSource, info: Validation
     """Raises ValueError when the source renames what the card does not have."""
     _known(f"{where}: rename", source.rename, info)
     if isinstance(source.column_names, dict):
-        _known(f"{where}: column_names", source.column_names.values(), info)
+        names = list(source.column_names.values())
+        _known(f"{where}: column_names", names, info)
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f'{where}: column_names: two columns would be called "{twice[0]}"')
 
 
 def _known(where: str, names: Iterable[str], info: ValidationInfo) -> None:
@@ -280,9 +298,12 @@ def read_card(path: Path) -> Card:
 def _faults_between_keys(file: YamlFile) -> Iterator[Problem]:
     """Faults that lie in no single key, so that they are told even where a key has a fault of its own."""
     name = file.data.get("name")
-    if isinstance(name, str) and name != file.path.stem:
+    if isinstance(name, str) and _NAME.fullmatch(name) and name != file.path.stem:
         yield Problem(file.line(("name",)), f'the name must be that of the file, "{file.path.stem}"')
-    if not any(file.data.get(source) for source in ("files", "openml", "bundled")):
+    columns = file.data.get("columns")
+    if isinstance(columns, dict) and all(kind in ("ignore", "target") for kind in columns.values()):
+        yield Problem(file.line(("columns",)), "columns: none is numeric, nominal or infer: nothing to learn from")
+    if not any(map(file.data.get, ("files", "openml", "bundled"))) and file.data.get("files", []) is not None:
         yield Problem(1, 'a card needs a source: "files", "openml" or "bundled"')
     if file.data.get("openml") and file.data.get("no_openml"):
         yield Problem(file.line(("no_openml",)), 'a card has "openml" or "no_openml", not both')

@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 
 from probcal.data.card import Card
-from probcal.errors import DataError, did_you_mean
+from probcal.errors import DataError, RowError, did_you_mean
+
+_LIKE_MISSING = frozenset(("nan", "na", "n/a", "none", "null"))
+"""How other programs write a missing label; read as a class, it would quietly become a negative one."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +62,11 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     _check_names(card, rows)
     unlabelled = rows[card.target].isna()
     if unlabelled.any() and not card.drop_unlabelled:
-        raise DataError(
+        first = int(unlabelled.idxmax())
+        raise RowError(
             f"{card.name}: {int(unlabelled.sum())} rows have no label in column {card.target!r} (the first "
-            f"is row {int(unlabelled.idxmax()) + 1}); remove them, or set drop_unlabelled on the card"
+            f"is row {first + 1}); remove them, or set drop_unlabelled on the card",
+            first,
         )
     rows = rows[~unlabelled]
     labels = rows[card.target].map(as_text).to_numpy(object)
@@ -103,6 +108,12 @@ def _check_labels(card: Card, labels: np.ndarray) -> None:
     if len(found) < 2:
         only = f"only the label {next(iter(found))!r}" if found else "no rows"
         raise DataError(f"{card.name}: column {card.target!r} holds {only}; two classes are needed")
+    named = {*card.positive, *(card.expect.classes or {})}
+    if doubtful := [label for label in found if label.casefold() in _LIKE_MISSING and label not in named]:
+        raise DataError(
+            f"{card.name}: {found[doubtful[0]]} rows have the label {doubtful[0]!r} in column {card.target!r}, as if "
+            'it were missing; name it under "missing" of the files, or under "classes" if it is one'
+        )
     if not set(card.positive) & set(found):
         raise DataError(
             f"{card.name}: no row has the positive label {card.positive}; the labels are {sorted(found)}"
@@ -139,9 +150,9 @@ def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray |
         return pd.Categorical.from_codes(recoded, categories=pd.Index(levels, dtype=object))
     if wrong.any():
         first = int(np.argmax(wrong))
-        raise DataError(
-            f"{card.name}: column {name!r} is numeric on the card, "
-            f"but row {values.index[np.argmax(codes == first)] + 1} holds {distinct[first]!r}"
+        row = int(values.index[np.argmax(codes == first)])
+        raise RowError(
+            f"{card.name}: column {name!r} is numeric on the card, but row {row + 1} holds {distinct[first]!r}", row
         )
     numbers[np.isin(numbers, [float(code) for code in card.missing_codes.get(name, [])])] = np.nan
     return np.append(numbers, np.nan)[codes]

@@ -57,6 +57,12 @@ def read_delimited(
     return stacked([chunk.apply(text_column, spelling=spelling) for chunk in chunks])
 
 
+def line_numbers(content: bytes, source: FileSource, skip_lines: list[int]) -> list[int]:
+    """The line, counted from 1, of each row that ``read_delimited`` reads."""
+    lines = _data_lines(content.removeprefix(codecs.BOM_UTF8), source, set(skip_lines))
+    return [number for number, _ in lines[source.header :]]
+
+
 def _data_lines(content: bytes, source: FileSource, skipped: set[int]) -> list[_Line]:
     comment = source.comment.encode() if source.comment else None
     blanks_separate = source.separator == "whitespace"

@@ -20,7 +20,7 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: pd.DataFrame, y: object = None) -> NumericEncoder:
         """X: (n_rows, n_columns) frame of numeric and categorical columns; y is not used."""
-        self.names_ = list(X.columns)
+        self.names_ = X.columns
         nominal = np.array([isinstance(kind, pd.CategoricalDtype) for kind in X.dtypes], dtype=bool)
         self.levels_ = {int(place): _Levels(X.iloc[:, place]) for place in np.flatnonzero(nominal)}
         self.numeric_ = np.flatnonzero(~nominal)
@@ -29,7 +29,7 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
         """(n_rows, n_encoded) float64 without missing values, in the order of the columns."""
-        if list(X.columns) != self.names_:
+        if not X.columns.equals(self.names_):
             X = X[self.names_]
         scaled = self.ranges_.encode(self._numbers(X))
         if not self.levels_:

@@ -15,7 +15,7 @@ import pandas as pd
 from probcal.data.arff_file import read_arff
 from probcal.data.card import Card, DataFile, FileSource, LabelFile
 from probcal.data.dataset import as_text
-from probcal.data.delimited import read_delimited
+from probcal.data.delimited import line_numbers, read_delimited
 from probcal.data.text_columns import respelt, stacked, text_column
 from probcal.errors import DataError, did_you_mean
 
@@ -63,8 +63,28 @@ def read_original_files(card: Card, folder: Path | str) -> pd.DataFrame:
         labels = _as_text_column(rows[card.target])
         rows[card.target] = respelt(labels, lambda label: ends.split(label, maxsplit=1)[0].strip())
     for name, renamed in source.rename.items():
+        if name not in rows:
+            raise DataError(f"{card.name}: rename: there is no column {name!r}{did_you_mean(name, rows.columns)}")
         rows[name] = respelt(_as_text_column(rows[name]), lambda value, to=renamed: to.get(value, value))
     return rows.iloc[: source.first_rows]
+
+
+def origin(card: Card, folder: Path | str, row: int | None = None) -> str:
+    """Where ``read_original_files`` has its rows from, for a message.
+
+    The files of the rows; path and line of one ``row``, counted from 0, where the format has lines.
+    """
+    place = _place(card, folder)
+    source = next(source for source in card.files if not _lacking(source, place))
+    paths = [_find(place, file.name) for file in source.files]
+    for file, path in zip(source.files, paths, strict=True):
+        if row is None or source.format != "delimited":
+            break
+        lines = line_numbers(_content(path, file), source, file.skip_lines)
+        if row < len(lines):
+            return f"{path}:{lines[row]}"
+        row -= len(lines)
+    return ", ".join(map(str, paths))
 
 
 def _place(card: Card, folder: Path | str) -> Path:
@@ -155,6 +175,9 @@ def _content(path: Path, file: DataFile | LabelFile) -> bytes:
 
 
 def _check_columns(frame: pd.DataFrame, wanted: list[str], path: Path) -> None:
+    if frame.columns.has_duplicates:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"{path}: two columns are called {twice!r}")
     for name in wanted:
         if name not in frame:
             raise DataError(f"{path}: has no column {name!r}{did_you_mean(name, frame.columns)}")

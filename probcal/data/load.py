@@ -20,8 +20,8 @@ from platformdirs import user_cache_path
 from probcal.data.bundled import bundled_rows
 from probcal.data.card import Card
 from probcal.data.dataset import Dataset, assemble, check
-from probcal.data.files import missing_files, read_original_files
-from probcal.errors import DataError, MissingData
+from probcal.data.files import missing_files, origin, read_original_files
+from probcal.errors import DataError, MissingData, RowError
 
 
 def cache_folder() -> Path:
@@ -55,7 +55,14 @@ def obtain(card: Card, folder: Path | None = None) -> str:
     if _read_cache(card) is not None:
         return "cache"
     if folder is not None and card.files and not missing_files(card, folder):
-        _write_cache(assemble(card, read_original_files(card, folder)))
+        rows = read_original_files(card, folder)
+        try:
+            dataset = assemble(card, rows)
+        except RowError as error:
+            raise DataError(f"{origin(card, folder, error.row)}: {error}") from None
+        except DataError as error:
+            raise DataError(f"{origin(card, folder)}: {error}") from None
+        _write_cache(dataset)
         return f"original files in {folder}"
     if card.openml is None:
         raise MissingData(f"{card.name}: is not at hand. {_what_to_put(card, folder)} OpenML: {card.no_openml}")

@@ -7,7 +7,7 @@ import traceback
 import warnings
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -71,13 +71,18 @@ def _estimates(cell: Cell, X_train: Any, y_train: np.ndarray, X_test: Any) -> np
     seed = stream_seed(cell.seed, "fit", cell.id) % 2**31
     method, method_class = cell.column.method, import_class(cell.column.method.path)
     learner, params = _build(cell.column.learner), method.params
-    if "random_state" in parameter_names(method_class):
+    if _draws(method_class):
         params = {"random_state": seed, **params}
     else:  # a meta-estimator that draws nothing itself: the learner's own draws are all that need a seed
         learner = fresh_copy(learner, np.random.default_rng(seed))
     estimator = method_class(learner, **params)
     estimator.fit(X_train, y_train)
     return np.asarray(estimator.predict_proba(X_test)[:, 1], dtype=np.float64)
+
+
+@cache
+def _draws(method: type) -> bool:
+    return "random_state" in parameter_names(method)
 
 
 def _build(learner: Component) -> Any:

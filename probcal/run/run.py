@@ -12,6 +12,7 @@ from typing import Any
 from probcal.components import import_class
 from probcal.config import Component, Experiment, parse_experiment
 from probcal.data.splits import repetitions_of
+from probcal.errors import StoreError
 from probcal.run.backends import outcomes
 from probcal.run.data_step import obtain_all
 from probcal.run.execute import Outcome
@@ -106,8 +107,16 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
 
 
 def experiment_of(store: Store) -> Experiment:
-    """The experiment whose results ``store`` holds, as it was last run."""
+    """The experiment whose results ``store`` holds, as it was last run.
+
+    Raises StoreError when it was not kept whole, FileProblems when it is no longer sound.
+    """
     kept = store.experiment()
+    for name, kind in (("config_path", str), ("config", str), ("seed", int), ("quick", bool)):
+        if not isinstance(kept.get(name), kind):
+            raise StoreError(
+                f'{store.folder / "experiment.json"} has no sound "{name}"; run the experiment again to write it anew'
+            )
     path = store.folder / kept["config_path"]
     experiment = replace(parse_experiment(YamlFile(path, kept["config"])), seed=kept["seed"])
     return quick(experiment) if kept["quick"] else experiment

@@ -129,7 +129,7 @@ some_rows = st.lists(st.tuples(numbers, letters), min_size=1, max_size=12)
 def frame_of(rows, levels):
     return pd.DataFrame({
         "n": [math.nan if n is None else n for n, _ in rows],
-        "c": pd.Categorical([c for _, c in rows], categories=levels),
+        "c": pd.Categorical([c for _, c in rows], categories=list(levels)),
     })  # fmt: skip
 
 
@@ -167,6 +167,4 @@ def replace_nominal_normalize(train, test, order):
             for column in (train, test)
         )
     low, high = ([end(column) for column in zip(*train, strict=True)] for end in (min, max))
-    return [
-        [(v - a) / (b - a) if b > a else 0.0 for v, a, b in zip(row, low, high, strict=True)] for row in test
-    ]
+    return [[(v - a) / (b - a) if b > a else 0.0 for v, a, b in zip(row, low, high, strict=True)] for row in test]

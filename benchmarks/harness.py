@@ -1,0 +1,124 @@
+"""What the harness costs, in three figures: python benchmarks/harness.py
+
+Every figure is CPU seconds, user and system, of a command and of every process it started, as the
+system accounts for them: on a shared machine wall time says more about the neighbours. Linux only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from sklearn.dummy import DummyClassifier
+from tabulate import tabulate
+
+from probcal.data.card import find_card, read_card
+from probcal.data.encode import NumericEncoder
+from probcal.data.load import load
+from probcal.data.splits import split_rows
+from probcal.methods.direct import DirectClassifier
+
+PROBCAL = [sys.executable, "-m", "probcal"]
+RUNS = 5
+FEW, MANY = 10, 510
+FINISHED = 1000
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def main() -> None:
+    # workers outlive the command by moments and would be counted nowhere; now they become our children
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        sys.exit("this system cannot count the time of a command's workers")
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [help_seconds(), cell_seconds(Path(folder)), recognise_seconds(Path(folder))]
+    print(tabulate(rows, headers=["figure", "measured", "target", "", "how"], tablefmt="github", maxcolwidths=60))
+    sys.exit(1 if any(row[3] != "holds" for row in rows) else 0)
+
+
+def help_seconds() -> list[str]:
+    seconds = statistics.median(cpu([*PROBCAL, "--help"]) for _ in range(RUNS))
+    return row("probcal --help", seconds, 0.3, "s", f"median of {RUNS} processes")
+
+
+def cell_seconds(folder: Path) -> list[str]:
+    """A cell of repeated holdout: its split, encoding, fit, metrics, flushed line and kept prediction."""
+    slopes = []
+    for run in range(RUNS):
+        few, many = (cpu([*PROBCAL, "run", config(folder, n), "-o", str(folder / f"{n}-{run}")]) for n in (FEW, MANY))
+        slopes.append((many - few) / (MANY - FEW))
+    bare = statistics.median(bare_seconds() for _ in range(RUNS))
+    over = statistics.median(slopes) - bare
+    how = (
+        f"from {FEW} to {MANY} repetitions of wine-first with DummyClassifier, direct, -j 1: median slope of {RUNS} pairs"
+        f" of runs, {statistics.median(slopes) * 1e3:.2f} ms, less the same DirectClassifier(DummyClassifier()) fitted"
+        f" and asked in a plain loop, {bare * 1e3:.2f} ms"
+    )
+    return row("harness, per trivial cell", over * 1e3, 1.0, "ms", how)
+
+
+def bare_seconds(n: int = 500) -> float:
+    """The cell's own estimator in a plain loop, on rows split and encoded beforehand."""
+    card = read_card(find_card("wine-first"))
+    dataset = load(card)
+    train, test = split_rows(card, len(dataset.y), 0, 0)
+    encoder = NumericEncoder().fit(dataset.X.iloc[train])
+    y_train = dataset.y[train]
+    X_train, X_test = encoder.transform(dataset.X.iloc[train]), encoder.transform(dataset.X.iloc[test])
+    start = time.process_time()
+    for _ in range(n):
+        DirectClassifier(DummyClassifier(), random_state=0).fit(X_train, y_train).predict_proba(X_test)
+    return (time.process_time() - start) / n
+
+
+def recognise_seconds(folder: Path) -> list[str]:
+    differences = []
+    for n in (1, FINISHED):
+        subprocess.run(
+            [*PROBCAL, "run", config(folder, n), "-o", str(folder / f"all-{n}")], check=True, capture_output=True
+        )
+    for _ in range(RUNS):
+        one, all_ = (cpu([*PROBCAL, "run", config(folder, n), "-o", str(folder / f"all-{n}")]) for n in (1, FINISHED))
+        differences.append(all_ - one)
+    how = f"the same command again, {FINISHED:,} cells less 1 cell: median difference of {RUNS} pairs of runs"
+    return row(f"recognise {FINISHED:,} finished cells", statistics.median(differences), 0.2, "s", how)
+
+
+def config(folder: Path, repeats: int) -> str:
+    path = folder / f"trivial-{repeats}.yaml"
+    path.write_text(
+        f"name: trivial-{repeats}\nrepeats: {repeats}\ndatasets: [wine-first]\n"
+        "learners: {dummy: {type: sklearn.dummy.DummyClassifier}}\nmethods: [direct]\n"
+    )
+    return str(path)
+
+
+def cpu(command: list[str]) -> float:
+    """CPU seconds of ``command`` and of all it started, adopted and waited for."""
+    before = _children()
+    subprocess.run(command, check=True, capture_output=True)
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            return _children() - before
+
+
+def _children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def row(name: str, measured: float, target: float, unit: str, how: str) -> list[str]:
+    verdict = "holds" if measured <= target else "MISSED"
+    return [name, f"{measured:.2f} {unit}", f"<= {target:g} {unit}", verdict, how]
+
+
+if __name__ == "__main__":
+    main()

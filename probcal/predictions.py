@@ -1,0 +1,58 @@
+"""The labels and probabilities behind the results, one after the other in one file.
+
+A file for each cell would cost more than all else that is done to keep a result. What a later result of
+the same cell leaves behind stays in the file; nothing refers to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+ROW = np.dtype([("y", "<i1"), ("p", "<f8")])
+"""A test row: its label and its estimate."""
+
+
+class Predictions:
+    """The file at ``path``. Adding is for one process at a time; reading needs no lock."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: IO[bytes] | None = None
+
+    def add(self, y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
+        """Append (y, p), each (n_test,); returns where they are, as ``read`` wants it."""
+        if self._file is None:
+            self._file = self.path.open("ab")
+        rows = np.empty(len(y), ROW)
+        rows["y"], rows["p"] = y, p
+        content = rows.tobytes()
+        where = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
+        self._file.write(content)
+        self._file.flush()
+        return where
+
+    def read(self, where: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
+        """(y, p), each (n_test,), bit for bit as they were added; None when they are not there any more."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(where["at"])
+                content = file.read(where["rows"] * ROW.itemsize)
+        except OSError:
+            return None
+        if _digest(content) != where["digest"]:
+            return None
+        rows = np.frombuffer(content, ROW)
+        return rows["y"].copy(), rows["p"].copy()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]

@@ -1,0 +1,109 @@
+"""Splits: which rows train, and on what that may depend."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probcal.data.card import Card
+from probcal.data.splits import repetitions_of, split_rows, stream_seed
+
+
+def card(name="golden", n_rows=20, **split):
+    return Card(
+        name=name,
+        title="A card",
+        columns={"x": "numeric", "y": "target"},
+        positive=["1"],
+        split=split or {"kind": "holdout", "train_fraction": 0.66},
+        expect={"rows": n_rows, "columns": 1},
+        bundled={"loader": "load_wine"},
+    )
+
+
+def training_rows(*, name="golden", repetition=0, seed=2005):
+    return split_rows(card(name), 20, repetition, seed)[0].tolist()
+
+
+def test_this_split_never_changes():
+    # any other outcome makes every stored result of a random split a result of other rows
+    train, test = split_rows(card(), 20, repetition=0, seed=2005)
+    assert train.tolist() == [6, 18, 0, 13, 8, 15, 9, 5, 16, 14, 7, 1, 17]
+    assert test.tolist() == [3, 11, 12, 19, 10, 4, 2]
+
+
+def test_the_seed_of_a_stream_never_changes():
+    assert stream_seed(2005, "split", "golden", 0) == 16051731998342611209
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.integers(2, 400),
+    st.integers(0, 5),
+    st.integers(0, 2**40),
+    st.floats(0.001, 0.999),
+    st.sampled_from(["holdout", "standard", "chronological"]),
+)
+def test_every_row_is_in_exactly_one_part(n_rows, repetition, seed, fraction, kind):
+    n_train = min(max(round(fraction * n_rows), 1), n_rows - 1)
+    size = {"train_fraction": n_train / n_rows} if kind == "holdout" else {"train": n_train}
+    one = card(n_rows=n_rows, kind=kind, **size)
+    train, test = split_rows(one, n_rows, repetition, seed)
+    assert sorted([*train, *test]) == list(range(n_rows))
+    assert len(train) == n_train
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "expected"),
+    [
+        pytest.param(768, 507, id="Diabetes, 506.88"),
+        pytest.param(351, 232, id="Ionosphere, 231.66"),
+        pytest.param(699, 461, id="Breast, 461.34"),
+        pytest.param(155, 102, id="Hepatitis, 102.3"),
+        pytest.param(25, 16, id="16.5, to the even"),
+        pytest.param(75, 50, id="49.5, to the even"),
+    ],
+)
+def test_66_percent_is_rounded_to_the_nearest_row(n_rows, expected):
+    assert len(split_rows(card(n_rows=n_rows), n_rows, 0, 2005)[0]) == expected
+
+
+def test_a_split_is_the_same_whenever_it_is_made():
+    first = training_rows()
+    np.random.seed(0)
+    training_rows(repetition=7)
+    assert training_rows() == first
+
+
+@pytest.mark.parametrize("change", [{"repetition": 1}, {"seed": 2006}, {"name": "silver"}])
+def test_another_repetition_seed_or_data_set_has_another_split(change):
+    assert training_rows(**change) != training_rows()
+
+
+def test_a_hundred_repetitions_are_a_hundred_splits():
+    assert len({tuple(training_rows(repetition=repetition)) for repetition in range(100)}) == 100
+
+
+def test_every_row_is_as_likely_to_train_as_any_other():
+    # 1,000 splits of 20 rows, 13 of them train: 650 of 1,000 with a deviation of 15
+    counts = np.bincount(np.concatenate([training_rows(repetition=r) for r in range(1000)]))
+    assert np.all(np.abs(counts - 650) < 4.5 * 15.1)
+
+
+@pytest.mark.parametrize("kind", ["standard", "chronological"])
+def test_a_fixed_split_cuts_the_rows_in_their_order_whatever_the_seed(kind):
+    for seed in (0, 2005):
+        train, test = split_rows(card(kind=kind, train=15), 20, repetition=0, seed=seed)
+        assert train.tolist() == list(range(15))
+        assert test.tolist() == list(range(15, 20))
+
+
+def test_only_a_random_split_is_repeated():
+    assert repetitions_of(card(), repeats=10) == 10
+    assert repetitions_of(card(kind="standard", train=15), repeats=10) == 1
+    assert repetitions_of(card(kind="chronological", train=15), repeats=10) == 1
+
+
+def test_seeds_of_neighbouring_streams_differ():
+    parts = [("fit", "a/0"), ("fit", "a/1"), ("split", "a/0"), ("fita", "/0"), (2005, "fit"), (2006, "fit")]
+    assert len({stream_seed(*one) for one in parts}) == len(parts)

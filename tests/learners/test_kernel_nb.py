@@ -1,0 +1,295 @@
+"""Kernel naive Bayes against plain loops, and as a learner of mixed frames."""
+
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from probcal.learners import KernelNaiveBayes
+from tests.oracles import kernel_nb_oracle as oracle
+
+pytestmark = pytest.mark.filterwarnings("error")
+LEVELS = ["a", "b", "c"]
+
+
+@pytest.fixture
+def mixed():
+    """(frame, labels): 60 rows of a number, a second number with gaps and a nominal column with gaps."""
+    rng = np.random.default_rng(0)
+    y = np.array(["no", "yes"])[rng.integers(0, 2, 60)]
+    n = rng.normal(size=60) + (y == "yes")
+    gaps = np.where(rng.random(60) < 0.2, math.nan, np.round(rng.normal(size=60), 1))
+    c = pd.Categorical.from_codes(rng.integers(-1, 3, 60), categories=LEVELS)
+    return pd.DataFrame({"n": n, "gaps": gaps, "c": c}), y
+
+
+def log_odds_of_levels(train, y, test, weights=None, levels=LEVELS):
+    frame = pd.DataFrame({"c": pd.Categorical(train, categories=levels)})
+    model = KernelNaiveBayes().fit(frame, y, weights)
+    return model.decision_function(pd.DataFrame({"c": test}))
+
+
+def test_the_prior_is_the_frequency_with_one_more_row_of_each_class():
+    # three rows of weight 1 and one of weight 2: (2 + 1) / (5 + 2) against (3 + 1) / (5 + 2)
+    model = KernelNaiveBayes().fit(np.zeros((4, 1)), [0, 0, 1, 1], sample_weight=[1, 1, 1, 2])
+    assert np.exp(model.log_prior_) == pytest.approx([3 / 7, 4 / 7])
+
+
+def test_a_level_has_its_frequency_with_one_more_row_of_each_declared_level():
+    # "b": (2 + 1) / (3 + 3) among the positive, (0 + 1) / (1 + 3) among the negative; prior 4/6 against 2/6
+    found = log_odds_of_levels(["b", "b", "a", "a"], [1, 1, 1, 0], pd.Categorical(["b"], categories=LEVELS))
+    assert found[0] == pytest.approx(math.log((3 / 6) / (1 / 4) * 4 / 2))
+
+
+def test_declared_levels_that_no_row_has_count():
+    # with two levels declared "b" has (2 + 1) / (3 + 2) against (0 + 1) / (1 + 2)
+    found = log_odds_of_levels(["b", "b", "a", "a"], [1, 1, 1, 0], pd.Categorical(["b"]), levels=["a", "b"])
+    assert found[0] == pytest.approx(math.log((3 / 5) / (1 / 3) * 4 / 2))
+
+
+def test_a_missing_value_leaves_its_column_out_of_the_product(mixed):
+    X, y = mixed
+    model = KernelNaiveBayes().fit(X, y)
+    nothing = X[:1].assign(n=math.nan, gaps=math.nan, c=pd.Categorical([None], categories=LEVELS))
+    assert model.decision_function(nothing)[0] == pytest.approx(model.log_prior_[1] - model.log_prior_[0])
+    only_n = KernelNaiveBayes().fit(X[["n"]], y).decision_function(X[["n"]])
+    without_the_others = X.assign(gaps=math.nan, c=pd.Categorical([None] * 60, categories=LEVELS))
+    np.testing.assert_allclose(model.decision_function(without_the_others), only_n, atol=1e-12)
+
+
+def test_missing_values_in_training_count_for_the_prior_only(mixed):
+    X, y = mixed
+    known = X["gaps"].notna().to_numpy()
+    all_rows = KernelNaiveBayes().fit(X[["gaps"]], y)
+    known_rows = KernelNaiveBayes().fit(X.loc[known, ["gaps"]], y[known])
+    ratio = all_rows.decision_function(X[["gaps"]]) - np.subtract(*all_rows.log_prior_[::-1])
+    np.testing.assert_allclose(
+        ratio, known_rows.decision_function(X[["gaps"]]) - np.subtract(*known_rows.log_prior_[::-1]), atol=1e-12
+    )
+
+
+def test_far_from_all_values_both_classes_have_the_floor_and_the_prior_decides():
+    X, y = np.array([[0.0], [1.0], [2.0], [5.0]]), [0, 0, 0, 1]
+    found = KernelNaiveBayes().fit(X, y).decision_function([[1e9], [-1e9], [math.inf]])
+    assert found == pytest.approx(math.log(2 / 4))
+
+
+def test_two_values_worked_by_hand():
+    # precision 100, kernels of 100/6: the bin of 100 reaches 3 widths to either side of 100, and from 3 to 9 off 0
+    X, y = np.array([[0.0], [0.0], [100.0], [100.0]]), [0, 0, 1, 1]
+    found = KernelNaiveBayes().fit(X, y).decision_function([[100.0]])
+    assert found[0] == pytest.approx(math.log(normal(-3, 3) / normal(3, 9)), rel=1e-12)
+
+
+def test_a_value_that_one_class_rules_out_has_the_floor_there():
+    # 0 against 100 101 ... 110: precision 10, the kernel of 0 ends 60 widths before 105. The others round to
+    # 100 (six) and 110 (five), width 10 / sqrt 11; 105 is halfway, so each gives the mass of 0 to 10
+    X, y = np.array([[0.0], *([v] for v in range(100, 111))]), [0] + [1] * 11
+    found = KernelNaiveBayes().fit(X, y).decision_function([[105.0]])
+    assert found[0] == pytest.approx(math.log(normal(0, math.sqrt(11)) / 1e-75 * 12 / 2), rel=1e-12)
+
+
+def normal(low, high):
+    return (math.erfc(low / math.sqrt(2)) - math.erfc(high / math.sqrt(2))) / 2
+
+
+def test_the_precision_is_shared_by_the_classes():
+    # distinct values 0 1 3 over both classes: precision 1.5, though each class alone has another
+    model = KernelNaiveBayes().fit(np.array([[0.0], [3.0], [1.0]]), [0, 0, 1])
+    assert [density.precision for density in model.columns_[0].densities] == [1.5, 1.5]
+
+
+def test_a_column_of_one_value_tells_nothing():
+    model = KernelNaiveBayes().fit(np.full((5, 1), 3.0), [0, 1, 0, 1, 1])
+    assert model.decision_function([[3.0], [4.0]]) == pytest.approx(math.log(4 / 3))
+
+
+numbers = st.one_of(
+    st.none(),
+    st.integers(-4, 4).map(lambda n: n / 2),
+    st.floats(-50, 50),
+    st.sampled_from([0.0, 1e5]).flatmap(lambda centre: st.floats(-1, 1).map(lambda d: centre + d)),
+)
+levels = st.none() | st.sampled_from(LEVELS)
+weights = st.sampled_from([0.0, 0.01, 0.5, 1.0, 1.0, 1.0, 3.0, 40.0])
+some_rows = st.lists(st.tuples(numbers, numbers, levels, st.booleans(), weights), min_size=2, max_size=25)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(some_rows, st.lists(st.tuples(numbers, numbers, levels), min_size=1, max_size=6), st.permutations(LEVELS))
+def test_any_mixed_weighted_frame_gives_what_the_plain_loops_give(rows, unseen, order):
+    rows[0], rows[1] = (*rows[0][:3], False, rows[0][4]), (*rows[1][:3], True, rows[1][4])
+    *train, positive, weights = map(list, zip(*rows, strict=True))
+    test = [list(old) + list(new) for old, new in zip(train, zip(*unseen, strict=True), strict=True)]
+    expected = oracle.log_odds(declared(train), positive, weights, declared(test))
+    model = KernelNaiveBayes().fit(frame_of(train, LEVELS), positive, sample_weight=weights)
+    found = model.decision_function(frame_of(test, order))
+    np.testing.assert_allclose(found, expected, rtol=0, atol=4e-8)  # two densities, each to 1e-8, in two columns
+
+
+def declared(columns):
+    return [*columns[:2], (columns[2], LEVELS)]
+
+
+def frame_of(columns, order):
+    numeric = [[math.nan if v is None else v for v in column] for column in columns[:2]]
+    return pd.DataFrame({"u": numeric[0], "v": numeric[1], "c": pd.Categorical(columns[2], categories=order)})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param([0.0, 0.0, 0.0, 7.0], id="single values"),
+        pytest.param([1e-9, 2e-9, 4e-9, 9e-9], id="below the finest precision"),
+        pytest.param([0.0, 0.1, 1e8, 1e8 + 0.1], id="two far clusters"),
+        pytest.param([0.0] * 40 + [1.0] * 3 + [50.0], id="heavy duplicates"),
+        pytest.param([-1e12, 1e12, 3.0, 4.0], id="wide range"),
+    ],
+)
+def test_awkward_columns_give_what_the_plain_loops_give(values):
+    positive = [i % 2 == 1 for i in range(len(values))]
+    scale = max(map(abs, values))
+    new = [*values, *(v + d * scale for v in values for d in (1e-6, 1e-3, 0.3, 5, 1e3, -1e9))]
+    expected = oracle.log_odds([values], positive, [1.0] * len(values), [new])
+    found = KernelNaiveBayes().fit(np.array(values)[:, None], positive).decision_function(np.array(new)[:, None])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-8)
+
+
+def test_many_rows_go_through_interpolation_and_give_what_the_plain_loops_give():
+    rng = np.random.default_rng(0)
+    positive = rng.random(6000) < 0.4
+    values = rng.normal(size=6000) + positive
+    new = rng.normal(size=12_000) * 2
+    found = KernelNaiveBayes().fit(values[:, None], positive).decision_function(new[:, None])
+    some = rng.choice(len(new), 10, replace=False)
+    expected = oracle.log_odds([values.tolist()], positive.tolist(), [1.0] * 6000, [new[some].tolist()])
+    np.testing.assert_allclose(found[some], expected, rtol=0, atol=2e-8)
+
+
+def test_a_weight_of_two_is_a_row_twice(mixed):
+    X, y = mixed
+    weights = np.arange(60) % 3
+    repeated = np.repeat(np.arange(60), weights)
+    # the precision looks at every training row, so the rows without weight stay
+    rows = np.append(repeated, np.flatnonzero(weights == 0))
+    ones = np.append(np.ones(len(repeated)), np.zeros((weights == 0).sum()))
+    weighted = KernelNaiveBayes().fit(X, y, sample_weight=weights)
+    twice = KernelNaiveBayes().fit(X.iloc[rows], y[rows], sample_weight=ones)
+    np.testing.assert_allclose(weighted.decision_function(X), twice.decision_function(X), atol=1e-10)
+
+
+def test_more_weight_for_all_makes_kernels_narrower_and_the_added_row_lighter():
+    X, y = np.array([[0.0], [10.0], [10.0], [30.0]]), [0, 0, 1, 1]
+    light = KernelNaiveBayes().fit(X, y)
+    heavy = KernelNaiveBayes().fit(X, y, sample_weight=[4, 4, 4, 4])
+    # precision 15: 0 10 round to 0 15, and 10 30 to 15 30; width 15 / sqrt 2, at weight 8 15 / sqrt 8
+    assert [d.width for d in light.columns_[0].densities] == pytest.approx([15 / math.sqrt(2)] * 2)
+    assert [d.width for d in heavy.columns_[0].densities] == pytest.approx([15 / math.sqrt(8)] * 2)
+    level = pd.Categorical(["b"], categories=LEVELS)
+    light, heavy = (log_odds_of_levels(["a", "b"], [0, 1], level, weights=[w, w])[0] for w in (1, 100))
+    assert light == pytest.approx(math.log((2 / 4) / (1 / 4)))
+    assert heavy == pytest.approx(math.log((101 / 103) / (1 / 103)))
+
+
+def test_no_weights_are_weights_of_one(mixed):
+    X, y = mixed
+    plain, ones = KernelNaiveBayes().fit(X, y), KernelNaiveBayes().fit(X, y, sample_weight=np.ones(60))
+    assert plain.decision_function(X).tolist() == ones.decision_function(X).tolist()
+
+
+def test_a_numeric_frame_an_array_and_a_list_are_the_same():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    expected = KernelNaiveBayes().fit(X, y).decision_function(X)
+    for one in (pd.DataFrame(X), pd.DataFrame(X, columns=["a", "b"]), X.tolist()):
+        assert KernelNaiveBayes().fit(one, y).decision_function(one).tolist() == expected.tolist()
+    assert KernelNaiveBayes().fit(pd.DataFrame(X), y).decision_function(X).tolist() == expected.tolist()
+
+
+def test_levels_declared_in_another_order_at_prediction_are_the_same_levels(mixed):
+    X, y = mixed
+    model = KernelNaiveBayes().fit(X, y)
+    turned = X.assign(c=X["c"].cat.reorder_categories(["c", "a", "b"]))
+    fewer = X[X["c"] == "b"].assign(c=lambda frame: frame["c"].cat.remove_unused_categories())
+    assert model.decision_function(turned).tolist() == model.decision_function(X).tolist()
+    assert model.decision_function(fewer).tolist() == model.decision_function(X[X["c"] == "b"]).tolist()
+
+
+def test_a_level_that_training_did_not_declare_is_left_out_of_the_product(mixed):
+    X, y = mixed
+    model = KernelNaiveBayes().fit(X, y)
+    strange = X.assign(c=pd.Categorical(["z"] * 60, categories=["z", "a"]))
+    missing = X.assign(c=pd.Categorical([None] * 60, categories=LEVELS))
+    assert model.decision_function(strange).tolist() == model.decision_function(missing).tolist()
+
+
+def test_a_nominal_column_without_any_value_tells_nothing():
+    X = pd.DataFrame({"c": pd.Categorical([None] * 3)})
+    assert KernelNaiveBayes().fit(X, [0, 1, 1]).decision_function(X) == pytest.approx(math.log(3 / 2))
+
+
+def test_a_number_that_one_class_never_has_is_a_kernel_at_0_there_as_in_weka():
+    X, positive = [math.nan, 2.0, 4.0], [False, True, True]
+    found = KernelNaiveBayes().fit(np.array(X)[:, None], positive).decision_function([[0.0], [2.0], [3.0]])
+    expected = oracle.log_odds([[None, 2.0, 4.0]], positive, [1.0] * 3, [[0.0, 2.0, 3.0]])
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+def test_probabilities_labels_and_log_odds_agree(mixed):
+    X, y = mixed
+    model = KernelNaiveBayes().fit(X, y)
+    p, log_odds = model.predict_proba(X), model.decision_function(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-15)
+    np.testing.assert_allclose(np.log(p[:, 1]) - np.log(p[:, 0]), log_odds, atol=1e-9)
+    assert model.predict(X).tolist() == np.where(log_odds > 0, "yes", "no").tolist()
+
+
+def test_a_tie_goes_to_the_first_class():
+    assert KernelNaiveBayes().fit(np.array([[1.0], [1.0]]), ["no", "yes"]).predict([[1.0]]).tolist() == ["no"]
+
+
+def test_a_copy_is_unfitted_and_a_pickle_predicts_the_same(mixed):
+    X, y = mixed
+    model = KernelNaiveBayes().fit(X, y)
+    assert not hasattr(clone(model), "classes_")
+    again = pickle.loads(pickle.dumps(model))
+    assert again.predict_proba(X).tolist() == model.predict_proba(X).tolist()
+
+
+def test_the_frame_and_the_weights_are_not_modified(mixed):
+    X, y = mixed
+    before, weights = X.copy(), np.ones(60)
+    weights.flags.writeable = False
+    KernelNaiveBayes().fit(X, y, sample_weight=weights).predict_proba(X)
+    pd.testing.assert_frame_equal(X, before)
+
+
+@pytest.mark.parametrize("weights", [[1, 1], [1, 1, -1], [1, 1, math.nan], [1, 1, math.inf], [[1, 1, 1]]])
+def test_weights_that_do_not_fit_the_rows_are_refused(weights):
+    with pytest.raises(ValueError, match="sample_weight"):
+        KernelNaiveBayes().fit(np.zeros((3, 1)), [0, 1, 1], sample_weight=weights)
+
+
+def test_an_infinite_value_is_refused_with_the_name_of_its_column():
+    with pytest.raises(ValueError, match="'age'"):
+        KernelNaiveBayes().fit(pd.DataFrame({"age": [1.0, math.inf, 2.0]}), [0, 1, 1])
+
+
+def test_other_columns_at_prediction_are_refused(mixed):
+    X, y = mixed
+    model = KernelNaiveBayes().fit(X, y)
+    with pytest.raises(ValueError, match="2 columns came, 3 were fitted"):
+        model.predict(X[["n", "c"]])
+    with pytest.raises(ValueError, match="'gaps' came where 'n' was fitted"):
+        model.predict(X[["gaps", "n", "c"]])
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0], [0, 1, 2], [0, 1, None], [0, 1]])
+def test_all_but_two_classes_are_refused(y):
+    with pytest.raises(ValueError):
+        KernelNaiveBayes().fit(np.zeros((3, 1)), y)

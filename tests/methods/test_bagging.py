@@ -1,0 +1,190 @@
+"""Bagging: what is voted on, from which rows, and with which random stream."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import BaggedVoteClassifier
+from tests.stubs import Unweighted
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+class Rows(ClassifierMixin, BaseEstimator):
+    """Remembers its training rows; P(second class) is the mean of their first column."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.X_, self.y_ = X, y
+        self.p_ = float(np.asarray(X)[:, 0].mean())
+        return self
+
+    def predict_proba(self, X):
+        return np.tile([1 - self.p_, self.p_], (len(X), 1))
+
+    def predict(self, X):
+        return self.classes_[np.full(len(X), int(self.p_ > 0.5))]
+
+
+@pytest.fixture
+def noisy():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(80, 3))
+    return X, (rng.random(80) < X[:, 0]).astype(int)
+
+
+def bagged(estimator=None, **parameters):
+    defaults = {"n_estimators": 15, "random_state": 4}
+    return BaggedVoteClassifier(estimator or DecisionTreeClassifier(max_features=1), **{**defaults, **parameters})
+
+
+def test_votes_are_the_share_of_classifiers_that_output_the_class(noisy):
+    X, y = noisy
+    fitted = bagged().fit(X, y)
+    share = sum(tree.predict(X) == 1 for tree in fitted.estimators_) / 15
+    assert len(set(share)) > 5
+    np.testing.assert_allclose(fitted.predict_proba(X), np.column_stack([1 - share, share]), atol=1e-15)
+
+
+def test_means_are_the_mean_of_the_classifiers_probabilities(noisy):
+    X, y = noisy
+    fitted = bagged(LogisticRegression(), voting="means").fit(X, y)
+    mean = sum(one.predict_proba(X) for one in fitted.estimators_) / 15
+    np.testing.assert_allclose(fitted.predict_proba(X), mean, atol=1e-14)
+
+
+def test_votes_are_the_default(noisy):
+    X, y = noisy
+    votes = bagged(LogisticRegression()).fit(X, y).predict_proba(X)[:, 1] * 15
+    np.testing.assert_allclose(votes, np.round(votes), atol=1e-12)
+
+
+def test_probabilities_are_0_and_1_where_all_agree():
+    X = np.array([[0.0]] * 20 + [[1.0]] * 20)
+    found = bagged(DecisionTreeClassifier()).fit(X, X[:, 0].astype(int)).predict_proba([[0.0], [1.0]])
+    assert found.tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_bag_is_as_many_rows_as_there_are_drawn_with_replacement(noisy):
+    X, y = noisy
+    bags = bagged(Rows(), n_estimators=200).fit(X, y).estimators_
+    distinct = [len(np.unique(bag.X_[:, 1])) for bag in bags]
+    assert {bag.X_.shape for bag in bags} == {(80, 3)}
+    # 80 (1 - (79/80)^80) = 50.76 distinct rows on average, with a deviation of about 2.8 a bag
+    assert np.mean(distinct) == pytest.approx(50.76, abs=4 * 2.8 / np.sqrt(200))
+
+
+def test_rows_and_labels_of_a_bag_stay_together(noisy):
+    X, y = noisy
+    label_of = dict(zip(X[:, 1], y, strict=True))
+    for bag in bagged(Rows()).fit(X, y).estimators_:
+        assert bag.y_.tolist() == [label_of[x] for x in bag.X_[:, 1]]
+
+
+@pytest.mark.parametrize("voting", ["votes", "means"])
+def test_the_same_seed_gives_the_same_result_and_another_seed_does_not(noisy, voting):
+    X, y = noisy
+    first, again, other = (
+        bagged(voting=voting, random_state=seed).fit(X, y).predict_proba(X).tolist() for seed in (4, 4, 5)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_fitting_twice_gives_the_same_result(noisy):
+    X, y = noisy
+    model = bagged()
+    assert model.fit(X, y).predict_proba(X).tolist() == model.fit(X, y).predict_proba(X).tolist()
+
+
+def test_the_first_classifiers_do_not_depend_on_how_many_there_are(noisy):
+    X, y = noisy
+    few, many = (bagged(n_estimators=n).fit(X, y).estimators_ for n in (3, 12))
+    for one, other in zip(few, many[:3], strict=True):
+        assert one.random_state == other.random_state
+        assert one.predict(X).tolist() == other.predict(X).tolist()
+
+
+def test_every_bag_has_rows_and_a_seed_of_its_own(noisy):
+    X, y = noisy
+    assert len({tree.random_state for tree in bagged().fit(X, y).estimators_}) == 15
+    assert len({bag.X_.tobytes() for bag in bagged(Rows()).fit(X, y).estimators_}) == 15
+
+
+def test_the_global_seed_is_neither_read_nor_moved(noisy):
+    X, y = noisy
+    np.random.seed(0)
+    before = bagged().fit(X, y).predict_proba(X).tolist()
+    drawn = np.random.random()
+    np.random.seed(0)
+    assert drawn == np.random.random()
+    np.random.seed(1)
+    assert bagged().fit(X, y).predict_proba(X).tolist() == before
+
+
+@pytest.mark.parametrize("voting", ["votes", "means"])
+def test_a_bag_of_one_class_votes_for_that_class(voting):
+    # one row of ten is positive: (9/10)^10 = 35 % of the bags miss it, and the stub refuses those
+    X, y = np.eye(10), np.array([1] + [0] * 9)
+    learner = LogisticRegression() if voting == "means" else Unweighted()
+    fitted = bagged(learner, n_estimators=100, voting=voting).fit(X, y)
+    missing = [len(bag.classes_) == 1 for bag in fitted.estimators_]
+    assert 15 < sum(missing) < 55
+    others = [bag for bag, has_one_class in zip(fitted.estimators_, missing, strict=True) if not has_one_class]
+    says = [bag.predict_proba(X)[:, 1] if voting == "means" else bag.predict(X) for bag in others]
+    np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], np.sum(says, axis=0) / 100, atol=1e-12)
+
+
+def test_a_bag_of_the_second_class_alone_votes_for_the_second_class():
+    X, y = np.eye(10), np.array(["a"] + ["b"] * 9)
+    fitted = bagged(LogisticRegression(), n_estimators=50, voting="means").fit(X, y)
+    alone = sum(len(bag.classes_) == 1 for bag in fitted.estimators_)
+    others = [bag.predict_proba(X)[:, 1] for bag in fitted.estimators_ if len(bag.classes_) == 2]
+    assert alone > 0
+    np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], (alone + np.sum(others, axis=0)) / 50, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pytest.param(np.array(["no", "yes"]), id="text"),
+        pytest.param(np.array(["no", "yes"], dtype=object), id="objects"),
+        pytest.param(np.array([False, True]), id="booleans"),
+        pytest.param(np.array([-1, 1]), id="-1 and 1"),
+        pytest.param(np.array([1.0, 2.0]), id="floats"),
+    ],
+)
+def test_labels_of_any_type_give_the_same_probabilities_and_come_back(noisy, labels):
+    X, y = noisy
+    fitted, plain = bagged().fit(X, labels[y]), bagged().fit(X, y)
+    assert fitted.classes_.tolist() == labels.tolist()
+    assert fitted.predict_proba(X).tolist() == plain.predict_proba(X).tolist()
+    assert fitted.predict(X).tolist() == labels[plain.predict(X)].tolist()
+
+
+def test_frames_reach_the_classifiers_as_frames(noisy):
+    X, y = noisy
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(d=pd.Categorical(["p", "q"] * 40))
+    bag = bagged(Rows(), n_estimators=1).fit(frame, pd.Series(y)).estimators_[0]
+    assert list(bag.X_.columns) == ["a", "b", "c", "d"]
+    assert bag.X_["d"].dtype == "category"
+
+
+def test_the_estimator_given_is_left_unfitted(noisy):
+    tree = DecisionTreeClassifier()
+    bagged(tree).fit(*noisy)
+    assert not hasattr(tree, "tree_")
+    assert tree.random_state is None
+
+
+def test_a_copy_has_the_same_parameters():
+    assert clone(bagged(voting="means")).get_params()["voting"] == "means"
+
+
+@pytest.mark.parametrize("bad", [{"voting": "vote"}, {"n_estimators": 0}, {"n_estimators": 2.5}])
+def test_a_parameter_that_is_not_as_documented_is_refused(noisy, bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        bagged(**bad).fit(*noisy)

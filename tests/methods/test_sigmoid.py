@@ -1,0 +1,248 @@
+"""Platt's sigmoid: what is fitted, to which scores, and how it behaves on awkward ones."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from probcal import SigmoidClassifier
+from probcal.learners import KernelNaiveBayes
+from probcal.methods.sigmoid import fit_sigmoid
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """The scores of a classifier are the first column of X; the other columns are its probabilities."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.asarray(X)[:, 1:]
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, 0]
+
+
+class OnlyProbabilities(Given):
+    decision_function = property()
+
+
+def noisy(n=400, seed=0, steepness=1.5):
+    """(scores, labels): P(y = 1 | score) is a sigmoid of the score."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=n)
+    return scores, rng.random(n) < expit(steepness * scores - 0.5)
+
+
+def sigmoid_of(scores, y, new=None):
+    slope, intercept = fit_sigmoid(np.asarray(scores, dtype=float), np.asarray(y, dtype=bool))
+    return expit(-(slope * np.asarray(scores if new is None else new, dtype=float) + intercept))
+
+
+def targets(y):
+    y = np.asarray(y, dtype=bool)
+    return np.where(y, (y.sum() + 1) / (y.sum() + 2), 1 / ((~y).sum() + 2))
+
+
+@pytest.mark.parametrize("n", [3, 10, 100, 3000])
+@pytest.mark.parametrize("spread", [1e-3, 1, 50, 1e4])
+@pytest.mark.parametrize("steepness", [-2, 0, 1, 8])
+def test_the_sigmoid_is_that_of_scikit_learn(n, spread, steepness):
+    scores, y = noisy(n, seed=n, steepness=steepness)
+    y[:2] = [False, True]
+    scores = spread * scores + spread / 3
+    expected = _SigmoidCalibration().fit(scores, y.astype(int)).predict(scores)
+    np.testing.assert_allclose(sigmoid_of(scores, y), expected, rtol=0, atol=1e-6)
+
+
+def test_slope_and_intercept_are_those_of_scikit_learn():
+    scores, y = noisy()
+    peer = _SigmoidCalibration().fit(scores, y.astype(int))
+    assert fit_sigmoid(scores, y) == pytest.approx((peer.a_, peer.b_), abs=1e-6)
+
+
+def test_a_fitted_svm_is_calibrated_as_by_calibrated_classifier_cv():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = np.where(rng.random(300) < expit(2 * X[:, 0] - X[:, 1]), "yes", "no")
+    svm = LinearSVC(loss="hinge", random_state=0, max_iter=100_000)
+    ours = SigmoidClassifier(svm).fit(X, y).predict_proba(X)
+    peer = CalibratedClassifierCV(FrozenEstimator(svm.fit(X, y)), method="sigmoid").fit(X, y)
+    np.testing.assert_allclose(ours, peer.predict_proba(X), rtol=0, atol=1e-6)
+
+
+def test_two_scores_get_platts_targets():
+    # 3 positive of 4 at score 1, 1 of 3 at score 0; targets 5/6 and 1/5: two free numbers fit both means,
+    # (3 * 5/6 + 1/5) / 4 = .675 and (5/6 + 2 * 1/5) / 3 = .4111
+    scores, y = [1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 0, 1, 0, 0]
+    assert sigmoid_of(scores, y, [1, 0]) == pytest.approx([2.7 / 4, (5 / 6 + 0.4) / 3], abs=1e-9)
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1, 1e6])
+def test_separable_classes_end_at_platts_targets_and_not_at_0_and_1(gap):
+    # every score of a class is the same, so each is fitted exactly: 1/(3 + 2) and (2 + 1)/(2 + 2)
+    assert sigmoid_of([0, 0, 0, gap, gap], [0, 0, 0, 1, 1], [0, gap]) == pytest.approx([1 / 5, 3 / 4], abs=1e-9)
+
+
+def test_separable_classes_of_many_scores_stay_finite():
+    scores = np.append(-1 - np.arange(50.0), 1 + np.arange(50.0))
+    slope, intercept = fit_sigmoid(scores, scores > 0)
+    assert math.isfinite(slope)
+    assert math.isfinite(intercept)
+    p = sigmoid_of(scores, scores > 0)
+    assert np.all((p > 0) & (p < 1) & ((p > 0.5) == (scores > 0)))
+
+
+@pytest.mark.parametrize("constant", [0.0, 3.0, -1e9, 1e300])
+def test_constant_scores_get_the_mean_target(constant):
+    # 2 of 5 positive: targets 3/4 and 1/5, mean (2 * 3/4 + 3 * 1/5) / 5 = .42
+    assert fit_sigmoid(np.full(5, constant), np.array([1, 0, 0, 1, 0], dtype=bool))[0] == 0
+    assert sigmoid_of([constant] * 5, [1, 0, 0, 1, 0]) == pytest.approx([0.42] * 5, abs=1e-12)
+
+
+def test_log_odds_of_700_are_fitted_like_any_other_score():
+    scores, y = [-700, -700, -700, 700, 700], [0, 0, 1, 1, 1]
+    # targets 4/5 and 1/4: at -700 (4/5 + 2 * 1/4) / 3, at 700 4/5
+    assert sigmoid_of(scores, y, [-700, 700]) == pytest.approx([1.3 / 3, 0.8], abs=1e-9)
+
+
+scaled = st.tuples(st.integers(4, 60), st.integers(0, 10_000))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(scaled, st.floats(1e-6, 1e6), st.floats(-1e3, 1e3))
+def test_scaling_and_shifting_the_scores_changes_no_probability(problem, scale, shift):
+    scores, y = noisy(*problem)
+    y[:2] = [False, True]
+    moved = scale * (scores + shift)
+    np.testing.assert_allclose(sigmoid_of(moved, y), sigmoid_of(scores, y), rtol=0, atol=1e-9)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(scaled, st.floats(-5, 5))
+def test_no_other_sigmoid_is_nearer_to_the_targets(problem, steepness):
+    scores, y = noisy(*problem, steepness=steepness)
+    y[:2] = [False, True]
+    residual = targets(y) - sigmoid_of(scores, y)
+    # the loss is convex, so a gradient of 0 is its lowest point
+    assert abs(residual.mean()) < 1e-9
+    assert abs((residual * scores).mean()) < 1e-9
+
+
+@pytest.mark.parametrize("outlier", [-1e6, 1e4, 1e8])
+def test_a_score_far_off_upsets_nothing_though_a_full_newton_step_would_go_astray(outlier):
+    scores, y = noisy(200)
+    y &= scores > 1
+    scores[:3], y[:3] = outlier, outlier > 0
+    residual = targets(y) - sigmoid_of(scores, y)
+    assert abs(residual.mean()) < 1e-9
+    assert abs((residual * scores).mean()) < 1e-9 * abs(outlier)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(scaled)
+def test_calling_the_classes_the_other_way_round_gives_the_complement(problem):
+    scores, y = noisy(*problem)
+    y[:2] = [False, True]
+    np.testing.assert_allclose(sigmoid_of(-scores, ~y), 1 - sigmoid_of(scores, y), rtol=0, atol=1e-9)
+
+
+def test_the_probability_rises_with_the_score():
+    scores, y = noisy()
+    p = sigmoid_of(scores, y, np.linspace(-5, 5, 200))
+    assert np.all(np.diff(p) > 0)
+
+
+def test_auto_takes_the_decision_function_where_there_is_one():
+    scores, y = noisy()
+    X = np.column_stack([scores, 1 - expit(scores**3), expit(scores**3)])
+    found = SigmoidClassifier(Given()).fit(X, y).predict_proba(X)[:, 1]
+    assert found.tolist() == sigmoid_of(scores, y).tolist()
+
+
+def test_auto_takes_the_log_odds_where_there_is_no_decision_function():
+    scores, y = noisy()
+    X = np.column_stack([np.zeros(400), 1 - expit(scores), expit(scores)])
+    assert not hasattr(OnlyProbabilities(), "decision_function")
+    found = SigmoidClassifier(OnlyProbabilities()).fit(X, y).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(found, sigmoid_of(scores, y), atol=1e-9)
+
+
+def test_each_kind_of_score_can_be_asked_for():
+    scores, y = noisy()
+    p = expit(scores**3)
+    X = np.column_stack([scores, 1 - p, p])
+    asked = {"decision_function": scores, "log_odds": scores**3, "probability": p}
+    for kind, expected in asked.items():
+        found = SigmoidClassifier(Given(), scores=kind).fit(X, y).predict_proba(X)[:, 1]
+        np.testing.assert_allclose(found, sigmoid_of(expected, y), atol=1e-9)
+
+
+def test_the_log_odds_of_a_logistic_regression_are_its_decision_function():
+    X, y = noisy()
+    X = X[:, None]
+    by_kind = [
+        SigmoidClassifier(LogisticRegression(), scores=kind).fit(X, y).predict_proba(X)
+        for kind in ("decision_function", "log_odds")
+    ]
+    np.testing.assert_allclose(*by_kind, atol=1e-9)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_log_odds_keep_their_digits_next_to_0_and_next_to_1(sign):
+    # e^-600 stands in one column and its complement, rounded to 1, in the other
+    log_odds = sign * np.array([-600.0, -400, -200, 0, 200, 400, 600, 100])
+    X = np.column_stack([np.zeros(8), expit(-log_odds), expit(log_odds)])
+    y = np.array([0, 0, 1, 0, 1, 0, 1, 1])
+    found = SigmoidClassifier(OnlyProbabilities()).fit(X, y).predict_proba(X)[:, 1]
+    np.testing.assert_allclose(found, sigmoid_of(log_odds, y), atol=1e-9)
+
+
+def test_probabilities_of_exactly_0_and_1_have_log_odds_of_708():
+    p = np.array([0, 0, 0, 1, 1, 0.5])
+    X, y = np.column_stack([np.zeros(6), 1 - p, p]), np.array([0, 0, 1, 1, 1, 0])
+    found = SigmoidClassifier(OnlyProbabilities()).fit(X, y).predict_proba(X)[:, 1]
+    edge = -math.log(np.finfo(float).tiny)
+    assert edge == pytest.approx(708.4, abs=0.01)
+    np.testing.assert_allclose(found, sigmoid_of([-edge] * 3 + [edge] * 2 + [0], y), atol=1e-9)
+
+
+@pytest.mark.parametrize("learner", [GaussianNB(), KernelNaiveBayes()])
+@pytest.mark.parametrize("scores", ["auto", "log_odds", "probability"])
+def test_naive_bayes_of_repeated_columns_has_scores_in_the_hundreds_and_a_finite_sigmoid(learner, scores):
+    z, y = noisy(200)
+    X = np.repeat(z[:, None], 300, axis=1)
+    p = SigmoidClassifier(learner, scores=scores).fit(X, y).predict_proba(X)
+    assert np.all(np.isfinite(p) & (p > 0) & (p < 1))
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_scores_that_are_not_finite_are_refused(bad):
+    X = np.array([[0.0], [1.0], [bad]])
+    with pytest.raises(ValueError, match="finite scores"):
+        SigmoidClassifier(Given()).fit(X, [0, 1, 1])
+
+
+def test_an_unknown_kind_of_score_is_refused():
+    with pytest.raises(ValueError, match="scores must be"):
+        SigmoidClassifier(Given(), scores="logits").fit(np.zeros((2, 1)), [0, 1])
+
+
+def test_labels_come_back_as_they_were_given():
+    scores, y = noisy()
+    X, labels = scores[:, None], np.where(y, "sick", "healthy")
+    fitted = SigmoidClassifier(LinearSVC()).fit(X, labels)
+    assert fitted.classes_.tolist() == ["healthy", "sick"]
+    assert fitted.predict(X).tolist() == np.where(fitted.predict_proba(X)[:, 1] > 0.5, "sick", "healthy").tolist()
