@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from probcal.check_components import Section, Sound, entries, with_names
+from probcal.check_components import Section, entries, with_names
 from probcal.components import build, unknown_parameters, wrong_value
 from probcal.errors import ProbcalError, Problem, did_you_mean
 from probcal.yaml_file import Place, YamlFile
@@ -17,7 +17,7 @@ def methods_of(data: Mapping[str, Any], learner: str) -> dict[str, dict[str, Any
 
 
 def combination_problems(file: YamlFile, learners: Section, methods: Section) -> Iterator[Problem]:
-    """Names in ``combinations`` that are not in the sections, and pairs of which neither can do without the other."""
+    """Names in ``combinations`` that are not in the sections, and pairs that do not fit together."""
     for learner in with_names(file.data.get("combinations")):
         if not _is_told(learner, learners):
             near = did_you_mean(learner, learners.places)
@@ -34,33 +34,31 @@ def combination_problems(file: YamlFile, learners: Section, methods: Section) ->
                 advice = "give one of them a name of its own under methods"
                 yield Problem(file.line(place), f"{pair} is listed twice; {advice}")
             seen.add(method)
-            if learner in learners.sound and method in methods.sound:
-                for parameter, message in _misfits(learners.sound[learner], method, methods.sound[method], params):
-                    yield Problem(file.line((*place, method, *parameter)), f"{pair}: {message}")
+            unknown = unknown_parameters(methods.components[method], params) if method in methods.components else {}
+            for parameter, message in unknown.items():
+                yield Problem(file.line((*place, method, parameter)), f"{pair}: {message}")
+            if learner in learners.sound and method in methods.sound and not unknown:
+                base = build(learners.components[learner], **learners.sound[learner])
+                fault = _misfit(base, method, methods.components[method], {**methods.sound[method], **params})
+                if fault:
+                    yield Problem(file.line((*place, method)), f"{pair}: {fault}")
 
 
 def _is_told(name: str, section: Section) -> bool:
-    """Whether ``name`` is in the section, or is a slip away from an entry whose own fault is told there."""
-    return name in section.places or bool(did_you_mean(name, section.unknown))
+    """Whether ``name`` is in the section, or the section tells why not: it is malformed, or an entry is misspelt."""
+    return not section.places or name in section.places or bool(did_you_mean(name, section.unknown))
 
 
-def _misfits(learner: Sound, name: str, method: Sound, params: dict[str, Any]) -> Iterator[tuple[Place, str]]:
-    """(parameter or (), why this learner cannot go under this method), with ``params`` for the two together."""
-    if unknown := unknown_parameters(method.component, params):
-        yield from (((parameter,), message) for parameter, message in unknown.items())
-        return
-    base = build(learner.component, **learner.params)
-    needed = getattr(method.component, "needs_one_of", ())
+def _misfit(base: Any, name: str, method: type, params: dict[str, Any]) -> str | None:
+    """Why the learner ``base`` cannot go under this method; None where it can."""
+    needed = getattr(method, "needs_one_of", ())
     if needed and not any(hasattr(base, one) for one in needed):
-        lacking = f"{learner.component.__name__} gives labels only and {name} needs {' or '.join(needed)}"
-        yield (), f"{lacking}; leave the pair out with combinations"
-        return
+        lacking = f"{type(base).__name__} gives labels only and {name} needs {' or '.join(needed)}"
+        return f"{lacking}; leave the pair out with combinations"
     try:
-        fault = wrong_value(build(method.component, base, **{**method.params, **params}))
+        return wrong_value(build(method, base, **params))
     except ProbcalError as error:
-        fault = str(error)
-    if fault:
-        yield (), fault
+        return str(error)
 
 
 def _listed(data: Mapping[str, Any], learner: str) -> Iterator[tuple[str, dict[str, Any], Place | None]]:

@@ -68,33 +68,29 @@ LEARNER = Kind("learner", LEARNERS, "sklearn.ensemble.RandomForestClassifier", n
 METHOD = Kind("method", METHODS, "sklearn.calibration.CalibratedClassifierCV", no_method, _method)
 
 
-@dataclass(frozen=True)
-class Sound:
-    """An entry without a fault of its own."""
-
-    component: type
-    params: dict[str, Any]
-
-
 class Section:
     """The entries of ``learners`` or ``methods``: where each stands, which are sound, what is wrong with the others."""
 
     def __init__(self, file: YamlFile, kind: Kind) -> None:
         self._file, self._kind = file, kind
         self.places: dict[str, Place] = {}
+        """Of every entry that has a name, be it malformed. Empty where the section itself is."""
         self.problems: list[Problem] = []
-        self.sound: dict[str, Sound] = {}
+        self.components: dict[str, type] = {}
+        self.sound: dict[str, dict[str, Any]] = {}
+        """All parameters of each entry that is without a fault of its own."""
         self.unknown: list[str] = []
         """Entries that stand for nothing; whoever names one of them repeats its fault."""
         section = f"{kind.word}s"
-        listed = file.data.get(section)
-        for index, name in enumerate(listed if isinstance(listed, list) else []):
+        given = file.data.get(section)
+        for index, name in enumerate(given if isinstance(given, list) else []):
             if isinstance(name, str):
                 if name in self.places:
                     self._report((section, index), f'the {kind.word} "{name}" is listed twice')
                 self.places.setdefault(name, (section, index))
+        self.places.update({name: (section, name) for name in with_names(given)})
         for name, entry in entries(file.data, section).items():
-            self._check(self.places.setdefault(name, (section, name)), name, entry)
+            self._check(self.places[name], name, entry)
 
     def _report(self, place: Place, message: str) -> None:
         self.problems.append(Problem(self._file.line(place), message))
@@ -103,14 +99,16 @@ class Section:
         word, table = self._kind.word, self._kind.table
         if not _ENTRY_NAME.fullmatch(name):
             self._report(place, f'"{name}" cannot name a {word}: only letters, digits, . _ and -, at most 100')
-        wanted = entry.get("type") or name
+        wanted = name if entry.get("type") in (None, "") else entry["type"]
         if not isinstance(wanted, str):
             return
         if wanted not in table and "." not in wanted:
+            self.unknown.append(name)
+            if "type" not in entry and any(did_you_mean(key, ["type"]) for key in entry):
+                return  # that key is told as unknown
             near, there, example = did_you_mean(wanted, table), ", ".join(table), self._kind.example
             also = f"(there are: {there}; any other by its import path, such as {example})"
             self._report((*place, "type"), f'there is no {word} "{wanted}"{near} {also}')
-            self.unknown.append(name)
             return
         encoding = entry.get("encoding")
         if isinstance(encoding, str) and encoding not in ENCODINGS:
@@ -127,6 +125,7 @@ class Section:
         if misfit := self._kind.misfit(component):
             self._report((*place, "type"), misfit)
             return
+        self.components[name] = component
         if unknown := unknown_parameters(component, params):
             for parameter, message in unknown.items():
                 self._report((*place, "params", parameter), message)
@@ -134,7 +133,7 @@ class Section:
         together = {**builtin.params, **params}
         fault = self._fault(component, together)
         if fault is None:
-            self.sound[name] = Sound(component, together)
+            self.sound[name] = together
             return
         # an estimator's check tells of the first fault only: each parameter is asked about by itself
         alone = {one: self._fault(component, {**builtin.params, one: given}, True) for one, given in params.items()}

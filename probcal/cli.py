@@ -17,6 +17,9 @@ from probcal.errors import ProbcalError
 
 _FORMATS = ("markdown", "latex", "csv", "html")
 
+_LONGEST = 20 * 24 * 3600
+"""Seconds; beyond 24 days the system's calls that wait take no number of milliseconds."""
+
 
 class _Commands(click.Group):
     """Prints a user's mistake as one message and ends with 2; an interruption ends with 130."""
@@ -31,7 +34,7 @@ class _Commands(click.Group):
                 sys.path.append(os.getcwd())
             return super().invoke(context)
         except ProbcalError as error:
-            click.echo(f"error: {error}", err=True)
+            click.echo(f"error: {_visible(str(error))}", err=True)
             sys.exit(2)
         except OSError as error:
             if error.errno == errno.EPIPE:  # the reader of our output has gone, which click ends quietly
@@ -41,6 +44,13 @@ class _Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("\ninterrupted; finished cells are kept, the same command goes on from there", err=True)
             sys.exit(130)
+
+
+def _visible(text: str) -> str:
+    """``text`` with control characters spelt out: a name out of a broken file may hold any."""
+    return "".join(
+        character if character >= " " or character == "\n" else f"\\x{ord(character):02x}" for character in text
+    )
 
 
 def _as_interruption(*_: object) -> NoReturn:
@@ -62,8 +72,8 @@ class _Seconds(click.ParamType):
             seconds = float(number) * units[unit]
         except ValueError:
             seconds = 0.0
-        if not 0 < seconds < float("inf"):
-            self.fail(f"{value!r} is not a time; write 90, 90s, 10m or 2h", param, context)
+        if not 0 < seconds <= _LONGEST:
+            self.fail(f"{value!r} is not a time of at most 20 days; write 90, 90s, 10m or 2h", param, context)
         return seconds
 
 

@@ -113,7 +113,10 @@ class Store:
         except FileNotFoundError:
             raise StoreError(f"{self.folder} is not a results folder of probcal (it has no experiment.json)") from None
         except (OSError, ValueError, RecursionError) as error:
-            raise StoreError(f"{path} cannot be read: {error}") from None
+            raise StoreError(
+                f"{path} cannot be read: {error}; mend it, or remove it and run the experiment again, which keeps"
+                " the results"
+            ) from None
         if not isinstance(experiment, dict) or "name" not in experiment:
             raise StoreError(f"{path} does not describe an experiment")
         return experiment

@@ -177,6 +177,8 @@ class Card(_Part):
     @classmethod
     def _expand_ranges(cls, columns: dict[str, str]) -> dict[str, str]:
         expanded = {one: kind for name, kind in columns.items() for one in _range(name)}
+        if expanded.get("*") in ("ignore", "target"):
+            raise ValueError('columns: "*" stands for all columns not named here; they are numeric, nominal or infer')
         targets = [name for name, kind in expanded.items() if kind == "target"]
         if len(targets) != 1:
             raise ValueError(f"columns: exactly one must be the target, {len(targets)} are")

@@ -30,8 +30,8 @@ class KernelDensity:
     """Gaussian kernels on values rounded to a precision; the mass of a value is that of its rounding bin.
 
     The width is range / sqrt(total weight), but never below a sixth of the precision, as in Weka's
-    KernelEstimator. Weka stops summing kernels when what is left weighs less than 1 %; here the sum is
-    exact to a relative error below 1e-8 (1e-11 where few points are asked for).
+    KernelEstimator. Weka stops summing kernels when what is left weighs less than 1 %; here the relative
+    error stays below 1e-8, as long as the precision is above a millionth of the width.
     """
 
     def __init__(self, values: np.ndarray, weights: np.ndarray, precision: float) -> None:

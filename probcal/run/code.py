@@ -6,10 +6,13 @@ import ast
 import hashlib
 import importlib.util
 import sys
+from contextlib import suppress
 from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
 _ROOT = "probcal.run.execute"
@@ -87,13 +90,24 @@ class _Module:
 @cache
 def _module(name: str) -> _Module | None:
     """The module of that name, None when it has no source of its own."""
-    try:
-        spec = find_spec(name)
-    except (ImportError, ValueError):
-        return None
+    spec = _spec(name)
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         return None
     return _Module(name, Path(spec.origin), spec.name if spec.submodule_search_locations else spec.parent or "")
+
+
+@cache
+def _spec(name: str) -> ModuleSpec | None:
+    """Where a module is, found without importing the packages above it; None when it is not a module."""
+    parent = name.rpartition(".")[0]
+    if not parent:
+        with suppress(ValueError):  # of a module that was put together by hand
+            return find_spec(name)
+        return None
+    above = _spec(parent)
+    if above is None or above.submodule_search_locations is None:
+        return None
+    return PathFinder.find_spec(name, above.submodule_search_locations)
 
 
 @cache
@@ -101,7 +115,7 @@ def _is_ours(top: str) -> bool:
     """Whether a top-level package is probcal, or a user's that no package manager installed."""
     if top == "probcal":
         return True
-    spec = None if top in sys.stdlib_module_names else find_spec(top)
+    spec = None if top in sys.stdlib_module_names else _spec(top)
     if spec is None:
         return False
     places = [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
@@ -122,14 +136,20 @@ def _imports(tree: ast.AST, package: str) -> list[str]:
 
 
 def _digest_without_docstrings(tree: ast.AST) -> str:
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [one for one in body if not _is_bare_text(one)] or [ast.Pass()]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:12]
+    return hashlib.sha256(_essence(tree).encode()).hexdigest()[:12]
 
 
-def _is_bare_text(node: ast.AST) -> bool:
+def _essence(node: Any) -> str:
+    """A syntax tree as text; fields that are empty left out, for each Python adds some of its own."""
+    if isinstance(node, ast.AST):
+        fields = [f"{name}={_essence(value)}" for name, value in ast.iter_fields(node) if value not in (None, [])]
+        return f"{type(node).__name__}({', '.join(fields)})"
+    if isinstance(node, list):
+        return f"[{', '.join(_essence(one) for one in node if not _is_bare_text(one))}]"
+    return repr(node)
+
+
+def _is_bare_text(node: Any) -> bool:
     """A docstring, or a text under an attribute that documents it."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 

@@ -10,7 +10,6 @@ from typing import Literal
 from probcal.config import Column, Experiment
 from probcal.data.card import Card
 from probcal.data.splits import repetitions_of
-from probcal.errors import ProbcalError
 from probcal.run.keys import Fingerprints, changed_parts
 from probcal.store import CellResult, Store, cell_id
 
@@ -50,12 +49,7 @@ class Planned:
 
 
 def cells_of(experiment: Experiment) -> list[Cell]:
-    """Every cell, data set by data set and split by split, so that one split at a time is in memory.
-
-    Raises ProbcalError when a selection leaves none.
-    """
-    if not experiment.columns:
-        raise ProbcalError(f"{experiment.name} has none of these learners under any of these methods; see combinations")
+    """Every cell, data set by data set and split by split, so that one split at a time is in memory."""
     return [
         Cell(card, repetition, column, experiment.seed, experiment.max_rows)
         for card in experiment.cards

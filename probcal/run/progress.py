@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import sys
 import time
 from collections.abc import Mapping
-from typing import TextIO
+from typing import Any, TextIO
 
 from tqdm import tqdm
 
@@ -34,7 +35,7 @@ class Progress:
         self._work_done, self._all_work = 0.0, sum(self._work.values())
         self._start = self._last_line = time.monotonic()
         self._bar = (
-            tqdm(total=self._total, file=self._stream, bar_format=_BAR, dynamic_ncols=True)
+            tqdm(total=self._total, file=self._stream, bar_format=_BAR, **_width(self._stream))
             if self._stream.isatty()
             else None
         )
@@ -67,6 +68,11 @@ class Progress:
             self._bar.write(line, file=self._stream)
         else:
             print(line, file=self._stream, flush=True)
+
+
+def _width(stream: TextIO) -> dict[str, Any]:
+    """As wide as the terminal, also after it changes; one that does not know its width has 80 columns."""
+    return {"dynamic_ncols": True} if os.get_terminal_size(stream.fileno()).columns else {"ncols": 80}
 
 
 def duration(seconds: float) -> str:

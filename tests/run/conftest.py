@@ -1,0 +1,28 @@
+"""Fixtures of the tests that run experiments."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from run_bench import Bench
+
+from probcal import cli
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch) -> Iterator[Bench]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    root = str(Path(cli.__file__).parents[1])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), root]))
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("PROBCAL_DATA_DIR", raising=False)
+    before = signal.getsignal(signal.SIGTERM)
+    bench = Bench(tmp_path)
+    bench.config()
+    yield bench
+    signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,133 @@
+"""Small experiments on the wine data, run by the real command in this process or in one of its own."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from click.testing import CliRunner
+
+from probcal import cli
+from probcal.run import code
+from probcal.store import Store
+
+DUMMY = "sklearn.dummy.DummyClassifier"
+
+
+COINS = """
+name: coins
+title: Coins
+columns: {weight: numeric, kind: nominal, fair: target}
+positive: "yes"
+split: {kind: holdout, train_fraction: 0.66}
+expect: {rows: 60, columns: 2}
+no_openml: these are a test's own
+files:
+  - {format: delimited, header: true, files: [{name: coins.csv}]}
+"""
+
+
+@dataclass
+class Finished:
+    code: int
+    said: str
+
+
+class Bench:
+    """A folder of its own with configs, a user's modules and results."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.results = folder / "results" / "small"
+        self._modules: set[str] = set()
+
+    def config(self, **parts) -> None:
+        """Writes small.yaml: two learners under two methods on two splits of one data set, but for ``parts``."""
+        experiment = {
+            "name": "small",
+            "seed": 1,
+            "repeats": 2,
+            "datasets": ["wine-first"],
+            "learners": {"dummy": {"type": DUMMY}, "tree": {"params": {"max_depth": 2}}},
+            "methods": {"direct": {}, "probing": {"params": {"n_probes": 3}}},
+        }
+        (self.folder / "small.yaml").write_text(yaml.safe_dump({**experiment, **parts}, sort_keys=False))
+
+    def module(self, name: str, source: str) -> None:
+        """A module of the user's, importable here and in the workers; may be written again."""
+        (self.folder / f"{name}.py").write_text(textwrap.dedent(source))
+        self._modules.add(name)
+
+    def coins(self) -> str:
+        """A card of the user's own and its file under ``folder``; returns the name that a config gives it."""
+        (self.folder / "coins.yaml").write_text(COINS)
+        (self.folder / "coins").mkdir()
+        rows = [f"{i},{'abc'[i % 3]},{'yes' if i * i % 7 > 2 else 'no'}" for i in range(60)]
+        (self.folder / "coins" / "coins.csv").write_text("\n".join(["weight,kind,fair", *rows]) + "\n")
+        return "coins.yaml"
+
+    def probcal(self, *words: str) -> Finished:
+        """``probcal`` with these words, as if typed in the folder."""
+        self._forget()
+        done = CliRunner().invoke(cli.main, list(words), prog_name="probcal")
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return Finished(done.exit_code, done.output)
+
+    def run(self, *words: str) -> Finished:
+        return self.probcal("run", "small.yaml", *words)
+
+    def start(self, *words: str, before: Iterable[str] = (), **options) -> subprocess.Popen:
+        """``probcal run`` in a process group and session of its own; ``before``: a command that runs it."""
+        command = [*before, sys.executable, "-m", "probcal", "run", "small.yaml", *words]
+        return subprocess.Popen(command, cwd=self.folder, start_new_session=True, **options)
+
+    def rows(self) -> list[dict]:
+        """The lines of cells.jsonl."""
+        return [json.loads(line) for line in (self.results / "cells.jsonl").read_text().splitlines()]
+
+    def runs(self) -> list[dict]:
+        return [json.loads(line) for line in (self.results / "runs.jsonl").read_text().splitlines()]
+
+    def numbers(self, folder: Path | None = None) -> dict[str, dict[str, float]]:
+        """Cell -> its metrics, of those that are done."""
+        results = Store(folder or self.results).results()
+        return {cell: result.metrics for cell, result in results.items() if result.status == "done"}
+
+    def _forget(self) -> None:
+        """What a new process would not know: the user's modules and the digests of code."""
+        importlib.invalidate_caches()
+        for name in self._modules:
+            sys.modules.pop(name, None)
+        for function in vars(code).values():
+            if hasattr(function, "cache_clear"):
+                function.cache_clear()
+
+
+def wait_for(what, seconds: float = 60) -> None:
+    """Waits until ``what()`` holds."""
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def processes_of_session(session: int) -> list[int]:
+    """The living processes that ``Bench.start`` brought about, whatever their parents are."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, of = entry.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(of) == session and state != "Z":
+            found.append(int(entry.parent.name))
+    return found

@@ -1,0 +1,107 @@
+"""Which code belongs to a number, and what of it counts."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from probcal.run.code import code_of, code_of_metrics, versions_of
+
+ROOT = Path(__file__).parents[2]
+DIGESTS = "import sys; from probcal.run.code import code_of; print(code_of(*sys.argv[1:]))"
+
+
+def digests(*modules, folders):
+    """``code_of`` in a new process that finds modules in ``folders``."""
+    path = ":".join(map(str, folders))
+    command = [sys.executable, "-B", "-c", DIGESTS, *modules]
+    done = subprocess.run(command, env={"PYTHONPATH": path}, capture_output=True, text=True, check=True, cwd=folders[0])
+    return eval(done.stdout)
+
+
+LEARNER = '''
+"""A learner."""
+from helpers import scale  # ours
+
+class Mine:
+    """Mine."""
+
+    def fit(self, X, y):
+        """Fit."""
+        return scale(X)
+'''
+
+
+@pytest.fixture
+def mine(tmp_path):
+    (tmp_path / "mine.py").write_text(LEARNER)
+    (tmp_path / "helpers.py").write_text("from inner.constants import FACTOR\ndef scale(x): return FACTOR * x\n")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "__init__.py").write_text("from . import more\n")
+    (tmp_path / "inner" / "more.py").write_text("MORE = 1\n")
+    (tmp_path / "inner" / "constants.py").write_text("FACTOR = 2\n")
+    return tmp_path
+
+
+def of_mine(folder):
+    return digests("mine", folders=[folder, ROOT])
+
+
+def test_what_a_learner_imports_of_the_users_own_belongs_to_it(mine):
+    assert {name for name in of_mine(mine) if not name.startswith("probcal.")} == {
+        "mine",
+        "helpers",
+        "inner",
+        "inner.more",
+        "inner.constants",
+    }
+
+
+@pytest.mark.parametrize("file", ["mine.py", "helpers.py", "inner/more.py", "inner/constants.py"])
+def test_a_change_in_any_of_it_is_a_change(mine, file):
+    before = of_mine(mine)
+    (mine / file).write_text((mine / file).read_text().replace("2", "3").replace("1", "4").replace("X, y", "X, y, z"))
+    (mine / file).write_text((mine / file).read_text().replace("FACTOR * x", "x * FACTOR"))
+    after = of_mine(mine)
+    assert [name for name in after if after[name] != before[name]] == [file.removesuffix(".py").replace("/", ".")]
+
+
+def test_comments_docstrings_and_layout_are_none(mine):
+    before = of_mine(mine)
+    changed = LEARNER.replace("# ours", "# of this folder").replace('"""Fit."""', '"""Fits."""\n')
+    changed = changed.replace('"""A learner."""', "").replace("(self, X, y)", "(\n        self,\n        X, y\n    )")
+    (mine / "mine.py").write_text(changed)
+    assert of_mine(mine) == before
+
+
+def test_a_change_in_a_helper_of_probcal_is_a_change_where_it_is_used(tmp_path):
+    copied = tmp_path / "probcal"
+    for file in (ROOT / "probcal").rglob("*.py"):
+        target = copied / file.relative_to(ROOT / "probcal")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(file.read_text())
+
+    def of(method):
+        return digests("sklearn.tree", f"probcal.methods.{method}", folders=[tmp_path])
+
+    probing, direct = of("probing"), of("direct")
+    minimax = copied / "methods" / "minimax.py"
+    minimax.write_text("# a remark\n" + minimax.read_text())
+    assert of("probing") == probing
+    minimax.write_text(minimax.read_text() + "\nMORE = 1\n")
+    changed = of("probing")
+    assert [name for name in changed if changed[name] != probing[name]] == ["probcal.methods.minimax"]
+    assert of("direct") == direct
+
+
+def test_what_the_key_tells_elsewhere_is_not_told_as_code():
+    code = code_of("sklearn.tree", "probcal.methods.probing")
+    assert {"probcal.run.execute", "probcal.data.encode", "probcal.data.splits", "probcal.methods.minimax"} <= set(code)
+    assert not {"probcal.config", "probcal.metrics", "probcal.store", "probcal.run.plan", "sklearn.tree"} & set(code)
+    assert list(code_of_metrics()) == ["probcal.metrics"]
+
+
+def test_the_numeric_packages_count_and_the_one_a_class_is_from():
+    assert list(versions_of("sklearn.tree")) == ["numpy", "pandas", "scikit-learn", "scipy"]
+    assert "tqdm" in versions_of("tqdm.std", "probcal.methods.direct")

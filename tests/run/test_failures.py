@@ -1,0 +1,151 @@
+"""A cell that fails is a result like any other: it is kept, counted and told, and the others go on."""
+
+import os
+
+import pytest
+from run_bench import DUMMY, processes_of_session, wait_for
+
+from probcal.store import Store
+
+BAD = """
+    import os
+    import pathlib
+    import signal
+    import subprocess
+    import sys
+    import warnings
+
+    from sklearn.dummy import DummyClassifier
+
+
+    class Fails(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            warnings.warn("hm", RuntimeWarning)
+            raise ValueError("the matrix is\\nsingular")
+
+
+    class Leaves(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            sys.exit("I leave")
+
+
+    class Exits(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            os._exit(7)
+
+
+    class Crashes(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+
+    class Hangs(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            with subprocess.Popen(["sleep", "600"]) as program:
+                pathlib.Path("sleeper").write_text(str(program.pid))
+                program.wait()
+"""
+
+
+def learners(*kinds):
+    return {kind.lower(): {"type": DUMMY if kind == "Dummy" else f"bad.{kind}"} for kind in kinds}
+
+
+@pytest.fixture
+def bad(bench):
+    bench.module("bad", BAD)
+    bench.config(learners=learners("Fails", "Dummy"), methods=["direct"])
+    return bench
+
+
+def outcomes(bench):
+    return {(row["learner"], row["repetition"]): (row["status"], row.get("error_type")) for row in bench.rows()}
+
+
+def test_a_failed_cell_is_a_row_and_the_run_goes_on(bad):
+    done = bad.run()
+    assert done.code == 1
+    assert "wine-first/0/fails/direct: failed: ValueError: the matrix is\n" in done.said
+    assert "2 cells failed (--retry-failed tries them again)" in done.said
+    row = bad.rows()[0]
+    assert row["status"] == "failed"
+    assert row["error_type"] == "ValueError"
+    assert row["message"] == "the matrix is\nsingular"
+    assert row["traceback"].startswith("Traceback") and "bad.py" in row["traceback"]
+    assert row["warnings"] == {"RuntimeWarning": 1}
+    assert 0 < row["seconds"] < 5
+    assert "metrics" not in row and "predictions" not in row
+    assert outcomes(bad)["dummy", 1] == ("done", None)
+
+
+def test_a_failed_cell_is_not_tried_again_unless_asked_for(bad):
+    bad.run()
+    again = bad.run()
+    assert (again.code, len(bad.rows())) == (1, 4)
+    assert "failed: 2 cells: ValueError: the matrix is\n" in again.said
+    bad.module("bad", BAD.replace("raise ValueError", "return super().fit(X, y)  #"))
+    retried = bad.run("--retry-failed")
+    assert (retried.code, len(bad.rows())) == (0, 6)
+    assert {status for status, _ in outcomes(bad).values()} == {"done"}
+
+
+def test_a_failed_cell_is_tried_again_when_it_is_stale(bad):
+    bad.run()
+    bad.module("bad", BAD.replace("raise ValueError", "return super().fit(X, y)  #"))
+    assert "stale: 2 cells: code changed: bad" in bad.run().said
+    assert {status for status, _ in outcomes(bad).values()} == {"done"}
+
+
+def test_fail_fast_stops_at_the_first_failure(bad):
+    done = bad.run("--fail-fast")
+    assert (done.code, len(bad.rows())) == (1, 1)
+    assert "1 cell failed" in done.said and "3 cells not run" in done.said
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_process_that_dies_is_one_failed_row(bad, jobs):
+    bad.config(learners=learners("Exits", "Crashes", "Leaves", "Dummy"), methods=["direct"])
+    assert bad.run("-j", jobs).code == 1
+    assert len(bad.rows()) == 8
+    for repetition in (0, 1):
+        assert outcomes(bad)["exits", repetition] == ("failed", "WorkerDied")
+        assert outcomes(bad)["crashes", repetition] == ("failed", "WorkerDied")
+        assert outcomes(bad)["leaves", repetition] == ("failed", "SystemExit")
+        assert outcomes(bad)["dummy", repetition] == ("done", None)
+    assert {row["message"] for row in bad.rows() if row["learner"] in ("exits", "crashes")} == {
+        "its process ended by itself with exit code 7",
+        "its process was ended by SIGSEGV",
+    }
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_cell_over_its_time_is_ended_with_all_it_started(bad, jobs):
+    bad.config(learners=learners("Hangs", "Dummy"), methods=["direct"], repeats=1)
+    assert bad.run("-j", jobs, "--timeout", "0.7s").code == 1
+    assert outcomes(bad) == {("hangs", 0): ("timeout", "TimeoutError"), ("dummy", 0): ("done", None)}
+    row = next(row for row in bad.rows() if row["status"] == "timeout")
+    assert row["message"] == "took longer than 0.7 s" and 0.7 <= row["seconds"] < 5
+    sleeper = int((bad.folder / "sleeper").read_text())
+    wait_for(lambda: not alive(sleeper), 10)
+
+
+def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(bench):
+    bench.config(repeats=40, learners={"dummy": {"type": DUMMY}})
+    small = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh"]
+    process = bench.start(before=small, stderr=-1, text=True)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert "any more: File too large; what was finished before is kept" in said and "Traceback" not in said
+    assert 0 < len(Store(bench.results).results()) < 80
+    assert not processes_of_session(process.pid)
+    assert bench.run().code == 0
+    assert len(bench.rows()) == 80
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    with open(f"/proc/{process}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] != "Z"

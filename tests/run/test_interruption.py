@@ -1,0 +1,93 @@
+"""Whatever ends a run, what was finished is kept and nothing goes on running."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from run_bench import processes_of_session, wait_for
+
+from probcal.store import Store
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+SLOW = """
+    import time
+
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Slow(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            time.sleep({seconds})
+            return super().fit(X, y, sample_weight)
+"""
+
+
+@pytest.fixture
+def slow(bench):
+    """Sixteen cells of a quarter of a second."""
+    bench.module("slow", SLOW.format(seconds=0.25))
+    bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=16)
+    yield bench
+
+
+def in_the_middle(bench, *words):
+    """A run of which at least three cells have ended."""
+    process = bench.start(*words, stderr=subprocess.PIPE, text=True)
+    lines = bench.results / "cells.jsonl"
+    wait_for(lambda: process.poll() is not None or (lines.exists() and lines.read_text().count("\n") >= 3))
+    assert process.poll() is None
+    return process
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_is_a_clean_end(slow, sent):
+    process = in_the_middle(slow, "-j", "2")
+    os.killpg(process.pid, sent)
+    said = process.communicate(timeout=20)[1]
+    assert process.returncode == 130
+    assert "interrupted; finished cells are kept, the same command goes on from there" in said
+    assert "Traceback" not in said and "failed" not in said
+    wait_for(lambda: not processes_of_session(process.pid), 10)
+    rows = slow.rows()
+    assert 3 <= len(rows) < 16 and {row["status"] for row in rows} == {"done"}
+
+
+def test_a_killed_run_goes_on_to_the_same_numbers_as_an_undisturbed_one(slow):
+    process = in_the_middle(slow, "-j", "2")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=20)
+    wait_for(lambda: not processes_of_session(process.pid), 10)
+    finished = [row["repetition"] for row in slow.rows()]
+    assert slow.run("-j", "2").code == 0
+    rows = [row["repetition"] for row in slow.rows()]
+    assert rows[: len(finished)] == finished and sorted(rows) == list(range(16))
+    slow.module("slow", SLOW.format(seconds=0))
+    slow.run("-o", "undisturbed")
+    resumed, undisturbed = Store(slow.results), Store(slow.folder / "undisturbed")
+    assert slow.numbers() == slow.numbers(undisturbed.folder)
+    for cell, result in undisturbed.results().items():
+        for ours, theirs in zip(
+            resumed.predictions(resumed.results()[cell]), undisturbed.predictions(result), strict=True
+        ):
+            assert ours.tobytes() == theirs.tobytes()
+
+
+def test_workers_end_when_only_the_run_itself_is_killed(slow):
+    process = in_the_middle(slow)
+    process.kill()
+    process.communicate(timeout=20)
+    wait_for(lambda: not processes_of_session(process.pid), 10)
+
+
+def test_a_second_run_on_the_same_folder_is_refused_by_its_name(slow):
+    process = in_the_middle(slow)
+    second = slow.run()
+    assert second.code == 2
+    assert "another probcal run is writing to results/small; wait for it, or choose -o" in second.said
+    assert "stale" not in slow.probcal("status", "results/small").said
+    os.killpg(process.pid, signal.SIGTERM)
+    process.communicate(timeout=20)
+    assert slow.run("--dry-run").code == 0

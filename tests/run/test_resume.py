@@ -1,0 +1,109 @@
+"""The same command again goes on from where the results are."""
+
+import json
+
+
+def test_when_all_is_done_nothing_runs_and_nothing_is_written(bench):
+    assert bench.run().code == 0
+    before = {path.name: path.read_bytes() for path in bench.results.iterdir()}
+    again = bench.run()
+    assert again.code == 0
+    assert "8 cells: 8 done" in again.said and "all cells are done" in again.said
+    assert {path.name: path.read_bytes() for path in bench.results.iterdir()} == before
+
+
+def test_only_what_is_missing_runs(bench):
+    bench.run("-l", "dummy")
+    bench.config(repeats=3)
+    assert "12 cells: 4 done, 8 to run" in bench.run().said
+    assert [(row["repetition"], row["learner"]) for row in bench.rows()] == [
+        *[(0, "dummy"), (0, "dummy"), (1, "dummy"), (1, "dummy")],
+        *[(0, "tree"), (0, "tree"), (1, "tree"), (1, "tree")],
+        *[(2, "dummy"), (2, "dummy"), (2, "tree"), (2, "tree")],
+    ]
+
+
+def test_a_cell_alone_gives_the_number_it_gives_among_all(bench):
+    bench.run()
+    bench.run("-d", "wine-first", "-l", "tree", "-m", "probing", "-o", "alone")
+    alone, among_all = bench.numbers(bench.folder / "alone"), bench.numbers()
+    assert list(alone) == ["wine-first/0/tree/probing", "wine-first/1/tree/probing"]
+    assert alone == {cell: among_all[cell] for cell in alone}
+
+
+def test_a_run_of_a_part_describes_the_whole_experiment(bench):
+    bench.run("-l", "dummy", "-m", "direct")
+    kept = json.loads((bench.results / "experiment.json").read_text())
+    assert [(column["learner"], column["method"]) for column in kept["columns"]] == [
+        ("dummy", "direct"),
+        ("dummy", "probing"),
+        ("tree", "direct"),
+        ("tree", "probing"),
+    ]
+    assert "8 cells: 2 done, 6 to run" in bench.probcal("status", str(bench.results)).said
+
+
+def test_each_run_that_did_something_has_its_provenance_once(bench):
+    bench.run("-l", "dummy")
+    bench.run("-l", "dummy")
+    bench.run()
+    first, second = bench.runs()
+    assert (first["cells"], second["cells"]) == (4, 4)
+    assert [row["run"] for row in bench.rows()] == [first["run"]] * 4 + [second["run"]] * 4
+    assert first["versions"]["scikit-learn"] and first["code"]["probcal.run.execute"] and first["data"]["wine-first"]
+
+
+def test_a_finished_experiment_needs_its_data_no_more(bench):
+    bench.config(datasets=[bench.coins(), "wine-first"])
+    assert bench.run("--data-dir", str(bench.folder)).code == 0
+    (bench.folder / "coins" / "coins.csv").unlink()
+    for path in sorted((bench.folder / "cache").rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    assert bench.run().code == 0
+
+
+def test_settings_of_the_call_change_no_number(bench):
+    bench.config(datasets=["wine-first", "wisconsin"])
+    bench.run("-o", "one")
+    for folder, words in (
+        ("two", ["-j", "2"]),
+        ("timed", ["--timeout", "60"]),
+        ("turned", ["-d", "wisconsin", "-d", "wine-first"]),
+    ):
+        assert bench.run("-o", folder, *words).code == 0
+        assert bench.numbers(bench.folder / folder) == bench.numbers(bench.folder / "one")
+
+
+def test_a_learner_that_changes_its_input_changes_it_for_no_other(bench):
+    bench.module(
+        "spoiler",
+        """
+        from sklearn.dummy import DummyClassifier
+
+        class Numbers(DummyClassifier):
+            def fit(self, X, y, sample_weight=None):
+                X[:] = 0
+                return super().fit(X, y)
+
+        class Frames(DummyClassifier):
+            def fit(self, X, y, sample_weight=None):
+                X["alcohol"] = 0.0
+                X.drop(columns=list(X)[1:], inplace=True)
+                return super().fit(X, y)
+        """,
+    )
+    native = {"type": "probcal.learners.kernel_nb.KernelNaiveBayes", "encoding": "native"}
+    learners = {
+        "numbers": {"type": "spoiler.Numbers"},
+        "tree": {},
+        "frames": {"type": "spoiler.Frames", "encoding": "native"},
+        "nb": native,
+    }
+    bench.config(learners=learners, methods=["direct"])
+    assert bench.run().code == 1
+    bench.run("-l", "tree", "-l", "nb", "-o", "alone")
+    after, alone = bench.numbers(), bench.numbers(bench.folder / "alone")
+    assert alone == {cell: after[cell] for cell in alone}
+    assert [row["message"] for row in bench.rows() if row["learner"] == "numbers"] == [
+        "assignment destination is read-only"
+    ] * 2

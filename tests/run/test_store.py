@@ -1,0 +1,135 @@
+"""The results folder: each result is there the moment its cell has ended, and nothing else is."""
+
+import json
+
+import numpy as np
+import pytest
+
+from probcal.errors import StoreError
+from probcal.metrics import all_metrics
+from probcal.store import CellResult, Store
+
+Y, P = np.array([0, 1, 1], dtype=np.int8), np.array([0.1, 0.7, np.nextafter(1, 0)])
+
+
+def result(repetition=0, run="run1", **more):
+    return CellResult("adult", repetition, "j48", "probing", "done", run, 1.5, metrics={"rms": 0.3}, **more)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "results")
+
+
+def test_a_result_is_on_disk_as_soon_as_it_is_added(store):
+    with store.writing("small"):
+        store.add(result(), Y, P)
+        assert list(Store(store.folder).results()) == ["adult/0/j48/probing"]
+        assert np.array_equal(Store(store.folder).predictions(store.results()["adult/0/j48/probing"])[1], P)
+
+
+def test_a_result_comes_back_as_it_was(store):
+    odd = result(
+        key={"data": "ab"},
+        n_train=3,
+        warnings={"UserWarning": 2},
+        message="two\nlines\u2028and \x85 more",
+        error_type="ValueError",
+        traceback="",
+    )
+    with store.writing("small"):
+        store.add(odd)
+    assert store.results()[odd.id] == odd
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), 0.1 + 0.2, 5e-324])
+def test_a_metric_comes_back_to_the_last_bit(store, value):
+    with store.writing("small"):
+        store.add(CellResult("adult", 0, "j48", "probing", "done", "run1", 1.0, metrics={"cxe": value}))
+    assert np.array_equal(store.results()["adult/0/j48/probing"].metrics["cxe"], value, equal_nan=True)
+    json.loads((store.folder / "cells.jsonl").read_text(), parse_constant=pytest.fail)
+
+
+def test_the_last_result_of_a_cell_counts(store):
+    with store.writing("small"):
+        store.add(result(run="run1"))
+        store.add(result(run="run2"))
+    assert store.results()["adult/0/j48/probing"].run == "run2"
+
+
+@pytest.mark.parametrize("torn", ['{"dataset": "adu', '{"dataset": "adult"}', '{"dataset": "adult", "rep\xff'])
+def test_a_torn_last_line_is_ignored_and_cut_off_by_the_next_run(store, torn):
+    with store.writing("small"):
+        store.add(result(0))
+    with (store.folder / "cells.jsonl").open("a", encoding="latin-1") as file:
+        file.write(torn)
+    assert list(store.results()) == ["adult/0/j48/probing"]
+    with store.writing("small"):
+        store.add(result(1))
+    assert list(store.results()) == ["adult/0/j48/probing", "adult/1/j48/probing"]
+    assert len((store.folder / "cells.jsonl").read_bytes().splitlines()) == 2
+
+
+def test_a_broken_line_elsewhere_is_told_with_its_number(store):
+    with store.writing("small"):
+        store.add(result(0))
+    path = store.folder / "cells.jsonl"
+    path.write_text("nonsense\n" + path.read_text())
+    with pytest.raises(StoreError, match=r"cells\.jsonl:1: is not the result of a cell; remove this line"):
+        store.results()
+
+
+def test_kept_predictions_reproduce_the_metrics(bench):
+    bench.run()
+    kept = Store(bench.results)
+    for found in kept.results().values():
+        y, p = kept.predictions(found)
+        assert len(y) == found.n_test
+        assert all_metrics(y, p) == found.metrics
+
+
+def test_predictions_come_back_to_the_last_bit_also_of_an_earlier_run(store):
+    with store.writing("small"):
+        store.add(result(0), Y, P)
+    with store.writing("small"):
+        store.add(result(1), Y[:2], P[:2])
+    for number, (y, p) in enumerate([(Y, P), (Y[:2], P[:2])]):
+        found = store.predictions(store.results()[f"adult/{number}/j48/probing"])
+        assert (found[0].tobytes(), found[1].tobytes()) == (y.tobytes(), p.tobytes())
+
+
+@pytest.mark.parametrize("left", [0, 1, 26])
+def test_predictions_cut_off_by_a_kill_are_not_taken_for_whole(store, left):
+    with store.writing("small"):
+        store.add(result(), Y, P)
+    path = store.folder / "predictions.bin"
+    path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(StoreError, match=r"predictions\.bin does not hold the predictions behind adult/0/j48/probing"):
+        store.predictions(store.results()["adult/0/j48/probing"])
+
+
+def test_a_second_writer_is_refused(store):
+    with store.writing("small"), pytest.raises(StoreError, match="another probcal run is writing"):
+        Store(store.folder).writing("small").__enter__()
+    with store.writing("small"):
+        pass
+
+
+def test_the_folder_of_another_experiment_is_refused(store):
+    with store.writing("small"):
+        store.write_experiment({"name": "small"})
+    with pytest.raises(StoreError, match='holds the results of experiment "small", not of "large"; choose another'):
+        store.writing("large").__enter__()
+
+
+def test_a_folder_of_other_things_is_refused_and_left_as_it_is(tmp_path):
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(StoreError, match=r"is not a results folder \(it holds 'thesis\.tex'\)"):
+        Store(tmp_path).writing("small").__enter__()
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_a_file_in_the_place_of_the_folder_is_told(tmp_path):
+    (tmp_path / "results").write_text("")
+    with pytest.raises(StoreError, match="is a file; choose a folder with -o"):
+        Store(tmp_path / "results").writing("small").__enter__()

@@ -1,0 +1,298 @@
+"""A user's mistake: one message with the place, exit code 2, no traceback, and nothing lost in the results."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.commands import contents, probcal, refused
+
+CONFIG = """\
+name: small
+datasets: [wine-first]
+learners: [tree]
+methods: [direct, sigmoid]
+"""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Path:
+    """A folder with ``small.yaml`` and, in ``results``, its finished cells."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "small.yaml").write_text(CONFIG)
+    for words in (("run", folder / "small.yaml", "-o"), ("table",), ("status",)):
+        result = probcal(*words, folder / "results")
+        assert result.exit_code == 0, result.output
+    return folder
+
+
+@pytest.fixture
+def here(finished, tmp_path, monkeypatch) -> Path:
+    """A copy of ``finished`` to work in."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path
+
+
+@pytest.fixture
+def unchanged(here) -> Iterator[Path]:
+    """The results folder, which must be, byte for byte, as it was."""
+    folder = here / "results"
+    before = contents(folder)
+    yield folder
+    assert contents(folder) == before
+
+
+# --- the experiment file -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "fetch"])
+def test_every_fault_of_a_config_is_printed_at_once_as_file_line_and_message(here, unchanged, command):
+    Path("small.yaml").write_text(CONFIG.replace("wine-first", "wine-fist").replace("[tree]", "[tre]") + "sede: 3\n")
+    lines = refused(command, "small.yaml").splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["small.yaml:2", "small.yaml:3", "small.yaml:5"]
+    assert all("did you mean" in line for line in lines)
+
+
+def test_a_mistake_ends_the_real_process_with_2_and_one_message_on_stderr(here, unchanged):
+    Path("small.yaml").write_text("name: small\n\tdatasets: []\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "probcal", "run", "small.yaml", "-o", "results"],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    message = "error: small.yaml:2: a tab stands in the indentation; YAML allows only spaces there\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("absent.yaml", "absent.yaml: there is no such file"),
+        (
+            "quikstart",
+            'there is no file "quikstart" and no shipped experiment of that name; did you mean "quickstart"?',
+        ),
+        (".", ".: cannot be read: Is a directory"),
+        ("", ".: cannot be read: Is a directory"),
+        ("small.yaml/below.yaml", "small.yaml/below.yaml: cannot be read: Not a directory"),
+        ("x" * 300, "there is no file"),
+        ("x" * 300 + ".yaml", "cannot be read: File name too long"),
+    ],
+)
+def test_a_config_that_is_not_there_is_named(here, unchanged, name, message):
+    assert message in refused("run", name, "-o", "results")
+
+
+def test_control_characters_out_of_a_broken_file_do_not_reach_the_terminal(here):
+    Path("small.yaml").write_text(CONFIG + '"\\e[2J\\a": 1\n')
+    assert 'unknown key "\\x1b[2J\\x07"' in refused("validate", "small.yaml")
+
+
+# --- the words of the command --------------------------------------------------------------------
+
+
+def test_names_that_are_not_in_the_experiment_are_told_all_at_once_with_near_misses(here, unchanged):
+    said = refused("run", "small.yaml", "-o", "results", "-d", "wine", "-l", "treee", "-m", "sigmod", "-m", "direct")
+    assert said.splitlines() == [
+        'small has no data set "wine"; did you mean "wine-first"? (it has: wine-first)',
+        'small has no learner "treee"; did you mean "tree"? (it has: tree)',
+        'small has no method "sigmod"; did you mean "sigmoid"? (it has: direct, sigmoid)',
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("-j", "0"), ("-j", "-1"), ("-j", "two"), ("--seed", "-1"), ("--seed", "9" * 5000), ("--timeout", "soon"),
+     ("--timeout", "-5"), ("--timeout", ""), ("--timeout", "nan"), ("--timeout", "1e300"), ("--timeout", "500h"),
+     ("--no-such-option",)],
+)  # fmt: skip
+def test_an_option_with_a_nonsense_value_is_a_usage_error(here, unchanged, words):
+    said = refused("run", "small.yaml", "-o", "results", *words)
+    assert said.startswith("Usage: ") and words[0] in said
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+@pytest.mark.parametrize("folder", ["absent", "small.yaml"])
+def test_a_data_dir_that_is_no_folder_is_named(here, unchanged, folder, words):
+    said = refused("run", "small.yaml", "-o", "results", "--data-dir", folder, *words)
+    assert said == f"--data-dir names {folder}, which is not a folder"
+
+
+def test_a_data_dir_in_the_environment_that_is_no_folder_is_named(here, unchanged, monkeypatch):
+    monkeypatch.setenv("PROBCAL_DATA_DIR", "absent")
+    assert refused("fetch", "small.yaml") == "PROBCAL_DATA_DIR names absent, which is not a folder"
+
+
+# --- the results folder --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_the_results_folder_of_another_experiment_is_left_alone(here, unchanged, words):
+    Path("small.yaml").write_text(CONFIG.replace("name: small", "name: other"))
+    assert refused("run", "small.yaml", "-o", "results", *words) == (
+        'results holds the results of experiment "small", not of "other"; choose another with -o'
+    )
+
+
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_a_folder_of_other_things_is_left_alone(here, words):
+    Path("thesis").mkdir()
+    Path("thesis/chapter.tex").write_text("mine")
+    said = refused("run", "small.yaml", "-o", "thesis", *words)
+    assert said.startswith("thesis is not empty and is not a results folder (it holds 'chapter.tex')")
+    assert contents(Path("thesis")) == {"chapter.tex": b"mine"}
+
+
+def test_an_output_that_is_a_file_is_left_alone(here):
+    Path("notes").write_text("mine")
+    assert refused("run", "small.yaml", "-o", "notes") == "notes is a file; choose a folder with -o"
+    assert Path("notes").read_text() == "mine"
+
+
+def test_an_output_below_a_file_is_named(here):
+    Path("notes").write_text("mine")
+    said = refused("run", "small.yaml", "-o", "notes/below")
+    assert said == "cannot write to notes/below: Not a directory; choose another with -o"
+    assert Path("notes").read_text() == "mine"
+
+
+@pytest.mark.parametrize("command", ["table", "status"])
+@pytest.mark.parametrize(
+    ("folder", "message"),
+    [
+        ("absent", "absent is not there; give a folder of results, as probcal run makes them"),
+        ("small.yaml", "small.yaml is a file; give a folder of results, as probcal run makes them"),
+        ("empty", "empty holds no results; probcal run puts them there"),
+    ],
+)
+def test_a_folder_without_results_is_named(here, unchanged, command, folder, message):
+    Path("empty").mkdir()
+    assert refused(command, folder) == message
+
+
+BROKEN_LINES = [b"{", b"[]", b"7", b"null", b'"text"', b"\xff\xfe", b'{"dataset": "wine-first"}', b"[" * 100_000,
+                b'{"dataset": 1, "repetition": 0, "learner": "tree", "method": "direct", "status": "done", '
+                b'"run": "r", "seconds": 1}']  # fmt: skip
+
+
+@pytest.mark.parametrize("line", BROKEN_LINES, ids=range(len(BROKEN_LINES)))
+@pytest.mark.parametrize("command", [("run", "small.yaml", "-o"), ("table",)])
+def test_a_broken_line_in_the_middle_of_the_results_is_named_and_nothing_is_changed(here, line, command):
+    cells = Path("results/cells.jsonl")
+    first, second = cells.read_bytes().splitlines()
+    cells.write_bytes(b"\n".join([first, line, second, line, b""]))
+    before = contents(Path("results"))
+    assert refused(*command, "results").splitlines() == [
+        f"results/cells.jsonl:{number}: is not the result of a cell; remove this line to run that cell again"
+        for number in (2, 4)
+    ]
+    assert contents(Path("results")) == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"title": "x"}', "[" * 100_000, "\0"])
+@pytest.mark.parametrize("command", [("run", "small.yaml", "-o"), ("table",), ("status",)])
+def test_a_damaged_description_of_the_experiment_is_named_and_nothing_is_changed(here, text, command):
+    Path("results/experiment.json").write_text(text)
+    before = contents(Path("results"))
+    assert refused(*command, "results").startswith("results/experiment.json ")
+    assert contents(Path("results")) == before
+
+
+@pytest.mark.parametrize("key", ["config", "config_path", "seed", "quick", "columns", "datasets", "repetitions"])
+def test_a_description_that_lacks_a_part_is_named_by_the_command_that_needs_it(here, key):
+    path = Path("results/experiment.json")
+    path.write_text(path.read_text().replace(f'"{key}":', '"something_else":', 1))
+    results = [probcal(command, "results") for command in ("table", "status")]
+    said = [result.stderr for result in results if result.exit_code == 2]
+    assert said and all("results/experiment.json" in message and key in message for message in said)
+
+
+def test_the_experiment_of_a_results_folder_that_is_no_longer_sound_is_told_with_its_line(here, unchanged):
+    path = unchanged / "experiment.json"
+    whole = path.read_text()
+    path.write_text(whole.replace("wine-first]", "wine-gone]"))
+    result = probcal("status", "results")
+    assert result.exit_code == 2 and 'small.yaml:2: there is no data set "wine-gone"' in result.stderr
+    path.write_text(whole)
+
+
+# --- folders that cannot be written --------------------------------------------------------------
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def ordinary_user(finished, monkeypatch) -> Iterator[Path]:
+    """A folder with a finished experiment, seen by a user whom permissions bind.
+
+    They do not bind root, as whom tests run in many a container: there this process gives up root's
+    rights (the effective user becomes ``nobody``) until the test is over, so that the kernel itself
+    refuses what it would refuse any user. The folder lies outside pytest's own, which is root's alone,
+    and all modules that the commands need have been imported by ``finished``.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copytree(finished, folder, dirs_exist_ok=True)
+        is_root = os.geteuid() == 0
+        if is_root:
+            for path in (folder, *folder.rglob("*")):
+                os.chown(path, NOBODY, NOBODY)
+            os.seteuid(NOBODY)
+        monkeypatch.setenv("PROBCAL_CACHE_DIR", str(folder / "cache"))
+        monkeypatch.chdir(folder)
+        try:
+            yield folder
+        finally:
+            if is_root:
+                os.seteuid(0)
+            for path in (folder, *folder.rglob("*")):
+                path.chmod(0o700)
+
+
+def forbid_writing(folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
+def test_a_read_only_results_folder_is_named_and_left_as_it_is(ordinary_user):
+    before = contents(ordinary_user / "results")
+    forbid_writing(ordinary_user / "results")
+    said = refused("run", "small.yaml", "-o", "results", "--seed", "5")
+    assert said == "cannot write to results: Permission denied; choose another with -o"
+    assert contents(ordinary_user / "results") == before
+
+
+def test_a_read_only_results_folder_can_still_be_shown(ordinary_user):
+    before = contents(ordinary_user / "results")
+    forbid_writing(ordinary_user / "results")
+    for command in ("table", "status"):
+        assert probcal(command, "results").exit_code == 0
+    assert contents(ordinary_user / "results") == before
+
+
+def test_a_folder_that_cannot_be_made_is_named(ordinary_user):
+    forbid_writing(ordinary_user)
+    said = refused("run", "small.yaml", "-o", "new")
+    assert said == "cannot write to new: Permission denied; choose another with -o"
+
+
+def test_a_config_that_may_not_be_read_is_named(ordinary_user):
+    (ordinary_user / "small.yaml").chmod(0)
+    assert refused("run", "small.yaml", "-o", "results") == "small.yaml: cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize("command", [("table",), ("status",), ("run", "small.yaml", "-o")])
+def test_results_that_may_not_be_read_are_named(ordinary_user, command):
+    (ordinary_user / "results" / "cells.jsonl").chmod(0)
+    result = probcal(*command, "results")
+    assert result.exit_code == 2 and "Permission denied" in result.stderr and "results" in result.stderr

@@ -1,0 +1,203 @@
+"""An experiment file is taken whole or refused with all its faults, each with its line and told once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from probcal.config import config_names, find_config, read_experiment
+from probcal.errors import FileProblems, ProbcalError
+from tests.small_config import experiment, faults, the_fault
+
+
+def test_a_sound_file_is_taken_with_every_name_resolved(tmp_path):
+    sound = experiment(tmp_path)
+    assert [card.name for card in sound.cards] == ["wine-first"]
+    pairs = [(column.learner.name, column.method.name, column.method.params) for column in sound.columns]
+    assert pairs == [
+        ("tree", "direct", {}),
+        ("tree", "probing", {"weighting": "rejection"}),
+        ("nb", "direct", {}),
+        ("nb", "probing", {}),
+    ]
+    assert sound.columns[0].learner.params == {"criterion": "entropy", "min_samples_leaf": 2, "max_depth": 3}
+
+
+@pytest.mark.parametrize("name", config_names())
+def test_every_shipped_experiment_is_sound(name):
+    assert read_experiment(find_config(name)).name == name
+
+
+def test_all_faults_of_a_config_are_reported_at_once_each_with_its_line(tmp_path):
+    found = faults(
+        tmp_path,
+        ("name: small", "nmae: small"),
+        ("[wine-first]", "[wine-frist]"),
+        ("max_depth: 3", "max_dept: 3"),
+        ("type: kernel_nb", "type: kernel_bn"),
+        ("{weighting: rejection}", "{weightng: rejection}"),
+        ("[rms, auc]", "[rsm, auc]"),
+        more="seed: x\n",
+    )
+    assert [line for line, _ in found] == [1, 1, 2, 4, 5, 8, 9, 10]
+    said = "\n".join(message for _, message in found)
+    for near in ("name", "wine-first", "max_depth", "kernel_nb", "weighting", "rms"):
+        assert f'did you mean "{near}"?' in said
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "message"),
+    [
+        (("[wine-first]", "[wine-fist]"), 2, 'no data set "wine-fist"; did you mean "wine-first"?'),
+        (("type: kernel_nb", "type: kernelnb"), 5, 'no learner "kernelnb"; did you mean "kernel_nb"?'),
+        (("nb: {type: kernel_nb}", "svm:"), 5, 'no learner "svm"; did you mean "linear_svm"?'),
+        (("[direct, probing]", "[direct, probing, baging]"), 6, 'no method "baging"; did you mean "bagging"?'),
+        (("[rms, auc]", "[RMSE, auc]"), 9, 'no metric "RMSE"; did you mean "rms"?'),
+        (("type: kernel_nb", "type: kernel_nb, encoding: nativ"), 5, 'no encoding "nativ"; did you mean "native"?'),
+        (("[rms, auc]", "[rms, auc]\npaper: langford"), 10, 'did you mean "langford-zadrozny-2005"?'),
+        (("  tree: [", "  tre: ["), 8, '"tre" is not one of the learners; did you mean "tree"?'),
+        (("[direct, {", "[drect, {"), 8, '"drect" is not one of the methods; did you mean "direct"?'),
+    ],
+)
+def test_a_near_miss_of_a_name_gets_a_suggestion(tmp_path, change, line, message):
+    found, said = the_fault(tmp_path, change)
+    assert found == line and message in said
+
+
+def test_the_paper_s_learner_is_checked_against_the_paper(tmp_path):
+    change = ("type: kernel_nb", "type: kernel_nb, paper: NBB")
+    assert the_fault(tmp_path, change, more="paper: langford-zadrozny-2005\n") == (
+        5,
+        'the paper has no learner "NBB"; did you mean "NB"? (it has: J48, SVM, NB, Log)',
+    )
+
+
+def test_a_misspelt_method_is_told_once_though_combinations_name_it_rightly(tmp_path):
+    line, message = the_fault(tmp_path, ("[direct, probing]", "[direct, probin]"))
+    assert line == 6 and 'no method "probin"; did you mean "probing"?' in message
+
+
+def test_a_name_with_no_neighbour_is_answered_with_all_that_there_are(tmp_path):
+    assert the_fault(tmp_path, ("[rms, auc]", "[brier]")) == (
+        9,
+        'there is no metric "brier" (there are: cxe, rms, auc, c_emp)',
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("[wine-first]", "[wine-first, wine-first]"), 'the data set "wine-first" is listed twice'),
+        (("[rms, auc]", "[rms, auc, rms]"), 'the metric "rms" is listed twice'),
+        (("[direct, probing]", "[direct, probing, direct]"), 'the method "direct" is listed twice'),
+        (("[direct, {", "[direct, direct, {"), "tree with direct is listed twice"),
+        (("  nb: {", "  tree: {"), 'the key "tree" is already given on line 4'),
+    ],
+)
+def test_a_name_given_twice_is_told(tmp_path, change, message):
+    assert the_fault(tmp_path, change)[1].startswith(message)
+
+
+def test_two_cards_of_one_name_are_refused_for_their_cells_would_be_the_same(tmp_path):
+    shipped = Path(__file__).parents[1] / "datasets" / "wine-first.yaml"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "wine-first.yaml").write_text(shipped.read_text())
+    line, message = the_fault(tmp_path, ("[wine-first]", "\n  - wine-first\n  - mine/wine-first.yaml"))
+    assert line == 4 and 'are both called "wine-first"; rename one' in message
+
+
+@pytest.mark.parametrize("name", ["../up", "a b", "", "-x", "x" * 101, "a/b", ".hidden"])
+def test_a_name_that_cannot_name_a_folder_is_refused(tmp_path, name):
+    line, message = the_fault(tmp_path, ("name: small", f'name: "{name}"'))
+    assert line == 1 and "cannot name a folder of results" in message
+
+
+@pytest.mark.parametrize("name", ["a/b", "a b", "a+b", "x" * 101, "..", ""])
+def test_a_learner_s_name_that_cannot_be_part_of_a_file_s_is_refused(tmp_path, name):
+    line, message = the_fault(tmp_path, ("  nb: {", f'  "{name}": {{'))
+    assert line == 5 and "cannot name a learner: only letters, digits" in message
+
+
+@pytest.mark.parametrize("name", ["no", "on", "null_", "1e3x", "naïve"])
+def test_a_word_that_yaml_could_take_for_a_value_is_a_name_like_any_other(tmp_path, name):
+    columns = experiment(tmp_path, ("  nb: {", f"  {name}: {{")).columns
+    assert columns[-1].learner.name == name
+
+
+# --- form ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "message"),
+    [
+        (("name: small", "name: 5"), 1, "name must be text, not 5; put it in quotes"),
+        (("name: small", "name:"), 1, "name must be text, not nothing"),
+        (("[wine-first]", "wine-first"), 2, "datasets must be a list, as in [a, b], not 'wine-first'"),
+        (("[wine-first]", ""), 2, "datasets must be a list, as in [a, b], not nothing"),
+        (("[wine-first]", "[]"), 2, "datasets must not be empty"),
+        (("[wine-first]", "[7]"), 2, "datasets[1] must be text, not 7; put it in quotes"),
+        (("{max_depth: 3}", "[3]"), 4, "learners.tree.params must be a mapping, as in {a: b}, not [3]"),
+        (("{max_depth: 3}", "{3: 3}"), 4, "the key 3 must be text; put it in quotes"),
+        (("type: kernel_nb", "type: [kernel_nb]"), 5, "learners.nb.type must be text, not ['kernel_nb']"),
+        (("type: kernel_nb", "type: 5"), 5, "learners.nb.type must be text, not 5; put it in quotes"),
+        (("type: kernel_nb", "tpye: kernel_nb"), 5, 'unknown key "tpye"; did you mean "type"?'),
+        (("  nb: {", "  2020: {"), 5, "the key 2020 must be text; put it in quotes"),
+        (("[direct, probing]", "[direct, probing, {bagging: }]"), 6, "methods: a list may hold only names"),
+        (("tree: [direct, {probing: {weighting: rejection}}]", "tree: direct"), 8, "must be a list, as in [a, b]"),
+        (("tree: [direct, {probing: {weighting: rejection}}]", "tree: []"), 8, "combinations.tree must not be empty"),
+        (("tree: [direct, {probing: {weighting: rejection}}]", "tree:"), 8, "must be a list, as in [a, b], not noth"),
+        (("[direct, {probing: {weighting: rejection}}]", "[direct, 5]"), 8, "combinations: a method stands alone"),
+        (("[direct, {probing: {weighting: rejection}}]", "[{direct: 5}]"), 8, "must be a mapping, as in {a: b}"),
+        (("[rms, auc]", "[rms, 3]"), 9, "metrics[2] must be text, not 3; put it in quotes"),
+        (("[rms, auc]", "[rms]\nseed: true"), 10, "seed must be a whole number, not true"),
+        (("[rms, auc]", "[rms]\nseed: -1"), 10, "seed must be at least 0, not -1"),
+        (("[rms, auc]", "[rms]\nrepeats: 0"), 10, "repeats must be at least 1, not 0"),
+        (("[rms, auc]", "[rms]\nrepeats: 2.5"), 10, "repeats must be a whole number, not 2.5"),
+        (("[rms, auc]", "[rms]\nrepeats: 1000000000"), 10, "repeats must be at most 10000, not 1000000000"),
+        (("[rms, auc]", "[rms]\ntitle: 2005"), 10, "title must be text, not 2005; put it in quotes"),
+        (("[rms, auc]", "[rms]\npaper: [a]"), 10, "paper must be text, not ['a']"),
+    ],
+)  # fmt: skip
+def test_a_wrong_type_is_told_once_with_its_line(tmp_path, change, line, message):
+    found, said = the_fault(tmp_path, change)
+    assert found == line and message in said
+
+
+@pytest.mark.parametrize(
+    "section", ["", "5", "[]", "{tree: 5, nb: {type: kernel_nb}}", "{tree: {type: []}, nb: {type: kernel_nb}}"]
+)
+def test_a_malformed_section_or_entry_is_not_told_again_where_combinations_name_it(tmp_path, section):
+    entries = "\n  tree: {params: {max_depth: 3}}\n  nb: {type: kernel_nb}"
+    line, message = the_fault(tmp_path, (f"learners:{entries}", f"learners: {section}"))
+    assert line == 3 and message.startswith("learners")
+
+
+def test_a_file_of_empty_sections_is_told_section_by_section(tmp_path):
+    path = tmp_path / "hollow.yaml"
+    path.write_text("name: hollow\ndatasets:\nlearners:\nmethods:\ncombinations:\nmetrics:\n")
+    with pytest.raises(FileProblems) as caught:
+        read_experiment(path)
+    assert [problem.line for problem in caught.value.problems] == [2, 3, 4, 5, 6]
+
+
+# --- choosing a part -----------------------------------------------------------------------------
+
+
+def test_names_that_the_experiment_does_not_have_are_told_all_at_once(tmp_path):
+    with pytest.raises(ProbcalError) as caught:
+        experiment(tmp_path).selected(("wine",), ("tre",), ("probe", "direct"))
+    assert str(caught.value).splitlines() == [
+        'small has no data set "wine"; did you mean "wine-first"? (it has: wine-first)',
+        'small has no learner "tre"; did you mean "tree"? (it has: nb, tree)',
+        'small has no method "probe"; did you mean "probing"? (it has: direct, probing)',
+    ]
+
+
+def test_a_choice_that_leaves_no_cell_is_refused(tmp_path):
+    change = ("[direct, {probing: {weighting: rejection}}]", "[direct]")
+    with pytest.raises(ProbcalError, match="small does not combine tree with probing"):
+        experiment(tmp_path, change).selected((), ("tree",), ("probing",))

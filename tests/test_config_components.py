@@ -1,0 +1,109 @@
+"""Learners and methods of an experiment: what cannot be built, or cannot go together, is told before anything runs."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.small_config import experiment, faults, the_fault
+
+
+def test_a_learner_parameter_that_is_unknown_gets_a_suggestion(tmp_path):
+    assert the_fault(tmp_path, ("max_depth: 3", "max_deph: 3")) == (
+        4,
+        'DecisionTreeClassifier takes no parameter "max_deph"; did you mean "max_depth"?',
+    )
+
+
+def test_a_method_parameter_that_is_unknown_is_told_where_it_is_written(tmp_path):
+    methods = "methods:\n  direct:\n  probing:\n    params:\n      n_probs: 3"
+    assert the_fault(tmp_path, ("methods: [direct, probing]", methods)) == (
+        10,
+        'ProbingClassifier takes no parameter "n_probs"; did you mean "n_probes"?',
+    )
+
+
+def test_every_wrong_value_of_a_component_is_told_though_its_own_check_stops_at_the_first(tmp_path):
+    params = "max_depth: -3, min_samples_leaf: 0, criterion: gini"
+    found = faults(tmp_path, ("max_depth: 3", params))
+    assert [line for line, _ in found] == [4, 4]
+    assert "'max_depth'" in found[0][1] and "'min_samples_leaf'" in found[1][1]
+
+
+def test_a_wrong_value_of_a_method_is_told_once_and_not_for_every_learner(tmp_path):
+    methods = "{direct: , probing: {params: {n_probes: 0, clip: 5, loss: log}}}"
+    found = faults(tmp_path, ("[direct, probing]", methods))
+    assert [message for _, message in found] == [
+        "clip must be two rising numbers within [0, 1], not 5",
+        "loss must be one of ('log_loss', 'squared_error'), not 'log'",
+        "n_probes must be a whole number from 1, not 0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("sklearn.ensamble.Forest", "cannot be imported: No module named 'sklearn.ensamble'"),
+        ("sklearn.tree.DecisionTreeClasifier", 'did you mean "DecisionTreeClassifier"?'),
+        ("sklearn.tree", 'there is no class "tree" in sklearn'),
+        (".tree.Tree", "is not an import path"),
+        ("..", "is not an import path"),
+        ("os.system", 'there is no class "system" in os'),
+        ("pathlib.Path", "Path is not a classifier: it has no fit and no predict"),
+        ("sklearn.linear_model.LinearRegression", "LinearRegression is not a classifier"),
+        ("sklearn.multiclass.OneVsRestClassifier", "cannot be made"),
+    ],
+)
+def test_an_import_path_that_gives_no_learner_is_told_at_its_line(tmp_path, path, message):
+    line, said = the_fault(tmp_path, ("kernel_nb", path))
+    assert line == 5 and message in said
+
+
+@pytest.mark.parametrize("fault", ["1 / 0", "raise SystemExit", "import nothing_such", "def f(:"])
+def test_a_module_of_the_user_s_that_cannot_be_imported_is_told(tmp_path, monkeypatch, fault):
+    (tmp_path / "broken_module.py").write_text(fault)
+    monkeypatch.syspath_prepend(tmp_path)
+    line, said = the_fault(tmp_path, ("kernel_nb", "broken_module.Learner"))
+    assert line == 5 and '"broken_module.Learner" cannot be imported' in said
+
+
+def test_a_class_that_takes_any_parameter_is_not_asked_which(tmp_path, monkeypatch):
+    (tmp_path / "own_learner.py").write_text(
+        "from sklearn.tree import DecisionTreeClassifier\n\n"
+        "class Own(DecisionTreeClassifier):\n"
+        "    def __init__(self, **anything):\n        super().__init__()\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert experiment(tmp_path, ("kernel_nb", "own_learner.Own, params: {whatever: 1}"))
+    sys.modules.pop("own_learner")
+
+
+def test_a_method_must_take_a_learner(tmp_path):
+    methods = "{direct: , probing: , mine: {type: sklearn.svm.SVC}}"
+    assert the_fault(tmp_path, ("[direct, probing]", methods)) == (
+        6,
+        'SVC takes no "estimator", so it cannot be a method',
+    )
+
+
+def test_any_meta_estimator_can_be_a_method(tmp_path):
+    methods = "{direct: , probing: , platt: {type: sklearn.calibration.CalibratedClassifierCV}}"
+    assert experiment(tmp_path, ("[direct, probing]", methods)).columns[-1].method.name == "platt"
+
+
+def test_a_learner_that_gives_labels_only_cannot_go_under_direct(tmp_path):
+    line, message = the_fault(tmp_path, ("kernel_nb", "linear_svm"))
+    assert line == 5 and message.startswith(
+        "nb with direct: LinearSVC gives labels only and direct needs predict_proba"
+    )
+    assert "leave the pair out with combinations" in message
+
+
+def test_weights_need_a_learner_that_takes_them(tmp_path):
+    nearest = ("kernel_nb", "sklearn.neighbors.KNeighborsClassifier")
+    pair = ("  tree: [", "  nb:\n    - direct\n    - probing: {weighting: weight}\n  tree: [")
+    assert the_fault(tmp_path, nearest, pair) == (
+        10,
+        "nb with probing: KNeighborsClassifier.fit takes no sample_weight; use weighting='rejection' or 'auto'",
+    )

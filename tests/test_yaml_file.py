@@ -1,0 +1,189 @@
+"""YAML is read so that every fault has a line, and so that values are what they look like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ConfigDict
+
+from probcal.errors import FileProblems
+from probcal.yaml_file import YamlFile, validated
+
+
+class Inner(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    size: int
+    kind: dict[str, str] | str = "plain"
+
+
+class Outer(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    parts: dict[str, Inner] = {}
+    listed: list[int] = []
+
+
+def parsed(text: str) -> YamlFile:
+    return YamlFile(Path("small.yaml"), text)
+
+
+def value_of(text: str) -> Any:
+    return parsed(f"value: {text}").data["value"]
+
+
+def faults(text: str | bytes, tmp_path: Path) -> list[tuple[int, str]]:
+    """(line, message) of all that is wrong with a file of this content."""
+    path = tmp_path / "small.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(FileProblems) as caught:
+        validated(Outer, YamlFile.read(path))
+    assert str(caught.value).startswith(str(path))
+    return [(problem.line, problem.message) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("text", ["no", "yes", "on", "off", "2020-01-01", "1:30", "=", "0b1", "1_000", "NO"])
+def test_a_word_that_only_yaml_1_1_took_for_something_else_is_text(text):
+    assert value_of(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1e-3", 0.001), ("1E8", 1e8), (".5", 0.5), ("1.", 1.0), ("-2.5e+3", -2500.0), ("010", 10), ("-7", -7),
+     ("0x1F", 31), ("0o17", 15), ("true", True), ("False", False), ("~", None), ("null", None), ("", None),
+     (".inf", float("inf")), ("'5'", "5"), ('"no"', "no"), ("[1, a]", [1, "a"]), ("{a: 1}", {"a": 1})],
+)  # fmt: skip
+def test_a_value_is_read_as_yaml_1_2_has_it(text, value):
+    assert value_of(text) == value and type(value_of(text)) is type(value)
+
+
+def test_a_line_is_known_for_every_key_and_item_and_for_what_is_not_there_the_nearest_around_it():
+    file = parsed("name: a\nparts:\n  one:\n    size: 3\nlisted:\n  - 4\n  - 5\n")
+    assert [file.line(place) for place in ((), ("parts",), ("parts", "one", "size"), ("listed", 1))] == [1, 2, 4, 7]
+    assert file.line(("parts", "one", "kind", "deeper")) == 3
+    assert file.line(("absent",)) == 1
+
+
+def test_a_merged_key_has_the_line_where_it_is_written_and_the_mapping_s_own_key_wins():
+    file = parsed("a: &a\n  size: 1\n  kind: x\nb:\n  <<: *a\n  size: 2\n")
+    assert file.data["b"] == {"size": 2, "kind": "x"}
+    assert (file.line(("b", "size")), file.line(("b", "kind"))) == (6, 3)
+    assert file.problems == []
+
+
+def test_a_file_with_a_byte_order_mark_and_windows_line_ends_is_read_like_any_other(tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_bytes(b"\xef\xbb\xbfname: a\r\nlisted: [1]\r\n")
+    assert YamlFile.read(path).data == {"name": "a", "listed": [1]}
+
+
+def test_tabs_are_named_with_all_their_lines(tmp_path):
+    assert faults("name: a\nparts:\n\tone: {size: 1}\n\ttwo: {size: 1}\n", tmp_path) == [
+        (line, "a tab stands in the indentation; YAML allows only spaces there") for line in (3, 4)
+    ]
+
+
+def test_a_tab_behind_a_key_is_named_with_its_line(tmp_path):
+    assert faults("name: a\nlisted:\t[1]\n", tmp_path) == [
+        (2, "is not valid YAML: a tab stands where only a space may")
+    ]
+
+
+def test_a_tab_inside_a_text_is_no_fault():
+    assert parsed("name: |\n  one\n   \ttwo\n").data == {"name": "one\n \ttwo\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("name: a\nlisted: [1, 2\n", 2, "what begins here has no end"),
+        ('name: a\nother: "b\n', 2, "what begins here has no end"),
+        ("name: a\ntitle: b: c\n", 2, 'a text that holds ": " needs quotes'),
+        ("name: a\nother: @b\n", 2, "a text that starts with it needs quotes"),
+        ("name: a\nother: *b\n", 2, "found undefined alias 'b'"),
+        ("name: a\n---\nname: b\n", 2, "a second document begins here"),
+        ("name: a\nlisted: !!int x\n", 2, '"x" cannot be read as a whole number'),
+        ("name: a\nlisted: " + "9" * 5000 + "\n", 2, "cannot be read as a whole number"),
+        ("name: a\nother: !!float ''\n", 2, "cannot be read as a number"),
+        ("name: a\nother: !!bool maybe\n", 2, "cannot be read as true or false"),
+        ('name: a\nother: "\\ud800"\n', 2, "cannot be read as text"),
+        ("name: a\nother: !!python/name:os.system x\n", 2, "is not allowed"),
+        ("name: a\nother: !!set {a}\n", 2, 'the tag "!!set" is not allowed'),
+        ("name: a\n? [b, c]\n: 1\n", 2, "found unhashable key"),
+        ("name: a\nother: \0\n", 2, "the character 0x0 is not allowed"),
+        ("name: a\nother: &b [*b]\n", 2, "an alias stands inside what it stands for"),
+        ("name: a\nother: &b {<<: *b}\n", 2, "an alias stands inside what it stands for"),
+    ],
+)
+def test_a_fault_of_syntax_is_one_message_with_its_line(tmp_path, text, line, message):
+    [(found, said)] = faults(text, tmp_path)
+    assert found == line and message in said
+
+
+@pytest.mark.parametrize("step", ["{below}: &{here} [{many}]", "{below}: &{here} {{<<: [{many}]}}"])
+def test_aliases_of_aliases_that_stand_for_billions_of_values_are_refused_at_once(tmp_path, step):
+    lines = ["name: a", "k0: &k0 {x: 1}" if "<<" in step else "k0: &k0 [1]"]
+    for number in range(1, 40):
+        many = ", ".join([f"*k{number - 1}"] * 9)
+        lines.append(step.format(below=f"k{number}", here=f"k{number}", many=many))
+    [(_, message)] = faults("\n".join(lines), tmp_path)
+    assert "more than 100,000 values" in message
+
+
+@pytest.mark.parametrize("bracket", ["[", "{a: "])
+def test_a_file_nested_without_end_is_refused(tmp_path, bracket):
+    assert faults("name: " + bracket * 20_000, tmp_path) == [(0, "is nested too deeply")]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"", 1, "the file is empty; it must hold keys with values"),
+        (b"# nothing\n", 1, "the file is empty"),
+        (b"- a\n- b\n", 1, "the file is a list"),
+        (b"only words\n", 1, "the file is a single value"),
+        (b"name: a\nother: caf\xe9\n", 2, "is not UTF-8 text; save the file as UTF-8"),
+        ("name: a\n".encode("utf-16"), 1, "is not UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_no_mapping_or_no_text_is_refused(tmp_path, content, line, message):
+    [(found, said)] = faults(content, tmp_path)
+    assert found == line and said.startswith(message)
+
+
+@pytest.mark.parametrize("name", ["absent.yaml", "a\0b.yaml"])
+def test_a_file_that_is_not_there_is_named(tmp_path, name):
+    with pytest.raises(FileProblems, match="there is no such file"):
+        YamlFile.read(tmp_path / name)
+
+
+def test_a_folder_in_place_of_a_file_is_named(tmp_path):
+    with pytest.raises(FileProblems, match="cannot be read: Is a directory"):
+        YamlFile.read(tmp_path)
+
+
+def test_a_key_given_twice_is_told_with_both_lines_beside_all_other_faults(tmp_path):
+    assert faults("name: a\nlisted: x\nparts:\n  one: {size: 1}\n  one: {size: 2}\n", tmp_path) == [
+        (2, "listed must be a list, as in [a, b], not 'x'"),
+        (5, 'the key "one" is already given on line 4'),
+    ]
+
+
+def test_every_kind_of_fault_of_form_is_told_in_words_with_its_line(tmp_path):
+    parts = "  one: {size: big, kinds: x}\n  two: 3\n  3: {size: 1}\n  four: {kind: [a]}\n"
+    assert faults(f"nam: a\nparts:\n{parts}listed: [1, ~]\n", tmp_path) == [
+        (1, 'the key "name" is missing'),
+        (1, 'unknown key "nam"; did you mean "name"?'),
+        (3, "parts.one.size must be a whole number, not 'big'"),
+        (3, 'unknown key "kinds"; did you mean "kind"?'),
+        (4, "parts.two must be a mapping, as in {a: b}, not 3"),
+        (5, "the key 3 must be text; put it in quotes"),
+        (6, "parts.four.kind must be a mapping, as in {a: b} or text, not ['a']"),
+        (6, 'the key "parts.four.size" is missing'),
+        (7, "listed[2] must be a whole number, not nothing"),
+    ]
+
+
+def test_a_key_that_resembles_none_is_told_with_those_that_there_are(tmp_path):
+    assert faults("name: a\nzzz: 1\n", tmp_path) == [(2, 'unknown key "zzz" (known here: listed, name, parts)')]
