@@ -2,7 +2,8 @@
 
 Every figure is CPU seconds, user and system, of a command and of every process it started, as the
 system accounts for them: on a shared machine wall time says more about the neighbours. They only ever
-add to it, so the least of several runs is the figure. Linux only.
+add to it, so the least of several runs is the figure, and all run on one processor, whose caches they
+need not share with each other. Linux only.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def main() -> None:
     # workers outlive the command by moments and would be counted nowhere; now they become our children
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         sys.exit("this system cannot count the time of a command's workers")
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:
         rows = [help_seconds(), cell_seconds(Path(folder)), recognise_seconds(Path(folder))]
     print(tabulate(rows, headers=["figure", "measured", "target", "", "how"], tablefmt="github", maxcolwidths=60))

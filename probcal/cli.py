@@ -20,6 +20,9 @@ _FORMATS = ("markdown", "latex", "csv", "html")
 _LONGEST = 20 * 24 * 3600
 """Seconds; beyond 24 days the system's calls that wait take no number of milliseconds."""
 
+_NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
+"""What a system says that has run out of something; said of no file by name."""
+
 
 class _Commands(click.Group):
     """Prints a user's mistake as one message and ends with 2; an interruption ends with 130."""
@@ -37,9 +40,9 @@ class _Commands(click.Group):
             click.echo(f"error: {_visible(str(error))}", err=True)
             sys.exit(2)
         except OSError as error:
-            if error.errno == errno.EPIPE:  # the reader of our output has gone, which click ends quietly
+            if error.filename is None and error.errno not in _NO_FAULT_OF_OURS:
                 raise
-            click.echo(f"error: {error.filename or 'the system'}: {error.strerror or error}", err=True)
+            click.echo(f"error: {error.filename or 'the system'}: {error.strerror}", err=True)
             sys.exit(2)
         except KeyboardInterrupt:
             click.echo("\ninterrupted; finished cells are kept, the same command goes on from there", err=True)

@@ -51,7 +51,7 @@ def with_rows(*changes: tuple[str, str]) -> None:
 
 
 def test_the_sound_data_set_is_fetched(here):
-    assert probcal("fetch", "small.yaml").stdout == "mine: original files in .\n"
+    assert probcal("fetch", "small.yaml").stdout == "mine: original files\n"
 
 
 # --- the card ------------------------------------------------------------------------------------

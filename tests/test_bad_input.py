@@ -51,6 +51,12 @@ def unchanged(here) -> Iterator[Path]:
     assert contents(folder) == before
 
 
+def environment(**more: str) -> dict[str, str]:
+    """For a process of its own, in another folder than this one, that finds this probcal."""
+    found = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")]))
+    return os.environ | {"PYTHONPATH": found} | more
+
+
 # --- the experiment file -------------------------------------------------------------------------
 
 
@@ -66,7 +72,7 @@ def test_a_mistake_ends_the_real_process_with_2_and_one_message_on_stderr(here, 
     Path("small.yaml").write_text("name: small\n\tdatasets: []\n")
     done = subprocess.run(
         [sys.executable, "-m", "probcal", "run", "small.yaml", "-o", "results"],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        env=environment(),
         capture_output=True,
         text=True,
     )
@@ -224,6 +230,19 @@ def test_the_experiment_of_a_results_folder_that_is_no_longer_sound_is_told_with
     result = probcal("status", "results")
     assert result.exit_code == 2 and 'small.yaml:2: there is no data set "wine-gone"' in result.stderr
     path.write_text(whole)
+
+
+def test_tables_are_printed_where_the_terminal_lacks_their_characters(here):
+    path = Path("results/experiment.json")
+    path.write_text(path.read_text().replace('"title": "small"', '"title": "small \u221e"', 1), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "probcal", "table", "results"],
+        env=environment(PYTHONIOENCODING="cp1252"),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("# small \\u221e\n")
 
 
 # --- folders that cannot be written --------------------------------------------------------------

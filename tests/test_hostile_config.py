@@ -1,8 +1,9 @@
-"""Whatever is done to an experiment file, ``probcal validate`` takes it or refuses it: never a traceback."""
+"""Whatever is done to an experiment file or a card, probcal takes it or refuses it: never a traceback."""
 
 from __future__ import annotations
 
 import copy
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,9 +31,33 @@ SOUND = {
     "combinations": {"tree": ["direct", {"probing": {"weighting": "rejection"}}], "nb": ["direct"]},
     "metrics": ["rms", "auc"],
 }
+CARD = {
+    "name": "mine",
+    "title": "Mine",
+    "columns": {"a": "numeric", "b": "nominal", "f1..f2": "infer", "y": "target"},
+    "positive": [1],
+    "split": {"kind": "holdout", "train_fraction": 0.5},
+    "expect": {"rows": 6, "columns": 4, "classes": {"0": 3, "1": 3}},
+    "missing_codes": {"a": ["9"]},
+    "files": [
+        {
+            "format": "delimited",
+            "separator": ",",
+            "header": True,
+            "missing": ["?"],
+            "label_until": ".",
+            "rename": {"b": {"x": "z"}},
+            "column_names": {"q": "a"},
+            "first_rows": 6,
+            "files": [{"name": "mine.csv", "skip_lines": [9]}],
+        }
+    ],
+}
+ROWS = "q,b,f1,f2,y\n" + "".join(f"{row},{'xy'[row % 2]},{row},k{row},{row % 2}\n" for row in range(6))
 WORDS = st.sampled_from(
     ["", "no", "tree", "direct", "nb", "wine-first", "a.yaml", "..", "sklearn.svm.SVC", "sklearn.svm", "rms", "a/b",
-     "name", "params", "type", "label", "1e3", "5", "x" * 300]
+     "name", "params", "type", "label", "1e3", "5", "x" * 300, "a", "y", "*", "f1..f3", "mine.csv", "target", "ignore",
+     "arff", "by position", "standard", "|"]
 )  # fmt: skip
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), WORDS, st.text(max_size=5), st.dates())
 KEYS = st.one_of(WORDS, st.integers(), st.booleans(), st.none(), st.text(max_size=4))
@@ -69,10 +94,9 @@ def is_answered(tmp_path):
     return check
 
 
-@many
-@given(data=st.data())
-def test_a_config_with_values_replaced_renamed_and_removed_gives_no_traceback(is_answered, data):
-    config = copy.deepcopy(SOUND)
+def changed(data: st.DataObject, sound: dict[str, Any]) -> str:
+    """``sound`` as YAML with up to three values replaced, renamed or removed."""
+    config = copy.deepcopy(sound)
     for _ in range(data.draw(st.integers(1, 3))):
         left = list(places(config))
         if not left:
@@ -88,7 +112,27 @@ def test_a_config_with_values_replaced_renamed_and_removed_gives_no_traceback(is
             around[data.draw(KEYS)] = around.pop(last)
         else:
             around[last] = data.draw(ANYTHING)
-    is_answered(yaml.safe_dump(config, sort_keys=False, allow_unicode=True).encode())
+    return yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+
+
+@many
+@given(data=st.data())
+def test_a_config_with_values_replaced_renamed_and_removed_gives_no_traceback(is_answered, data):
+    is_answered(changed(data, SOUND).encode())
+
+
+@many
+@given(data=st.data())
+def test_a_card_with_values_replaced_renamed_and_removed_gives_no_traceback(tmp_path, data):
+    folder = tmp_path / "mine"
+    folder.mkdir(exist_ok=True)
+    (folder / "mine.csv").write_text(ROWS)
+    (tmp_path / "small.yaml").write_text("name: s\ndatasets: [mine.yaml]\nlearners: [tree]\nmethods: [direct]\n")
+    (tmp_path / "mine.yaml").write_text(changed(data, CARD), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+        shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+        assert probcal("fetch", tmp_path / "small.yaml", "--data-dir", tmp_path).exit_code in (0, 1, 2)
 
 
 @many

@@ -154,7 +154,6 @@ class Card(_Part):
     """In file order. ``f1..f78`` stands for a range; ``*`` for all other columns of the header."""
     positive: Some[Label]
     """The labels that make y = 1; all others make y = 0."""
-    negative_name: str | None = None
     split: Split
     drop_unlabelled: bool = False
     expect: Expectation
@@ -177,8 +176,8 @@ class Card(_Part):
     @classmethod
     def _expand_ranges(cls, columns: dict[str, str]) -> dict[str, str]:
         expanded = {one: kind for name, kind in columns.items() for one in _range(name)}
-        if expanded.get("*") in ("ignore", "target"):
-            raise ValueError('columns: "*" stands for all columns not named here; they are numeric, nominal or infer')
+        if expanded.get("*") == "target":
+            raise ValueError('columns: "*" stands for all columns not named here and cannot be the target')
         targets = [name for name, kind in expanded.items() if kind == "target"]
         if len(targets) != 1:
             raise ValueError(f"columns: exactly one must be the target, {len(targets)} are")

@@ -127,9 +127,11 @@ def _check_labels(card: Card, labels: np.ndarray) -> None:
 def _kinds(card: Card, rows: pd.DataFrame) -> Iterable[tuple[str, str]]:
     """The input columns with their kinds, ``*`` spelt out over the columns that arrived."""
     for name, kind in card.columns.items():
+        if kind in ("ignore", "target"):
+            continue
         if name == "*":
             yield from ((other, kind) for other in rows.columns if other not in card.columns)
-        elif kind not in ("ignore", "target"):
+        else:
             yield name, kind
 
 

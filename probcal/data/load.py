@@ -52,9 +52,11 @@ def obtain(card: Card, folder: Path | None = None) -> str:
     if card.bundled:
         load(card)
         return "bundled with scikit-learn"
-    if _read_cache(card) is not None:
+    at_hand = folder is not None and card.files and not missing_files(card, folder)
+    # a card that does not say which values to expect is read anew, for its files may have been edited
+    if _read_cache(card) is not None and (card.expect.fingerprint or not at_hand):
         return "cache"
-    if folder is not None and card.files and not missing_files(card, folder):
+    if at_hand:
         rows = read_original_files(card, folder)
         try:
             dataset = assemble(card, rows)
@@ -63,13 +65,18 @@ def obtain(card: Card, folder: Path | None = None) -> str:
         except DataError as error:
             raise DataError(f"{origin(card, folder)}: {error}") from None
         _write_cache(dataset)
-        return f"original files in {folder}"
+        return "original files"
     if card.openml is None:
         raise MissingData(f"{card.name}: is not at hand. {_what_to_put(card, folder)} OpenML: {card.no_openml}")
     from probcal.data.openml import fetch_openml_rows
 
     _write_cache(assemble(card, fetch_openml_rows(card)))
     return f"OpenML {card.openml.id}"
+
+
+def known_fingerprint(card: Card) -> str | None:
+    """The fingerprint that the card expects, else that of the copy in the cache; None without either."""
+    return card.expect.fingerprint or _written(_folder_of(card))
 
 
 @lru_cache(maxsize=2)
@@ -96,16 +103,23 @@ def _folder_of(card: Card) -> Path:
     return cache_folder() / f"{card.name}-{card.digest}"
 
 
+def _written(folder: Path) -> str | None:
+    """The fingerprint of what was put into this folder of the cache; None when nothing sound was."""
+    try:
+        return str(json.loads((folder / "written.json").read_text(encoding="utf-8"))["fingerprint"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
 def _read_cache(card: Card) -> Dataset | None:
     """The cached data set; None when it is not there or is not, to the last bit, what was written."""
     folder = _folder_of(card)
     try:
-        written = json.loads((folder / "written.json").read_text(encoding="utf-8"))["fingerprint"]
         y = np.load(folder / "y.npy", allow_pickle=False)
         dataset = Dataset(card, pd.read_parquet(folder / "X.parquet"), y)
     except Exception:  # whatever a damaged file makes a reader raise: the next source is asked
         return None
-    if dataset.fingerprint() != written:
+    if dataset.fingerprint() != _written(folder):
         return None
     check(dataset)
     return dataset
@@ -121,7 +135,7 @@ def _write_cache(dataset: Dataset) -> None:
             dataset.X.to_parquet(aside / "X.parquet")
             np.save(aside / "y.npy", dataset.y)
             (aside / "written.json").write_text(json.dumps({"fingerprint": dataset.fingerprint()}), encoding="utf-8")
-            if target.exists():  # a damaged copy: _read_cache refused it
+            if target.exists():  # damaged, or of files that were edited since
                 shutil.rmtree(target)
             os.replace(aside, target)
         finally:

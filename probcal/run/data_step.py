@@ -18,6 +18,11 @@ class DataStep:
     sources: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
+    def update(self, other: DataStep) -> None:
+        """Take in what ``other`` found."""
+        self.sources.update(other.sources)
+        self.missing.update(other.missing)
+
 
 def obtain_all(cards: Iterable[Card], folder: Path | None, say: Callable[[str], None]) -> DataStep:
     """Bring every data set into the cache.

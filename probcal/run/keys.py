@@ -7,6 +7,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from probcal.data.load import known_fingerprint
 from probcal.run.code import code_of, code_of_metrics, versions_of
 
 if TYPE_CHECKING:
@@ -14,22 +15,20 @@ if TYPE_CHECKING:
     from probcal.run.plan import Cell
     from probcal.store import CellResult
 
-_NOT_DATA = {"title", "about", "negative_name", "no_openml", "folder", "split"}
-"""What a card says that changes no value; the split has a part of its own in the key."""
-
 
 class Fingerprints:
     """Makes the keys of many cells, each shared part worked out once."""
 
     def __init__(self) -> None:
-        self._digest, self._data, self._split = cache(_digest_of_json), cache(_data), cache(_split)
+        self._digest, self._data, self._split = cache(_digest_of_json), cache(known_fingerprint), cache(_split)
 
     def key(self, cell: Cell) -> dict[str, str]:
-        """Part -> digest; the data by their fingerprint, or by what the card says where it gives none."""
+        """Part -> digest. Without ``data`` while nobody knows the values: neither the card nor the cache."""
         learner, method = cell.column.learner, cell.column.method
         modules = modules_of(cell)
+        data = self._data(cell.card)
         return {
-            "data": self._data(cell.card),
+            **({"data": data[:12]} if data else {}),
             "split": self._of(self._split(cell.card), cell.seed, cell.repetition, cell.max_rows),
             "learner": self._of(learner.path, learner.params, learner.encoding),
             "method": self._of(method.path, method.params),
@@ -56,7 +55,7 @@ class Fingerprints:
 
 
 def changed_parts(key: dict[str, str], result: CellResult) -> list[str]:
-    """The parts of ``key`` that were not so when ``result`` was made."""
+    """The parts of ``key`` that were not so when ``result`` was made; what it leaves out is not held against it."""
     return [part for part, digest in key.items() if result.key.get(part) != digest]
 
 
@@ -64,11 +63,6 @@ def modules_of(cell: Cell) -> tuple[str, str]:
     """Where the classes of the learner and of the method are."""
     learner, method = cell.column.learner.path, cell.column.method.path
     return learner.rpartition(".")[0], method.rpartition(".")[0]
-
-
-def _data(card: Card) -> str:
-    text = card.expect.fingerprint or _digest_of_json(card.model_dump_json(exclude=_NOT_DATA))
-    return text[:12]
 
 
 def _split(card: Card) -> dict[str, Any]:

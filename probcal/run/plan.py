@@ -105,7 +105,7 @@ def first_line(text: str | None) -> str:
 def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -> State:
     if result is None:
         return "to run"
-    if result.key != key:
+    if changed_parts(key, result):
         return "stale"
     if result.status == "done":
         return "done"

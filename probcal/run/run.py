@@ -63,9 +63,11 @@ def run_experiment(
     """
     store = Store(options.folder)
     with store.writing(experiment.name):
+        unsure = [card for card in selection.cards if not card.expect.fingerprint]
+        data = obtain_all(unsure, options.data_folder, say)  # first: their values are part of the keys
         plan = make_plan(selection, store, retry_failed=options.retry_failed)
-        needed = {planned.cell.card.name for planned in plan if planned.runs}
-        data = obtain_all((card for card in selection.cards if card.name in needed), options.data_folder, say)
+        needed = {planned.cell.card.name for planned in plan if planned.runs} - {card.name for card in unsure}
+        data.update(obtain_all((card for card in selection.cards if card.name in needed), options.data_folder, say))
         plan = without_data(plan, data.missing)
         store.write_experiment(describe(experiment, options.folder))
         for line in plan_lines(plan):

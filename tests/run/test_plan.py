@@ -88,4 +88,4 @@ class TestDataThatAreMissing:
         done = bench.run("--data-dir", ".")
         assert done.code == 0
         assert "8 done, 8 to run" in done.said
-        assert bench.runs()[-1]["data"]["coins"]["source"].startswith("original files in")
+        assert bench.runs()[-1]["data"]["coins"]["source"] == "original files"

@@ -1,0 +1,57 @@
+"""A table of one's own, whose card does not say which values to expect, may be edited between two runs."""
+
+import pytest
+
+from tests.commands import probcal
+
+CARD = """
+name: mine
+title: Mine
+columns: {size: numeric, colour: nominal, class: target}
+positive: "yes"
+split: {kind: holdout, train_fraction: 0.66}
+expect: {rows: 30, columns: 2}
+files: [{format: delimited, files: [{name: mine.csv}]}]
+"""
+CONFIG = """
+name: own
+datasets: [./mine.yaml]
+learners: [gaussian_nb]
+methods: [direct]
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("PROBCAL_DATA_DIR", str(tmp_path / "data"))
+    (tmp_path / "mine.yaml").write_text(CARD)
+    (tmp_path / "own.yaml").write_text(CONFIG)
+    (tmp_path / "data" / "mine").mkdir(parents=True)
+    write_rows(tmp_path, first=0)
+    return tmp_path
+
+
+def write_rows(folder, first):
+    rows = [f"{first + i * 7 % 11},{'red' if i % 3 else 'blue'},{'yes' if i % 2 else 'no'}" for i in range(30)]
+    (folder / "data" / "mine" / "mine.csv").write_text("\n".join(rows) + "\n")
+
+
+def run(folder):
+    return probcal("run", folder / "own.yaml", "-o", folder / "results")
+
+
+def test_an_edited_file_is_read_anew_and_its_cells_are_stale(own):
+    assert "1 to run" in run(own).output
+    write_rows(own, first=100)
+    again = run(own)
+    assert again.exit_code == 0
+    assert "the data changed" in again.output
+    assert "1 done" in run(own).output
+
+
+def test_results_stay_valid_where_the_file_is_not_at_hand_any_more(own, monkeypatch, tmp_path):
+    run(own)
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "another cache"))
+    (own / "data" / "mine" / "mine.csv").unlink()
+    assert "1 cell: 1 done" in run(own).output

@@ -1,0 +1,34 @@
+"""Learners and methods that are not probcal's own, run from an experiment file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from probcal.store import Store
+from tests.commands import probcal
+
+FOREST = "{type: sklearn.ensemble.RandomForestClassifier, params: {n_estimators: 3}}"
+CONFIG = """\
+name: small
+datasets: [wine-first]
+learners: {own: LEARNER}
+methods: {platt: {type: sklearn.calibration.CalibratedClassifierCV, params: {cv: 2}}}
+"""
+
+
+def test_a_meta_estimator_without_a_seed_of_its_own_gives_the_same_numbers_every_time(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("small.yaml").write_text(CONFIG.replace("LEARNER", FOREST))
+    found = []
+    for folder in ("first", "second"):
+        result = probcal("run", "small.yaml", "-o", folder)
+        assert result.exit_code == 0, result.output
+        found.append([cell.metrics for cell in Store(folder).results().values()])
+    assert found[0] == found[1] != []
+
+
+def test_a_learner_is_found_in_the_folder_where_probcal_is_started(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("learner_of_mine.py").write_text("from sklearn.naive_bayes import GaussianNB as Mine\n")
+    Path("small.yaml").write_text(CONFIG.replace("LEARNER", "{type: learner_of_mine.Mine}"))
+    assert probcal("validate", "small.yaml").exit_code == 0
