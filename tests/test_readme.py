@@ -1,0 +1,48 @@
+"""What the README and the pages in docs show works as shown."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.commands import probcal
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(text, language):
+    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+
+
+@pytest.mark.parametrize("code", blocks(README, "python"))
+def test_the_python_example_runs(code, capsys):
+    exec(code, {})
+    assert "bits" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"^\$ probcal (\w+)", README, re.M))))
+def test_every_command_shown_is_there_and_its_help_has_an_example(command):
+    help_text = probcal(command, "--help").stdout
+    assert f"probcal {command}" in help_text.partition("Example:")[2]
+
+
+def test_the_experiment_and_the_card_shown_are_sound(tmp_path):
+    card = blocks((ROOT / "docs" / "datasets.md").read_text(encoding="utf-8"), "yaml")[0]
+    (tmp_path / "my-table.yaml").write_text(card, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(blocks(README, "yaml")[0], encoding="utf-8")
+    assert "is fine" in probcal("validate", tmp_path / "mine.yaml").stdout
+
+
+def test_every_key_of_an_experiment_is_explained():
+    from probcal.config import ExperimentFile
+
+    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    assert [key for key in ExperimentFile.model_fields if f"| `{key}` |" not in page] == []
+
+
+@pytest.mark.parametrize("name", ["quickstart", "uci"])
+def test_every_shipped_experiment_is_sound(name):
+    assert "is fine" in probcal("validate", name).stdout
+    assert yaml.safe_load((ROOT / "configs" / f"{name}.yaml").read_text(encoding="utf-8"))["name"] == name
