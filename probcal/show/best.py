@@ -9,7 +9,7 @@ from typing import TypeVar
 from probcal.paper.published import Published
 from probcal.show.grid import INCOMPLETE, NOT_RUN, Grid, Text, printed
 from probcal.show.metric_names import TABLES_1_TO_3, metric_name
-from probcal.show.notes import troubles
+from probcal.show.notes import UNDEFINED, troubles
 from probcal.show.outline import Outline, Row
 from probcal.show.summary import Results, census, summarise
 
@@ -55,4 +55,5 @@ def _entry(outline: Outline, results: Results, row: Row, metric: str, published:
         rest = INCOMPLETE
     if published is not None and (theirs := published.best(row.name, metric)):
         rest += f" [{theirs}]"
-    return Text("/".join(outline.columns[index].label for index in sorted(best)) or NOT_RUN, rest)
+    nothing = UNDEFINED if any(one.undefined for one in summaries) else NOT_RUN
+    return Text("/".join(outline.columns[index].label for index in sorted(best)) or nothing, rest)

@@ -34,6 +34,9 @@ def troubles(found: Census) -> list[str]:
     if found.not_run:
         of_empty = f"; none was run of {', '.join(found.empty)}" if found.empty else ""
         notes.append(f"{NOT_RUN} not run: {found.not_run} of {found.planned} cells{of_empty}.")
+    for kind, columns in sorted(found.warned.items()):
+        where = ", ".join(f"{label} {n}" for label, n in columns.most_common())
+        notes.append(f"{kind} in {columns.total()} of {found.planned} cells: {where}.")
     return notes
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 
 from probcal.show.outline import Column, Outline, Row
@@ -57,6 +58,8 @@ class Census:
     not_run: int
     empty: list[str]
     """Titles of the data sets of which no cell was ever run."""
+    warned: dict[str, Counter[str]]
+    """Kind of warning -> column -> how many of its cells gave it."""
 
 
 def planned_ids(outline: Outline, row: Row, column: Column) -> list[str]:
@@ -88,4 +91,15 @@ def census(outline: Outline, results: Results) -> Census:
             for row, of_row in zip(outline.datasets, of_rows, strict=True)
             if not any(one in results for one in of_row)
         ],
+        warned=_warned(outline, results),
     )
+
+
+def _warned(outline: Outline, results: Results) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {}
+    for row in outline.datasets:
+        for column in outline.columns:
+            for one in planned_ids(outline, row, column):
+                for kind in results[one].warnings if one in results else ():
+                    found.setdefault(kind, Counter())[column.label] += 1
+    return found

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from probcal.show.tables import tables, tables_text
+from probcal.store import CellResult
 
 
 def grid_of(store, metric_title="Cross entropy (bits)"):
@@ -192,3 +193,14 @@ def test_the_title_says_how_many_splits(small):
 def test_the_title_names_the_published_table(small):
     grid = grid_of(small(paper=PAPER).write({}))
     assert "in brackets Table 1 of Langford & Zadrozny (2005)" in grid.explanation
+
+
+def test_cells_that_gave_a_warning_are_counted_by_column(small):
+    store = small(datasets={"adult": 2}, columns=("svm.probing", "log.direct")).write({})
+    rest = {"learner": "svm", "method": "probing", "status": "done", "run": "r", "seconds": 1.0}
+    with store.writing("small"):
+        for repetition in range(2):
+            metrics = {"cxe": 0.5, "rms": 0.3, "auc": 0.9, "c_emp": 0.1}
+            warnings = {"ConvergenceWarning": 98}
+            store.add(CellResult("adult", repetition, **rest, metrics=metrics, warnings=warnings))
+    assert "ConvergenceWarning in 2 of 4 cells: ProbSVM 2." in tables_text(store)
