@@ -1,5 +1,8 @@
 """What the README and the pages in docs show works as shown."""
 
+import csv
+import io
+import math
 import re
 from pathlib import Path
 
@@ -46,3 +49,26 @@ def test_every_key_of_an_experiment_is_explained():
 def test_every_shipped_experiment_is_sound(name):
     assert "is fine" in probcal("validate", name).stdout
     assert yaml.safe_load((ROOT / "configs" / f"{name}.yaml").read_text(encoding="utf-8"))["name"] == name
+
+
+def test_the_committed_tables_are_those_of_the_committed_cells():
+    results = ROOT / "results" / "uci"
+    assert (results / "tables.md").read_text(encoding="utf-8") == probcal("table", results).stdout
+    assert (results / "tables.csv").read_text(encoding="utf-8") == probcal("table", results, "-f", "csv").stdout
+
+
+def test_the_adult_table_of_the_readme_is_that_of_the_committed_cells():
+    shown = {}
+    for line in README.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0] == "Adult":
+            labels = cells[1:]
+        elif cells[0] in ("RMS", "CXE (bits)", "AUC"):
+            shown[cells[0].lower().removesuffix(" (bits)")] = dict(zip(labels, cells[1:], strict=True))
+    lines = csv.DictReader(io.StringIO(probcal("table", ROOT / "results" / "uci", "-f", "csv").stdout))
+    measured = {metric: {} for metric in shown}
+    for line in lines:
+        if line["dataset"] == "adult" and line["metric"] in measured:
+            mean = float(line["mean"])
+            measured[line["metric"]][line["label"]] = "∞" if math.isinf(mean) else f"{mean:.3f}"
+    assert shown == measured
