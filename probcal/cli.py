@@ -152,8 +152,10 @@ def run(
 
     from probcal.config import find_config, read_experiment
     from probcal.data.load import data_folder
-    from probcal.run.plan import make_plan
-    from probcal.run.run import RunOptions, plan_lines, quick, run_experiment
+    from probcal.run.data_step import not_to_be_had
+    from probcal.run.plan import make_plan, without_data
+    from probcal.run.plan_text import plan_lines
+    from probcal.run.run import RunOptions, quick, run_experiment
     from probcal.store import Store
 
     experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)
@@ -166,7 +168,9 @@ def run(
     if dry_run:
         store = Store(folder)
         store.refuse_others(experiment.name)
-        click.echo("\n".join(plan_lines(make_plan(selection, store, retry_failed=retry_failed), every_cell=True)))
+        plan = make_plan(selection, store, retry_failed=retry_failed)
+        plan = without_data(plan, not_to_be_had(selection.cards, originals))
+        click.echo("\n".join(plan_lines(plan, every_cell=True)))
         return
     options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast)
     sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(line, err=True)))
@@ -211,7 +215,8 @@ def table(folder: Path, format_: str) -> None:
 def status(folder: Path, cells: bool) -> None:
     """Say what is done, failed, stale (and why) or still to run in the results FOLDER."""
     from probcal.run.plan import make_plan
-    from probcal.run.run import experiment_of, plan_lines
+    from probcal.run.plan_text import plan_lines
+    from probcal.run.run import experiment_of
 
     for store in _stores(folder):
         click.echo(f"{store.experiment()['name']} in {store.folder}")

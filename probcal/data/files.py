@@ -69,6 +69,14 @@ def read_original_files(card: Card, folder: Path | str) -> pd.DataFrame:
     return rows.iloc[: source.first_rows]
 
 
+def original_paths(card: Card, folder: Path | str) -> list[Path]:
+    """The files that ``read_original_files`` reads, those of labels too; empty while some are missing."""
+    place = _place(card, folder)
+    source = next((source for source in card.files if not _lacking(source, place)), None)
+    parts = [part for file in source.files for part in (file, file.labels) if part] if source else []
+    return [path for part in parts if (path := _find(place, part.name))]
+
+
 def origin(card: Card, folder: Path | str, row: int | None = None) -> str:
     """Where ``read_original_files`` has its rows from, for a message.
 

@@ -10,8 +10,10 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from platformdirs import user_cache_path
 from probcal.data.bundled import bundled_rows
 from probcal.data.card import Card
 from probcal.data.dataset import Dataset, assemble, check
-from probcal.data.files import missing_files, origin, read_original_files
+from probcal.data.files import missing_files, origin, original_paths, read_original_files
 from probcal.errors import DataError, MissingData, RowError
 
 
@@ -44,39 +46,48 @@ def data_folder(chosen: str | None = None) -> Path | None:
     return Path(named)
 
 
+def whereabouts(card: Card, folder: Path | None = None) -> str:
+    """Where ``obtain`` would take the data set from; reads nothing and uses no network.
+
+    Raises MissingData when no source has it.
+    """
+    if card.bundled:
+        return "bundled with scikit-learn"
+    files = original_paths(card, folder) if folder else []
+    # a card that does not say which values to expect cannot tell that its files were edited since
+    if _written(card) and (card.expect.fingerprint or not files or _written(card).get("files") == _state(files)):
+        return "cache"
+    if files:
+        return "original files"
+    if card.openml is None:
+        why = f" OpenML: {card.no_openml}" if card.no_openml else ""
+        raise MissingData(f"{card.name}: is not at hand. {_what_to_put(card, folder)}{why}")
+    return f"OpenML {card.openml.id}"
+
+
 def obtain(card: Card, folder: Path | None = None) -> str:
     """Make sure ``load(card)`` works; returns where the data came from: cache, files, OpenML or bundled.
 
     Raises MissingData when no source has the set, DataError when what came is not what the card says.
     """
+    source = whereabouts(card, folder)
+    if source == "cache" and _read_cache(card) is None:
+        shutil.rmtree(_folder_of(card), ignore_errors=True)  # damaged: the next source is asked
+        source = whereabouts(card, folder)
     if card.bundled:
         load(card)
-        return "bundled with scikit-learn"
-    at_hand = folder is not None and card.files and not missing_files(card, folder)
-    # a card that does not say which values to expect is read anew, for its files may have been edited
-    if _read_cache(card) is not None and (card.expect.fingerprint or not at_hand):
-        return "cache"
-    if at_hand:
-        rows = read_original_files(card, folder)
-        try:
-            dataset = assemble(card, rows)
-        except RowError as error:
-            raise DataError(f"{origin(card, folder, error.row)}: {error}") from None
-        except DataError as error:
-            raise DataError(f"{origin(card, folder)}: {error}") from None
-        _write_cache(dataset)
-        return "original files"
-    if card.openml is None:
-        raise MissingData(f"{card.name}: is not at hand. {_what_to_put(card, folder)} OpenML: {card.no_openml}")
-    from probcal.data.openml import fetch_openml_rows
+    elif source == "original files":
+        _write_cache(_from_files(card, folder), original_paths(card, folder))
+    elif source != "cache":
+        from probcal.data.openml import fetch_openml_rows
 
-    _write_cache(assemble(card, fetch_openml_rows(card)))
-    return f"OpenML {card.openml.id}"
+        _write_cache(assemble(card, fetch_openml_rows(card)))
+    return source
 
 
 def known_fingerprint(card: Card) -> str | None:
     """The fingerprint that the card expects, else that of the copy in the cache; None without either."""
-    return card.expect.fingerprint or _written(_folder_of(card))
+    return card.expect.fingerprint or _written(card).get("fingerprint")
 
 
 @lru_cache(maxsize=2)
@@ -95,20 +106,36 @@ def load(card: Card) -> Dataset:
 
 def _what_to_put(card: Card, folder: Path | None) -> str:
     names = ", ".join(map(str, missing_files(card, folder or Path("DATA_DIR"))))
-    hint = "" if folder else " and name DATA_DIR with --data-dir or PROBCAL_DATA_DIR"
-    return f"Put there: {names}{hint}."
+    hint = "" if folder else "; name DATA_DIR with --data-dir or PROBCAL_DATA_DIR"
+    return f"Put these files in place: {names}{hint}."
 
 
 def _folder_of(card: Card) -> Path:
     return cache_folder() / f"{card.name}-{card.digest}"
 
 
-def _written(folder: Path) -> str | None:
-    """The fingerprint of what was put into this folder of the cache; None when nothing sound was."""
+def _from_files(card: Card, folder: Path) -> Dataset:
+    rows = read_original_files(card, folder)
     try:
-        return str(json.loads((folder / "written.json").read_text(encoding="utf-8"))["fingerprint"])
+        return assemble(card, rows)
+    except RowError as error:
+        raise DataError(f"{origin(card, folder, error.row)}: {error}") from None
+    except DataError as error:
+        raise DataError(f"{origin(card, folder)}: {error}") from None
+
+
+def _state(files: list[Path]) -> list[list[object]]:
+    """What changes when a file is edited."""
+    return [[file.name, (found := file.stat()).st_size, found.st_mtime_ns] for file in files]
+
+
+def _written(card: Card) -> dict[str, Any]:
+    """What was noted when the set was put into the cache: ``fingerprint``, ``files``; empty when it was not."""
+    try:
+        written = json.loads((_folder_of(card) / "written.json").read_text(encoding="utf-8"))
+        return written if isinstance(written["fingerprint"], str) else {}
     except (OSError, ValueError, LookupError, TypeError):
-        return None
+        return {}
 
 
 def _read_cache(card: Card) -> Dataset | None:
@@ -119,13 +146,13 @@ def _read_cache(card: Card) -> Dataset | None:
         dataset = Dataset(card, pd.read_parquet(folder / "X.parquet"), y)
     except Exception:  # whatever a damaged file makes a reader raise: the next source is asked
         return None
-    if dataset.fingerprint() != _written(folder):
+    if dataset.fingerprint() != _written(card).get("fingerprint"):
         return None
     check(dataset)
     return dataset
 
 
-def _write_cache(dataset: Dataset) -> None:
+def _write_cache(dataset: Dataset, files: Sequence[Path] = ()) -> None:
     """Written aside and moved into place, so that a kill leaves a whole copy or none."""
     target = _folder_of(dataset.card)
     try:
@@ -134,7 +161,8 @@ def _write_cache(dataset: Dataset) -> None:
         try:
             dataset.X.to_parquet(aside / "X.parquet")
             np.save(aside / "y.npy", dataset.y)
-            (aside / "written.json").write_text(json.dumps({"fingerprint": dataset.fingerprint()}), encoding="utf-8")
+            written = {"fingerprint": dataset.fingerprint(), "files": _state(list(files))}
+            (aside / "written.json").write_text(json.dumps(written), encoding="utf-8")
             if target.exists():  # damaged, or of files that were edited since
                 shutil.rmtree(target)
             os.replace(aside, target)

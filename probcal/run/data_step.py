@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from probcal.data.card import Card
-from probcal.data.load import obtain
+from probcal.data.load import obtain, whereabouts
 from probcal.errors import DataError, MissingData
 
 
@@ -22,6 +22,17 @@ class DataStep:
         """Take in what ``other`` found."""
         self.sources.update(other.sources)
         self.missing.update(other.missing)
+
+
+def not_to_be_had(cards: Iterable[Card], folder: Path | None) -> dict[str, str]:
+    """Data set -> why no source has it, as far as that can be told without reading or fetching anything."""
+    missing = {}
+    for card in cards:
+        try:
+            whereabouts(card, folder)
+        except MissingData as error:
+            missing[card.name] = str(error)
+    return missing
 
 
 def obtain_all(cards: Iterable[Card], folder: Path | None, say: Callable[[str], None]) -> DataStep:

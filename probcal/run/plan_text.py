@@ -13,7 +13,7 @@ _STATES = ("done", "failed", "stale", "to run", "no data")
 
 def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
     """Counts, why cells failed or are stale, what is missing; with ``every_cell`` one line each before."""
-    lines = [f"{one.state:8} {one.cell.id}" + (f"  ({one.why})" if one.why else "") for one in plan if every_cell]
+    lines = [f"{one.state:8} {one.cell.id}{_because(one)}" for one in plan if every_cell]
     states = count_states(plan)
     counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
     lines.append(f"{cells(len(plan))}: {', '.join(counts)}")
@@ -30,6 +30,11 @@ def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
             f"  about {duration(seconds)} of work" + (f", and {cells(untimed)} never timed" if untimed else "")
         )
     return lines
+
+
+def _because(planned: Planned) -> str:
+    """Why, behind its cell; what is missing is long and is told once, below."""
+    return f"  ({planned.why})" if planned.why and planned.state != "no data" else ""
 
 
 def summary(plan: list[Planned], finished: int, failures: int, folder: Path) -> str:

@@ -55,3 +55,22 @@ def test_results_stay_valid_where_the_file_is_not_at_hand_any_more(own, monkeypa
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "another cache"))
     (own / "data" / "mine" / "mine.csv").unlink()
     assert "1 cell: 1 done" in run(own).output
+
+
+def test_a_dry_run_says_what_is_missing_and_where_to_put_it(own):
+    (own / "data" / "mine" / "mine.csv").unlink()
+    shown = probcal("run", own / "own.yaml", "-o", own / "results", "--dry-run")
+    assert shown.exit_code == 0
+    assert "no data  mine/0/gaussian_nb/direct\n" in shown.output
+    assert "mine: is not at hand. Put these files in place:" in shown.output
+    assert not (own / "results").exists()
+
+
+def test_a_damaged_copy_in_the_cache_is_made_anew(own):
+    run(own)
+    for file in (own / "cache").rglob("*"):
+        if file.name != "written.json" and file.is_file():
+            file.write_bytes(b"damaged")
+    fetched = probcal("fetch", own / "own.yaml")
+    assert (fetched.exit_code, fetched.stdout) == (0, "mine: original files\n")
+    assert probcal("fetch", own / "own.yaml").stdout == "mine: cache\n"

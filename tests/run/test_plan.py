@@ -79,7 +79,7 @@ class TestDataThatAreMissing:
         done = bench.run("--data-dir", ".")
         assert done.code == 1
         assert "8 to run, 8 no data" in done.said and "8 cells have no data" in done.said
-        assert "coins: is not at hand. Put there: coins/coins.csv" in done.said
+        assert "coins: is not at hand. Put these files in place: coins/coins.csv" in done.said
         assert {row["dataset"] for row in bench.rows()} == {"wine-first"}
 
     def test_they_run_as_soon_as_they_are_there(self, bench):
