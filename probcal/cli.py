@@ -232,8 +232,8 @@ def validate(config: str) -> None:
 
     experiment = read_experiment(find_config(config))
     click.echo(
-        f"{experiment.path} is fine: {len(experiment.cards)} data sets, {len(experiment.columns)} columns, "
-        f"{len(cells_of(experiment))} cells"
+        f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "
+        f"cells: {len(cells_of(experiment))}"
     )
 
 
@@ -254,6 +254,10 @@ def _stores(folder: Path) -> list[Any]:
         fault = "is a file" if os.path.exists(folder) else "is not there"
         raise ProbcalError(f"{folder} {fault}; give a folder of results, as probcal run makes them")
     stores = list(find_stores(folder))
+    if not stores and (folder / "cells.jsonl").exists():
+        raise ProbcalError(
+            f"{folder} has lost its experiment.json; the same probcal run writes it anew and runs nothing"
+        )
     if not stores:
         raise ProbcalError(f"{folder} holds no results; probcal run puts them there")
     return stores

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -105,6 +106,7 @@ def _lacks(component: type, *wanted: str) -> str | None:
     return f"{component.__name__} is not a classifier: it has no {' and no '.join(lacking)}" if lacking else None
 
 
+@cache
 def _signature(component: type) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(component).parameters

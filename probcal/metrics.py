@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 SMALLER_IS_BETTER = {"cxe": True, "rms": True, "auc": False, "c_emp": True}
 METRICS = tuple(SMALLER_IS_BETTER)
@@ -28,18 +27,18 @@ def all_metrics(y: Any, p: Any) -> dict[str, float]:
     A small test set may hold one class only. Its AUC is NaN, undefined, and the others stand.
     """
     y, p = _checked(y, p)
+    order, ends = _ranked(p)
     return {
-        "rms": rms_error(y, p),
-        "cxe": cross_entropy(y, p),
-        "auc": roc_auc(y, p) if 0 < y.sum() < len(y) else float("nan"),
-        "c_emp": empirical_calibration_error(y, p),
+        "rms": _rms(y, p),
+        "cxe": _cross_entropy(y, p, 2),
+        "auc": _auc(y[order], ends) if 0 < y.sum() < len(y) else float("nan"),
+        "c_emp": _widest((y - p)[order], ends) / len(y),
     }
 
 
 def rms_error(y: Any, p: Any) -> float:
     """Root of the mean of (y - p)^2, in [0, 1] (Langford & Zadrozny 2005, Table 2)."""
-    y, p = _checked(y, p)
-    return float(np.sqrt(np.mean((y - p) ** 2)))
+    return _rms(*_checked(y, p))
 
 
 def cross_entropy(y: Any, p: Any, base: float = 2) -> float:
@@ -54,10 +53,7 @@ def cross_entropy(y: Any, p: Any, base: float = 2) -> float:
     y, p = _checked(y, p)
     if not base > 1:
         raise ValueError(f"the base of the logarithm must be above 1, not {base}")
-    given = np.where(y == 1, p, 1 - p)
-    if (given == 0).any():
-        return float("inf")
-    return float(-np.mean(np.log(given)) / np.log(base)) + 0.0  # + 0.0: no negative zero
+    return _cross_entropy(y, p, base)
 
 
 def roc_auc(y: Any, p: Any) -> float:
@@ -66,11 +62,10 @@ def roc_auc(y: Any, p: Any) -> float:
     Raises ValueError when ``y`` holds one class only: there is no such pair then.
     """
     y, p = _checked(y, p)
-    n1 = int(y.sum())
-    n0 = len(y) - n1
-    if not n0 or not n1:
+    if not 0 < y.sum() < len(y):
         raise ValueError("AUC needs both classes, y holds only one")
-    return float((rankdata(p)[y == 1].sum() - n1 * (n1 + 1) / 2) / (n0 * n1))
+    order, ends = _ranked(p)
+    return _auc(y[order], ends)
 
 
 def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None) -> float:
@@ -82,12 +77,40 @@ def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None) -> fl
     """
     y, p = _checked(y, p)
     weight = _checked_weight(sample_weight, len(y))
+    order, ends = _ranked(p)
+    return _widest((weight * (y - p))[order], ends) / float(weight.sum())
+
+
+def _rms(y: np.ndarray, p: np.ndarray) -> float:
+    return float(np.sqrt(np.mean((y - p) ** 2)))
+
+
+def _cross_entropy(y: np.ndarray, p: np.ndarray, base: float) -> float:
+    given = np.where(y == 1, p, 1 - p)
+    if (given == 0).any():
+        return float("inf")
+    return float(-np.mean(np.log(given)) / np.log(base)) + 0.0  # + 0.0: no negative zero
+
+
+def _ranked(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(rows in rising order of p, where in that order each run of equal p ends)."""
     order = np.argsort(p)
     ranked = p[order]
-    sums = np.cumsum((weight * (y - p))[order])
-    ends = np.append(ranked[1:] != ranked[:-1], True)
-    at_ends = np.append(sums[ends], 0.0)
-    return float((at_ends.max() - at_ends.min()) / weight.sum())
+    return order, np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(p) - 1)
+
+
+def _auc(ranked_y: np.ndarray, ends: np.ndarray) -> float:
+    """Won pairs over all pairs; those within one run of equal estimates are won by half."""
+    positive = np.append(0.0, np.cumsum(ranked_y)[ends])
+    negative = np.append(0.0, ends + 1 - positive[1:])
+    won = np.sum(np.diff(positive) * (negative[1:] + negative[:-1]) / 2)
+    return float(won / (positive[-1] * negative[-1]))
+
+
+def _widest(ranked: np.ndarray, ends: np.ndarray) -> float:
+    """The range of the running sums, the leading 0 included, read only at ``ends``."""
+    sums = np.cumsum(ranked)[ends]
+    return float(max(sums.max(), 0.0) - min(sums.min(), 0.0))
 
 
 def _checked(y: Any, p: Any) -> tuple[np.ndarray, np.ndarray]:

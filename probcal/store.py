@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -85,6 +86,11 @@ _KINDS = {
 
 def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
     return f"{dataset}/{repetition}/{learner}/{method}"
+
+
+def key_digest(key: Mapping[str, str]) -> str:
+    """One digest for a whole key."""
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _plain(value: float) -> float | str:

@@ -9,7 +9,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from probcal.methods.binary import drawn_seed, fit_on_sample, fresh_copy, likelier_class, two_classes, two_columns
+from probcal.methods.binary import (
+    drawn_seed,
+    fit_on_sample,
+    fresh_copy,
+    is_count,
+    likelier_class,
+    two_classes,
+    two_columns,
+)
 
 
 class BaggedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -60,7 +68,7 @@ class BaggedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Raises ValueError for a parameter that is not as documented."""
         if self.voting not in ("votes", "means"):
             raise ValueError(f"voting must be 'votes' or 'means', not {self.voting!r}")
-        if not isinstance(self.n_estimators, int | np.integer) or self.n_estimators < 1:
+        if not is_count(self.n_estimators):
             raise ValueError(f"n_estimators must be a whole number from 1, not {self.n_estimators!r}")
 
     def _fit_bag(self, X: Any, labels: np.ndarray, random: np.random.Generator) -> Any:

@@ -11,6 +11,11 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 
+def is_count(value: Any) -> bool:
+    """Whether ``value`` is a whole number from 1; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+
+
 def two_classes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """(labels, classes): y as (n_rows,) array and its two labels in sorted order.
 

@@ -16,7 +16,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from probcal.methods.binary import drawn_seed, fit_on_sample, fresh_copy, likelier_class, two_classes, two_columns
+from probcal.methods.binary import (
+    drawn_seed,
+    fit_on_sample,
+    fresh_copy,
+    is_count,
+    likelier_class,
+    two_classes,
+    two_columns,
+)
 from probcal.methods.importance import TotalWeight, importance_weights, rejection_sample
 from probcal.methods.minimax import Interval, Loss, interval
 
@@ -149,7 +157,7 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} must be one of {choices}, not {getattr(self, name)!r}")
-        if not isinstance(self.n_probes, int | np.integer) or self.n_probes < 1:
+        if not is_count(self.n_probes):
             raise ValueError(f"n_probes must be a whole number from 1, not {self.n_probes!r}")
         if not _is_range(self.clip):
             raise ValueError(f"clip must be two rising numbers within [0, 1], not {self.clip!r}")

@@ -16,12 +16,13 @@ from probcal.errors import StoreError
 from probcal.run.backends import outcomes
 from probcal.run.data_step import obtain_all
 from probcal.run.execute import Outcome
+from probcal.run.keys import Fingerprints
 from probcal.run.measure import measured_again
-from probcal.run.plan import Planned, count_states, make_plan, without_data
+from probcal.run.plan import Planned, cells_of, count_states, make_plan, without_data
 from probcal.run.plan_text import plan_lines, summary
 from probcal.run.progress import Progress
 from probcal.run.provenance import provenance
-from probcal.store import Store
+from probcal.store import Store, key_digest
 from probcal.yaml_file import YamlFile
 
 _QUICK_ROWS, _QUICK_ROUNDS = 1000, 10
@@ -102,10 +103,18 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
             }
             for column in experiment.columns
         ],
+        "keys": _keys(experiment),
         "quick": experiment.max_rows is not None,
         "config_path": os.path.relpath(experiment.path, folder),
         "config": experiment.text,
     }
+
+
+def _keys(experiment: Experiment) -> dict[str, str]:
+    """Cell -> digest of its key as it is now, by which tables tell results made under another one."""
+    fingerprints = Fingerprints()
+    keys = {cell.id: fingerprints.key(cell) for cell in cells_of(experiment)}
+    return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
 
 
 def experiment_of(store: Store) -> Experiment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from probcal.show.grid import INCOMPLETE, INFINITY, NOT_RUN
@@ -34,10 +35,18 @@ def troubles(found: Census) -> list[str]:
     if found.not_run:
         of_empty = f"; none was run of {', '.join(found.empty)}" if found.empty else ""
         notes.append(f"{NOT_RUN} not run: {found.not_run} of {found.planned} cells{of_empty}.")
+    if found.stale:
+        notes.append(
+            f"stale: {found.stale.total()} of {found.planned} cells were made under other settings, data or code than "
+            f"the last run had ({_by_column(found.stale)}); probcal run renews them."
+        )
     for kind, columns in sorted(found.warned.items()):
-        where = ", ".join(f"{label} {n}" for label, n in columns.most_common())
-        notes.append(f"{kind} in {columns.total()} of {found.planned} cells: {where}.")
+        notes.append(f"{kind} in {columns.total()} of {found.planned} cells: {_by_column(columns)}.")
     return notes
+
+
+def _by_column(counts: Counter[str]) -> str:
+    return ", ".join(f"{label} {n}" for label, n in counts.most_common())
 
 
 def _reason(result: CellResult) -> str:

@@ -41,6 +41,8 @@ class Outline(_Part):
     columns: list[Column]
     repetitions: dict[str, int]
     """Splits per data set; they are numbered from 0."""
+    keys: dict[str, str] = {}
+    """Cell -> digest of its key when the experiment was last run; a result under another one is stale."""
 
     @model_validator(mode="after")
     def _every_dataset_says_how_often(self) -> Outline:

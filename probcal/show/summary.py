@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from probcal.show.outline import Column, Outline, Row
-from probcal.store import CellResult, cell_id
+from probcal.store import CellResult, cell_id, key_digest
 
 Results = dict[str, CellResult]
 
@@ -60,6 +60,8 @@ class Census:
     """Titles of the data sets of which no cell was ever run."""
     warned: dict[str, Counter[str]]
     """Kind of warning -> column -> how many of its cells gave it."""
+    stale: Counter[str]
+    """Column -> how many of its results were made under another key than the last run's."""
 
 
 def planned_ids(outline: Outline, row: Row, column: Column) -> list[str]:
@@ -92,7 +94,22 @@ def census(outline: Outline, results: Results) -> Census:
             if not any(one in results for one in of_row)
         ],
         warned=_warned(outline, results),
+        stale=Counter(
+            column.label
+            for row in outline.datasets
+            for column in outline.columns
+            for _ in stale_ids(outline, results, row, column)
+        ),
     )
+
+
+def stale_ids(outline: Outline, results: Results, row: Row, column: Column) -> list[str]:
+    """The cells whose result was made under other settings, data or code than the last run has."""
+    return [
+        one
+        for one in planned_ids(outline, row, column)
+        if one in results and one in outline.keys and key_digest(results[one].key) != outline.keys[one]
+    ]
 
 
 def _warned(outline: Outline, results: Results) -> dict[str, Counter[str]]:

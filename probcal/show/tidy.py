@@ -9,11 +9,11 @@ import math
 from probcal.paper.published import Published
 from probcal.show.measured import published_number
 from probcal.show.outline import Column, Outline, Row
-from probcal.show.summary import Results, summarise
+from probcal.show.summary import Results, stale_ids, summarise
 
 HEADER = [
     "experiment", "dataset", "learner", "method", "label", "metric",
-    "mean", "sd", "n", "failed", "published", "difference",
+    "mean", "sd", "n", "failed", "stale", "published", "difference",
 ]  # fmt: skip
 
 
@@ -39,9 +39,10 @@ def _line(
     difference = None if ours.mean is None or theirs is None else ours.mean - theirs
     if difference is not None and not math.isfinite(difference):
         difference = None
+    stale = len(stale_ids(outline, results, row, column))
     return [
         outline.name, row.name, column.learner, column.method, column.label, metric,
-        _text(ours.mean), _text(ours.sd), ours.n, ours.failed, _text(theirs), _text(difference),
+        _text(ours.mean), _text(ours.sd), ours.n, ours.failed, stale, _text(theirs), _text(difference),
     ]  # fmt: skip
 
 

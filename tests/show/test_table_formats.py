@@ -95,7 +95,8 @@ def test_html_is_one_page_that_fetches_nothing(store):
 
 def test_csv_is_one_line_per_metric_data_set_and_column(store):
     lines = list(csv.DictReader(io.StringIO(tables_text(store, format="csv"))))
-    assert ",".join(lines[0]) == "experiment,dataset,learner,method,label,metric,mean,sd,n,failed,published,difference"
+    header = "experiment,dataset,learner,method,label,metric,mean,sd,n,failed,stale,published,difference"
+    assert ",".join(lines[0]) == header
     assert len(lines) == 6
     assert lines[0] | {"mean": "inf", "published": "inf", "difference": "", "sd": "", "n": "1"} == lines[0]
     assert lines[1] | {"mean": "0.441", "published": "0.436", "difference": "0.005"} == lines[1]
