@@ -13,7 +13,7 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -207,11 +207,12 @@ class Store:
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             return
         new = path.with_suffix(".json.new")
-        new.write_text(text, encoding="utf-8")
-        os.replace(new, path)
+        with self._told():
+            new.write_text(text, encoding="utf-8")
+            os.replace(new, path)
 
     def add_run(self, run: dict[str, Any]) -> None:
-        with _appending(self.folder / "runs.jsonl") as file:
+        with self._told(), _appending(self.folder / "runs.jsonl") as file:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
 
     def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
@@ -221,11 +222,16 @@ class Store:
         """
         if self._cells is None:
             raise RuntimeError("Store.add is called inside Store.writing")
-        try:
+        with self._told():
             if y is not None and p is not None:
                 result = replace(result, predictions=self._predictions.add(y, p))
             self._cells.write(result.to_json() + "\n")
             self._cells.flush()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise StoreError(
                 f"cannot write to {self.folder} any more: {error.strerror or error};"

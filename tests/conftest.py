@@ -7,12 +7,20 @@ from pathlib import Path
 
 import pytest
 
+_NAMED = os.environ.get("PROBCAL_DATA_DIR")
+_ORIGINAL_FILES = Path(_NAMED).resolve() if _NAMED else Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_the_users(monkeypatch, tmp_path_factory) -> None:
+    """No test reads or writes the user's cache, or finds data that it did not ask for."""
+    monkeypatch.delenv("PROBCAL_DATA_DIR", raising=False)
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
+
 
 @pytest.fixture(scope="session")
 def original_files() -> Path:
     """The folder of original data files: PROBCAL_DATA_DIR, or ``shared/data`` beside the repository."""
-    named = os.environ.get("PROBCAL_DATA_DIR")
-    folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"the original data files are not at hand: {folder} is not a folder")
-    return folder
+    if not _ORIGINAL_FILES.is_dir():
+        pytest.skip(f"the original data files are not at hand: {_ORIGINAL_FILES} is not a folder")
+    return _ORIGINAL_FILES

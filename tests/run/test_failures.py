@@ -121,17 +121,17 @@ def test_a_process_that_dies_is_one_failed_row(bad, jobs):
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_cell_over_its_time_is_ended_with_all_it_started(bad, jobs):
     bad.config(learners=learners("Hangs", "Dummy"), methods=["direct"], repeats=1)
-    assert bad.run("-j", jobs, "--timeout", "0.7s").code == 1
+    assert bad.run("-j", jobs, "--timeout", "5s").code == 1
     assert outcomes(bad) == {("hangs", 0): ("timeout", "TimeoutError"), ("dummy", 0): ("done", None)}
     row = next(row for row in bad.rows() if row["status"] == "timeout")
-    assert row["message"] == "took longer than 0.7 s" and 0.7 <= row["seconds"] < 5
+    assert row["message"] == "took longer than 5 s" and 5 <= row["seconds"] < 30
     sleeper = int((bad.folder / "sleeper").read_text())
     wait_for(lambda: not alive(sleeper), 10)
 
 
 def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(bench):
     bench.config(repeats=40, learners={"dummy": {"type": DUMMY}})
-    small = ["sh", "-c", 'ulimit -f 8; exec "$@"', "sh"]
+    small = ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh"]
     process = bench.start(before=small, stderr=-1, text=True)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 2
