@@ -19,7 +19,7 @@ from probcal.yaml_file import Place, YamlFile
 
 ENCODINGS = ("numeric", "native")
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
-"""Part of the ids of cells and of the names of files, where / and + stand between learner and method."""
+"""Part of the ids of cells, where / stands between learner and method."""
 
 
 def resolve(name: str, type_: str | None, table: Mapping[str, Builtin]) -> Builtin:

@@ -49,3 +49,10 @@ def test_starting_the_command_line_imports_nothing_heavy():
         if isinstance(node, ast.Import | ast.ImportFrom)
     }
     assert not at_start & {"numpy", "pandas", "sklearn", "scipy", "pydantic", "openml", "tabulate"}
+
+
+def test_the_formats_that_the_command_line_offers_are_those_of_the_tables():
+    from probcal import cli
+    from probcal.show.tables import FORMATS
+
+    assert sorted(cli._FORMATS) == sorted(FORMATS)

@@ -14,6 +14,7 @@ from typing import Any
 
 import probcal
 from probcal.config import Experiment
+from probcal.data.load import known_fingerprint
 from probcal.run.code import code_of, code_of_metrics, versions_of
 from probcal.run.plan import Planned
 
@@ -38,7 +39,7 @@ def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str
         "seed": experiment.seed,
         "config_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
         "data": {
-            card.name: {"source": sources[card.name], "fingerprint": card.expect.fingerprint}
+            card.name: {"source": sources[card.name], "fingerprint": known_fingerprint(card)}
             for card in experiment.cards
             if card.name in sources
         },
