@@ -15,9 +15,11 @@ from probcal.components import Builtin, build, import_class, no_learner, no_meth
 from probcal.errors import ProbcalError, Problem, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
+from probcal.variants import entries, variants_of, with_names
 from probcal.yaml_file import Place, YamlFile
 
 ENCODINGS = ("numeric", "native")
+_LONGEST = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
 """Part of the ids of cells, where / stands between learner and method."""
 
@@ -26,20 +28,6 @@ def resolve(name: str, type_: str | None, table: Mapping[str, Builtin]) -> Built
     """The built-in that ``type_``, or else the entry's own name, stands for; or an import path as it is."""
     wanted = type_ or name
     return table.get(wanted) or Builtin(wanted, about="")
-
-
-def entries(data: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:
-    """Name -> entry of a section that may be a list of names or a mapping; malformed entries left out."""
-    value = data.get(section)
-    if isinstance(value, list):
-        return {name: {} for name in value if isinstance(name, str)}
-    named = with_names(value)
-    return {name: entry or {} for name, entry in named.items() if isinstance(entry, dict | None)}
-
-
-def with_names(value: Any) -> dict[str, Any]:
-    """What is well-formed of a mapping with names as keys."""
-    return {name: item for name, item in value.items() if isinstance(name, str)} if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -74,11 +62,13 @@ class Section:
     def __init__(self, file: YamlFile, kind: Kind) -> None:
         self._file, self._kind = file, kind
         self.places: dict[str, Place] = {}
-        """Of every entry that has a name, be it malformed. Empty where the section itself is."""
+        """Of every entry that has a name, be it malformed, and of its variants. Empty where the section itself is."""
+        self.families: dict[str, list[str]] = {}
+        """Entry -> the names of its variants; its own where it has none."""
         self.problems: list[Problem] = []
         self.components: dict[str, type] = {}
         self.sound: dict[str, dict[str, Any]] = {}
-        """All parameters of each entry that is without a fault of its own."""
+        """All parameters of each variant that is without a fault of its own."""
         self.unknown: list[str] = []
         """Entries that stand for nothing; whoever names one of them repeats its fault."""
         section = f"{kind.word}s"
@@ -89,16 +79,22 @@ class Section:
                     self._report((section, index), f'the {kind.word} "{name}" is listed twice')
                 self.places.setdefault(name, (section, index))
         self.places.update({name: (section, name) for name in with_names(given)})
+        self.families = {name: [name] for name in self.places}
         for name, entry in entries(file.data, section).items():
             self._check(self.places[name], name, entry)
 
+    def fault(self, component: type, params: Mapping[str, Any]) -> str | None:
+        """What is wrong with ``component`` under ``params``, all that it takes."""
+        return self._fault(component, params)
+
     def _report(self, place: Place, message: str) -> None:
-        self.problems.append(Problem(self._file.line(place), message))
+        problem = Problem(self._file.line(place), message)
+        if problem not in self.problems:  # what an entry gives may be a fault of each of its variants
+            self.problems.append(problem)
 
     def _check(self, place: Place, name: str, entry: dict[str, Any]) -> None:
         word, table = self._kind.word, self._kind.table
-        if not _ENTRY_NAME.fullmatch(name):
-            self._report(place, f'"{name}" cannot name a {word}: only letters, digits, . _ and -, at most 100')
+        self._check_names(place, name, entry)
         wanted = name if entry.get("type") in (None, "") else entry["type"]
         if not isinstance(wanted, str):
             return
@@ -114,9 +110,31 @@ class Section:
         if isinstance(encoding, str) and encoding not in ENCODINGS:
             near, there = did_you_mean(encoding, ENCODINGS), ", ".join(ENCODINGS)
             self._report((*place, "encoding"), f'there is no encoding "{encoding}"{near} (there are: {there})')
-        self._check_parameters(place, name, resolve(name, wanted, table), with_names(entry.get("params")))
+        self._check_parameters(place, name, resolve(name, wanted, table), entry)
 
-    def _check_parameters(self, place: Place, name: str, builtin: Builtin, params: dict[str, Any]) -> None:
+    def _check_names(self, place: Place, name: str, entry: dict[str, Any]) -> None:
+        word, variants = self._kind.word, variants_of(name, entry)
+        if not _ENTRY_NAME.fullmatch(name):
+            self._report(place, f'"{name}" cannot name a {word}: only letters, digits, . _ and -, at most {_LONGEST}')
+        self.families[name] = [one.name for one in variants]
+        for one in variants if with_names(entry.get("variants")) else []:
+            there = (*place, "variants", one.variant)
+            if not _ENTRY_NAME.fullmatch(one.variant) or len(one.name) > _LONGEST:
+                self._report(
+                    there,
+                    f'"{one.variant}" cannot name a variant of {name}: only letters, digits, . _ and -, '
+                    f"at most {_LONGEST} together",
+                )
+            elif one.name in self.places:
+                line = self._file.line(self.places[one.name])
+                self._report(
+                    there,
+                    f'the variant "{one.variant}" of {name} is called as the {word} "{one.name}" on line {line}; '
+                    "rename one",
+                )
+            self.places.setdefault(one.name, there)
+
+    def _check_parameters(self, place: Place, name: str, builtin: Builtin, entry: dict[str, Any]) -> None:
         try:
             component = import_class(builtin.path)
         except ProbcalError as error:
@@ -125,23 +143,38 @@ class Section:
         if misfit := self._kind.misfit(component):
             self._report((*place, "type"), misfit)
             return
-        self.components[name] = component
-        if unknown := unknown_parameters(component, params):
-            for parameter, message in unknown.items():
-                self._report((*place, "params", parameter), message)
-            return
-        together = {**builtin.params, **params}
-        fault = self._fault(component, together)
+        in_entry, params = (*place, "params"), with_names(entry.get("params"))
+        unknown = self._tell_unknown(component, params, in_entry)
+        for one in variants_of(name, entry):
+            self.components[one.name] = component
+            here = (*place, "variants", one.variant) if one.variant else in_entry
+            if self._tell_unknown(component, one.params, here) or unknown:
+                continue
+            places = {**dict.fromkeys(params, in_entry), **dict.fromkeys(one.params, here)}
+            if self._values_are_sound(component, builtin, {**params, **one.params}, places, here):
+                self.sound[one.name] = {**builtin.params, **params, **one.params}
+
+    def _tell_unknown(self, component: type, params: dict[str, Any], place: Place) -> bool:
+        unknown = unknown_parameters(component, params)
+        for parameter, message in unknown.items():
+            self._report((*place, parameter), message)
+        return bool(unknown)
+
+    def _values_are_sound(
+        self, component: type, builtin: Builtin, params: dict[str, Any], places: dict[str, Place], whole: Place
+    ) -> bool:
+        """Tells of each faulty one of ``params`` at its place in ``places``, of all together at ``whole``."""
+        fault = self._fault(component, {**builtin.params, **params})
         if fault is None:
-            self.sound[name] = together
-            return
+            return True
         # an estimator's check tells of the first fault only: each parameter is asked about by itself
         alone = {one: self._fault(component, {**builtin.params, one: given}, True) for one, given in params.items()}
         for parameter, message in alone.items():
             if message is not None:
-                self._report((*place, "params", parameter), message)
+                self._report((*places[parameter], parameter), message)
         if not any(alone.values()):
-            self._report((*place, "params"), fault)
+            self._report(whole, fault)
+        return False
 
     def _fault(self, component: type, params: Mapping[str, Any], in_part: bool = False) -> str | None:
         """``in_part``: others were left out, so that it is no fault when it cannot be made without them."""

@@ -7,14 +7,15 @@ fault is reported once and all of them together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from probcal.check_combinations import combination_problems
-from probcal.check_components import LEARNER, METHOD, Section, entries
+from probcal.check_components import LEARNER, METHOD, Section
+from probcal.check_exceptions import exception_problems
 from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
-from probcal.paper.published import Published
+from probcal.paper.published import Published, paper_names
+from probcal.variants import entries
 from probcal.yaml_file import YamlFile
 
 
@@ -23,11 +24,13 @@ def name_problems(file: YamlFile, metrics: tuple[str, ...]) -> list[Problem]:
     learners, methods = Section(file, LEARNER), Section(file, METHOD)
     return [
         *_dataset_problems(file),
-        *_metric_problems(file, metrics),
+        *_metric_problems(file, "metrics", metrics),
+        *_metric_problems(file, "stages", metrics),
         *_paper_problems(file),
         *learners.problems,
         *methods.problems,
         *combination_problems(file, learners, methods),
+        *exception_problems(file, learners, methods),
     ]
 
 
@@ -54,10 +57,10 @@ def _dataset_problems(file: YamlFile) -> Iterator[Problem]:
                 yield Problem(line, f'"{name}" and "{other}" are both called "{card.name}"; rename one')
 
 
-def _metric_problems(file: YamlFile, metrics: tuple[str, ...]) -> Iterator[Problem]:
+def _metric_problems(file: YamlFile, section: str, metrics: tuple[str, ...]) -> Iterator[Problem]:
     seen: set[str] = set()
-    for index, name in _texts(file.data, "metrics"):
-        line = file.line(("metrics", index))
+    for index, name in _texts(file.data, section):
+        line = file.line((section, index))
         if name in seen:
             yield Problem(line, f'the metric "{name}" is listed twice')
         elif name not in metrics:
@@ -67,7 +70,7 @@ def _metric_problems(file: YamlFile, metrics: tuple[str, ...]) -> Iterator[Probl
 
 
 def _paper_problems(file: YamlFile) -> Iterator[Problem]:
-    papers = sorted(path.stem for path in (Path(__file__).parent / "paper").glob("*.yaml"))
+    papers = paper_names()
     paper = file.data.get("paper")
     if not isinstance(paper, str):
         return

@@ -169,7 +169,7 @@ def run(
         store = Store(folder)
         store.refuse_others(experiment.name)
         plan = make_plan(selection, store, retry_failed=retry_failed)
-        plan = without_data(plan, not_to_be_had(selection.cards, originals))
+        plan = without_data(plan, not_to_be_had(selection.cards_read(), originals))
         click.echo("\n".join(plan_lines(plan, every_cell=True)))
         return
     options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast)
@@ -187,7 +187,7 @@ def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
     from probcal.run.data_step import obtain_all
 
     selection = read_experiment(find_config(config)).selected(datasets)
-    step = obtain_all(selection.cards, data_folder(data_dir), lambda line: None)
+    step = obtain_all(selection.cards_read(), data_folder(data_dir), lambda line: None)
     for name, source in step.sources.items():
         click.echo(f"{name}: {source}")
     for why in step.missing.values():
@@ -209,6 +209,42 @@ def table(folder: Path, format_: str) -> None:
     click.echo(tables_text(*_stores(folder), format=format_), nl=False)
 
 
+@main.command(
+    epilog=_example("probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/ -f json")
+)
+@click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
+@click.option("--accept", is_flag=True, help="First take the numbers there are as ours: writes FOLDER/accepted.csv.")
+@click.option("-f", "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
+def check(folders: tuple[Path, ...], accept: bool, format_: str) -> None:
+    """Hold the results in each FOLDER against the paper's numbers and claims, and against our own accepted ones.
+
+    Exit code 0: nothing new; 1: a deviation or claim without a known reason, drift, or a failed cell.
+    """
+    from probcal.check.accepted import accept as take
+    from probcal.check.accepted import accepted_path
+    from probcal.check.experiment import Checked
+    from probcal.check.json_text import json_text
+    from probcal.check.report import check as check_one
+    from probcal.check.text import text
+
+    every = [Checked.of(store) for folder in folders for store in _stores(folder)]
+    for one in every if accept else ():
+        click.echo(f"accepted {take(one)} numbers: {accepted_path(one)}", err=True)
+    reports = [check_one(one) for one in every]
+    click.echo(json_text(reports) if format_ == "json" else "\n".join(map(text, reports)), nl=False)
+    sys.exit(0 if all(report.ok for report in reports) else 1)
+
+
+@main.command(epilog=_example("probcal plot results/figure1"))
+@click.argument("folder", type=click.Path(path_type=Path))
+def plot(folder: Path) -> None:
+    """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG into its figures/."""
+    from probcal.show.figures import plot
+
+    for path in plot(_stores(folder), warn=lambda line: click.echo(f"note: {line}", err=True)):
+        click.echo(path)
+
+
 @main.command(epilog=_example("probcal status results/uci"))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--cells", is_flag=True, help="One line a cell.")
@@ -221,6 +257,27 @@ def status(folder: Path, cells: bool) -> None:
     for store in _stores(folder):
         click.echo(f"{store.experiment()['name']} in {store.folder}")
         click.echo("\n".join(plan_lines(make_plan(experiment_of(store), store), every_cell=cells)))
+
+
+@main.command(
+    epilog=_example(
+        "probcal audit results/uci-variants\nprobcal audit results/uci results/uci-weka --cells\n"
+        "probcal audit results/uci-variants -f csv > audit.csv"
+    )
+)
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-f", "--format", "format_", type=click.Choice(("markdown", "csv")), default="markdown")
+@click.option("-v", "--cells", is_flag=True, help="Show the single numbers too.")
+def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
+    """Rank variants by their agreement with the published numbers, over all results FOLDERs together.
+
+    Rivals are all columns that stand beside the same published column (variants of a learner or a method,
+    or columns of several folders), and all readings of one data set.
+    """
+    from probcal.check.audit_text import audit_text
+
+    stores = [store for folder in folders for store in _stores(folder)]
+    click.echo(audit_text(*stores, format=format_, cells=cells), nl=False)
 
 
 @main.command(epilog=_example("probcal validate configs/uci.yaml"))

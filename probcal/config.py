@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,13 +13,16 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from probcal.check_combinations import methods_of
 from probcal.check_components import resolve
+from probcal.check_exceptions import columns_of, pairs_of
 from probcal.check_names import name_problems
 from probcal.data.card import Card, find_card, read_card
+from probcal.departures import Departure, DepartureEntry
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 from probcal.metrics import METRICS
 from probcal.resources import shipped
+from probcal.variants import Variant, entries, families, variants_of
 from probcal.yaml_file import YamlFile, validated
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -51,6 +55,16 @@ MethodsHere = Annotated[dict[str, dict[str, Any]], BeforeValidator(_method_with_
 """Method -> parameters that hold for one learner only."""
 
 
+def _settings_of_each(variants: Any) -> Any:
+    if isinstance(variants, dict):
+        return {name: {} if params is None else params for name, params in variants.items()}
+    return variants
+
+
+Variants = Annotated[dict[str, dict[str, Any]], BeforeValidator(_settings_of_each), Field(min_length=1)]
+"""Variant -> parameters that are merged over the entry's."""
+
+
 class LearnerEntry(_Part):
     """A learner of the experiment: what it is, its parameters, and how the tables call it."""
 
@@ -60,6 +74,7 @@ class LearnerEntry(_Part):
     encoding: str | None = None
     paper: str | None = None
     """The learner of the paper whose published numbers belong beside this one's."""
+    variants: Variants | None = None
 
 
 class MethodEntry(_Part):
@@ -68,6 +83,9 @@ class MethodEntry(_Part):
     type: str | None = None
     params: dict[str, Any] = {}
     label: str | None = None
+    paper: str | None = None
+    """The method of the paper whose published numbers belong beside this one's; its type unless given."""
+    variants: Variants | None = None
 
 
 class ExperimentFile(_Part):
@@ -83,7 +101,10 @@ class ExperimentFile(_Part):
     methods: Annotated[dict[str, MethodEntry], Field(min_length=1)]
     combinations: dict[str, Annotated[list[MethodsHere], Field(min_length=1)]] = {}
     """Learner -> its methods, each alone or with parameters for this learner; all methods if not listed."""
+    exceptions: list[DepartureEntry] = []
     metrics: Annotated[list[str], Field(min_length=1)] = list(METRICS)
+    stages: list[str] = []
+    """Metrics that are also taken after every stage of a method that has stages, as probing after each probe."""
 
     @field_validator("learners", "methods", mode="before")
     @classmethod
@@ -107,6 +128,14 @@ class Component:
     label: str
     encoding: str = "numeric"
     paper: str | None = None
+    entry: str = ""
+    """The entry of the experiment that it is a variant of; its own name where there are no variants."""
+    variant: str = ""
+
+    @property
+    def called(self) -> tuple[str, str]:
+        """The names by which a selection may ask for it."""
+        return self.name, self.entry
 
 
 @dataclass(frozen=True)
@@ -116,6 +145,11 @@ class Column:
     learner: Component
     method: Component
     label: str
+
+    @property
+    def group(self) -> str:
+        """Columns of one group are compared with each other: the methods of a learner under the same settings."""
+        return " ".join([self.learner.label, *_named_variants(self.learner)])
 
 
 @dataclass(frozen=True)
@@ -132,8 +166,31 @@ class Experiment:
     metrics: tuple[str, ...]
     path: Path
     text: str
+    departures: tuple[Departure, ...] = ()
+    stages: tuple[str, ...] = ()
+    """The metrics that are also taken after every stage, where a method has stages."""
     max_rows: int | None = None
     """At most so many training and test rows (``--quick``); all of them unless set."""
+
+    def departed(self, card: Card, column: Column) -> tuple[Card, Column] | None:
+        """What the cells of a data set and a column read and run, exceptions applied; None where they are skipped."""
+        learner, method, dataset = column.learner, column.method, card.name
+        for one in self.departures:
+            if not one.is_about(dataset, learner.name, method.name):
+                continue
+            if one.skip:
+                return None
+            card = one.card or card
+            if one.use:
+                learner = replace(learner, path=one.use.path, params=one.use.params, encoding=one.use.encoding)
+            learner = replace(learner, params={**learner.params, **one.params})
+            method = replace(method, params={**method.params, **one.method_params})
+        return card, replace(column, learner=learner, method=method)
+
+    def cards_read(self) -> tuple[Card, ...]:
+        """The cards that the cells read: those of the data sets and of exceptions."""
+        read = [self.departed(card, column) for card in self.cards for column in self.columns]
+        return tuple({card.name: card for card, _ in filter(None, read)}.values())
 
     def selected(
         self, datasets: tuple[str, ...] = (), learners: tuple[str, ...] = (), methods: tuple[str, ...] = ()
@@ -145,8 +202,8 @@ class Experiment:
         """
         known = {
             "data set": ({card.name for card in self.cards}, datasets),
-            "learner": ({column.learner.name for column in self.columns}, learners),
-            "method": ({column.method.name for column in self.columns}, methods),
+            "learner": ({name for column in self.columns for name in column.learner.called}, learners),
+            "method": ({name for column in self.columns for name in column.method.called}, methods),
         }
         wrong = [
             f'{self.name} has no {kind} "{name}"{did_you_mean(name, names)} (it has: {", ".join(sorted(names))})'
@@ -159,7 +216,8 @@ class Experiment:
         columns = tuple(
             column
             for column in self.columns
-            if (not learners or column.learner.name in learners) and (not methods or column.method.name in methods)
+            if (not learners or set(learners) & {*column.learner.called})
+            and (not methods or set(methods) & {*column.method.called})
         )
         if not columns:
             raise ProbcalError(f"{self.name} does not combine {', '.join(learners)} with {', '.join(methods)}")
@@ -201,41 +259,73 @@ def parse_experiment(file: YamlFile) -> Experiment:
         seed=parsed.seed,
         repeats=parsed.repeats,
         cards=cards,
-        columns=tuple(_columns(parsed)),
+        columns=tuple(_columns(parsed, file)),
         metrics=tuple(parsed.metrics),
+        stages=tuple(parsed.stages),
         path=file.path,
         text=file.text,
+        departures=tuple(_departures(parsed, file)),
     )
 
 
-def _columns(parsed: ExperimentFile) -> list[Column]:
-    columns = []
-    combinations = {"methods": list(parsed.methods), "combinations": parsed.combinations}
-    for name, entry in parsed.learners.items():
-        builtin = resolve(name, entry.type, LEARNERS)
-        learner = Component(
-            name=name,
-            path=builtin.path,
-            params={**builtin.params, **entry.params},
-            label=entry.label or builtin.label or name,
-            encoding=entry.encoding or builtin.encoding,
-            paper=entry.paper,
+def _columns(parsed: ExperimentFile, file: YamlFile) -> list[Column]:
+    methods = {
+        one.name: (one, parsed.methods[name])
+        for name, entry in entries(file.data, "methods").items()
+        for one in variants_of(name, entry)
+    }
+    return [
+        _column(_learner(one, parsed.learners[name]), *methods[method], params_here)
+        for name, entry in entries(file.data, "learners").items()
+        for one in variants_of(name, entry)
+        for method, params_here in methods_of(file.data, name, one.name).items()
+    ]
+
+
+def _departures(parsed: ExperimentFile, file: YamlFile) -> Iterator[Departure]:
+    learners, methods = families(file.data, "learners"), families(file.data, "methods")
+    pairs = pairs_of(file.data, learners)
+    for entry in parsed.exceptions:
+        yield Departure(
+            datasets=(*(entry.dataset or ()), *(entry.datasets or ())),
+            columns=tuple(columns_of(entry.model_dump(), pairs, learners, methods)),
+            why=entry.why,
+            card=read_card(find_card(entry.card, beside=file.path.parent)) if entry.card else None,
+            use=LEARNERS[entry.use] if entry.use else None,
+            params=entry.params,
+            method_params=entry.method_params,
+            skip=entry.skip,
         )
-        columns += [
-            _column(learner, method, parsed.methods[method], params_here)
-            for method, params_here in methods_of(combinations, name).items()
-        ]
-    return columns
 
 
-def _column(learner: Component, name: str, entry: MethodEntry, params_here: dict[str, Any]) -> Column:
-    builtin = resolve(name, entry.type, METHODS)
+def _learner(variant: Variant, entry: LearnerEntry) -> Component:
+    builtin = resolve(variant.entry, entry.type, LEARNERS)
+    return Component(
+        name=variant.name,
+        path=builtin.path,
+        params={**builtin.params, **entry.params, **variant.params},
+        label=entry.label or builtin.label or variant.entry,
+        encoding=entry.encoding or builtin.encoding,
+        paper=entry.paper,
+        entry=variant.entry,
+        variant=variant.variant,
+    )
+
+
+def _column(learner: Component, variant: Variant, entry: MethodEntry, params_here: dict[str, Any]) -> Column:
+    builtin = resolve(variant.entry, entry.type, METHODS)
     label = entry.label if entry.label is not None else builtin.label
     method = Component(
-        name=name,
+        name=variant.name,
         path=builtin.path,
-        params={**builtin.params, **entry.params, **params_here},
+        params={**builtin.params, **entry.params, **variant.params, **params_here},
         label=label,
-        paper=(entry.type or name) if learner.paper else None,
+        paper=(entry.paper or entry.type or variant.entry) if learner.paper else None,
+        entry=variant.entry,
+        variant=variant.variant,
     )
-    return Column(learner, method, f"{label}{learner.label}")
+    return Column(learner, method, " ".join([f"{label}{learner.label}", *_named_variants(learner, method)]))
+
+
+def _named_variants(*components: Component) -> list[str]:
+    return [one.variant for one in components if one.variant]

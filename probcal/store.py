@@ -1,9 +1,11 @@
 """The results folder of one experiment: what was asked, what ran, what came out.
 
 ``experiment.json``  the experiment as it was last run, names and labels resolved
-``runs.jsonl``       provenance, one line per run
+``runs.jsonl``       provenance, a line when a run starts and one when it ends; the last of a run counts
 ``cells.jsonl``      one flushed line per finished cell; the last line of a cell counts
 ``predictions.bin``  the labels and probabilities behind the cells; may be deleted
+``figures/``         what ``probcal plot`` draws; may be deleted
+``accepted.csv``     the numbers that ``probcal check --accept`` took as ours; nothing else writes it
 """
 
 from __future__ import annotations
@@ -24,7 +26,12 @@ from filelock import FileLock, Timeout
 from probcal.errors import StoreError
 from probcal.predictions import Predictions
 
-_OURS = ("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", ".lock")
+ACCEPTED = "accepted.csv"
+
+_OURS = (
+    *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", "figures", ".lock"),
+    *(ACCEPTED, f"{ACCEPTED}.new"),
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ class CellResult:
     seconds: float
     key: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
+    stages: dict[str, list[float]] = field(default_factory=dict)
+    """Metric -> its value after every stage of the method, for the metrics that the experiment asked for so."""
     n_train: int | None = None
     n_test: int | None = None
     warnings: dict[str, int] = field(default_factory=dict)
@@ -59,6 +68,8 @@ class CellResult:
         row = {name: value for name, value in vars(self).items() if value not in (None, {})}
         if self.metrics:
             row["metrics"] = {name: _plain(value) for name, value in self.metrics.items()}
+        if self.stages:
+            row["stages"] = {name: [_plain(value) for value in values] for name, values in self.stages.items()}
         # a message may hold half of a surrogate pair, as file names do that are not UTF-8
         return json.dumps(row, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace").decode()
 
@@ -67,6 +78,7 @@ class CellResult:
         """Raises ValueError or TypeError when ``line`` is not such a row."""
         row = json.loads(line)
         row["metrics"] = {name: float(value) for name, value in row.get("metrics", {}).items()}
+        row["stages"] = {name: [float(value) for value in values] for name, values in row.get("stages", {}).items()}
         result = cls(**row)
         if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
             raise TypeError(f"{wrong[0]} is of another kind")
@@ -89,7 +101,8 @@ def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
 
 
 def key_digest(key: Mapping[str, str]) -> str:
-    """One digest for a whole key."""
+    """One digest for a whole key; what is taken after every stage changes nothing else, so it does not count."""
+    key = {part: digest for part, digest in key.items() if part != "stages"}
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -212,6 +225,7 @@ class Store:
             os.replace(new, path)
 
     def add_run(self, run: dict[str, Any]) -> None:
+        """Keep the provenance of a run; a later line about the same run takes the place of an earlier one."""
         with self._told(), _appending(self.folder / "runs.jsonl") as file:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
 

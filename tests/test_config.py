@@ -54,7 +54,7 @@ def test_all_faults_of_a_config_are_reported_at_once_each_with_its_line(tmp_path
     [
         (("[wine-first]", "[wine-fist]"), 2, 'no data set "wine-fist"; did you mean "wine-first"?'),
         (("type: kernel_nb", "type: kernelnb"), 5, 'no learner "kernelnb"; did you mean "kernel_nb"?'),
-        (("nb: {type: kernel_nb}", "svm:"), 5, 'no learner "svm"; did you mean "linear_svm"?'),
+        (("nb: {type: kernel_nb}", "linear_swm:"), 5, 'no learner "linear_swm"; did you mean "linear_svm"?'),
         (("[direct, probing]", "[direct, probing, baging]"), 6, 'no method "baging"; did you mean "bagging"?'),
         (("[rms, auc]", "[RMSE, auc]"), 9, 'no metric "RMSE"; did you mean "rms"?'),
         (("type: kernel_nb", "type: kernel_nb, encoding: nativ"), 5, 'no encoding "nativ"; did you mean "native"?'),

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from probcal.errors import DataError, Problem, did_you_mean
+from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.resources import shipped
 from probcal.yaml_file import YamlFile, validated
 
@@ -147,6 +147,10 @@ class Card(_Part):
     """Everything that probcal knows about one data set."""
 
     name: Annotated[str, AfterValidator(_name)]
+    like: str | None = None
+    """The shipped card whose keys this one has too, but for those that it gives itself."""
+    reading_of: str | None = None
+    """The shipped card of the data set that this is another reading of: its published numbers are this one's."""
     title: str
     about: str = ""
     """Where it comes from and what a user should know, in a sentence or two."""
@@ -234,7 +238,7 @@ class Card(_Part):
     @cached_property
     def digest(self) -> str:
         """A hash of all on the card that can change the data, for the cache and for staleness."""
-        said = self.model_dump_json(exclude={"title", "about", "no_openml"})
+        said = self.model_dump_json(exclude={"like", "reading_of", "title", "about", "no_openml"})
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def __hash__(self) -> int:
@@ -293,7 +297,29 @@ def find_card(name: str, beside: Path | None = None) -> Path:
 def read_card(path: Path) -> Card:
     """The card in ``path``; raises FileProblems with every fault, each with its line."""
     file = YamlFile.read(path)
-    return validated(Card, file, more=list(_faults_between_keys(file)))
+    if unlike := list(_unknown_card(file, "like")):
+        raise FileProblems(file.path, [*file.problems, *unlike])  # what it would give cannot be missed
+    if like := file.data.get("like"):
+        file.data = {**_inherited(str(like)), **file.data}
+    return validated(Card, file, more=[*_unknown_card(file, "reading_of"), *_faults_between_keys(file)])
+
+
+def _inherited(like: str) -> dict[str, Any]:
+    """All keys of a card but those that only it can have; its files lie in its folder."""
+    base = YamlFile.read(find_card(like)).data
+    return {"folder": like, **{key: value for key, value in base.items() if key not in ("name", "like", "reading_of")}}
+
+
+def _unknown_card(file: YamlFile, key: str) -> Iterator[Problem]:
+    """What is wrong with the name of another card under ``key``."""
+    name = file.data.get(key)
+    if name is None:
+        return
+    if name not in card_names() or name == file.path.stem:
+        near = did_you_mean(str(name), card_names())
+        yield Problem(file.line((key,)), f'{key}: there is no other shipped data set "{name}"{near}')
+    elif further := YamlFile.read(find_card(name)).data.get(key):
+        yield Problem(file.line((key,)), f'{key}: "{name}" has this key itself; write "{key}: {further}"')
 
 
 def _faults_between_keys(file: YamlFile) -> Iterator[Problem]:

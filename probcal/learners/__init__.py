@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from probcal.learners.kernel_nb import KernelNaiveBayes
+    from probcal.learners.weka import WekaClassifier
 
-__all__ = ["KernelNaiveBayes"]
+__all__ = ["KernelNaiveBayes", "WekaClassifier"]
 
 
 def __getattr__(name: str) -> object:
@@ -16,4 +17,8 @@ def __getattr__(name: str) -> object:
         from probcal.learners.kernel_nb import KernelNaiveBayes
 
         return KernelNaiveBayes
+    if name == "WekaClassifier":
+        from probcal.learners.weka import WekaClassifier
+
+        return WekaClassifier
     raise AttributeError(f"module 'probcal.learners' has no attribute {name!r}")

@@ -125,14 +125,20 @@ class _Numeric:
         gaps = np.diff(distinct)
         # summed one by one as Weka does: the last digit decides which way a value halfway is rounded
         precision = np.add.accumulate(gaps)[-1] / len(gaps) if len(gaps) else _DEFAULT_PRECISION
-        self.densities = [
-            KernelDensity(values[rows], weights[rows], precision) for rows in (known & ~positive, known & positive)
-        ]
+        of_class = [rows & (weights > 0) for rows in (known & ~positive, known & positive)]
+        self.densities = [KernelDensity(values[rows], weights[rows], precision) for rows in of_class]
+        # mass per unit, but for a class without values, as in Weka 3.9: it matters beside the floor
+        self.units = [self.densities[0].precision if rows.any() else 1.0 for rows in of_class]
 
     def log_ratio(self, column: pd.Series) -> np.ndarray:
         values = column.to_numpy(np.float64)
         known = ~np.isnan(values)
         ratio = np.zeros(len(values))
-        negative, positive = (np.log(np.maximum(density(values[known]), _SMALLEST)) for density in self.densities)
+        step = self.densities[0].precision
+        rounded = np.rint(values[known] / step) * step  # as the values that were learned from
+        negative, positive = (
+            np.log(np.maximum(density(rounded) / unit, _SMALLEST))
+            for density, unit in zip(self.densities, self.units, strict=True)
+        )
         ratio[known] = positive - negative
         return ratio

@@ -14,6 +14,7 @@ from probcal.methods.binary import (
     fit_on_sample,
     fresh_copy,
     is_count,
+    is_range,
     likelier_class,
     two_classes,
     two_columns,
@@ -29,6 +30,7 @@ class BaggedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     n_estimators : number of bags; the paper uses 100.
     voting : ``"votes"`` reports the proportion of classifiers that output the class, as the paper
         says; ``"means"`` the mean of their probabilities, as Weka's Bagging does.
+    clip : estimates are projected to this range; the paper says nothing of it, ``(0, 1)`` leaves them.
     random_state : seed; each bag has a random stream of its own.
 
     Attributes: ``classes_`` (2,) labels in sorted order, ``estimators_`` the fitted classifiers.
@@ -40,11 +42,13 @@ class BaggedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         n_estimators: int = 100,
         *,
         voting: Literal["votes", "means"] = "votes",
+        clip: tuple[float, float] = (0.0, 1.0),
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.voting = voting
+        self.clip = clip
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> BaggedVoteClassifier:
@@ -56,9 +60,9 @@ class BaggedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, 2) probabilities of ``classes_``; 0 and 1 where all bags agree."""
+        """(n_rows, 2) probabilities of ``classes_``; unclipped, 0 and 1 where all bags agree."""
         check_is_fitted(self)
-        return two_columns(np.mean([self._says(bag, X) for bag in self.estimators_], axis=0))
+        return two_columns(np.clip(np.mean([self._says(bag, X) for bag in self.estimators_], axis=0), *self.clip))
 
     def predict(self, X: Any) -> np.ndarray:
         """The likelier class of each row: (n_rows,) labels."""
@@ -70,6 +74,8 @@ class BaggedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"voting must be 'votes' or 'means', not {self.voting!r}")
         if not is_count(self.n_estimators):
             raise ValueError(f"n_estimators must be a whole number from 1, not {self.n_estimators!r}")
+        if not is_range(self.clip):
+            raise ValueError(f"clip must be two rising numbers within [0, 1], not {self.clip!r}")
 
     def _fit_bag(self, X: Any, labels: np.ndarray, random: np.random.Generator) -> Any:
         rows = random.integers(len(labels), size=len(labels))

@@ -16,6 +16,15 @@ def is_count(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
 
 
+def is_range(clip: Any) -> bool:
+    """Whether ``clip`` is two rising numbers within [0, 1]."""
+    try:
+        low, high = clip
+        return bool(0 <= low < high <= 1)
+    except (TypeError, ValueError):
+        return False
+
+
 def two_classes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     """(labels, classes): y as (n_rows,) array and its two labels in sorted order.
 

@@ -7,6 +7,8 @@ probability lies.
 
 from __future__ import annotations
 
+from bisect import bisect, insort
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -14,6 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from probcal.methods.binary import (
@@ -21,6 +24,7 @@ from probcal.methods.binary import (
     fit_on_sample,
     fresh_copy,
     is_count,
+    is_range,
     likelier_class,
     two_classes,
     two_columns,
@@ -36,6 +40,12 @@ _CHOICES = {
 }
 _EQUAL = 1e-9
 """Gains this close are a tie: [0, .5] and [.5, 1] gain the same, but rounding would prefer one."""
+
+
+def _splits_as_it_goes(method: ProbingClassifier) -> bool:
+    if method.discretisation == "uniform":
+        raise AttributeError('discretisation="uniform" has other thresholds for every n_probes, so it has no stages')
+    return True
 
 
 class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -63,6 +73,7 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     thresholds_ : (n_fitted,) thresholds p, rising. Fewer than ``n_probes`` only if no interval that
         floating point can still split is left.
     estimators_ : the fitted classifiers in the order of ``thresholds_``.
+    order_ : (n_fitted,) int, the places in ``estimators_`` of the classifiers in the order of fitting.
     estimates_ : (n_fitted + 1,) the probability reported for each number of votes, from 0 up.
     """
 
@@ -102,9 +113,11 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             intervals = self._uniform_intervals()
             probes.fit_ahead([one.b for one in intervals[:-1]])
             fitted = [probes.take(one.b)[0] for one in intervals[:-1]]
+            chosen = [one.b for one in intervals[:-1]]
         else:
-            intervals, fitted = self._refine(probes, n_rows=len(labels))
+            intervals, fitted, chosen = self._refine(probes, n_rows=len(labels))
         self.thresholds_ = np.array([one.b for one in intervals[:-1]])
+        self.order_ = np.searchsorted(self.thresholds_, chosen)
         self.estimators_ = fitted
         self.estimates_ = np.clip([one.p for one in intervals], *self.clip)
         return self
@@ -112,7 +125,7 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def votes(self, X: Any) -> np.ndarray:
         """How many probes say the second class: (n_rows,) int, from 0 to the number of probes."""
         check_is_fitted(self)
-        return sum((probe.predict(X) == self.classes_[1]).astype(np.int64) for probe in self.estimators_)
+        return sum(self._says_one(place, X) for place in range(len(self.estimators_)))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Algorithm 2: (n_rows, 2) probabilities of ``classes_``.
@@ -122,13 +135,33 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         votes = self.votes(X)
         return two_columns(self.estimates_[votes])
 
+    @available_if(_splits_as_it_goes)
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """(n_rows, 2) probabilities after 1, 2, ... probes, each array a new one.
+
+        Those after t are the ones of ``n_probes=t`` with the same seed, to the last bit. Every probe predicts
+        once. AttributeError with ``discretisation="uniform"``.
+        """
+        check_is_fitted(self)
+        intervals, before = [interval(0.0, 1.0, self.loss)], []
+        votes: Any = 0
+        for place in self.order_.tolist():
+            split = bisect(before, place)
+            insort(before, place)
+            intervals[split : split + 1] = intervals[split].split(self.loss)
+            votes = votes + self._says_one(place, X)
+            yield two_columns(np.clip([one.p for one in intervals], *self.clip)[votes])
+
     def predict(self, X: Any) -> np.ndarray:
         """The likelier class of each row: (n_rows,) labels."""
         return likelier_class(self, X)
 
-    def _refine(self, probes: _Probes, n_rows: int) -> tuple[list[Interval], list[Any]]:
-        """Steps 1 and 2: intervals in rising order and the classifiers at the borders between them."""
-        intervals, fitted = [interval(0.0, 1.0, self.loss)], []
+    def _says_one(self, place: int, X: Any) -> np.ndarray:
+        return (self.estimators_[place].predict(X) == self.classes_[1]).astype(np.int64)
+
+    def _refine(self, probes: _Probes, n_rows: int) -> tuple[list[Interval], list[Any], list[float]]:
+        """Steps 1 and 2: intervals in rising order, the classifiers at their borders, thresholds as chosen."""
+        intervals, fitted, order = [interval(0.0, 1.0, self.loss)], [], []
         votes = np.zeros(n_rows, dtype=np.int64)
         for step in range(self.n_probes):
             rows_in = np.bincount(votes, minlength=len(intervals))
@@ -145,8 +178,9 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             classifier, says_one = probes.take(threshold)
             intervals[chosen : chosen + 1] = intervals[chosen].split(self.loss)
             fitted.insert(chosen, classifier)
+            order.append(threshold)
             votes += says_one
-        return intervals, fitted
+        return intervals, fitted, order
 
     def _uniform_intervals(self) -> list[Interval]:
         edges = np.arange(self.n_probes + 2) / (self.n_probes + 1)
@@ -159,20 +193,12 @@ class ProbingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{name} must be one of {choices}, not {getattr(self, name)!r}")
         if not is_count(self.n_probes):
             raise ValueError(f"n_probes must be a whole number from 1, not {self.n_probes!r}")
-        if not _is_range(self.clip):
+        if not is_range(self.clip):
             raise ValueError(f"clip must be two rising numbers within [0, 1], not {self.clip!r}")
         if self.weighting == "weight" and not has_fit_parameter(self.estimator, "sample_weight"):
             raise ValueError(
                 f"{type(self.estimator).__name__}.fit takes no sample_weight; use weighting='rejection' or 'auto'"
             )
-
-
-def _is_range(clip: Any) -> bool:
-    try:
-        low, high = clip
-        return bool(0 <= low < high <= 1)
-    except (TypeError, ValueError):
-        return False
 
 
 class _Probes:

@@ -10,9 +10,14 @@ from typing import Any
 import yaml
 
 from probcal.errors import ProbcalError, did_you_mean
+from probcal.paper.claims import Claim, claims_of
 
 _FOLDER = Path(__file__).parent
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+DEVIATIONS = "-deviations.yaml"
+"""What the name of a file of known deviations ends with."""
 
 
 class UnknownPaper(ProbcalError):
@@ -44,6 +49,9 @@ class Published:
     """By metric."""
     winners: dict[str, dict[str, str]]
     """The table of best methods as printed: data set -> metric -> entry."""
+    winner_columns: dict[str, tuple[str, ...]]
+    """The column titles that such an entry stands for, where it is not one itself."""
+    claims: tuple[Claim, ...]
 
     @classmethod
     @functools.cache
@@ -55,7 +63,7 @@ class Published:
         try:
             text = (_FOLDER / f"{name}.yaml").read_bytes()
         except FileNotFoundError:
-            known = sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+            known = paper_names()
             raise UnknownPaper(
                 f'there are no published numbers of a paper "{name}"{did_you_mean(name, known)}'
                 f" (there are: {', '.join(known)})"
@@ -71,6 +79,16 @@ class Published:
         """The best method as printed, such as ``J48/SVM``, or None where the paper names none."""
         return self.winners.get(dataset, {}).get(metric)
 
+    def best_columns(self, dataset: str, metric: str) -> tuple[str, ...]:
+        """The column titles that the table of best methods names; empty where it names none."""
+        entry = self.best(dataset, metric)
+        return () if entry is None else self.winner_columns.get(entry, (entry,))
+
+
+def paper_names() -> list[str]:
+    """The papers whose numbers are here, sorted."""
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml") if not path.name.endswith(DEVIATIONS))
+
 
 def _parsed(raw: dict[str, Any]) -> Published:
     columns = {title: (column["learner"], column["method"]) for title, column in raw["columns"].items()}
@@ -82,6 +100,8 @@ def _parsed(raw: dict[str, Any]) -> Published:
         columns=columns,
         tables={metric: _table(table, list(columns.values())) for metric, table in raw["tables"].items()},
         winners=raw["best"],
+        winner_columns={entry: tuple(titles) for entry, titles in raw["best_entries"].items()},
+        claims=claims_of(raw["claims"]),
     )
 
 

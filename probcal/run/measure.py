@@ -19,4 +19,4 @@ def measured_again(planned: Planned, store: Store, run: str) -> Outcome | None:
         metrics = all_metrics(*store.predictions(planned.kept))
     except (StoreError, ValueError):
         return None
-    return Outcome(replace(planned.kept, metrics=metrics, key=planned.key, run=run))
+    return Outcome(replace(planned.kept, metrics=metrics, stages={}, key=planned.key, run=run))

@@ -18,17 +18,22 @@ State = Literal["done", "failed", "stale", "to run", "no data"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One data set, split, learner and method: the unit that is run, stored and reported."""
+    """One data set, split, learner and method: the unit that is run, stored and reported.
 
+    ``dataset`` is the row that it belongs to, ``card`` what it reads: another one only by an exception.
+    """
+
+    dataset: str
     card: Card
     repetition: int
     column: Column
     seed: int
     max_rows: int | None = None
+    stages: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
-        return cell_id(self.card.name, self.repetition, self.column.learner.name, self.column.method.name)
+        return cell_id(self.dataset, self.repetition, self.column.learner.name, self.column.method.name)
 
 
 @dataclass(frozen=True)
@@ -49,13 +54,21 @@ class Planned:
 
 
 def cells_of(experiment: Experiment) -> list[Cell]:
-    """Every cell, data set by data set and split by split, so that one split at a time is in memory."""
+    """Every cell, data set by data set and split by split, so that one split at a time is in memory.
+
+    Within a split, cells that read another card by an exception come last.
+    """
     return [
-        Cell(card, repetition, column, experiment.seed, experiment.max_rows)
+        Cell(card.name, read, repetition, column, experiment.seed, experiment.max_rows, experiment.stages)
         for card in experiment.cards
         for repetition in range(repetitions_of(card, experiment.repeats))
-        for column in experiment.columns
+        for read, column in _departed(experiment, card)
     ]
+
+
+def _departed(experiment: Experiment, card: Card) -> list[tuple[Card, Column]]:
+    found = [experiment.departed(card, column) for column in experiment.columns]
+    return sorted((one for one in found if one is not None), key=lambda one: (one[0] != card, one[0].name))
 
 
 def make_plan(experiment: Experiment, store: Store, *, retry_failed: bool = False) -> list[Planned]:
@@ -71,7 +84,8 @@ def make_plan(experiment: Experiment, store: Store, *, retry_failed: bool = Fals
             why = f"{result.error_type}: {first_line(result.message)}"
         elif result is not None and state == "stale":
             changed = changed_parts(key, result)
-            kept = result if changed == ["metrics"] and store.has_predictions(result) else None
+            once_more = changed == ["metrics"] and "stages" not in key  # the estimates of stages are not kept
+            kept = result if once_more and store.has_predictions(result) else None
             why = fingerprints.why_stale(cell, key, result, runs.get(result.run, {}))
             why = why or f"{result.status} before and is tried again"
         plan.append(Planned(cell, key, state, why, seconds.get(_kind(cell)), kept))
@@ -116,4 +130,4 @@ def _kind(one: Cell | CellResult) -> tuple[str, str, str]:
     """What takes about the same time in every repetition."""
     if isinstance(one, CellResult):
         return one.dataset, one.learner, one.method
-    return one.card.name, one.column.learner.name, one.column.method.name
+    return one.dataset, one.column.learner.name, one.column.method.name

@@ -8,6 +8,8 @@ import platform
 import secrets
 import subprocess
 import sys
+import time
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from probcal.config import Experiment
 from probcal.data.load import known_fingerprint
 from probcal.run.code import code_of, code_of_metrics, versions_of
 from probcal.run.plan import Planned
+from probcal.store import CellResult
 
 
 def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str, str], jobs: int) -> dict[str, Any]:
@@ -40,7 +43,7 @@ def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str
         "config_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
         "data": {
             card.name: {"source": sources[card.name], "fingerprint": known_fingerprint(card)}
-            for card in experiment.cards
+            for card in experiment.cards_read()
             if card.name in sources
         },
         "probcal": probcal.__version__,
@@ -51,6 +54,30 @@ def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str
         "versions": versions_of(*sorted(modules)),
         "code": {**code_of(*sorted(modules)), **code_of_metrics()},
     }
+
+
+class Spent:
+    """What the cells of a run took, told when it ends, in good order or not."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._cells: Counter[str] = Counter()
+        self._seconds: Counter[str] = Counter()
+
+    def add(self, result: CellResult) -> None:
+        """One more cell has ended."""
+        self._cells[result.learner] += 1
+        self._seconds[result.learner] += result.seconds
+
+    def told(self) -> dict[str, Any]:
+        """End, seconds on the clock, and per learner the number of cells and the seconds that they took."""
+        return {
+            "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds": round(time.monotonic() - self._start, 1),
+            "learners": {
+                name: {"cells": n, "seconds": round(self._seconds[name], 1)} for name, n in self._cells.items()
+            },
+        }
 
 
 def _git_state() -> dict[str, Any] | None:

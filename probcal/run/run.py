@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,12 @@ from probcal.run.measure import measured_again
 from probcal.run.plan import Planned, cells_of, count_states, make_plan, without_data
 from probcal.run.plan_text import plan_lines, summary
 from probcal.run.progress import Progress
-from probcal.run.provenance import provenance
+from probcal.run.provenance import Spent, provenance
 from probcal.store import Store, key_digest
 from probcal.yaml_file import YamlFile
 
 _QUICK_ROWS, _QUICK_ROUNDS = 1000, 10
+_ROUNDS = ("n_probes", "n_estimators")
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,9 @@ def quick(experiment: Experiment) -> Experiment:
         repeats=1,
         max_rows=_QUICK_ROWS,
         columns=columns,
+        departures=tuple(
+            replace(one, method_params=_fewer(one.method_params, one.method_params)) for one in experiment.departures
+        ),
     )
 
 
@@ -62,13 +67,13 @@ def run_experiment(
     Each result is on disk before the next is waited for, so an interruption loses at most the cells
     in flight. Raises ProbcalError before anything has run when the folder or the data cannot be used.
     """
-    store = Store(options.folder)
+    store, cards = Store(options.folder), selection.cards_read()
     with store.writing(experiment.name):
-        unsure = [card for card in selection.cards if not card.expect.fingerprint]
+        unsure = [card for card in cards if not card.expect.fingerprint]
         data = obtain_all(unsure, options.data_folder, say)  # first: their values are part of the keys
         plan = make_plan(selection, store, retry_failed=options.retry_failed)
         needed = {planned.cell.card.name for planned in plan if planned.runs} - {card.name for card in unsure}
-        data.update(obtain_all((card for card in selection.cards if card.name in needed), options.data_folder, say))
+        data.update(obtain_all((card for card in cards if card.name in needed), options.data_folder, say))
         plan = without_data(plan, data.missing)
         store.write_experiment(describe(experiment, options.folder))
         for line in plan_lines(plan):
@@ -90,18 +95,25 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         "paper": experiment.paper,
         "metrics": list(experiment.metrics),
         "seed": experiment.seed,
-        "datasets": [{"name": card.name, "title": card.title} for card in experiment.cards],
+        "datasets": [
+            {"name": card.name, "title": card.title, "reading_of": card.reading_of, "split": card.split.kind}
+            for card in experiment.cards
+        ],
         "repetitions": {card.name: repetitions_of(card, experiment.repeats) for card in experiment.cards},
         "columns": [
             {
                 "learner": column.learner.name,
                 "method": column.method.name,
                 "label": column.label,
-                "group": column.learner.label,
+                "group": column.group,
                 "paper_learner": column.learner.paper,
                 "paper_method": column.method.paper,
             }
             for column in experiment.columns
+        ],
+        "exceptions": [
+            {"datasets": one.datasets, "columns": one.columns, "skip": one.skip, "what": one.what, "why": one.why}
+            for one in experiment.departures
         ],
         "keys": _keys(experiment),
         "quick": experiment.max_rows is not None,
@@ -143,16 +155,20 @@ def _run(
     record = provenance(experiment, to_run, sources, options.jobs)
     store.add_run(record)
     progress = Progress({planned.cell.id: planned.expected_seconds for planned in to_run})
+    spent = Spent()
     results = _outcomes(to_run, store, record["run"], options)
     try:
         for outcome in results:
             store.add(outcome.result, outcome.y, outcome.p)
+            spent.add(outcome.result)
             progress.finished(outcome.result)
             if progress.failed and options.fail_fast:
                 break
     finally:
         results.close()
         progress.close()
+        with suppress(StoreError):  # of a disk that is full we have heard before
+            store.add_run({**record, **spent.told()})
     return progress.done, progress.failed
 
 
@@ -169,7 +185,11 @@ def _outcomes(to_run: list[Planned], store: Store, run: str, options: RunOptions
 
 def _in_small(method: Component) -> Component:
     takes = inspect.signature(import_class(method.path)).parameters
-    rounds = {name: takes[name].default for name in ("n_probes", "n_estimators") if name in takes}
-    asked = {name: method.params.get(name, default) for name, default in rounds.items()}
-    fewer = {name: min(n, _QUICK_ROUNDS) for name, n in asked.items() if isinstance(n, int)}
-    return replace(method, params={**method.params, **fewer})
+    defaults = {name: takes[name].default for name in _ROUNDS if name in takes}
+    return replace(method, params=_fewer(method.params, {**defaults, **method.params}))
+
+
+def _fewer(params: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """``params`` with at most so many rounds; ``asked`` has those too that are defaults."""
+    rounds = {name: n for name, n in asked.items() if name in _ROUNDS and isinstance(n, int)}
+    return {**params, **{name: min(n, _QUICK_ROUNDS) for name, n in rounds.items()}}

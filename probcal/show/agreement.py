@@ -2,61 +2,43 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
+from probcal.paper.bands import ROUNDING, WIDTH, Verdict, compare, enough
 from probcal.show.grid import INFINITY
 from probcal.show.summary import Summary
 
-# A published number was rounded to three decimals.
-_ROUNDING = 0.0005
-# Keeps a difference of exactly the tolerance inside it, whatever its last binary digit.
-_EPSILON = 1e-9
+
+def verdict_of(ours: Summary, published: float, tolerance: float) -> Verdict | None:
+    """One published number against ours; ``tolerance`` is that of its table, for a single planned split.
+
+    A data set with several planned splits is held to their spread. None when too few of them have a number.
+    """
+    held_to = tolerance if ours.planned == 1 else None
+    return compare(ours.values, published, held_to) if enough(ours.values, published, held_to) else None
 
 
 def agreement(pairs: Iterable[tuple[Summary, float]], tolerance: float) -> str | None:
     """``pairs``: our summary and the published number of each cell that has both.
 
-    A data set with one planned split is held to ``tolerance``; one with several splits to three of
-    their standard deviations, for the published number is then one draw of many. None when there is
-    nothing to compare.
+    Judges as ``probcal check`` does. None when there is nothing to compare.
     """
-    one_split = _Count()
-    random_splits = _Count()
+    one_split, random_splits = [], []
     for ours, published in pairs:
-        if ours.mean is None:
-            continue
-        if ours.planned == 1:
-            one_split.add(_near(ours.mean, published, tolerance))
-        elif ours.infinite or ours.sd is not None:
-            random_splits.add(_near(ours.mean, published, 3 * (ours.sd or 0.0) + _ROUNDING))
+        if verdict := verdict_of(ours, published, tolerance):
+            (one_split if ours.planned == 1 else random_splits).append(verdict.in_band)
     said = [
-        f"with one split, {one_split} means are within {tolerance:.3f} of the published number"
-        if one_split.all
+        f"with one split, {_count(one_split)} means are within {tolerance:.3f} of the published number"
+        if one_split
         else "",
-        f"with random splits, {random_splits} published numbers are within three sd of our mean "
-        f"(and {_ROUNDING} for their rounding)"
-        if random_splits.all
+        f"with random splits, {_count(random_splits)} published numbers are within {WIDTH:.0f} sd of one more split "
+        f"(and {ROUNDING} for their rounding); {INFINITY} agrees where a split of ours gives {INFINITY}, "
+        "a number is held against the finite splits"
+        if random_splits
         else "",
     ]
-    if not any(said):
-        return None
-    return f"Agreement: {'; '.join(filter(None, said))}. {INFINITY} agrees with {INFINITY} only."
+    return f"Agreement: {'; '.join(filter(None, said))}." if any(said) else None
 
 
-def _near(ours: float, published: float, margin: float) -> bool:
-    if math.isinf(ours) or math.isinf(published):
-        return ours == published
-    return abs(ours - published) <= margin + _EPSILON
-
-
-class _Count:
-    def __init__(self) -> None:
-        self.hits = self.all = 0
-
-    def add(self, hit: bool) -> None:
-        self.hits += hit
-        self.all += 1
-
-    def __str__(self) -> str:
-        return f"{self.hits} of {self.all}"
+def _count(hits: list[bool]) -> str:
+    return f"{sum(hits)} of {len(hits)}"

@@ -9,7 +9,7 @@ from typing import TypeVar
 from probcal.paper.published import Published
 from probcal.show.grid import INCOMPLETE, NOT_RUN, Grid, Text, printed
 from probcal.show.metric_names import TABLES_1_TO_3, metric_name
-from probcal.show.notes import UNDEFINED, troubles
+from probcal.show.notes import UNDEFINED, exceptions, troubles
 from probcal.show.outline import Outline, Row
 from probcal.show.summary import Results, census, summarise
 
@@ -32,7 +32,7 @@ def best_methods(number: int, outline: Outline, results: Results, published: Pub
         [Text(row.title), *(_entry(outline, results, row, metric, published) for metric in metrics)]
         for row in outline.datasets
     ]
-    notes = troubles(census(outline, results))
+    notes = [*troubles(census(outline, results)), *exceptions(outline)]
     if any(INCOMPLETE in cell.rest for row in rows for cell in row):
         notes.insert(0, f"{INCOMPLETE} not every method has all its results yet, or some failed.")
     explanation = "by the means in the other tables, ties of three decimals joined with /"
@@ -53,7 +53,7 @@ def _entry(outline: Outline, results: Results, row: Row, metric: str, published:
     rest = ""
     if best and any(one.n < one.planned for one in summaries):
         rest = INCOMPLETE
-    if published is not None and (theirs := published.best(row.name, metric)):
+    if published is not None and (theirs := published.best(row.published, metric)):
         rest += f" [{theirs}]"
     nothing = UNDEFINED if any(one.undefined for one in summaries) else NOT_RUN
     return Text("/".join(outline.columns[index].label for index in sorted(best)) or nothing, rest)

@@ -7,7 +7,7 @@ from probcal.show.agreement import agreement
 from probcal.show.best import best_of
 from probcal.show.grid import INCOMPLETE, INFINITY, NOT_RUN, Grid, Text, printed
 from probcal.show.metric_names import metric_name
-from probcal.show.notes import UNDEFINED, footnotes
+from probcal.show.notes import UNDEFINED, exceptions, footnotes
 from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, Summary, census, summarise
 
@@ -20,7 +20,7 @@ Lines = list[list[Text]]
 def published_number(published: Published | None, row: Row, column: Column, metric: str) -> float | None:
     if published is None or column.paper_learner is None or column.paper_method is None:
         return None
-    return published.number(row.name, column.paper_learner, column.paper_method, metric)
+    return published.number(row.published, column.paper_learner, column.paper_method, metric)
 
 
 def measured(
@@ -37,7 +37,7 @@ def measured(
         for line in lay_out(row.title, a, b, _in_bold(columns, a, metric))
     ]
     summaries = [one for line in ours for one in line]
-    notes = footnotes(summaries, census(outline, results))
+    notes = [*footnotes(summaries, census(outline, results)), *exceptions(outline)]
     if published is not None and metric in published.tables:
         numbers = [one for line in theirs for one in line]
         pairs = [(a, b) for a, b in zip(summaries, numbers, strict=True) if b is not None]

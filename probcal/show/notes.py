@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from probcal.show.grid import INCOMPLETE, INFINITY, NOT_RUN
+from probcal.show.outline import Departure, Outline
 from probcal.show.summary import Census, Summary
 from probcal.store import CellResult
 
@@ -43,6 +44,26 @@ def troubles(found: Census) -> list[str]:
     for kind, columns in sorted(found.warned.items()):
         notes.append(f"{kind} in {columns.total()} of {found.planned} cells: {_by_column(columns)}.")
     return notes
+
+
+def exceptions(outline: Outline) -> list[str]:
+    """What departs from its row and column, each with its reason."""
+    titles = {row.name: row.title for row in outline.datasets}
+    return [
+        f"{', '.join(titles[name] for name in one.datasets if name in titles)}, {_columns(outline, one)} "
+        f"({one.what}): {one.why}"
+        for one in outline.exceptions
+    ]
+
+
+def _columns(outline: Outline, departure: Departure) -> str:
+    """The labels of its columns; of a group that it takes as a whole, the group's."""
+    named = []
+    for group in dict.fromkeys(column.group for column in outline.columns):
+        columns = [column for column in outline.columns if column.group == group]
+        about = [column.label for column in columns if (column.learner, column.method) in departure.columns]
+        named += [group] if len(about) == len(columns) else about
+    return ", ".join(named)
 
 
 def _by_column(counts: Counter[str]) -> str:

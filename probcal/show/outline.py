@@ -17,6 +17,15 @@ class _Part(BaseModel):
 class Row(_Part):
     name: str
     title: str
+    reading_of: str | None = None
+    """The data set whose published numbers are this one's, unless they are its own."""
+    split: str | None = None
+    """``holdout``, ``standard`` or ``chronological``; None in folders of earlier versions."""
+
+    @property
+    def published(self) -> str:
+        """What published numbers call it."""
+        return self.reading_of or self.name
 
 
 class Column(_Part):
@@ -30,6 +39,19 @@ class Column(_Part):
     paper_method: str | None = None
 
 
+class Departure(_Part):
+    """An exception: cells that read another card, take other settings, or are skipped. ``columns``: learner, method."""
+
+    datasets: list[str]
+    columns: list[tuple[str, str]]
+    what: str
+    why: str
+    skip: bool = False
+
+    def is_about(self, row: Row, column: Column) -> bool:
+        return row.name in self.datasets and (column.learner, column.method) in self.columns
+
+
 class Outline(_Part):
     """Data sets and columns in the order in which they are shown."""
 
@@ -41,6 +63,7 @@ class Outline(_Part):
     columns: list[Column]
     repetitions: dict[str, int]
     """Splits per data set; they are numbered from 0."""
+    exceptions: list[Departure] = []
     keys: dict[str, str] = {}
     """Cell -> digest of its key when the experiment was last run; a result under another one is stale."""
 
@@ -51,9 +74,13 @@ class Outline(_Part):
             raise ValueError(f"no number of repetitions is given for {', '.join(unsaid)}")
         return self
 
+    def skips(self, row: Row, column: Column) -> bool:
+        """Whether an exception leaves these cells out."""
+        return any(one.skip and one.is_about(row, column) for one in self.exceptions)
+
     def titled(self, titles: Mapping[str, str]) -> Outline:
         """The same with a paper's row ``titles`` for the data sets that it has."""
-        rows = [Row(name=row.name, title=titles.get(row.name, row.title)) for row in self.datasets]
+        rows = [row.model_copy(update={"title": titles.get(row.name, row.title)}) for row in self.datasets]
         return self.model_copy(update={"datasets": rows})
 
     @classmethod

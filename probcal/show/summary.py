@@ -65,7 +65,7 @@ class Census:
 
 
 def planned_ids(outline: Outline, row: Row, column: Column) -> list[str]:
-    repetitions = range(outline.repetitions[row.name])
+    repetitions = range(0 if outline.skips(row, column) else outline.repetitions[row.name])
     return [cell_id(row.name, repetition, column.learner, column.method) for repetition in repetitions]
 
 
@@ -91,7 +91,7 @@ def census(outline: Outline, results: Results) -> Census:
         empty=[
             row.title
             for row, of_row in zip(outline.datasets, of_rows, strict=True)
-            if not any(one in results for one in of_row)
+            if of_row and not any(one in results for one in of_row)
         ],
         warned=_warned(outline, results),
         stale=Counter(

@@ -83,6 +83,14 @@ def test_a_bundled_set_gives_the_expected_data_set(name):
     assemble(CARDS[name], bundled_rows(CARDS[name]))
 
 
+@pytest.mark.parametrize("name", [name for name, card in CARDS.items() if card.reading_of])
+def test_a_reading_differs_from_the_data_set_whose_numbers_are_its_own(name):
+    card, other = CARDS[name], CARDS[CARDS[name].reading_of]
+    assert name.startswith(f"{other.name}-") and other.name in PAPER and other.reading_of is None
+    assert card.expect.fingerprint != other.expect.fingerprint or card.split != other.split
+    assert (card.folder or name) == (other.folder or other.name)
+
+
 class TestKnownRows:
     """Single rows, read off the original files by eye."""
 
@@ -106,6 +114,17 @@ class TestKnownRows:
         assert X.loc[5822, ["MOSTYPE", "MAANTHUI", "MGEMOMV", "MGEMLEEF"]].tolist() == [33, 1, 4, 2]
         assert (y[:5822].sum(), y[5822:].sum()) == (348, 238)
         assert y[5822:5825].tolist() == [0, 1, 0]
+
+    def test_a_nominal_reading_of_coil_has_the_same_rows_as_levels(self, dataset):
+        X, numeric = dataset("coil-nominal").X, dataset("coil").X
+        assert all(X[name].dtype == "category" for name in X)
+        assert X.loc[5822, ["i1", "i2", "i3", "i4"]].tolist() == ["33", "1", "4", "2"]
+        np.testing.assert_array_equal(X["i85"].astype(float), numeric["ABYSTAND"])
+
+    def test_the_readings_of_sick_have_the_test_file_too(self, dataset):
+        assert len(dataset("sick-all").X) == 3772
+        X, y = dataset("sick-standard").X, dataset("sick-standard").y
+        assert X.loc[3771, ["age", "TSH", "T3", "FTI"]].tolist() == [64, 1, 2.2, 92] and y[:2800].sum() == 171
 
     def test_bank_marketing_is_in_order_of_time(self, dataset):
         X, y = dataset("bank-marketing").X, dataset("bank-marketing").y

@@ -47,7 +47,8 @@ WEKA = {
 
 
 def on_openml(card: Card, folder: Path) -> bytes:
-    """The ARFF file as OpenML serves it."""
+    """The ARFF file as OpenML serves it; all readings of a data set come from the same."""
+    card = CARDS[card.reading_of or card.name]
     if card.name == "adult":
         train, test = ((folder / f"adult.{part}").read_text().splitlines() for part in ("data", "test"))
         return arff_of(card, [row.rstrip(".") for row in (*test[1:], *train) if row])

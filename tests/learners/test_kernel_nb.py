@@ -88,10 +88,12 @@ def test_two_values_worked_by_hand():
 
 def test_a_value_that_one_class_rules_out_has_the_floor_there():
     # 0 against 100 101 ... 110: precision 10, the kernel of 0 ends 60 widths before 105. The others round to
-    # 100 (six) and 110 (five), width 10 / sqrt 11; 105 is halfway, so each gives the mass of 0 to 10
+    # 100 (six) and 110 (five), width 10 / sqrt 11; 105 is halfway and goes to 100, the even multiple
     X, y = np.array([[0.0], *([v] for v in range(100, 111))]), [0] + [1] * 11
     found = KernelNaiveBayes().fit(X, y).decision_function([[105.0]])
-    assert found[0] == pytest.approx(math.log(normal(0, math.sqrt(11)) / 1e-75 * 12 / 2), rel=1e-12)
+    half = math.sqrt(11) / 2
+    mass = (6 * normal(-half, half) + 5 * normal(half, 3 * half)) / 11
+    assert found[0] == pytest.approx(math.log(mass / 10 / 1e-75 * 12 / 2), rel=1e-12)
 
 
 def normal(low, high):

@@ -38,7 +38,9 @@ def probability(column, positive, weights, which, value):
     if isinstance(column, tuple):
         here = sum(w for v, w in rows if v == value)
         return (here + 1) / (sum(w for _, w in rows) + len(column[1]))
-    return density([v for v, _ in rows], [w for _, w in rows], precision([v for v in column if v is not None]), value)
+    step = max(precision([v for v in column if v is not None]), 1e-6)
+    mass = density([v for v, _ in rows], [w for _, w in rows], step, round(value / step) * step)
+    return mass / step if any(w > 0 for _, w in rows) else mass
 
 
 def precision(values):

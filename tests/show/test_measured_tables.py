@@ -158,18 +158,26 @@ def agreement_of(store):
 
 
 def test_one_split_is_held_to_the_tolerance(small, cxe):
-    # Published .436 (tolerance .010 inclusive) and infinity, which only infinity matches.
+    # Published .436 (tolerance .010 inclusive) and infinity, which no finite number matches.
     cells = {("adult", "j48.direct"): cxe(0.9), ("adult", "j48.probing"): cxe(0.446)}
     store = small(paper=PAPER).write(cells)
     assert "with one split, 1 of 2 means are within 0.010" in agreement_of(store)
     assert "random splits" not in agreement_of(store)
 
 
-@pytest.mark.parametrize(("numbers", "hits"), [((0.80, 0.82), 1), ((0.90, 0.92), 0), ((0.7905, 0.7905), 1)])
+@pytest.mark.parametrize(
+    ("numbers", "hits"),
+    [((0.80, 0.82), 1), ((0.90, 0.92), 0), ((0.7905, 0.7905), 1), ((0.80, 0.82, math.inf), 1)],
+)
 def test_random_splits_are_held_to_three_sd_and_the_rounding(small, cxe, numbers, hits):
     # Published .791; two numbers .02 apart have an sd of .0141.
-    store = small(paper=PAPER, datasets={"breast": 2}).write({("breast", "j48.probing"): cxe(*numbers)})
-    assert f"with random splits, {hits} of 1 published numbers are within three sd" in agreement_of(store)
+    store = small(paper=PAPER, datasets={"breast": len(numbers)}).write({("breast", "j48.probing"): cxe(*numbers)})
+    assert f"with random splits, {hits} of 1 published numbers are within 3 sd of one more split" in agreement_of(store)
+
+
+def test_a_published_infinity_agrees_where_one_of_our_splits_is_infinite(small, cxe):
+    store = small(paper=PAPER, datasets={"breast": 2}).write({("breast", "j48.direct"): cxe(0.8, math.inf)})
+    assert "with random splits, 1 of 1 published numbers" in agreement_of(store)
 
 
 def test_one_finished_split_of_several_is_not_judged(small, cxe):

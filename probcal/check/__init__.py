@@ -1,0 +1,1 @@
+"""Do we still reproduce the published numbers, and our own: ``probcal check``."""

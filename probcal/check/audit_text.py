@@ -1,0 +1,159 @@
+"""An audit as text: rankings, single numbers, and one CSV line a number."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import statistics
+from dataclasses import replace
+
+from probcal.check.audit import FARTHEST, Audit, Number, Ranked, Ranking, audit
+from probcal.check.finding import mean_of_finite
+from probcal.paper.bands import WIDTH
+from probcal.show.grid import INFINITY, Grid, Text, printed
+from probcal.show.metric_names import metric_name
+from probcal.show.notes import exceptions
+from probcal.show.render import markdown
+from probcal.show.summary import census
+from probcal.store import Store
+
+_RULE = f"""\
+Ranked by the published numbers in band, then by the median distance of all (1 = the edge of the band; at most
+{FARTHEST:g}, also for ∞). In band is a number of a fixed split within the tolerance of its table, one of random splits
+within {WIDTH:g} sd of one more split. Only numbers that all rivals have are counted; "=" marks a tie.
+"""
+
+_HEADER = [
+    "paper", "column", "variant", "dataset", "reading", "metric",
+    "published", "mean", "sd", "n", "infinite", "in_band", "distance", "counted",
+]  # fmt: skip
+
+
+def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) -> str:
+    """The audit of all ``stores`` together; ``cells`` adds the single numbers. Raises as ``audit`` does."""
+    found = audit(stores)
+    if format == "csv":
+        return _csv(found)
+    grids = [_of_variants(ranking) for ranking in found.columns]
+    for dataset, (columns, total) in found.readings.items():
+        grids += [_of_reading(dataset, ranking) for ranking in columns]
+        if total:
+            grids.append(_in_total(dataset, total))
+    if cells:
+        grids += [_single_numbers(ranking) for ranking in _with_numbers(found)]
+    numbered = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
+    title = "Audit of " + ", ".join(str(store.folder) for store in stores)
+    notes = "".join(f"- {note}\n" for note in _notes(found))
+    return _RULE + "\n" + markdown(title, numbered) + (f"\n{notes}" if notes else "")
+
+
+def _of_variants(ranking: Ranking) -> Grid:
+    said = f"variants ranked on {len(ranking.datasets)} data sets: {', '.join(ranking.datasets) or 'none'}."
+    notes = [
+        f"left out: {', '.join(what)}; no number of {', '.join(lacking)}" for lacking, what in ranking.left_out.items()
+    ]
+    return _ranking(ranking.title, said, "variant", ranking.ranked, notes)
+
+
+def _of_reading(dataset: str, ranking: Ranking) -> Grid:
+    return _ranking(f"{dataset}, {ranking.title}", "its readings with variants ranked.", "reading", ranking.ranked, [])
+
+
+def _in_total(dataset: str, ranked: list[Ranked]) -> Grid:
+    said = "its readings ranked over all columns that each of them has, each with its best variant of a column."
+    return _ranking(f"{dataset}, in total", said, "reading", ranked, [])
+
+
+def _ranking(name: str, explanation: str, word: str, ranked: list[Ranked], notes: list[str]) -> Grid:
+    metrics = list(ranked[0].by_metric) if ranked else []
+    rows = [
+        [
+            Text(f"{one.place}{'=' if one.tied else ''}"),
+            Text(one.name, bold=one.place == 1),
+            Text(f"{one.in_band}/{one.compared}"),
+            Text(f"{one.median:.2f}"),
+            *(Text(f"{hits}/{of}") for hits, of in one.by_metric.values()),
+        ]
+        for one in ranked
+    ]
+    header = ["", word, "in band", "median distance", *(metric_name(metric).short for metric in metrics)]
+    return Grid(0, name, explanation, header, rows, notes)
+
+
+def _with_numbers(found: Audit) -> list[Ranking]:
+    """The published columns whose numbers are shown singly: each once."""
+    of_readings = [ranking for columns, _ in found.readings.values() for ranking in columns]
+    titles = {ranking.title for ranking in found.columns}
+    return [*found.columns, *(ranking for ranking in of_readings if ranking.title not in titles)]
+
+
+def _single_numbers(ranking: Ranking) -> Grid:
+    variants = list(dict.fromkeys(one.variant for one in ranking.numbers))
+    lines: dict[tuple[str, str], dict[str, Number]] = {}
+    place = [one.reading for one in ranking.numbers]
+    metrics = list(ranking.numbers[0].paper.tables)
+    for one in sorted(ranking.numbers, key=lambda one: (place.index(one.reading), metrics.index(one.metric))):
+        lines.setdefault((one.reading, one.metric), {})[one.variant] = one
+    rows = []
+    for (reading, metric), of_variant in lines.items():
+        nearest = min(one.verdict.distance for one in of_variant.values())
+        best = {name for name, one in of_variant.items() if one.verdict.distance == nearest}
+        rows.append(
+            [
+                Text(reading),
+                Text(metric_name(metric).short),
+                Text(printed(next(iter(of_variant.values())).published)),
+                *(_beside(of_variant[name], name in best) if name in of_variant else Text("") for name in variants),
+            ]
+        )
+    said = "mean ± sd; ✓ in band, ✗ out of it; the nearest in bold."
+    return Grid(0, ranking.title, said, ["", "", "paper", *variants], rows, [])
+
+
+def _beside(one: Number, nearest: bool) -> Text:
+    return Text(_mean(one), f"{_spread(one)} {'✓' if one.verdict.in_band else '✗'}", bold=nearest)
+
+
+def _mean(one: Number) -> str:
+    """Of the finite splits, which are what is compared."""
+    mean = mean_of_finite(one.ours.values)
+    return "" if mean is None else printed(mean)
+
+
+def _spread(one: Number) -> str:
+    sd = _sd(one)
+    some = f", {INFINITY} {one.ours.infinite}/{one.ours.n}" if 0 < one.ours.infinite < one.ours.n else ""
+    return ("" if sd is None else f" ± {printed(sd)}") + some
+
+
+def _sd(one: Number) -> float | None:
+    finite = [value for value in one.ours.values if math.isfinite(value)]
+    return statistics.stdev(finite) if len(finite) > 1 else None
+
+
+def _notes(found: Audit) -> list[str]:
+    notes = [f"one variant only, not ranked: {', '.join(found.alone)}"] if found.alone else []
+    for each in found.checked:
+        stale = census(each.outline, each.results).stale.total()
+        notes += [f"{each.store.folder}: {stale} cells are stale; probcal run renews them"] if stale else []
+        notes += exceptions(each.outline)
+    return notes
+
+
+def _csv(found: Audit) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_HEADER)
+    for ranking in _with_numbers(found):
+        counted = {id(one) for one in ranking.counted}
+        for one in ranking.numbers:
+            mean, sd = mean_of_finite(one.ours.values), _sd(one)
+            writer.writerow(
+                [
+                    one.paper.short, one.column, one.variant, one.dataset, one.reading, one.metric,
+                    f"{one.published:.6g}", f"{mean:.6g}", "" if sd is None else f"{sd:.6g}", one.ours.n,
+                    one.ours.infinite, int(one.verdict.in_band), f"{one.verdict.distance:.6g}", int(id(one) in counted),
+                ]
+            )  # fmt: skip
+    return text.getvalue()

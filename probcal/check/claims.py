@@ -1,0 +1,205 @@
+"""A paper's statements, held against its own tables and against ours by the same rules."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from probcal.check.experiment import Checked, Splits
+from probcal.check.numbers import paper_column
+from probcal.paper.bands import ROUNDING
+from probcal.paper.claims import Claim
+from probcal.paper.published import Published
+from probcal.show.best import best_of
+from probcal.show.metric_names import metric_name
+
+Verdict = Literal["supported", "not supported", "undecided"]
+_EPSILON = 1e-9
+_SIGNIFICANT = 0.05
+
+
+class Numbers(Protocol):
+    """Where the numbers come from."""
+
+    def splits(self, dataset: str, column: str, metric: str) -> Splits:
+        """By the title of a published column; empty where it was not run."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The paper's own tables: one split each."""
+
+    paper: Published
+
+    def splits(self, dataset: str, column: str, metric: str) -> Splits:
+        number = self.paper.number(dataset, *self.paper.columns[column], metric)
+        return {} if number is None else {0: number}
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our results; of several rows or columns that stand for a published one the first counts."""
+
+    checked: Checked
+    paper: Published
+
+    def splits(self, dataset: str, column: str, metric: str) -> Splits:
+        rows = [row for row in self.checked.outline.datasets if row.published == dataset]
+        for row in rows[:1]:
+            for ours in self.checked.planned(row):
+                if paper_column(ours) == self.paper.columns[column]:
+                    return self.checked.splits(row, ours, metric)
+        return {}
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often a claim's count was met (``wins``), its contrary, neither; and of how many nothing is known."""
+
+    wins: int
+    losses: int
+    ties: int
+    not_run: int
+
+    @property
+    def known(self) -> int:
+        return self.wins + self.losses + self.ties
+
+
+@dataclass(frozen=True)
+class Judged:
+    """``tallies``: by metric, or of all together under the name ``""``."""
+
+    verdict: Verdict
+    tallies: dict[str, Tally]
+
+
+Outcome = Literal["win", "loss", "tie"]
+
+
+def judge(claim: Claim, paper: Published, numbers: Numbers) -> Judged:
+    """Data sets that were not run leave a claim undecided where they could still tip it."""
+    if claim.kind == "not_measured":
+        return Judged("undecided", {})
+    datasets = [name for name in claim.datasets or paper.titles if name not in claim.all_but]
+    if claim.kind in ("best", "printed_best"):
+        entries = [(dataset, metric) for metric in claim.metrics for dataset in datasets]
+        tallies = {"": _tally(_best(claim, paper, numbers, *entry) for entry in entries)}
+    else:
+        tallies = {
+            metric: _tally(_OUTCOMES[claim.kind](claim, numbers, dataset, metric) for dataset in datasets)
+            for metric in claim.metrics
+        }
+    if claim.kind == "gains_most":
+        return Judged(_gains_most(list(tallies.values())), tallies)
+    return Judged(_all_of(_verdict(claim, tally) for tally in tallies.values()), tallies)
+
+
+# --- one data set ------------------------------------------------------------------------------
+
+
+def _beats(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    """By the means over the splits that both have; closer than the rounding of a printed number is a tie."""
+    a, b = _on_the_same_splits(claim, numbers, dataset, metric)
+    if not a:
+        return None
+    mean_a, mean_b = _mean(a), _mean(b)
+    if mean_a == mean_b or abs(mean_a - mean_b) < ROUNDING:
+        return "tie"
+    return "win" if metric_name(metric).best([mean_a, mean_b]) == mean_a else "loss"
+
+
+def _same(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    a, b = _on_the_same_splits(claim, numbers, dataset, metric)
+    if not a:
+        return None
+    mean_a, mean_b = _mean(a), _mean(b)
+    return "win" if mean_a == mean_b or abs(mean_a - mean_b) <= claim.within + _EPSILON else "loss"
+
+
+def _infinite(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    values = numbers.splits(dataset, claim.columns[0], metric).values()
+    return None if not values else "win" if 2 * sum(map(math.isinf, values)) >= len(values) else "loss"
+
+
+def _finite(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    values = numbers.splits(dataset, claim.columns[0], metric).values()
+    return None if not values else "loss" if any(map(math.isinf, values)) else "win"
+
+
+_OUTCOMES: dict[str, Callable[[Claim, Numbers, str, str], Outcome | None]] = {
+    "beats": _beats, "even": _beats, "gains_most": _beats,
+    "same": _same, "infinite": _infinite, "finite": _finite,
+}  # fmt: skip
+
+
+def _best(claim: Claim, paper: Published, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    """As the table of best methods has it: three decimals, a shared place counts. All columns have to be there."""
+    means = {title: _mean(list(numbers.splits(dataset, title, metric).values())) for title in paper.columns}
+    if any(math.isnan(mean) for mean in means.values()):
+        return None
+    wanted = claim.columns or paper.best_columns(dataset, metric)
+    return "win" if best_of(means, metric) & set(wanted) else "loss"
+
+
+def _on_the_same_splits(
+    claim: Claim, numbers: Numbers, dataset: str, metric: str
+) -> tuple[list[float], list[float]]:
+    a, b = (numbers.splits(dataset, title, metric) for title in claim.columns)
+    both = sorted(a.keys() & b.keys())
+    return [a[split] for split in both], [b[split] for split in both]
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Infinite as soon as one split is, as the tables have it; NaN without any."""
+    if not values:
+        return math.nan
+    return math.inf if any(map(math.isinf, values)) else statistics.fmean(values)
+
+
+# --- all data sets -----------------------------------------------------------------------------
+
+
+def _tally(outcomes: Iterable[Outcome | None]) -> Tally:
+    every = list(outcomes)
+    return Tally(every.count("win"), every.count("loss"), every.count("tie"), every.count(None))
+
+
+def _verdict(claim: Claim, tally: Tally) -> Verdict:
+    """Supported if it holds however the data sets not run come out, not supported if it never does."""
+    needed, unknown = claim.needed(tally.known + tally.not_run), tally.not_run
+    if claim.kind != "even":
+        return _decided([tally.wins + more >= needed for more in (0, unknown)])
+    return _decided(
+        _p_of_signs(tally.wins + wins, tally.losses + losses) >= _SIGNIFICANT
+        for wins in range(unknown + 1)
+        for losses in range(unknown + 1 - wins)
+    )
+
+
+def _gains_most(tallies: Sequence[Tally]) -> Verdict:
+    first, *others = tallies
+    lead = [(first.wins - first.losses) - (other.wins - other.losses) for other in others]
+    unknown = [first.not_run + other.not_run for other in others]
+    return _all_of(
+        _decided([ahead - more > 0, ahead + more > 0]) for ahead, more in zip(lead, unknown, strict=True)
+    )
+
+
+def _decided(holds: Iterable[bool]) -> Verdict:
+    every = list(holds)
+    return "supported" if all(every) else "undecided" if any(every) else "not supported"
+
+
+def _all_of(verdicts: Iterable[Verdict]) -> Verdict:
+    every = set(verdicts)
+    return "not supported" if "not supported" in every else "undecided" if "undecided" in every else "supported"
+
+
+def _p_of_signs(wins: int, losses: int) -> float:
+    """Two-sided p of the sign test: as far from even, or further, by tossing a coin."""
+    n, fewer = wins + losses, min(wins, losses)
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(fewer + 1)) / 2**n)

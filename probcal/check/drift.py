@@ -1,0 +1,81 @@
+"""Our numbers against our own accepted ones.
+
+The same code on the same data gives the same numbers: every seed is fixed. Another machine or BLAS may round the
+last digits otherwise, which now and then turns a tie between two splits of a tree; that moves the mean of a few
+test rows' losses by less than ``ABSOLUTE``. A change of code that matters moves it by more.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from probcal.check.accepted import Accepted, accepted_path, present, read_accepted
+from probcal.check.experiment import Checked
+from probcal.check.finding import mean_of_finite
+
+ABSOLUTE = 0.002
+RELATIVE_CXE = 0.01
+"""Of a cross entropy, which has no upper end; the larger of the two counts."""
+
+
+@dataclass(frozen=True)
+class Drifted:
+    """One mean that is no longer what was accepted, over the ``n`` splits that both have."""
+
+    dataset: str
+    column: str
+    metric: str
+    accepted: float
+    now: float
+    n: int
+    infinite: tuple[int, int]
+    """How many of these splits gave ∞: accepted, now."""
+    distance: float
+    """1 at the edge of the band; infinite where ∞ came or went."""
+
+
+@dataclass(frozen=True)
+class Drift:
+    compared: int
+    out: list[Drifted]
+    missing: int
+    """Accepted numbers of which no split is there now."""
+    unknown: int
+    """Numbers that were not there when it was accepted."""
+
+
+def drift(checked: Checked) -> Drift | None:
+    """None where nothing was accepted yet. Raises FileProblems for a broken ``accepted.csv``."""
+    accepted = read_accepted(accepted_path(checked))
+    return None if accepted is None else _drift(accepted, present(checked))
+
+
+def _drift(accepted: Accepted, now: Accepted) -> Drift:
+    common = {
+        name: shared for name in accepted.keys() & now.keys() if (shared := sorted(accepted[name].keys() & now[name]))
+    }
+    found = []
+    for name, shared in sorted(common.items()):
+        before, after = ([numbers[name][split] for split in shared] for numbers in (accepted, now))
+        distance = _distance(name[3], before, after)
+        if distance > 1:
+            dataset, learner, method, metric = name
+            infinite = sum(map(math.isinf, before)), sum(map(math.isinf, after))
+            means = [_mean(before), _mean(after)]
+            found.append(Drifted(dataset, f"{learner}.{method}", metric, *means, len(shared), infinite, distance))
+    return Drift(len(common), found, missing=len(accepted) - len(common), unknown=len(now) - len(common))
+
+
+def _distance(metric: str, before: list[float], after: list[float]) -> float:
+    if [math.isinf(number) for number in before] != [math.isinf(number) for number in after]:
+        return math.inf
+    if all(map(math.isinf, before)):
+        return 0.0
+    was = _mean(before)
+    band = max(ABSOLUTE, RELATIVE_CXE * was) if metric == "cxe" else ABSOLUTE
+    return abs(_mean(after) - was) / (band + 1e-9)
+
+
+def _mean(numbers: list[float]) -> float:
+    return mean_of_finite(numbers) or 0.0

@@ -1,0 +1,52 @@
+"""An experiment's results as the checks look at them: a number of each split, by data set and column."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+from probcal.paper.published import Published
+from probcal.show.outline import Column, Outline, Row
+from probcal.show.summary import Results, planned_ids
+from probcal.store import Store
+
+Splits = dict[int, float]
+"""Repetition -> number; infinity is a number, NaN is not."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """``published`` is None where the experiment follows no paper."""
+
+    store: Store
+    outline: Outline
+    results: Results
+    published: Published | None
+
+    @classmethod
+    def of(cls, store: Store) -> Checked:
+        """Raises StoreError and UnknownPaper as ``probcal table`` does."""
+        outline = Outline.of(store)
+        published = Published.read(outline.paper) if outline.paper else None
+        if published:
+            outline = outline.titled(published.titles)
+        return cls(store, outline, store.results(), published)
+
+    def splits(self, row: Row, column: Column, metric: str) -> Splits:
+        """What the finished planned cells gave."""
+        found = (self.results.get(one) for one in planned_ids(self.outline, row, column))
+        numbers = {
+            one.repetition: one.metrics.get(metric, math.nan) for one in found if one and one.status == "done"
+        }
+        return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
+
+    def planned(self, row: Row) -> list[Column]:
+        """The columns that have cells of this data set."""
+        return [column for column in self.outline.columns if planned_ids(self.outline, row, column)]
+
+    @functools.cached_property
+    def paper_metrics(self) -> list[str]:
+        """Those of the experiment that the paper has tables of, in the paper's order."""
+        tables = self.published.tables if self.published else {}
+        return [metric for metric in tables if metric in self.outline.metrics]

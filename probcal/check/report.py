@@ -1,0 +1,132 @@
+"""One experiment, checked: all that was compared, what is known of it, and whether anything is new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from probcal.check.claims import Judged, Ours, Printed, judge
+from probcal.check.differences import differences
+from probcal.check.drift import Drift, drift
+from probcal.check.experiment import Checked
+from probcal.check.finding import Finding
+from probcal.check.numbers import numbers
+from probcal.paper.claims import Claim
+from probcal.paper.deviations import Deviation, known_deviations
+from probcal.show.summary import Census, census
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    claim: Claim
+    printed: Judged
+    """By the paper's own tables."""
+    ours: Judged
+    known: Deviation | None
+    """Why it is not supported, where that is known."""
+
+    @property
+    def new(self) -> bool:
+        return self.ours.verdict == "not supported" and self.known is None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Those of one kind. ``known`` and ``new`` are out of band, the known ones with their reason."""
+
+    all: list[Finding]
+    known: list[tuple[Finding, Deviation]]
+    new: list[Finding]
+
+
+@dataclass(frozen=True)
+class Agreeing:
+    """A known deviation of which ``what`` no longer deviates."""
+
+    what: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Report:
+    checked: Checked
+    numbers: Findings
+    differences: Findings
+    claims: list[JudgedClaim]
+    agreeing: list[Agreeing]
+    drift: Drift | None
+    """None where nothing was accepted yet."""
+    census: Census
+
+    @property
+    def ok(self) -> bool:
+        """Nothing new: no unexplained number, difference or claim, no drift, and no cell that failed."""
+        drifted = self.drift is not None and bool(self.drift.out)
+        new_claims = any(claim.new for claim in self.claims)
+        return not (self.numbers.new or self.differences.new or new_claims or drifted or self.census.failed)
+
+
+def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
+    """``known`` deviations are those of the experiment's paper unless given.
+
+    Raises FileProblems for a broken file of deviations or accepted numbers.
+    """
+    outline, paper = checked.outline, checked.published
+    if known is None:
+        known = known_deviations(outline.paper) if outline.paper else []
+    first, second = _explained(checked, numbers(checked), known), _explained(checked, differences(checked), known)
+    claims = []
+    for claim in paper.claims if paper else ():
+        reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
+        printed, ours = (judge(claim, paper, source) for source in (Printed(paper), Ours(checked, paper)))
+        claims.append(JudgedClaim(claim, printed, ours, reason))
+    return Report(
+        checked=checked,
+        numbers=first,
+        differences=second,
+        claims=claims,
+        agreeing=[
+            *_agreeing(checked, [*first.all, *second.all], known),
+            *(
+                Agreeing(f"claim {one.claim.label}", one.known.reason)
+                for one in claims
+                if one.known and one.ours.verdict == "supported"
+            ),
+        ],
+        drift=drift(checked),
+        census=census(outline, checked.results),
+    )
+
+
+def _explained(checked: Checked, findings: list[Finding], known: Sequence[Deviation]) -> Findings:
+    out = [finding for finding in findings if finding.state == "out of band"]
+    reasons = [(one, next((why for why in known if _explains(checked, why, one)), None)) for one in out]
+    return Findings(
+        all=findings,
+        known=[(one, why) for one, why in reasons if why is not None],
+        new=[one for one, why in reasons if why is None],
+    )
+
+
+def _explains(checked: Checked, why: Deviation, finding: Finding) -> bool:
+    return any(_names(checked, why, finding, column) for column in finding.columns)
+
+
+def _names(checked: Checked, why: Deviation, finding: Finding, column: tuple[str, str]) -> bool:
+    return why.explains(checked.outline.name, finding.kind, finding.of, column, finding.metric)
+
+
+def _agreeing(checked: Checked, findings: list[Finding], known: Sequence[Deviation]) -> list[Agreeing]:
+    """A number that is named agrees when it and its differences, of those the deviation speaks of, are in band."""
+    titles = {column: title for title, column in checked.published.columns.items()} if checked.published else {}
+    compared = [finding for finding in findings if finding.state in ("in band", "out of band")]
+    agreeing = []
+    for why in known:
+        states: dict[str, set[str]] = {}
+        for finding in compared:
+            for column in finding.columns:
+                if _names(checked, why, finding, column):
+                    what = f"{finding.dataset} {titles[column]} {finding.metric}"
+                    states.setdefault(what, set()).add(finding.state)
+        agreeing += [Agreeing(what, why.reason) for what, found in states.items() if found == {"in band"}]
+    return agreeing

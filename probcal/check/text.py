@@ -1,0 +1,168 @@
+"""The outcome of a check in lines: only what is out of band, and how many are in it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+from tabulate import tabulate
+
+from probcal.check.claims import Judged
+from probcal.check.drift import Drift
+from probcal.check.finding import Finding
+from probcal.check.report import Findings, JudgedClaim, Report
+from probcal.show.grid import INFINITY, printed
+from probcal.show.notes import troubles
+from probcal.store import CellResult
+
+_MOST_FAILED = 20
+
+
+def text(report: Report) -> str:
+    outline = report.checked.outline
+    blocks = [
+        [f"{outline.title} ({report.checked.store.folder})"],
+        *_findings("numbers", report.numbers),
+        *_findings("differences on the same splits", report.differences),
+        _agreeing(report),
+        _claims(report.claims),
+        _drift(report.drift),
+        _cells(report),
+        [_summary(report)],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _findings(name: str, findings: Findings) -> Iterable[list[str]]:
+    if findings.new:
+        yield [f"NEW deviations, {name}:", *_table(findings.new)]
+    by_reason: dict[str, list[Finding]] = {}
+    for finding, why in findings.known:
+        by_reason.setdefault(why.reason, []).append(finding)
+    for reason, several in by_reason.items():
+        yield [f"known deviations, {name}: {reason}", *_table(several)]
+
+
+def _table(findings: list[Finding]) -> list[str]:
+    rows = [
+        [
+            f"  {one.dataset}",
+            one.what,
+            one.metric,
+            _signed(one, one.published),
+            _ours(one),
+            "" if one.distance is None else INFINITY if math.isinf(one.distance) else f"{one.distance:.2f}",
+        ]
+        for one in findings
+    ]
+    header = ["  data set", "column", "metric", "published", "ours", "distance"]
+    lines = tabulate(rows, header, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
+    return [line.rstrip() for line in lines.splitlines()]
+
+
+def _ours(finding: Finding) -> str:
+    mean = finding.mean
+    if mean is None:
+        return ""
+    spread = "" if finding.sd is None else f" ± {printed(finding.sd)}"
+    some = 0 < finding.infinite < len(finding.values)
+    return _signed(finding, mean) + spread + (f", {INFINITY} {finding.infinite}/{len(finding.values)}" if some else "")
+
+
+def _signed(finding: Finding, number: float) -> str:
+    return f"{number:+.3f}" if finding.kind == "difference" else printed(number)
+
+
+def _agreeing(report: Report) -> list[str]:
+    by_reason: dict[str, list[str]] = {}
+    for one in report.agreeing:
+        by_reason.setdefault(one.reason, []).append(one.what)
+    return [f"known deviation that now agrees: {', '.join(what)} ({reason})" for reason, what in by_reason.items()]
+
+
+def _claims(claims: list[JudgedClaim]) -> list[str]:
+    lines = []
+    for one in claims:
+        mark = "NEW " if one.new else ""
+        lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
+        if not one.printed.tallies:
+            lines.append("      not measured here")
+            continue
+        lines.append(f"      ours {_counts(one.ours)} / the paper's own tables {_counts(one.printed)}")
+        if one.known and one.ours.verdict == "not supported":
+            lines.append(f"      known: {one.known.reason}")
+    return ["claims:", *lines] if lines else []
+
+
+def _counts(judged: Judged) -> str:
+    counts = [
+        f"{metric} {tally.wins} of {tally.known}".strip() + (f" ({tally.ties} tied)" if tally.ties else "")
+        for metric, tally in judged.tallies.items()
+        if tally.known
+    ]
+    not_run = max(tally.not_run for tally in judged.tallies.values())
+    return ", ".join(counts + ([f"{not_run} not run"] if not_run else []))
+
+
+def _drift(drift: Drift | None) -> list[str]:
+    if drift is None or not drift.out:
+        return []
+    rows = [
+        [f"  {one.dataset}", one.column, one.metric, _mean(one.accepted, one.infinite[0], one.n),
+         _mean(one.now, one.infinite[1], one.n), str(one.n)]
+        for one in drift.out
+    ]  # fmt: skip
+    header = ["  data set", "column", "metric", "accepted", "now", "splits"]
+    lines = tabulate(rows, header, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
+    return ["DRIFT:", *(line.rstrip() for line in lines.splitlines())]
+
+
+def _mean(number: float, infinite: int, n: int) -> str:
+    return f"{number:.4f}".replace("inf", INFINITY) + (f", {INFINITY} {infinite}/{n}" if 0 < infinite < n else "")
+
+
+def _cells(report: Report) -> list[str]:
+    lines = troubles(report.census)
+    failed = report.census.failed
+    lines += [f"  {one.id}: {_why(one)}" for one in failed[:_MOST_FAILED]]
+    if len(failed) > _MOST_FAILED:
+        lines.append(f"  and {len(failed) - _MOST_FAILED} more: probcal status {report.checked.store.folder} --cells")
+    return lines
+
+
+def _why(result: CellResult) -> str:
+    return f"{result.error_type or result.status}: {(result.message or '').strip().partition(chr(10))[0]}"
+
+
+def _summary(report: Report) -> str:
+    parts = []
+    if report.checked.published is not None:
+        parts = [_counted("cells", report.numbers), _counted("differences", report.differences), _of_claims(report)]
+    return "; ".join([*parts, _of_drift(report.drift)])
+
+
+def _counted(name: str, findings: Findings) -> str:
+    states = Counter(finding.state for finding in findings.all)
+    said = f"{name}: {states['in band']} in band, {len(findings.known)} known deviations, {len(findings.new)} new"
+    for state in ("not run", "too few splits", "no finite difference"):
+        if states[state] or state == "not run":
+            said += f", {states[state]} {state}"
+    return f"{said} (of {len(findings.all)})"
+
+
+def _of_claims(report: Report) -> str:
+    verdicts = Counter(one.ours.verdict for one in report.claims)
+    new = sum(one.new for one in report.claims)
+    return (
+        f"claims: {verdicts['supported']} supported, {verdicts['not supported']} not supported ({new} new), "
+        f"{verdicts['undecided']} undecided (of {len(report.claims)})"
+    )
+
+
+def _of_drift(drift: Drift | None) -> str:
+    if drift is None:
+        return "drift: nothing accepted yet (probcal check FOLDER --accept)"
+    said = f"drift: {len(drift.out)} of {drift.compared} numbers"
+    more = [(drift.missing, "accepted ones not there now"), (drift.unknown, "not accepted yet")]
+    return said + "".join(f", {count} {what}" for count, what in more if count)

@@ -1,0 +1,148 @@
+"""Any classifier of Weka as one of scikit-learn's."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from probcal.learners.weka.instances import Header, distributions
+from probcal.learners.weka.java_errors import WekaError, told
+from probcal.learners.weka.jvm import java_class
+from probcal.learners.weka.options import make
+from probcal.learners.weka.serialise import from_bytes, to_bytes
+
+
+class WekaClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of Weka: ``WekaClassifier("trees.J48", options="-C 0.25 -M 2")``.
+
+    Takes frames and arrays. Numbers are numeric for Weka; categories, text and truth values are nominal;
+    NaN and None are missing. Java starts at the first ``fit`` of a process, in every process anew, with at
+    most 2 GB of memory each (see ``probcal.learners.weka.jvm.start``).
+
+    Parameters
+    ----------
+    classifier : Weka's name, with or without ``weka.classifiers.`` in front.
+    options : Weka's own command-line options.
+    random_state : seed for classifiers that draw (Weka's ``Randomizable``); None leaves Weka's own, a
+        fixed one. ``-S`` among the options is overruled by a number given here.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+    java_ : the trained Java object.
+    """
+
+    def __init__(
+        self,
+        classifier: str = "trees.J48",
+        options: str = "",
+        *,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.classifier = classifier
+        self.options = options
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> WekaClassifier:
+        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,) not negative, as instance weights.
+
+        Raises WekaError for a classifier or option that Weka does not know and for data that it refuses,
+        WekaMissing without the optional packages, ValueError for weights that the classifier would ignore.
+        """
+        self.check_parameters()
+        table = self._table(X, fitting=True)
+        check_consistent_length(table, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+        java = make(self.classifier, self.options)
+        self._seed(java)
+        weights = _weights(sample_weight, len(codes))
+        if weights is not None and not _is_a(java, "weka.core.WeightedInstancesHandler"):
+            raise WekaError(f"Weka's {self.classifier} takes no instance weights; fit it on a weighted sample instead")
+        self.header_ = Header.of(table, self.classes_)
+        with told(f"{self._as_called()} cannot learn from these rows (n_samples = {len(codes)})"):
+            java.buildClassifier(self.header_.instances(table, codes, weights))
+        self.java_ = java
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n_rows, n_classes) probabilities of ``classes_``, Weka's own to the last bit."""
+        check_is_fitted(self, "header_")
+        table = self._table(X, fitting=False)
+        if isinstance(self.java_, bytes):
+            self.java_ = from_bytes(self.java_)
+        with told(f"{self._as_called()} cannot tell the class of these rows"):
+            return distributions(self.java_, self.header_.instances(table))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n_rows,) labels: the likeliest class, a tie goes to the first, as in Weka."""
+        estimates = self.predict_proba(X)
+        return self.classes_[np.argmax(estimates, axis=1)]
+
+    def check_parameters(self) -> None:
+        """Raises ValueError for a parameter of the wrong kind; Weka itself is asked in ``fit``."""
+        for name in ("classifier", "options"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"{name} must be text, not {getattr(self, name)!r}")
+        if not self.classifier.strip():
+            raise ValueError("classifier must be a name such as trees.J48")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The trained classifier goes as Java's own serialised bytes."""
+        state = dict(super().__getstate__())
+        if "java_" in state and not isinstance(state["java_"], bytes):
+            state["java_"] = to_bytes(state["java_"])
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        return tags
+
+    def _as_called(self) -> str:
+        return f"Weka's {self.classifier} {self.options}".rstrip()
+
+    def _seed(self, java: Any) -> None:
+        if self.random_state is None or not _is_a(java, "weka.core.Randomizable"):
+            return
+        seed = self.random_state
+        java.setSeed(int(seed) if isinstance(seed, numbers.Integral) else int(seed.randint(2**31 - 1)))
+
+    def _table(self, X: Any, *, fitting: bool) -> pd.DataFrame:
+        """X as a frame, its columns remembered or held against those remembered, as scikit-learn does it."""
+        if not isinstance(X, pd.DataFrame):
+            return pd.DataFrame(validate_data(self, X, reset=fitting, ensure_all_finite="allow-nan"))
+        if not len(X) or not X.shape[1]:
+            raise ValueError(f"a table of {len(X)} rows and {X.shape[1]} columns came; at least 1 of each is required")
+        _check_feature_names(self, X, reset=fitting)
+        _check_n_features(self, X, reset=fitting)
+        return X
+
+
+def _is_a(java: Any, interface: str) -> bool:
+    return bool(java_class(interface).class_.isInstance(java))
+
+
+def _weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError(f"sample_weight must be {n_rows} finite numbers, none below 0")
+    if not weights.any():
+        raise ValueError("every sample weight is zero")
+    return weights

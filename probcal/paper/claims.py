@@ -1,0 +1,87 @@
+"""What a paper says of its results in words, as data that can be held against numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+_COLUMNS = {"beats": 2, "even": 2, "same": 2, "gains_most": 2, "infinite": 1, "finite": 1, "printed_best": 0}
+"""How many columns each kind takes; those not listed take any number."""
+
+
+class Claim(BaseModel):
+    """One statement. ``kind`` says what is counted, over data sets and for each of ``metrics`` by itself:
+
+    ``beats``         the first of ``columns`` is better than the second
+    ``even``          neither of two columns is better in significantly more data sets (sign test, 5 %)
+    ``same``          two columns are no further apart than ``within``
+    ``gains_most``    the first column beats the second with more wins less losses by the first of ``metrics``
+                      than by any other of them
+    ``infinite``      the column gives ∞ on at least half of the splits
+    ``finite``        the column gives ∞ on no split
+    ``best``          one of ``columns`` is the best of all, or shares that place; entries of all metrics together
+    ``printed_best``  the best of all, or one that shares that place, is the method that the paper names
+    ``not_measured``  the results do not hold what it speaks of
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    label: str
+    quote: str
+    kind: Literal[
+        "beats", "even", "same", "gains_most", "infinite", "finite", "best", "printed_best", "not_measured"
+    ]
+    columns: tuple[str, ...] = ()
+    """Titles of published columns."""
+    metrics: tuple[str, ...] = ()
+    at_least: int | Literal["most", "all"] = "all"
+    """So many of the data sets (of the entries, where all metrics count together)."""
+    all_but: tuple[str, ...] = ()
+    """Data sets that are left out."""
+    datasets: tuple[str, ...] = ()
+    """Only these data sets; all of the paper's unless given."""
+    within: float = 0.0005
+
+    @model_validator(mode="after")
+    def _as_many_columns_as_its_kind_takes(self) -> Claim:
+        if len(self.columns) != _COLUMNS.get(self.kind, len(self.columns)):
+            raise ValueError(f"{self.label}: {self.kind} takes {_COLUMNS[self.kind]} columns")
+        return self
+
+    def needed(self, entries: int) -> int:
+        """How many of ``entries`` have to be as the claim says."""
+        if isinstance(self.at_least, int):
+            return self.at_least
+        return entries // 2 + 1 if self.at_least == "most" else entries
+
+    def statement(self) -> str:
+        """What is evaluated, in words."""
+        a, b = (*self.columns, "", "")[:2]
+        texts = {
+            "beats": f"{a} better than {b}",
+            "even": f"neither {a} nor {b} better by a sign test at 5 %",
+            "same": f"{a} and {b} within {self.within:g} of each other",
+            "gains_most": f"{a} beats {b} more clearly by {(*self.metrics, '')[0]} than by the other metrics",
+            "infinite": f"{a} infinite on half of the splits or more",
+            "finite": f"{a} finite on every split",
+            "best": f"{' or '.join(self.columns)} best",
+            "printed_best": "best as in the paper's table of best methods",
+            "not_measured": self.quote,
+        }
+        return texts[self.kind] + self._how_many()
+
+    def _how_many(self) -> str:
+        if self.kind in ("even", "gains_most", "not_measured"):
+            return ""
+        of = f"all of {', '.join(self.datasets)}" if self.datasets else "all data sets"
+        if self.all_but:
+            return f", {of} but {', '.join(self.all_but)}"
+        what = "entries" if self.kind in ("best", "printed_best") else "data sets"
+        known = {"all": f", {of}", "most": f", most {what}"}
+        return known.get(str(self.at_least), f", at least {self.at_least} {what}")
+
+
+def claims_of(raw: dict[str, dict[str, Any]]) -> tuple[Claim, ...]:
+    """``label: {quote, kind, ...}`` as claims. Raises pydantic's ValidationError."""
+    return tuple(Claim.model_validate({"label": label, **claim}) for label, claim in raw.items())

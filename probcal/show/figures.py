@@ -1,0 +1,76 @@
+"""The figures of experiments, as files that are the same to the byte whenever they are drawn from the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import matplotlib
+import matplotlib.style
+from matplotlib.figure import Figure
+
+from probcal.errors import ProbcalError
+from probcal.paper.published import Published
+from probcal.show.curves import panels_of, shortfalls
+from probcal.show.outline import Outline
+from probcal.show.stages_figure import stages_figure
+from probcal.store import Store
+
+_LONGEST_NAME = 16
+_LOOK = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "figure.titlesize": 9,
+    "text.parse_math": False,  # a title may hold two dollar signs
+    "svg.fonttype": "none",
+    "svg.hashsalt": "probcal",
+}
+_KINDS = {"png": {"dpi": 200, "metadata": {"Software": None}}, "svg": {"metadata": {"Date": None, "Creator": None}}}
+
+
+class NothingToDraw(ProbcalError):
+    """No result has what a figure shows."""
+
+
+def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
+    """Draw what the results of ``stores`` allow, each into its folder's ``figures/``; the files written.
+
+    ``warn`` is told what is missing in a figure that was drawn. Raises NothingToDraw when there is none
+    to draw, StoreError when a folder cannot be shown, UnknownPaper when it follows a paper that is not there.
+    """
+    stores, written = list(stores), []
+    for store in stores:
+        outline, results = _titled(Outline.of(store)), store.results()
+        if panels := panels_of(outline, results):
+            with _look():
+                written += _save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")
+            for note in shortfalls(outline, results, panels):
+                warn(f"{store.folder}: {note}")
+    if not written:
+        folders = ", ".join(str(store.folder) for store in stores)
+        raise NothingToDraw(
+            f"no result in {folders} tells a metric after every stage; add the line  stages: [cxe]  to the experiment"
+            " file and run it again (methods without stages have none: probing has them)"
+        )
+    return written
+
+
+def _titled(outline: Outline) -> Outline:
+    """With names short enough to stand beside a line: the paper's, or those of the experiment file."""
+    if outline.paper:
+        outline = outline.titled(Published.read(outline.paper).titles)
+    if all(len(row.title) <= _LONGEST_NAME for row in outline.datasets):
+        return outline
+    return outline.titled({row.name: row.name for row in outline.datasets})
+
+
+def _look():  # the return type of style.context has no public name
+    return matplotlib.style.context(["default", _LOOK])
+
+
+def _save(figure: Figure, stem: Path) -> list[Path]:
+    stem.parent.mkdir(exist_ok=True)
+    paths = [stem.with_suffix(f".{kind}") for kind in _KINDS]
+    for path, options in zip(paths, _KINDS.values(), strict=True):
+        figure.savefig(path, **options)
+    return paths

@@ -1,0 +1,210 @@
+"""WekaClassifier is Weka: held against Weka's own command line, which reads ARFF files and none of our code."""
+
+from __future__ import annotations
+
+import csv
+import io
+import pickle
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from probcal.learners import WekaClassifier
+from probcal.learners.weka import WekaError
+from probcal.learners.weka.jvm import _runtime, _weka_jar
+from probcal.methods.probing import ProbingClassifier
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("trees.J48", "-C 0.25 -M 2"),
+        ("trees.J48", "-U"),
+        ("bayes.NaiveBayes", "-K"),
+        ("functions.Logistic", ""),
+        ("functions.SMO", "-M"),
+        ("trees.RandomForest", "-I 10"),
+    ],
+)
+def test_estimates_are_those_of_wekas_own_command_line(mixed, tmp_path, name, options):
+    X, y, weights = mixed
+    weights = weights if name != "functions.Logistic" else np.ones(len(y))
+    train, test = np.arange(200), np.arange(200, 300)
+    files = [tmp_path / "train.arff", tmp_path / "test.arff"]
+    for file, rows in zip(files, (train, test), strict=True):
+        file.write_text(as_arff(X.iloc[rows], y[rows], weights[rows]))
+    theirs = command_line(name, options, *files)
+    ours = WekaClassifier(name, options).fit(X.iloc[train], y[train], sample_weight=weights[train])
+    np.testing.assert_allclose(ours.predict_proba(X.iloc[test])[:, 1], theirs, rtol=0, atol=1e-9)
+
+
+def test_a_level_that_was_never_fitted_is_missing(mixed):
+    X, y, _ = mixed
+    fitted = WekaClassifier("bayes.NaiveBayes").fit(X, y)
+    strange, missing = X.head(5).copy(), X.head(5).copy()
+    strange["town"], missing["town"] = "elsewhere", None
+    np.testing.assert_array_equal(fitted.predict_proba(strange), fitted.predict_proba(missing))
+
+
+def test_weights_are_instance_weights(mixed):
+    X, y, weights = mixed
+    repeated = np.repeat(np.arange(len(y)), weights.astype(int))
+    colours = X[["colour"]]
+    weighted = WekaClassifier("bayes.NaiveBayes").fit(colours, y, sample_weight=weights)
+    as_often = WekaClassifier("bayes.NaiveBayes").fit(colours.iloc[repeated], y[repeated])
+    np.testing.assert_allclose(weighted.predict_proba(colours), as_often.predict_proba(colours), atol=1e-12)
+
+
+def test_weights_that_weka_would_ignore_are_refused(mixed):
+    X, y, weights = mixed
+    with pytest.raises(WekaError, match="takes no instance weights"):
+        WekaClassifier("lazy.KStar").fit(X, y, sample_weight=weights)
+
+
+def test_a_clone_and_a_pickle_give_the_same_estimates(mixed):
+    X, y, _ = mixed
+    fitted = WekaClassifier("trees.J48").fit(X, y)
+    expected = fitted.predict_proba(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(X), expected)
+    np.testing.assert_array_equal(clone(fitted).fit(X, y).predict_proba(X), expected)
+
+
+def test_a_pickle_that_was_never_used_can_be_pickled_again(mixed):
+    X, y, _ = mixed
+    fitted = WekaClassifier("trees.J48").fit(X, y)
+    twice = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(fitted))))
+    np.testing.assert_array_equal(twice.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_every_process_starts_a_java_of_its_own(mixed):
+    X, y, _ = mixed
+    alone = WekaClassifier("trees.J48").fit(X, y).predict_proba(X)
+    jobs = (delayed(_fitted_elsewhere)(X, y) for _ in range(2))
+    for fitted in Parallel(n_jobs=2)(jobs):
+        np.testing.assert_array_equal(fitted.predict_proba(X), alone)
+
+
+def _fitted_elsewhere(X: pd.DataFrame, y: np.ndarray) -> WekaClassifier:
+    return WekaClassifier("trees.J48").fit(X, y)
+
+
+def test_probing_takes_it_with_weights_and_by_rejection(mixed):
+    X, y, _ = mixed
+    by_weight = ProbingClassifier(WekaClassifier("trees.J48"), 10, random_state=1).fit(X, y)
+    by_rejection = ProbingClassifier(WekaClassifier("trees.J48"), 10, weighting="rejection", random_state=1).fit(X, y)
+    for fitted in (by_weight, by_rejection):
+        assert np.mean(fitted.predict(X) == y) > 0.7
+
+
+def test_labels_may_be_text_and_more_than_two(mixed):
+    X, _, _ = mixed
+    y = np.array(["low", "mid", "top"])[np.arange(len(X)) % 3]
+    estimates = cross_val_predict(WekaClassifier("bayes.NaiveBayes"), X, y, method="predict_proba")
+    assert estimates.shape == (len(X), 3)
+    np.testing.assert_allclose(estimates.sum(axis=1), 1)
+
+
+def test_a_seed_changes_a_classifier_that_draws_and_no_other(mixed):
+    X, y, _ = mixed
+
+    def estimates(name: str, seed: int | None) -> np.ndarray:
+        return WekaClassifier(name, random_state=seed).fit(X, y).predict_proba(X)
+
+    np.testing.assert_array_equal(estimates("trees.RandomForest", 1), estimates("trees.RandomForest", 1))
+    assert (estimates("trees.RandomForest", 1) != estimates("trees.RandomForest", 2)).any()
+    np.testing.assert_array_equal(estimates("trees.J48", 1), estimates("trees.J48", 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("trees.J49", "", 'Weka has no classifier "trees.J49"'),
+        ("trees.J48", "-C 0.25 -Q", 'trees.J48 does not take the option "-Q"'),
+        ("trees.J48", "-M 2 -C abc", 'trees.J48 does not take the option "-C abc": For input string: "abc"'),
+        ("trees.J48", "-Z 3 -M 2", 'trees.J48 does not take the option "-Z 3": Illegal options: -Z 3'),
+        ("trees.J48", '-C "0.25', "-C"),
+        ("functions.LinearRegression", "", "functions.LinearRegression"),
+    ],
+)
+def test_what_weka_does_not_know_is_told_by_its_name(mixed, name, options, told):
+    X, y, _ = mixed
+    with pytest.raises(WekaError) as caught:
+        WekaClassifier(name, options).fit(X, y)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_column_of_dates_and_an_infinite_value_are_named():
+    y = np.array([0, 1, 0, 1])
+    with pytest.raises(TypeError, match="column 'when' holds datetime64"):
+        WekaClassifier().fit(pd.DataFrame({"when": pd.date_range("2020-01-01", periods=4)}), y)
+    with pytest.raises(ValueError, match="column 'a' has some"):
+        WekaClassifier().fit(pd.DataFrame({"a": [1.0, 2.0, np.inf, 3.0]}), y)
+
+
+def test_nothing_that_weka_says_reaches_the_terminal():
+    code = (
+        "import numpy as np; from probcal.learners import WekaClassifier\n"
+        "X = np.random.default_rng(0).normal(size=(200, 3))\n"
+        "WekaClassifier('functions.Logistic', '-output-debug-info').fit(X, X[:, 0] > 0).predict_proba(X)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@parametrize_with_checks(
+    [WekaClassifier("trees.J48"), WekaClassifier("bayes.NaiveBayes")],
+    expected_failed_checks=lambda estimator: (
+        {}
+        if estimator.classifier == "trees.J48"
+        else {
+            # the precision of a column is the mean gap between its values, which weights of 0 do not take out
+            "check_sample_weight_equivalence_on_dense_data": "Weka's own: rows of weight 0 still count for precision"
+        }
+    ),
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def as_arff(X: pd.DataFrame, y: np.ndarray, weights: np.ndarray) -> str:
+    """Written by hand, for the levels that ``mixed`` has."""
+    colours = ["blue", "green", "it's red", "never seen"]
+    levels = {"colour": colours, "town": ["A b", "c,d"], "member": ["False", "True"]}
+    quoted = {name: [quote(level) for level in given] for name, given in levels.items()}
+    lines = ["@relation mixed", "@attribute age numeric"]
+    lines += [f"@attribute {name} {{{','.join(given)}}}" for name, given in quoted.items()]
+    lines += ["@attribute class {0,1}", "@data"]
+    for (_, row), label, weight in zip(X.iterrows(), y, weights, strict=True):
+        cells = ["?" if pd.isna(value) else repr(float(value)) if name == "age" else quote(str(value))
+                 for name, value in row.items()]  # fmt: skip
+        lines.append(f"{','.join(cells)},{label},{{{weight}}}")
+    return "\n".join(lines) + "\n"
+
+
+def quote(text: str) -> str:
+    return "'" + text.replace("'", "\\'") + "'"
+
+
+def command_line(name: str, options: str, train: Path, test: Path) -> np.ndarray:
+    """(n_rows,) the probability of class 1 that ``java weka.classifiers...`` prints for the test file."""
+    java = Path(_runtime()).parents[2] / "bin" / "java"
+    output = "weka.classifiers.evaluation.output.prediction.CSV -decimals 12 -distribution"
+    words = [java, "-cp", _weka_jar(), f"weka.classifiers.{name}", *options.split(), "-t", train, "-T", test]
+    done = subprocess.run([*words, "-classifications", output], capture_output=True, text=True, check=True, timeout=120)
+    rows = csv.reader(io.StringIO(done.stdout[done.stdout.index("inst#") :]))
+    return np.array([float(row[-1].strip("*")) for row in list(rows)[1:] if row])
+
+
+assert find_spec("weka"), "these tests need the extra: pip install probcal[weka]"

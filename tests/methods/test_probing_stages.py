@@ -1,0 +1,89 @@
+"""The estimates of Probing after every probe are those of a smaller Probing, from one fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier
+
+X, Y = load_breast_cancer(return_X_y=True)
+TRAIN, TEST = slice(0, 300), slice(300, None)
+
+
+class Counting(DecisionTreeClassifier):
+    """A tree that counts how often any copy of it predicts."""
+
+    calls = 0
+
+    def predict(self, X, check_input=True):
+        Counting.calls += 1
+        return super().predict(X, check_input)
+
+
+def fitted(estimator, n_probes, **parameters):
+    method = ProbingClassifier(estimator, n_probes, **{"weighting": "rejection", "random_state": 5, **parameters})
+    return method.fit(X[TRAIN], Y[TRAIN])
+
+
+@pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
+@pytest.mark.parametrize(
+    ("estimator", "weighting"),
+    [(DecisionTreeClassifier(min_samples_leaf=2), "rejection"), (GaussianNB(), "weight")],
+    ids=["tree", "nb"],
+)
+def test_stage_t_is_probing_with_t_probes_to_the_last_bit(estimator, weighting, loss):
+    stages = list(fitted(estimator, 30, weighting=weighting, loss=loss).staged_predict_proba(X[TEST]))
+    assert len(stages) == 30
+    for t, stage in enumerate(stages, 1):
+        smaller = fitted(estimator, t, weighting=weighting, loss=loss)
+        assert np.array_equal(stage, smaller.predict_proba(X[TEST])), t
+
+
+def test_all_stages_together_ask_every_probe_once():
+    method = fitted(Counting(random_state=0), 20, weighting="weight")
+    Counting.calls = 0
+    assert len(list(method.staged_predict_proba(X[TEST]))) == 20
+    assert Counting.calls == 20
+
+
+def test_the_order_tells_which_probe_was_fitted_when():
+    smaller, larger = fitted(DecisionTreeClassifier(), 6), fitted(DecisionTreeClassifier(), 14)
+    assert larger.order_.dtype.kind == "i" and sorted(larger.order_) == list(range(14))
+    assert larger.thresholds_[larger.order_[0]] == pytest.approx(0.5)
+    first_six = larger.thresholds_[larger.order_][:6]
+    assert first_six.tolist() == smaller.thresholds_[smaller.order_].tolist()
+
+
+def test_stages_do_not_depend_on_the_number_of_processes():
+    one, two = (fitted(DecisionTreeClassifier(), 12, n_jobs=n) for n in (None, 2))
+    assert one.order_.tolist() == two.order_.tolist()
+    for a, b in zip(one.staged_predict_proba(X[TEST]), two.staged_predict_proba(X[TEST]), strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_frames_and_labels_of_any_kind_have_stages():
+    frame, names = pd.DataFrame(X), np.array(["no", "yes"])[Y]
+    method = ProbingClassifier(DecisionTreeClassifier(), 4, weighting="rejection", random_state=5).fit(frame, names)
+    assert np.array_equal(list(method.staged_predict_proba(frame))[-1], method.predict_proba(frame))
+
+
+def test_uniform_thresholds_have_no_stages():
+    method = fitted(DecisionTreeClassifier(), 4, discretisation="uniform")
+    assert not hasattr(method, "staged_predict_proba")
+    with pytest.raises(AttributeError) as caught:
+        method.staged_predict_proba(X)
+    assert str(caught.value.__cause__) == (
+        'discretisation="uniform" has other thresholds for every n_probes, so it has no stages'
+    )
+    assert method.order_.tolist() == [0, 1, 2, 3]
+
+
+def test_an_unfitted_method_has_no_stages_yet():
+    with pytest.raises(NotFittedError):
+        next(ProbingClassifier(DecisionTreeClassifier()).staged_predict_proba(X))

@@ -1,0 +1,128 @@
+"""``probcal plot``: the curves of the stages, as pictures that stay the same to the byte."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from probcal.show.curves import panels_of, shortfalls
+from probcal.show.outline import Outline
+from probcal.show.stages_figure import _apart, stages_figure
+from probcal.store import CellResult
+from tests.commands import probcal, refused
+
+
+@pytest.fixture
+def staged(small):
+    """``staged({("adult", "j48.probing"): [[.9, .5], ...]}, datasets=...)``: a list of stages per split."""
+
+    def write(cells, metric="cxe", **changes):
+        written = small(columns=("j48.direct", "j48.probing", "log.probing"), **changes)
+        store = written.write({})
+        with store.writing("small"):
+            for (dataset, column), splits in cells.items():
+                for repetition, values in enumerate(splits):
+                    cell = (dataset, repetition, *column.split("."), "done", "run1", 1.0)
+                    store.add(CellResult(*cell, metrics={metric: values[-1]}, stages={metric: values}))
+        return store
+
+    return write
+
+
+def figure_of(store):
+    outline = Outline.of(store)
+    return stages_figure(outline.title, panels_of(outline, store.results()))
+
+
+def lines(axes):
+    return {line.get_label(): (line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.get_lines()}
+
+
+def test_a_line_is_the_mean_over_splits_at_each_number_of_probes(staged):
+    store = staged(
+        {("adult", "j48.probing"): [[0.9, 0.5, 0.4]], ("sick", "j48.probing"): [[0.4, 0.2, 0.1], [0.6, 0.4, 0.1]]},
+        datasets={"adult": 1, "sick": 2},
+    )
+    [axes] = figure_of(store).axes
+    assert lines(axes) == {
+        "Adult": ([1, 2, 3], [0.9, 0.5, 0.4]),
+        "Sick": ([1, 2, 3], [pytest.approx(0.5), pytest.approx(0.3), 0.1]),
+    }
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Number of probes", "Cross entropy (bits)")
+    assert axes.get_xscale() == "linear" and axes.get_xlim() == (0, 3)
+    assert {text.get_text() for text in axes.texts} == {"Adult", "Sick"}
+
+
+def test_only_lines_of_several_splits_have_a_band_of_one_sd(staged):
+    store = staged(
+        {("adult", "j48.probing"): [[0.9, 0.5]], ("sick", "j48.probing"): [[0.4, 0.2], [0.6, 0.2]]},
+        datasets={"adult": 1, "sick": 2},
+    )
+    figure = figure_of(store)
+    [band] = figure.axes[0].collections
+    at_first = [y for x, y in band.get_paths()[0].vertices if x == 1]
+    sd = np.std([0.4, 0.6], ddof=1)
+    assert (min(at_first), max(at_first)) == (pytest.approx(0.5 - sd), pytest.approx(0.5 + sd))
+    assert "mean over 2 random splits, band: ± one sd; no band: one split" in figure.get_supxlabel()
+
+
+def test_columns_with_stages_stand_side_by_side(staged):
+    store = staged({("adult", "j48.probing"): [[0.9, 0.5]], ("adult", "log.probing"): [[0.8, 0.4]]})
+    assert [axes.get_title() for axes in figure_of(store).axes] == ["ProbJ48", "ProbLog"]
+
+
+def test_a_method_that_stops_early_stays_as_it_is(staged):
+    store = staged({("adult", "j48.probing"): [[0.9, 0.5], [0.7, 0.3, 0.1]]}, datasets={"adult": 2})
+    [[panel]] = panels_of(Outline.of(store), store.results())
+    assert panel.curves[0].mean == pytest.approx([0.8, 0.4, 0.3])
+
+
+def test_an_infinite_stage_is_a_gap_and_missing_cells_are_told(staged):
+    store = staged({("adult", "j48.probing"): [[math.inf, 0.5]]}, datasets={"adult": 1, "sick": 1})
+    [axes] = figure_of(store).axes
+    assert np.isnan(lines(axes)["Adult"][1][0])
+    outline = Outline.of(store)
+    assert shortfalls(outline, store.results(), panels_of(outline, store.results())) == [
+        "1 of 2 cells failed, were not run or have no stages",
+        "cxe of ProbJ48 is not finite at every stage: Adult",
+    ]
+
+
+def test_the_command_writes_both_files_and_the_same_bytes_each_time(staged, monkeypatch):
+    store = staged({("adult", "j48.probing"): [[0.9, 0.5]]}, title="Costs $5 or $6")
+    first = probcal("plot", store.folder)
+    assert first.exit_code == 0
+    files = [store.folder / "figures" / f"stages.{kind}" for kind in ("png", "svg")]
+    assert first.stdout.splitlines() == [str(file) for file in files]
+    before = [file.read_bytes() for file in files]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
+    probcal("plot", store.folder)
+    assert [file.read_bytes() for file in files] == before
+    texts = [node.text for node in ElementTree.fromstring(before[1]).iter("{http://www.w3.org/2000/svg}text")]
+    assert {"Adult", "Costs $5 or $6", "Cross entropy (bits)"} <= set(texts)
+
+
+def test_the_names_of_lines_that_end_together_are_moved_apart():
+    assert _apart([0.1, 0.5, 0.9], 0.1) == [0.1, 0.5, 0.9]
+    assert _apart([0.5, 0.5, 0.9], 0.1) == pytest.approx([0.45, 0.55, 0.9])
+    assert _apart([0.5, 0.5, 0.56], 0.1) == pytest.approx([0.42, 0.52, 0.62])
+
+
+def test_without_stages_the_error_says_how_to_have_some(small, cxe):
+    store = small().write({("adult", "j48.probing"): cxe(0.4)})
+    assert refused("plot", store.folder) == (
+        f"no result in {store.folder} tells a metric after every stage; add the line  stages: [cxe]  to the experiment"
+        " file and run it again (methods without stages have none: probing has them)"
+    )
+
+
+def test_long_titles_give_way_to_the_names_of_the_experiment_file(staged):
+    titles = {"sick": "Sick, a thyroid disease", "adult": "Adult"}
+    cells = {("adult", "j48.probing"): [[0.9]], ("sick", "j48.probing"): [[0.8]]}
+    store = staged(cells, datasets={"adult": 1, "sick": 1}, titles=titles)
+    probcal("plot", store.folder)
+    svg = (store.folder / "figures" / "stages.svg").read_text(encoding="utf-8")
+    assert ">sick<" in svg and ">adult<" in svg and "thyroid" not in svg

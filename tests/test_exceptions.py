@@ -1,0 +1,91 @@
+"""Single data sets may depart from the columns of an experiment, each with its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from probcal.run.plan import cells_of
+from tests.small_config import experiment, faults, the_fault
+
+TWO_SETS = ("[wine-first]", "[wine-first, wisconsin]")
+
+
+def exceptions(*items: str) -> str:
+    return "exceptions:\n" + "".join(f"  - {{{item}}}\n" for item in items)
+
+
+def cells(tmp_path, *items: str) -> dict[str, tuple[str, dict, dict]]:
+    """Cell -> (card that it reads, learner's parameters, method's)."""
+    found = cells_of(experiment(tmp_path, TWO_SETS, more=exceptions(*items)))
+    return {one.id: (one.card.name, one.column.learner.params, one.column.method.params) for one in found}
+
+
+def test_an_exception_reads_another_card_under_the_same_id(tmp_path):
+    found = cells(tmp_path, "dataset: wine-first, learner: nb, card: digits-odd, why: a trial")
+    assert {found[f"wine-first/0/nb/{method}"][0] for method in ("direct", "probing")} == {"digits-odd"}
+    assert {found[f"wine-first/0/tree/{method}"][0] for method in ("direct", "probing")} == {"wine-first"}
+    assert found["wisconsin/0/nb/direct"][0] == "wisconsin"
+    assert len(found) == 8
+
+
+def test_an_exception_s_parameters_are_merged_over_the_column_s(tmp_path):
+    _, learner, method = cells(
+        tmp_path, "dataset: wisconsin, learner: tree, method: probing, params: {max_depth: 1}, "
+        "method_params: {n_probes: 5}, why: small",
+    )["wisconsin/0/tree/probing"]  # fmt: skip
+    assert (learner["max_depth"], learner["criterion"]) == (1, "entropy")
+    assert method == {"weighting": "rejection", "n_probes": 5}
+
+
+def test_a_skipped_cell_is_not_planned(tmp_path):
+    found = cells(tmp_path, "datasets: [wine-first, wisconsin], learner: [nb], method: probing, skip: true, why: slow")
+    assert len(found) == 6 and not [cell for cell in found if cell.endswith("nb/probing")]
+
+
+def test_exceptions_that_set_different_things_go_together(tmp_path):
+    one = "dataset: wisconsin, learner: [tree, nb], card: wine-first, why: a"
+    another = "dataset: wisconsin, learner: tree, params: {max_depth: 2}, why: b"
+    card, learner, _ = cells(tmp_path, one, another)["wisconsin/0/tree/direct"]
+    assert (card, learner["max_depth"]) == ("wine-first", 2)
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ("dataset: wine-fist, learner: nb, skip: true", '"wine-fist" is not one of the data sets; did you mean'),
+        ("dataset: wine-first, learner: nbb, skip: true", '"nbb" is not one of the learners; did you mean "nb"?'),
+        ("dataset: wine-first, learner: nb, method: probin, skip: true", 'methods; did you mean "probing"?'),
+        ("learner: nb, skip: true", 'an exception names its "dataset", or several "datasets"'),
+        ("dataset: wine-first, learner: nb", "says what departs: card, use, params, method_params or skip: true"),
+        ("dataset: wine-first, learner: nb, skip: true, card: wisconsin", "what is skipped takes no settings"),
+        ("dataset: wine-first, learner: nb, card: wisconson", '"wisconson"; did you mean "wisconsin"?'),
+        ("dataset: wine-first, learner: nb, card: coil", "coil has a standard split and wine-first a holdout one"),
+        ("dataset: wine-first, learner: tree, params: {max_dept: 1}", 'did you mean "max_depth"?'),
+        ("dataset: wine-first, learner: tree, params: {max_depth: -1}", "max_depth"),
+        ("dataset: wine-first, learner: nb, method_params: {n_probe: 1}", '"n_probe"'),
+        ("dataset: wine-first, learner: tree, mehtod: probing, skip: true", '"mehtod"; did you mean "method"?'),
+    ],
+)
+def test_a_fault_of_an_exception_is_told_at_its_line(tmp_path, item, message):
+    found = faults(tmp_path, more=exceptions(f"{item}, why: x"))
+    assert {line for line, _ in found} == {11} and message in found[0][1]
+
+
+def test_an_exception_without_a_reason_is_refused(tmp_path):
+    item = "dataset: wine-first, learner: nb, skip: true"
+    assert the_fault(tmp_path, more=exceptions(item)) == (11, 'the key "exceptions[1].why" is missing')
+
+
+def test_two_exceptions_that_set_the_same_for_a_cell_are_refused(tmp_path):
+    one = "dataset: wine-first, learner: [tree, nb], card: wisconsin, why: a"
+    another = "dataset: wine-first, learner: tree, method: direct, card: digits-odd, why: b"
+    line, message = the_fault(tmp_path, more=exceptions(one, another))
+    assert line == 12 and message == 'the exception on line 11 sets "card" of wine-first with tree and direct already'
+
+
+def test_an_exception_for_a_pair_that_is_not_combined_is_refused(tmp_path):
+    item = "dataset: wine-first, learner: tree, method: probing, skip: true, why: x"
+    line, message = the_fault(
+        tmp_path, ("tree: [direct, {probing: {weighting: rejection}}]", "tree: [direct]"), more=exceptions(item)
+    )
+    assert line == 11 and message == "tree is not combined with probing"
