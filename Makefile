@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m probcal
 
-.PHONY: quickstart test bench clean
+.PHONY: quickstart test regression bench clean
 
 quickstart: $(VENV)/.installed
 	$(RUN) run configs/quickstart.yaml -j 2
@@ -14,11 +14,17 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+# The published numbers in small: needs the original data files (see docs/datasets.md)
+DATA ?= $(or $(PROBCAL_DATA_DIR),../shared/data)
+regression: $(VENV)/.installed-test
+	$(RUN) run configs/regression.yaml -j 2 --data-dir "$(DATA)"
+	$(RUN) check results/regression
+
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/harness.py
 
 clean:
-	rm -rf $(VENV) results/quickstart
+	rm -rf $(VENV) results/quickstart results/regression/predictions.bin
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

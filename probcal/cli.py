@@ -197,16 +197,19 @@ def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
 
 @main.command(
     epilog=_example(
-        "probcal table results/uci\nprobcal table results/uci --format latex > tables.tex\nprobcal table results/"
+        "probcal table results/uci\nprobcal table results/uci --format latex > tables.tex\nprobcal table results/\n"
+        "probcal table results/uci results/uci-native --together"
     )
 )
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-f", "--format", "format_", type=click.Choice(_FORMATS), default="markdown", show_default=True)
-def table(folder: Path, format_: str) -> None:
-    """Print the tables of the results FOLDER, or of every experiment below it."""
+@click.option("--together", is_flag=True, help="Experiments of one paper side by side, in one set of tables.")
+def table(folders: tuple[Path, ...], format_: str, together: bool) -> None:
+    """Print the tables of each results FOLDER, or of every experiment below it."""
     from probcal.show.tables import tables_text
 
-    click.echo(tables_text(*_stores(folder), format=format_), nl=False)
+    stores = [store for folder in folders for store in _stores(folder)]
+    click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)
 
 
 @main.command(

@@ -37,6 +37,15 @@ def test_an_exception_s_parameters_are_merged_over_the_column_s(tmp_path):
     assert method == {"weighting": "rejection", "n_probes": 5}
 
 
+def test_an_exception_may_use_another_learner_with_that_one_s_own_settings(tmp_path):
+    item = "dataset: wisconsin, learner: nb, method: probing, use: linear_svm, params: {C: 2.0}, why: quicker"
+    columns = {one.id: one.column for one in cells_of(experiment(tmp_path, TWO_SETS, more=exceptions(item)))}
+    departed, kept = (columns[f"{dataset}/0/nb/probing"].learner for dataset in ("wisconsin", "wine-first"))
+    assert (departed.path, departed.encoding) == ("sklearn.svm.LinearSVC", "numeric")
+    assert departed.params == {"loss": "hinge", "C": 2.0, "max_iter": 10_000}
+    assert (kept.path.rpartition(".")[2], kept.encoding) == ("KernelNaiveBayes", "native")
+
+
 def test_a_skipped_cell_is_not_planned(tmp_path):
     found = cells(tmp_path, "datasets: [wine-first, wisconsin], learner: [nb], method: probing, skip: true, why: slow")
     assert len(found) == 6 and not [cell for cell in found if cell.endswith("nb/probing")]
@@ -57,6 +66,8 @@ def test_exceptions_that_set_different_things_go_together(tmp_path):
         ("dataset: wine-first, learner: nb, method: probin, skip: true", 'methods; did you mean "probing"?'),
         ("learner: nb, skip: true", 'an exception names its "dataset", or several "datasets"'),
         ("dataset: wine-first, learner: nb", "says what departs: card, use, params, method_params or skip: true"),
+        ("dataset: wine-first, learner: nb, use: linear_svn", 'there is no learner "linear_svn"; did you mean'),
+        ("dataset: wine-first, learner: nb, use: linear_svm, params: {c: 1}", 'LinearSVC takes no parameter "c"'),
         ("dataset: wine-first, learner: nb, skip: true, card: wisconsin", "what is skipped takes no settings"),
         ("dataset: wine-first, learner: nb, card: wisconson", '"wisconson"; did you mean "wisconsin"?'),
         ("dataset: wine-first, learner: nb, card: coil", "coil has a standard split and wine-first a holdout one"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from probcal.config import config_names
 from tests.commands import probcal
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +46,7 @@ def test_every_key_of_an_experiment_is_explained():
     assert [key for key in ExperimentFile.model_fields if f"| `{key}` |" not in page] == []
 
 
-@pytest.mark.parametrize("name", ["quickstart", "uci"])
+@pytest.mark.parametrize("name", config_names())
 def test_every_shipped_experiment_is_sound(name):
     assert "is fine" in probcal("validate", name).stdout
     assert yaml.safe_load((ROOT / "configs" / f"{name}.yaml").read_text(encoding="utf-8"))["name"] == name

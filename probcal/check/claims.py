@@ -24,8 +24,8 @@ _SIGNIFICANT = 0.05
 class Numbers(Protocol):
     """Where the numbers come from."""
 
-    def splits(self, dataset: str, column: str, metric: str) -> Splits:
-        """By the title of a published column; empty where it was not run."""
+    def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
+        """By the title of a published column; empty where it was not run, or its stages are not known."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class Printed:
 
     paper: Published
 
-    def splits(self, dataset: str, column: str, metric: str) -> Splits:
+    def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
+        if stage is not None:
+            return {}
         number = self.paper.number(dataset, *self.paper.columns[column], metric)
         return {} if number is None else {0: number}
 
@@ -46,12 +48,12 @@ class Ours:
     checked: Checked
     paper: Published
 
-    def splits(self, dataset: str, column: str, metric: str) -> Splits:
+    def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
         rows = [row for row in self.checked.outline.datasets if row.published == dataset]
         for row in rows[:1]:
             for ours in self.checked.planned(row):
                 if paper_column(ours) == self.paper.columns[column]:
-                    return self.checked.splits(row, ours, metric)
+                    return self.checked.splits(row, ours, metric, stage)
         return {}
 
 
@@ -82,8 +84,6 @@ Outcome = Literal["win", "loss", "tie"]
 
 def judge(claim: Claim, paper: Published, numbers: Numbers) -> Judged:
     """Data sets that were not run leave a claim undecided where they could still tip it."""
-    if claim.kind == "not_measured":
-        return Judged("undecided", {})
     datasets = [name for name in claim.datasets or paper.titles if name not in claim.all_but]
     if claim.kind in ("best", "printed_best"):
         entries = [(dataset, metric) for metric in claim.metrics for dataset in datasets]
@@ -120,6 +120,13 @@ def _same(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome 
     return "win" if mean_a == mean_b or abs(mean_a - mean_b) <= claim.within + _EPSILON else "loss"
 
 
+def _converges(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    early, late = (numbers.splits(dataset, claim.columns[0], metric, stage) for stage in (claim.after, None))
+    if not early:
+        return None
+    return "win" if abs(_mean([*early.values()]) - _mean([*late.values()])) <= claim.within + _EPSILON else "loss"
+
+
 def _infinite(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
     values = numbers.splits(dataset, claim.columns[0], metric).values()
     return None if not values else "win" if 2 * sum(map(math.isinf, values)) >= len(values) else "loss"
@@ -132,7 +139,7 @@ def _finite(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcom
 
 _OUTCOMES: dict[str, Callable[[Claim, Numbers, str, str], Outcome | None]] = {
     "beats": _beats, "even": _beats, "gains_most": _beats,
-    "same": _same, "infinite": _infinite, "finite": _finite,
+    "same": _same, "infinite": _infinite, "finite": _finite, "converges": _converges,
 }  # fmt: skip
 
 

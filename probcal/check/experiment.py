@@ -33,11 +33,13 @@ class Checked:
             outline = outline.titled(published.titles)
         return cls(store, outline, store.results(), published)
 
-    def splits(self, row: Row, column: Column, metric: str) -> Splits:
-        """What the finished planned cells gave."""
+    def splits(self, row: Row, column: Column, metric: str, stage: int | None = None) -> Splits:
+        """What the finished planned cells gave, or would have after so many stages, where these are kept."""
         found = (self.results.get(one) for one in planned_ids(self.outline, row, column))
         numbers = {
-            one.repetition: one.metrics.get(metric, math.nan) for one in found if one and one.status == "done"
+            one.repetition: one.metrics.get(metric, math.nan) if stage is None else _after(stage, one.stages, metric)
+            for one in found
+            if one and one.status == "done"
         }
         return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
 
@@ -50,3 +52,9 @@ class Checked:
         """Those of the experiment that the paper has tables of, in the paper's order."""
         tables = self.published.tables if self.published else {}
         return [metric for metric in tables if metric in self.outline.metrics]
+
+
+def _after(stage: int, stages: dict[str, list[float]], metric: str) -> float:
+    """A method that stops early stays as it is, however many more stages it may have."""
+    course = stages.get(metric, [])
+    return course[min(stage, len(course)) - 1] if course else math.nan

@@ -6,7 +6,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-_COLUMNS = {"beats": 2, "even": 2, "same": 2, "gains_most": 2, "infinite": 1, "finite": 1, "printed_best": 0}
+_COLUMNS = {
+    **dict.fromkeys(("beats", "even", "same", "gains_most"), 2),
+    **dict.fromkeys(("infinite", "finite", "converges"), 1),
+    "printed_best": 0,
+}
 """How many columns each kind takes; those not listed take any number."""
 
 
@@ -22,7 +26,7 @@ class Claim(BaseModel):
     ``finite``        the column gives ∞ on no split
     ``best``          one of ``columns`` is the best of all, or shares that place; entries of all metrics together
     ``printed_best``  the best of all, or one that shares that place, is the method that the paper names
-    ``not_measured``  the results do not hold what it speaks of
+    ``converges``     the column is, ``after`` so many stages, no further than ``within`` from where it ends
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,7 +34,7 @@ class Claim(BaseModel):
     label: str
     quote: str
     kind: Literal[
-        "beats", "even", "same", "gains_most", "infinite", "finite", "best", "printed_best", "not_measured"
+        "beats", "even", "same", "gains_most", "infinite", "finite", "best", "printed_best", "converges"
     ]
     columns: tuple[str, ...] = ()
     """Titles of published columns."""
@@ -42,6 +46,7 @@ class Claim(BaseModel):
     datasets: tuple[str, ...] = ()
     """Only these data sets; all of the paper's unless given."""
     within: float = 0.0005
+    after: int = 0
 
     @model_validator(mode="after")
     def _as_many_columns_as_its_kind_takes(self) -> Claim:
@@ -67,12 +72,12 @@ class Claim(BaseModel):
             "finite": f"{a} finite on every split",
             "best": f"{' or '.join(self.columns)} best",
             "printed_best": "best as in the paper's table of best methods",
-            "not_measured": self.quote,
+            "converges": f"{a} after {self.after} stages within {self.within:g} of where it ends",
         }
         return texts[self.kind] + self._how_many()
 
     def _how_many(self) -> str:
-        if self.kind in ("even", "gains_most", "not_measured"):
+        if self.kind in ("even", "gains_most"):
             return ""
         of = f"all of {', '.join(self.datasets)}" if self.datasets else "all data sets"
         if self.all_but:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
 from probcal.paper.published import Published
@@ -27,14 +27,20 @@ def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
 
 def best_methods(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
     """Table ``number``: a row a data set, a column a metric; ties joined with ``/``."""
-    metrics = _in_the_order_of_table_4(outline.metrics)
-    rows = [
-        [Text(row.title), *(_entry(outline, results, row, metric, published) for metric in metrics)]
-        for row in outline.datasets
-    ]
-    notes = [*troubles(census(outline, results)), *exceptions(outline)]
-    if any(INCOMPLETE in cell.rest for row in rows for cell in row):
-        notes.insert(0, f"{INCOMPLETE} not every method has all its results yet, or some failed.")
+    metrics = in_the_order_of_table_4(outline.metrics)
+    rows = []
+    for row in outline.datasets:
+        ours = [winner(outline, results, row, metric) for metric in metrics]
+        theirs = [published_winner(published, row.published, metric) for metric in metrics]
+        entries = [Text(a.main, a.rest + (b and f" {b}")) for a, b in zip(ours, theirs, strict=True)]
+        rows.append([Text(row.title), *entries])
+    return best_grid(number, metrics, rows, best_notes(outline, results), published)
+
+
+def best_grid(
+    number: int, metrics: list[str], rows: list[list[Text]], notes: list[str], published: Published | None
+) -> Grid:
+    """The table around its ``rows``."""
     explanation = "by the means in the other tables, ties of three decimals joined with /"
     if published is not None:
         explanation += f"; in brackets Table 4 of {published.short}"
@@ -42,18 +48,32 @@ def best_methods(number: int, outline: Outline, results: Results, published: Pub
     return Grid(number, "Best method", explanation + ".", header, rows, notes)
 
 
-def _in_the_order_of_table_4(metrics: list[str]) -> list[str]:
-    first = [metric for metric in ("rms", "cxe", "auc") if metric in metrics]
-    return first + [metric for metric in metrics if metric not in TABLES_1_TO_3]
+def best_notes(outline: Outline, results: Results) -> list[str]:
+    """What the mark of an early lead means where there is one, what is missing, the exceptions."""
+    notes = [*troubles(census(outline, results)), *exceptions(outline)]
+    entries = [winner(outline, results, row, metric) for row in outline.datasets for metric in outline.metrics]
+    if any(INCOMPLETE in entry.rest for entry in entries):
+        notes.insert(0, f"{INCOMPLETE} not every method has all its results yet, or some failed.")
+    return notes
 
 
-def _entry(outline: Outline, results: Results, row: Row, metric: str, published: Published | None) -> Text:
+def in_the_order_of_table_4(metrics: Iterable[str]) -> list[str]:
+    every = list(dict.fromkeys(metrics))
+    first = [metric for metric in ("rms", "cxe", "auc") if metric in every]
+    return first + [metric for metric in every if metric not in TABLES_1_TO_3]
+
+
+def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
+    """The labels of the best columns; the mark of an early lead behind them."""
     summaries = [summarise(outline, results, row, column, metric) for column in outline.columns]
     best = best_of({index: one.mean for index, one in enumerate(summaries)}, metric)
-    rest = ""
-    if best and any(one.n < one.planned for one in summaries):
-        rest = INCOMPLETE
-    if published is not None and (theirs := published.best(row.published, metric)):
-        rest += f" [{theirs}]"
+    early = best and any(one.n < one.planned for one in summaries)
     nothing = UNDEFINED if any(one.undefined for one in summaries) else NOT_RUN
-    return Text("/".join(outline.columns[index].label for index in sorted(best)) or nothing, rest)
+    labels = "/".join(outline.columns[index].label for index in sorted(best))
+    return Text(labels or nothing, INCOMPLETE if early else "")
+
+
+def published_winner(published: Published | None, dataset: str, metric: str) -> str:
+    """In brackets; empty where no paper names one."""
+    theirs = published.best(dataset, metric) if published is not None else None
+    return f"[{theirs}]" if theirs else ""

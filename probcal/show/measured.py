@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from probcal.paper.published import Published
 from probcal.show.agreement import agreement
-from probcal.show.best import best_of
-from probcal.show.grid import INCOMPLETE, INFINITY, NOT_RUN, Grid, Text, printed
+from probcal.show.grid import Grid, Text, printed
+from probcal.show.lines import PAPER, SPREAD, Lines, beneath, in_brackets, means, spreads
 from probcal.show.metric_names import metric_name
-from probcal.show.notes import UNDEFINED, exceptions, footnotes
+from probcal.show.notes import exceptions, footnotes
 from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, Summary, census, summarise
 
 # Up to so many columns "0.326 ± 0.004 [0.331]" fits on one line of 160 characters.
 _MOST_ON_ONE_LINE = 5
-
-Lines = list[list[Text]]
 
 
 def published_number(published: Published | None, row: Row, column: Column, metric: str) -> float | None:
@@ -23,94 +24,83 @@ def published_number(published: Published | None, row: Row, column: Column, metr
     return published.number(row.published, column.paper_learner, column.paper_method, metric)
 
 
+@dataclass(frozen=True)
+class Measured:
+    """One metric of one experiment. ``published`` is None where the experiment follows no paper."""
+
+    outline: Outline
+    results: Results
+    metric: str
+    published: Published | None
+
+    def ours(self, row: Row) -> list[Summary]:
+        """One per column."""
+        return [summarise(self.outline, self.results, row, column, self.metric) for column in self.outline.columns]
+
+    def theirs(self, row: Row) -> list[float | None]:
+        """One per column."""
+        return [published_number(self.published, row, column, self.metric) for column in self.outline.columns]
+
+    def notes(self) -> list[str]:
+        """The agreement with the paper, the marks, what is missing, the exceptions."""
+        summaries = [one for row in self.outline.datasets for one in self.ours(row)]
+        notes = [*footnotes(summaries, census(self.outline, self.results)), *exceptions(self.outline)]
+        if self.published is not None and self.metric in self.published.tables:
+            numbers = [one for row in self.outline.datasets for one in self.theirs(row)]
+            pairs = [(a, b) for a, b in zip(summaries, numbers, strict=True) if b is not None]
+            if line := agreement(pairs, self.published.tables[self.metric].tolerance):
+                notes.insert(0, line)
+        return notes
+
+
 def measured(
     number: int, outline: Outline, results: Results, metric: str, published: Published | None
 ) -> Grid:
     """Table ``number``. ``published`` is None where the experiment follows no paper."""
-    columns = outline.columns
-    ours = [[summarise(outline, results, row, c, metric) for c in columns] for row in outline.datasets]
-    theirs = [[published_number(published, row, c, metric) for c in columns] for row in outline.datasets]
+    one, columns = Measured(outline, results, metric, published), outline.columns
     lay_out = _one_line if len(columns) <= _MOST_ON_ONE_LINE else _stacked
-    rows = [
-        line
-        for row, a, b in zip(outline.datasets, ours, theirs, strict=True)
-        for line in lay_out(row.title, a, b, _in_bold(columns, a, metric))
-    ]
-    summaries = [one for line in ours for one in line]
-    notes = [*footnotes(summaries, census(outline, results)), *exceptions(outline)]
-    if published is not None and metric in published.tables:
-        numbers = [one for line in theirs for one in line]
-        pairs = [(a, b) for a, b in zip(summaries, numbers, strict=True) if b is not None]
-        if line := agreement(pairs, published.tables[metric].tolerance):
-            notes.insert(0, line)
+    rows = []
+    for row in outline.datasets:
+        ours = one.ours(row)
+        rows += lay_out(row.title, means(columns, ours, metric), ours, one.theirs(row))
     return Grid(
         number=number,
         name=metric_name(metric).long,
-        explanation=_explanation(outline, metric, published),
+        explanation=explanation([outline], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
-        notes=notes,
+        notes=one.notes(),
     )
 
 
-def _one_line(title: str, ours: list[Summary], theirs: list[float | None], bold: set[int]) -> Lines:
+def _one_line(title: str, means: list[Text], ours: list[Summary], theirs: list[float | None]) -> Lines:
     line = [Text(title)]
-    for index, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+    for mean, a, number in zip(means, ours, in_brackets(theirs), strict=True):
         spread = "" if a.sd is None else f" ± {printed(a.sd)}"
-        number = "" if b is None else f" [{printed(b)}]"
-        line.append(Text(_value(a), _mark(a) + spread + number, index in bold))
+        line.append(Text(mean.main, mean.rest + spread + (number and f" {number}"), mean.bold))
     return [line]
 
 
-def _stacked(title: str, ours: list[Summary], theirs: list[float | None], bold: set[int]) -> Lines:
+def _stacked(title: str, means: list[Text], ours: list[Summary], theirs: list[float | None]) -> Lines:
     """The mean, the sd beneath it, the published number beneath that; lines that say nothing left out."""
-    lines = [[Text(title), *(Text(_value(a), _mark(a), index in bold) for index, a in enumerate(ours))]]
-    spreads = ["" if a.sd is None else f"±{printed(a.sd)}" for a in ours]
-    numbers = ["" if b is None else f"[{printed(b)}]" for b in theirs]
-    for label, line in (("± sd", spreads), ("[paper]", numbers)):
-        if any(line):
-            lines.append([Text(text, minor=True) for text in (label, *line)])
-    return lines
+    return [[Text(title), *means], *beneath(SPREAD, spreads(ours)), *beneath(PAPER, in_brackets(theirs))]
 
 
-def _value(ours: Summary) -> str:
-    if ours.mean is None:
-        return "failed" if ours.failed else UNDEFINED if ours.undefined else NOT_RUN
-    some_infinite = 0 < ours.infinite < ours.n
-    return f"{INFINITY} ({ours.infinite}/{ours.n})" if some_infinite else printed(ours.mean)
-
-
-def _mark(ours: Summary) -> str:
-    return INCOMPLETE if ours.partial else ""
-
-
-def _in_bold(columns: list[Column], ours: list[Summary], metric: str) -> set[int]:
-    """The best of each group of columns, where at least two of them have a number to compare."""
-    groups: dict[str, list[int]] = {}
-    for index, column in enumerate(columns):
-        groups.setdefault(column.group, []).append(index)
-    bold = set()
-    for group in groups.values():
-        means = {index: ours[index].mean for index in group}
-        if sum(mean is not None for mean in means.values()) > 1:
-            bold |= best_of(means, metric)
-    return bold
-
-
-def _explanation(outline: Outline, metric: str, published: Published | None) -> str:
+def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
+    """How to read the table of ``metric`` that shows these experiments."""
     parts = ["larger is better" if metric_name(metric).larger_is_better else "smaller is better"]
-    parts.append(_splits(outline))
-    if len({column.group for column in outline.columns}) < len(outline.columns):
+    parts.append(_splits(outlines))
+    if any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines):
         parts.append("best of each group of columns in bold")
     if published is not None and metric in published.tables:
         parts.append(f"in brackets Table {published.tables[metric].number} of {published.short}")
     return "; ".join(parts) + "."
 
 
-def _splits(outline: Outline) -> str:
-    several = sorted({n for row in outline.datasets if (n := outline.repetitions[row.name]) > 1})
+def _splits(outlines: Sequence[Outline]) -> str:
+    counts = {one.repetitions[row.name] for one in outlines for row in one.datasets}
+    several = sorted(n for n in counts if n > 1)
     if not several:
         return "one split"
     how_many = str(several[0]) if len(several) == 1 else f"{several[0]} to {several[-1]}"
-    some_have_one = any(outline.repetitions[row.name] == 1 for row in outline.datasets)
-    return f"mean ± sd over {how_many} random splits" + (" (no sd: one split)" if some_have_one else "")
+    return f"mean ± sd over {how_many} random splits" + (" (no sd: one split)" if 1 in counts else "")

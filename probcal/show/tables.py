@@ -1,4 +1,4 @@
-"""The tables of one experiment: the metrics in the paper's layout, and which method did best."""
+"""The tables of an experiment: the metrics in the paper's layout, and which method did best."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from probcal.paper.published import Published
 from probcal.show.best import best_methods
 from probcal.show.grid import Grid
 from probcal.show.measured import measured
-from probcal.show.metric_names import TABLES_1_TO_3
+from probcal.show.order import in_order, numbered
 from probcal.show.outline import Outline
 from probcal.show.render import latex, markdown, page
 from probcal.show.tidy import HEADER, tidy
+from probcal.show.together import together
 from probcal.store import Store
 
 FORMATS = ("markdown", "latex", "html", "csv")
@@ -20,11 +21,12 @@ class UnknownFormat(ProbcalError):
     """There is no such format of a table."""
 
 
-def tables_text(*stores: Store, format: str = "markdown") -> str:
-    """Every table of the experiments in ``stores``, one after the other, in one of ``FORMATS``.
+def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = False) -> str:
+    """Every table of the experiments in ``stores``, one after the other or ``side_by_side``, in one of ``FORMATS``.
 
-    Raises UnknownFormat, StoreError when a folder holds no experiment or a broken line, and
-    UnknownPaper when an experiment follows a paper that probcal does not have.
+    CSV is the same either way. Raises UnknownFormat, StoreError when a folder holds no experiment or a broken
+    line, UnknownPaper when an experiment follows a paper that probcal does not have, and NotTogether when
+    experiments cannot stand side by side.
     """
     if format not in FORMATS:
         raise UnknownFormat(
@@ -32,7 +34,10 @@ def tables_text(*stores: Store, format: str = "markdown") -> str:
         )
     if format == "csv":
         return ",".join(HEADER) + "\n" + "".join(_tidy(store) for store in stores)
-    experiments = [(Outline.of(store).title, tables(store)) for store in stores]
+    if side_by_side:
+        experiments = [together(*stores)]
+    else:
+        experiments = [(Outline.of(store).title, tables(store)) for store in stores]
     if format == "html":
         return page(experiments)
     return "\n".join({"markdown": markdown, "latex": latex}[format](*experiment) for experiment in experiments)
@@ -40,7 +45,7 @@ def tables_text(*stores: Store, format: str = "markdown") -> str:
 
 def _tidy(store: Store) -> str:
     outline = Outline.of(store)
-    return tidy(outline, store.results(), _in_order(outline.metrics), _paper(outline))
+    return tidy(outline, store.results(), in_order(outline.metrics), _paper(outline))
 
 
 def tables(store: Store) -> list[Grid]:
@@ -49,19 +54,11 @@ def tables(store: Store) -> list[Grid]:
     published = _paper(outline)
     if published:
         outline = outline.titled(published.titles)
-    metrics = _in_order(outline.metrics)
-    first = [metric for metric in metrics if metric in TABLES_1_TO_3]
-    grids = [measured(number, outline, results, metric, published) for number, metric in enumerate(first, 1)]
-    if len(outline.columns) > 1:
-        grids.append(best_methods(len(grids) + 1, outline, results, published))
-    for metric in metrics[len(first):]:
-        grids.append(measured(len(grids) + 1, outline, results, metric, published))
-    return grids
-
-
-def _in_order(metrics: list[str]) -> list[str]:
-    first = [metric for metric in TABLES_1_TO_3 if metric in metrics]
-    return first + [metric for metric in metrics if metric not in first]
+    return numbered(
+        outline.metrics,
+        lambda number, metric: measured(number, outline, results, metric, published),
+        (lambda number: best_methods(number, outline, results, published)) if len(outline.columns) > 1 else None,
+    )
 
 
 def _paper(outline: Outline) -> Published | None:

@@ -68,6 +68,14 @@ def test_probabilities_are_0_and_1_where_all_agree():
     assert found.tolist() == [[1, 0], [0, 1]]
 
 
+def test_estimates_are_clipped_only_when_asked_for(noisy):
+    X, y = noisy
+    plain = BaggedVoteClassifier(DecisionTreeClassifier(max_depth=1), 5, random_state=0).fit(X, y).predict_proba(X)
+    clipped = BaggedVoteClassifier(DecisionTreeClassifier(max_depth=1), 5, clip=(0.1, 0.9), random_state=0).fit(X, y)
+    assert {0.0, 1.0} & set(plain[:, 1])
+    np.testing.assert_array_equal(clipped.predict_proba(X)[:, 1], np.clip(plain[:, 1], 0.1, 0.9))
+
+
 def test_a_bag_is_as_many_rows_as_there_are_drawn_with_replacement(noisy):
     X, y = noisy
     bags = bagged(Rows(), n_estimators=200).fit(X, y).estimators_

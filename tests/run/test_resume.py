@@ -47,9 +47,11 @@ def test_each_run_that_did_something_has_its_provenance_once(bench):
     bench.run("-l", "dummy")
     bench.run("-l", "dummy")
     bench.run()
-    first, second = bench.runs()
+    first, second = {run["run"]: run for run in bench.runs()}.values()
     assert (first["cells"], second["cells"]) == (4, 4)
     assert [row["run"] for row in bench.rows()] == [first["run"]] * 4 + [second["run"]] * 4
+    assert first["learners"] == {"dummy": {"cells": 4, "seconds": first["learners"]["dummy"]["seconds"]}}
+    assert first["seconds"] > 0 and first["ended"] >= first["started"]
     assert first["versions"]["scikit-learn"] and first["code"]["probcal.run.execute"] and first["data"]["wine-first"]
 
 

@@ -29,6 +29,10 @@ class Written:
     paper: str | None = None
     title: str = "A small experiment"
     titles: dict[str, str] = field(default_factory=dict)
+    name: str = "small"
+    readings: dict[str, str] = field(default_factory=dict)
+    """Data set -> the one that it is a reading of."""
+    exceptions: tuple[dict, ...] = ()
 
     def experiment(self) -> dict:
         columns = []
@@ -40,14 +44,17 @@ class Written:
                  "paper_learner": PAPER_LEARNERS[learner], "paper_method": method}
             )  # fmt: skip
         return {
-            "name": "small", "title": self.title, "metrics": list(self.metrics), "paper": self.paper,
-            "datasets": [{"name": d, "title": self.titles.get(d, d.title())} for d in self.datasets],
-            "columns": columns, "repetitions": self.datasets,
+            "name": self.name, "title": self.title, "metrics": list(self.metrics), "paper": self.paper,
+            "datasets": [
+                {"name": d, "title": self.titles.get(d, d.title()), "reading_of": self.readings.get(d)}
+                for d in self.datasets
+            ],
+            "columns": columns, "repetitions": self.datasets, "exceptions": list(self.exceptions),
         }  # fmt: skip
 
     def write(self, cells: dict[tuple[str, str], list]) -> Store:
         store = Store(self.folder)
-        with store.writing("small"):
+        with store.writing(self.name):
             store.write_experiment(self.experiment())
             for (dataset, column), repetitions in cells.items():
                 for repetition, outcome in enumerate(repetitions):
@@ -64,8 +71,8 @@ class Written:
 
 @pytest.fixture
 def small(tmp_path):
-    """``small(datasets={"adult": 1}, ...).write(cells)`` gives a Store."""
-    return lambda **changes: Written(tmp_path / "results", **changes)
+    """``small(datasets={"adult": 1}, ...).write(cells)`` gives a Store; each ``name`` has a folder of its own."""
+    return lambda name="small", **changes: Written(tmp_path / "results" / name, name=name, **changes)
 
 
 @pytest.fixture

@@ -1,0 +1,157 @@
+"""Native learners against Weka's, row by row: python benchmarks/weka_agreement.py [DATASET ...] [--pair PAIR ...]
+
+For every data set of configs/uci.yaml that is at hand: the share of test rows that both learners give the
+same label, and how far apart their estimates are, on the experiment's own splits. One line a data set and
+pair goes to a CSV file as soon as it is known; what is there already is not run again. SMO takes minutes on
+coil and adult: ``coil --pair log --pair nb`` leaves it out there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tabulate import tabulate
+
+from probcal.components import Builtin, import_class
+from probcal.config import find_config, read_experiment
+from probcal.data.card import Card, find_card, read_card
+from probcal.data.dataset import Dataset
+from probcal.data.encode import NumericEncoder
+from probcal.data.load import data_folder, load, obtain
+from probcal.data.splits import repetitions_of, split_rows
+from probcal.errors import MissingData, ProbcalError
+from probcal.learners.registry import LEARNERS
+from probcal.methods.binary import fresh_copy
+
+PAIRS = {"svm": ("linear_svm", "smo"), "log": ("logistic", "weka_logistic"), "nb": ("kernel_nb", "weka_nb")}
+SEED = 2005  # as in configs/uci.yaml
+WANTED = 0.995
+
+
+@dataclass(frozen=True)
+class Line:
+    """One data set and pair. Differences are of estimates of the positive class; empty where one gives none."""
+
+    dataset: str
+    pair: str
+    splits: int
+    rows: int
+    same: int
+    largest_difference: float | None
+    mean_difference: float | None
+    native_seconds: float
+    weka_seconds: float
+
+
+def main() -> None:
+    asked = arguments()
+    try:
+        for name in asked.datasets or [card.name for card in read_experiment(find_config("uci")).cards]:
+            card = read_card(find_card(name))
+            wanted = [pair for pair in asked.pair or PAIRS if asked.again or (name, pair) not in written(asked.out)]
+            if not wanted:
+                continue
+            try:
+                obtain(card, data_folder())
+            except MissingData as error:
+                print(error, file=sys.stderr)
+                continue
+            for pair in wanted:
+                write(asked.out, compare(card, pair, asked.splits))
+    except ProbcalError as error:
+        sys.exit(f"error: {error}")
+    print(table(written(asked.out).values()))
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Do the native learners predict what Weka's do?")
+    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="all of configs/uci.yaml unless given")
+    parser.add_argument("--pair", action="append", choices=PAIRS, help="all three unless given; may be repeated")
+    parser.add_argument("--splits", type=int, default=3, help="of data sets that are split at random (3)")
+    parser.add_argument("--out", type=Path, default=Path("results/weka-agreement.csv"), help="(%(default)s)")
+    parser.add_argument("--again", action="store_true", help="run what is in the file already once more")
+    return parser.parse_args()
+
+
+def compare(card: Card, pair: str, splits: int) -> Line:
+    """Both learners of a pair on the same rows of every split."""
+    dataset, splits = load(card), repetitions_of(card, splits)
+    same, rows, differences, seconds = 0, 0, [], np.zeros(2)
+    for repetition in range(splits):
+        train, test = split_rows(card, len(dataset.y), repetition, SEED)
+        labels, estimates = [], []
+        for place, name in enumerate(PAIRS[pair]):
+            start = time.perf_counter()
+            learner, X_test = fitted(LEARNERS[name], dataset, train, test)
+            labels.append(learner.predict(X_test))
+            seconds[place] += time.perf_counter() - start
+            if hasattr(learner, "predict_proba"):
+                estimates.append(learner.predict_proba(X_test)[:, 1])
+        same += int((labels[0] == labels[1]).sum())
+        rows += len(test)
+        if len(estimates) == 2:
+            differences.append(np.abs(estimates[0] - estimates[1]))
+    apart = np.concatenate(differences) if differences else None
+    largest, mean = (None, None) if apart is None else (float(apart.max()), float(apart.mean()))
+    return Line(card.name, pair, splits, rows, same, largest, mean, *np.round(seconds / splits, 3).tolist())
+
+
+def fitted(builtin: Builtin, dataset: Dataset, train: np.ndarray, test: np.ndarray) -> tuple[Any, Any]:
+    """(a learner trained as an experiment trains it, the test rows in its encoding)."""
+    X_train, X_test = dataset.X.iloc[train], dataset.X.iloc[test]
+    if builtin.encoding == "numeric":
+        encoder = NumericEncoder().fit(X_train)
+        X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
+    learner = import_class(builtin.path)(**builtin.params)
+    return fresh_copy(learner, np.random.default_rng(SEED)).fit(X_train, dataset.y[train]), X_test
+
+
+def write(path: Path, line: Line) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, [field.name for field in fields(Line)])
+        if new:
+            out.writeheader()
+        out.writerow(asdict(line))
+
+
+def written(path: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """(data set, pair) -> its last line in the file."""
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        return {(line["dataset"], line["pair"]): line for line in csv.DictReader(file)}
+
+
+def table(lines: Any) -> str:
+    headers = ["data set", "native", "Weka", "rows", "same label", "", "largest", "mean", "native, s", "Weka, s"]
+    return tabulate(list(rows_of(lines)), headers=headers, tablefmt="github", disable_numparse=True)
+
+
+def rows_of(lines: Any) -> Iterator[list[str]]:
+    for line in lines:
+        share = int(line["same"]) / int(line["rows"])
+        apart = [f"{float(line[key]):.1e}" if line[key] else "" for key in ("largest_difference", "mean_difference")]
+        yield [
+            line["dataset"],
+            *PAIRS[line["pair"]],
+            f"{int(line['rows']):,}",
+            f"{share:.2%}",
+            "" if share >= WANTED else f"BELOW {WANTED:.1%}",
+            *apart,
+            line["native_seconds"],
+            line["weka_seconds"],
+        ]
+
+
+if __name__ == "__main__":
+    main()
