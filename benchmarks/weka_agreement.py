@@ -27,7 +27,7 @@ from probcal.data.dataset import Dataset
 from probcal.data.encode import NumericEncoder
 from probcal.data.load import data_folder, load, obtain
 from probcal.data.splits import repetitions_of, split_rows
-from probcal.errors import MissingData, ProbcalError
+from probcal.errors import ProbcalError
 from probcal.learners.registry import LEARNERS
 from probcal.methods.binary import fresh_copy
 
@@ -61,7 +61,7 @@ def main() -> None:
                 continue
             try:
                 obtain(card, data_folder())
-            except MissingData as error:
+            except ProbcalError as error:
                 print(error, file=sys.stderr)
                 continue
             for pair in wanted:
