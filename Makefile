@@ -20,8 +20,9 @@ regression: $(VENV)/.installed-test
 	$(RUN) run configs/regression.yaml -j 2 --data-dir "$(DATA)"
 	$(RUN) check results/regression
 
-bench: $(VENV)/.installed
+bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/harness.py
+	$(BIN)/python benchmarks/weka_bridge.py
 
 clean:
 	rm -rf $(VENV) results/quickstart results/regression/predictions.bin

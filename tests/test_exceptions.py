@@ -42,7 +42,7 @@ def test_an_exception_may_use_another_learner_with_that_one_s_own_settings(tmp_p
     columns = {one.id: one.column for one in cells_of(experiment(tmp_path, TWO_SETS, more=exceptions(item)))}
     departed, kept = (columns[f"{dataset}/0/nb/probing"].learner for dataset in ("wisconsin", "wine-first"))
     assert (departed.path, departed.encoding) == ("sklearn.svm.LinearSVC", "numeric")
-    assert departed.params == {"loss": "hinge", "C": 2.0, "max_iter": 10_000}
+    assert departed.params == {"loss": "hinge", "C": 2.0, "intercept_scaling": 5.0, "max_iter": 500_000}
     assert (kept.path.rpartition(".")[2], kept.encoding) == ("KernelNaiveBayes", "native")
 
 
