@@ -221,7 +221,8 @@ def table(folders: tuple[Path, ...], format_: str, together: bool) -> None:
 def check(folders: tuple[Path, ...], accept: bool, format_: str) -> None:
     """Hold the results in each FOLDER against the paper's numbers and claims, and against our own accepted ones.
 
-    Exit code 0: nothing new; 1: a deviation or claim without a known reason, drift, or a failed cell.
+    Exit code 0: nothing new; 1: a deviation or claim without a known reason, drift, an impossible number, a failed
+    cell, or nothing to compare.
     """
     from probcal.check.accepted import accept as take
     from probcal.check.accepted import accepted_path
@@ -264,12 +265,14 @@ def status(folder: Path, cells: bool) -> None:
 
 @main.command(
     epilog=_example(
-        "probcal audit results/uci-variants\nprobcal audit results/uci results/uci-weka --cells\n"
-        "probcal audit results/uci-variants -f csv > audit.csv"
+        "probcal audit results/audit\nprobcal audit results/audit results/uci --cells\n"
+        "probcal audit results/audit -f csv > audit.csv"
     )
 )
 @click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-f", "--format", "format_", type=click.Choice(("markdown", "csv")), default="markdown")
+@click.option(
+    "-f", "--format", "format_", type=click.Choice(("markdown", "csv")), default="markdown", show_default=True
+)
 @click.option("-v", "--cells", is_flag=True, help="Show the single numbers too.")
 def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
     """Rank variants by their agreement with the published numbers, over all results FOLDERs together.

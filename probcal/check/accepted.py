@@ -1,7 +1,7 @@
 """``accepted.csv``: our own numbers as they were last accepted, to be committed with the results.
 
-One line a data set, column of ours and metric, with the number of every split: a later run of fewer splits is
-compared on those it has.
+One line a data set, column of ours and metric, with the number of every split and nothing that follows from these:
+a later run of fewer splits is compared on those it has.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import csv
 import io
 import math
 import os
-import statistics
 from pathlib import Path
 
 from probcal.check.experiment import Checked, Splits
@@ -20,9 +19,10 @@ from probcal.store import ACCEPTED
 Accepted = dict[tuple[str, str, str, str], Splits]
 """(data set, learner, method, metric), by our names -> repetition -> number."""
 
-_HEADER = ["dataset", "learner", "method", "metric", "n", "mean", "sd", "values"]
+_HEADER = ["dataset", "learner", "method", "metric", "values"]
 _NONE = "-"
 """A repetition without a number."""
+_ANEW = "probcal check --accept writes it anew"
 
 
 def accepted_path(checked: Checked) -> Path:
@@ -49,7 +49,7 @@ def accept(checked: Checked) -> int:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_HEADER)
     for name, splits in sorted(numbers.items()):
-        writer.writerow([*name, len(splits), *_mean_and_sd(splits), _values(splits)])
+        writer.writerow([*name, _values(splits)])
     path = accepted_path(checked)
     new = path.with_suffix(".csv.new")
     try:
@@ -61,36 +61,43 @@ def accept(checked: Checked) -> int:
 
 
 def read_accepted(path: Path) -> Accepted | None:
-    """None where nothing was accepted yet. Raises FileProblems for lines that are no such numbers."""
+    """None where nothing was accepted yet. Raises FileProblems for lines that are no such numbers, or come twice."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileProblems(path, [Problem(0, f"cannot be read: {error}")]) from None
+    except OSError as error:
+        raise FileProblems(path, [Problem(0, f"cannot be read: {error.strerror or error}")]) from None
+    except UnicodeDecodeError:
+        raise FileProblems(path, [Problem(0, f"is no text in UTF-8; {_ANEW}")]) from None
     numbers: Accepted = {}
+    first: dict[tuple[str, ...], int] = {}
     problems = []
-    lines = csv.reader(io.StringIO(text))
-    if next(lines, None) != _HEADER:
-        raise FileProblems(path, [Problem(1, f"must begin with {','.join(_HEADER)}; probcal check --accept writes it")])
-    for number, line in enumerate(lines, 2):
+    lines = text.splitlines()
+    if not lines or lines[0] != ",".join(_HEADER):
+        raise FileProblems(path, [Problem(1, f"must begin with {','.join(_HEADER)}; {_ANEW}")])
+    for place, line in enumerate(lines[1:], 2):
         try:
-            dataset, learner, method, metric, _, _, _, values = line
-            numbers[dataset, learner, method, metric] = {
-                repetition: float(value) for repetition, value in enumerate(values.split()) if value != _NONE
-            }
-        except ValueError:
-            problems.append(Problem(number, "is not a line of accepted numbers; probcal check --accept writes it anew"))
+            name, splits = _parsed(line)
+        except (ValueError, csv.Error):
+            problems.append(Problem(place, f"is not a line of accepted numbers; {_ANEW}"))
+            continue
+        if name in first:
+            problems.append(Problem(place, f"{' '.join(name)} is in line {first[name]} already; {_ANEW}"))
+        first.setdefault(name, place)
+        numbers[name] = splits
     if problems:
         raise FileProblems(path, problems)
     return numbers
 
 
-def _mean_and_sd(splits: Splits) -> tuple[str, str]:
-    numbers = list(splits.values())
-    if any(map(math.isinf, numbers)):
-        return "inf", ""
-    return f"{statistics.fmean(numbers):.6g}", f"{statistics.stdev(numbers):.6g}" if len(numbers) > 1 else ""
+def _parsed(line: str) -> tuple[tuple[str, str, str, str], Splits]:
+    """Raises ValueError and csv.Error for a line without a number in it, or with NaN."""
+    [[dataset, learner, method, metric, values]] = csv.reader([line])
+    splits = {split: float(value) for split, value in enumerate(values.split()) if value != _NONE}
+    if not splits or any(map(math.isnan, splits.values())):
+        raise ValueError(line)
+    return (dataset, learner, method, metric), splits
 
 
 def _values(splits: Splits) -> str:

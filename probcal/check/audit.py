@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from probcal.check.experiment import Checked
+from probcal.check.finding import FARTHEST
 from probcal.errors import ProbcalError
 from probcal.paper.bands import Verdict
 from probcal.paper.published import Published
@@ -18,10 +19,6 @@ from probcal.show.summary import Summary, summarise
 from probcal.store import Store
 
 Key = TypeVar("Key", bound=Hashable)
-
-FARTHEST = 10.0
-"""A distance beyond this, ∞ too, counts as this in a median."""
-
 
 class NothingToAudit(ProbcalError):
     """No published column has two variants of ours, and no data set two readings."""
@@ -41,6 +38,8 @@ class Number:
     published: float
     ours: Summary
     verdict: Verdict
+    excepted: bool
+    """Whether an exception changes its cells."""
 
     @property
     def distance(self) -> float:
@@ -146,7 +145,8 @@ def _number(
     verdict = None if published is None else verdict_of(ours, published, paper.tables[metric].tolerance)
     if published is not None and verdict is not None:
         variant = f"{prefix}{column.learner}/{column.method}"
-        yield Number(paper, title, variant, row.published, row.name, metric, published, ours, verdict)
+        excepted = any(one.is_about(row, column) for one in checked.outline.exceptions)
+        yield Number(paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted)
 
 
 def _ranking(title: str, numbers: list[Number]) -> Ranking:

@@ -8,8 +8,8 @@ import math
 import statistics
 from dataclasses import replace
 
-from probcal.check.audit import FARTHEST, Audit, Number, Ranked, Ranking, audit
-from probcal.check.finding import mean_of_finite
+from probcal.check.audit import Audit, Number, Ranked, Ranking, audit
+from probcal.check.finding import FARTHEST, mean_of_finite
 from probcal.paper.bands import WIDTH
 from probcal.show.grid import INFINITY, Grid, Text, printed
 from probcal.show.metric_names import metric_name
@@ -23,6 +23,9 @@ Ranked by the published numbers in band, then by the median distance of all (1 =
 {FARTHEST:g}, also for ∞). In band is a number of a fixed split within the tolerance of its table, one of random splits
 within {WIDTH:g} sd of one more split. Only numbers that all rivals have are counted; "=" marks a tie.
 """
+
+_EXCEPTED = "*"
+_FOOTNOTE = f"{_EXCEPTED} with cells that an exception changes, which the notes at the end name."
 
 _HEADER = [
     "paper", "column", "variant", "dataset", "reading", "metric",
@@ -39,7 +42,7 @@ def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) ->
     for dataset, (columns, total) in found.readings.items():
         grids += [_of_reading(dataset, ranking) for ranking in columns]
         if total:
-            grids.append(_in_total(dataset, total))
+            grids.append(_in_total(dataset, columns, total))
     if cells:
         grids += [_single_numbers(ranking) for ranking in _with_numbers(found)]
     numbered = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
@@ -49,20 +52,38 @@ def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) ->
 
 
 def _of_variants(ranking: Ranking) -> Grid:
-    said = f"variants ranked on {len(ranking.datasets)} data sets: {', '.join(ranking.datasets) or 'none'}."
+    named = [_mark(ranking.counted, dataset) + _as_read(ranking, dataset) for dataset in ranking.datasets]
+    said = f"variants ranked on {len(named)} data sets: {', '.join(named) or 'none'}."
     notes = [
         f"left out: {', '.join(what)}; no number of {', '.join(lacking)}" for lacking, what in ranking.left_out.items()
     ]
-    return _ranking(ranking.title, said, "variant", ranking.ranked, notes)
+    return _ranking(ranking.title, said, "variant", ranking.ranked, [*notes, *_footnote(ranking.counted)])
 
 
 def _of_reading(dataset: str, ranking: Ranking) -> Grid:
-    return _ranking(f"{dataset}, {ranking.title}", "its readings with variants ranked.", "reading", ranking.ranked, [])
+    name, notes = _mark(ranking.counted, dataset), _footnote(ranking.counted)
+    return _ranking(f"{name}, {ranking.title}", "its readings with variants ranked.", "reading", ranking.ranked, notes)
 
 
-def _in_total(dataset: str, ranked: list[Ranked]) -> Grid:
+def _in_total(dataset: str, columns: list[Ranking], ranked: list[Ranked]) -> Grid:
     said = "its readings ranked over all columns that each of them has, each with its best variant of a column."
-    return _ranking(f"{dataset}, in total", said, "reading", ranked, [])
+    counted = [one for ranking in columns for one in ranking.counted]
+    return _ranking(f"{_mark(counted, dataset)}, in total", said, "reading", ranked, _footnote(counted))
+
+
+def _as_read(ranking: Ranking, dataset: str) -> str:
+    """The reading of the data set that is counted, where it has several or only another one."""
+    readings = {one.reading for one in ranking.numbers if one.dataset == dataset}
+    counted = next(one.reading for one in ranking.counted if one.dataset == dataset)
+    return "" if readings == {dataset} else f" (read as {counted})"
+
+
+def _mark(numbers: list[Number], dataset: str) -> str:
+    return dataset + (_EXCEPTED if any(one.excepted for one in numbers if one.dataset == dataset) else "")
+
+
+def _footnote(numbers: list[Number]) -> list[str]:
+    return [_FOOTNOTE] if any(one.excepted for one in numbers) else []
 
 
 def _ranking(name: str, explanation: str, word: str, ranked: list[Ranked], notes: list[str]) -> Grid:
@@ -101,14 +122,14 @@ def _single_numbers(ranking: Ranking) -> Grid:
         best = {name for name, one in of_variant.items() if one.verdict.distance == nearest}
         rows.append(
             [
-                Text(reading),
+                Text(reading + (_EXCEPTED if any(one.excepted for one in of_variant.values()) else "")),
                 Text(metric_name(metric).short),
                 Text(printed(next(iter(of_variant.values())).published)),
                 *(_beside(of_variant[name], name in best) if name in of_variant else Text("") for name in variants),
             ]
         )
     said = "mean ± sd; ✓ in band, ✗ out of it; the nearest in bold."
-    return Grid(0, ranking.title, said, ["", "", "paper", *variants], rows, [])
+    return Grid(0, ranking.title, said, ["", "", "paper", *variants], rows, _footnote(ranking.numbers))
 
 
 def _beside(one: Number, nearest: bool) -> Text:

@@ -36,22 +36,48 @@ class Drifted:
 
 
 @dataclass(frozen=True)
+class Gone:
+    """An accepted number of which nothing is there now, or not on ``lost`` splits whose cells are done."""
+
+    dataset: str
+    column: str
+    metric: str
+    lost: int
+    """0: no split of the number is there at all."""
+
+
+@dataclass(frozen=True)
 class Drift:
     compared: int
     out: list[Drifted]
-    missing: int
-    """Accepted numbers of which no split is there now."""
+    gone: list[Gone]
+    """What the experiment still plans only."""
+    unplanned: int
+    """Accepted numbers that the experiment no longer has."""
     unknown: int
     """Numbers that were not there when it was accepted."""
+
+    @property
+    def ok(self) -> bool:
+        return not (self.out or self.gone)
 
 
 def drift(checked: Checked) -> Drift | None:
     """None where nothing was accepted yet. Raises FileProblems for a broken ``accepted.csv``."""
     accepted = read_accepted(accepted_path(checked))
-    return None if accepted is None else _drift(accepted, present(checked))
+    if accepted is None:
+        return None
+    done = {
+        (row.name, column.learner, column.method, metric): {one.repetition for one in checked.finished(row, column)}
+        for row in checked.outline.datasets
+        for column in checked.planned(row)
+        for metric in checked.outline.metrics
+    }
+    return _drift(accepted, present(checked), done)
 
 
-def _drift(accepted: Accepted, now: Accepted) -> Drift:
+def _drift(accepted: Accepted, now: Accepted, done: dict[tuple[str, str, str, str], set[int]]) -> Drift:
+    """``done``: the finished splits of all that is planned."""
     common = {
         name: shared for name in accepted.keys() & now.keys() if (shared := sorted(accepted[name].keys() & now[name]))
     }
@@ -64,7 +90,14 @@ def _drift(accepted: Accepted, now: Accepted) -> Drift:
             infinite = sum(map(math.isinf, before)), sum(map(math.isinf, after))
             means = [_mean(before), _mean(after)]
             found.append(Drifted(dataset, f"{learner}.{method}", metric, *means, len(shared), infinite, distance))
-    return Drift(len(common), found, missing=len(accepted) - len(common), unknown=len(now) - len(common))
+    gone = []
+    for name in (one for one in accepted if one in done):
+        lost = len((accepted[name].keys() & done[name]) - now.get(name, {}).keys())
+        if lost or name not in common:
+            dataset, learner, method, metric = name
+            gone.append(Gone(dataset, f"{learner}.{method}", metric, lost))
+    unplanned = len(accepted.keys() - done.keys())
+    return Drift(len(common), found, gone, unplanned, unknown=len(now.keys() - accepted.keys()))
 
 
 def _distance(metric: str, before: list[float], after: list[float]) -> float:

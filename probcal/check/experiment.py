@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from probcal.paper.published import Published
 from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, planned_ids
-from probcal.store import Store
+from probcal.store import CellResult, Store
 
 Splits = dict[int, float]
 """Repetition -> number; infinity is a number, NaN is not."""
@@ -35,13 +35,20 @@ class Checked:
 
     def splits(self, row: Row, column: Column, metric: str, stage: int | None = None) -> Splits:
         """What the finished planned cells gave, or would have after so many stages, where these are kept."""
-        found = (self.results.get(one) for one in planned_ids(self.outline, row, column))
         numbers = {
             one.repetition: one.metrics.get(metric, math.nan) if stage is None else _after(stage, one.stages, metric)
-            for one in found
-            if one and one.status == "done"
+            for one in self.finished(row, column)
         }
         return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
+
+    def finished(self, row: Row, column: Column) -> list[CellResult]:
+        """The planned cells that are done, whether they have numbers or not."""
+        found = (self.results.get(one) for one in planned_ids(self.outline, row, column))
+        return [one for one in found if one and one.status == "done"]
+
+    def every_finished(self) -> list[CellResult]:
+        rows = self.outline.datasets
+        return [one for row in rows for column in self.outline.columns for one in self.finished(row, column)]
 
     def planned(self, row: Row) -> list[Column]:
         """The columns that have cells of this data set."""

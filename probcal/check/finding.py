@@ -10,6 +10,9 @@ from typing import Literal
 
 from probcal.paper.bands import Verdict
 
+FARTHEST = 10.0
+"""A distance beyond this, ∞ too, is printed as beyond it and counts as this in a median."""
+
 State = Literal["in band", "out of band", "not run", "too few splits", "no finite difference"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from probcal.check.differences import differences
 from probcal.check.drift import Drift, drift
 from probcal.check.experiment import Checked
 from probcal.check.finding import Finding
+from probcal.check.measures import Impossible, impossible, without_number
+from probcal.check.nothing import why_nothing
 from probcal.check.numbers import numbers
 from probcal.paper.claims import Claim
 from probcal.paper.deviations import Deviation, known_deviations
@@ -57,13 +60,18 @@ class Report:
     drift: Drift | None
     """None where nothing was accepted yet."""
     census: Census
+    nothing: str | None
+    """Why nothing was compared, where that is so."""
+    impossible: list[Impossible]
+    without_number: Counter[str]
+    """Metric -> how many finished cells have no number of it."""
 
     @property
     def ok(self) -> bool:
-        """Nothing new: no unexplained number, difference or claim, no drift, and no cell that failed."""
-        drifted = self.drift is not None and bool(self.drift.out)
-        new_claims = any(claim.new for claim in self.claims)
-        return not (self.numbers.new or self.differences.new or new_claims or drifted or self.census.failed)
+        """Something was compared and nothing is new: no number, difference or claim, no drift, no failed cell."""
+        drifted = self.drift is not None and not self.drift.ok
+        new = self.numbers.new or self.differences.new or any(claim.new for claim in self.claims)
+        return not (new or drifted or self.census.failed or self.nothing or self.impossible)
 
 
 def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
@@ -95,6 +103,9 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
         ],
         drift=drift(checked),
         census=census(outline, checked.results),
+        nothing=why_nothing(checked, first.all),
+        impossible=impossible(checked),
+        without_number=without_number(checked),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 
@@ -10,13 +9,14 @@ from tabulate import tabulate
 
 from probcal.check.claims import Judged
 from probcal.check.drift import Drift
-from probcal.check.finding import Finding
+from probcal.check.finding import FARTHEST, Finding
 from probcal.check.report import Findings, JudgedClaim, Report
 from probcal.show.grid import INFINITY, printed
 from probcal.show.notes import troubles
 from probcal.store import CellResult
 
 _MOST_FAILED = 20
+_FIRST_FEW = 5
 
 
 def text(report: Report) -> str:
@@ -28,7 +28,10 @@ def text(report: Report) -> str:
         _agreeing(report),
         _claims(report.claims),
         _drift(report.drift),
+        _gone(report.drift),
+        _impossible(report),
         _cells(report),
+        [report.nothing] if report.nothing else [],
         [_summary(report)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
@@ -52,13 +55,19 @@ def _table(findings: list[Finding]) -> list[str]:
             one.metric,
             _signed(one, one.published),
             _ours(one),
-            "" if one.distance is None else INFINITY if math.isinf(one.distance) else f"{one.distance:.2f}",
+            _distance(one.distance),
         ]
         for one in findings
     ]
     header = ["  data set", "column", "metric", "published", "ours", "distance"]
     lines = tabulate(rows, header, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
     return [line.rstrip() for line in lines.splitlines()]
+
+
+def _distance(distance: float | None) -> str:
+    if distance is None:
+        return ""
+    return f">{FARTHEST:g}" if distance > FARTHEST else f"{distance:.2f}"
 
 
 def _ours(finding: Finding) -> str:
@@ -118,6 +127,26 @@ def _drift(drift: Drift | None) -> list[str]:
     return ["DRIFT:", *(line.rstrip() for line in lines.splitlines())]
 
 
+def _gone(drift: Drift | None) -> list[str]:
+    gone = drift.gone if drift else []
+    named = [
+        f"  {one.dataset} {one.column} {one.metric}: "
+        + (f"no number in {one.lost} finished cells" if one.lost else "no split")
+        for one in gone
+    ]
+    return [f"DRIFT, {len(gone)} accepted numbers are not there now:", *_first_few(named)] if gone else []
+
+
+def _impossible(report: Report) -> list[str]:
+    named = [f"  {one.cell}: {one.metric} {one.number:.6g}" for one in report.impossible]
+    return [f"IMPOSSIBLE, {len(named)} numbers that no such metric can be:", *_first_few(named)] if named else []
+
+
+def _first_few(lines: list[str]) -> list[str]:
+    more = len(lines) - _FIRST_FEW
+    return lines[:_FIRST_FEW] + ([f"  and {more} more: -f json"] if more > 0 else [])
+
+
 def _mean(number: float, infinite: int, n: int) -> str:
     return f"{number:.4f}".replace("inf", INFINITY) + (f", {INFINITY} {infinite}/{n}" if 0 < infinite < n else "")
 
@@ -136,9 +165,13 @@ def _why(result: CellResult) -> str:
 
 
 def _summary(report: Report) -> str:
-    parts = []
+    without = [f"{n} finished without {metric}" for metric, n in report.without_number.items()]
+    parts = [", ".join(without)] if without else []
     if report.checked.published is not None:
-        parts = [_counted("cells", report.numbers), _counted("differences", report.differences), _of_claims(report)]
+        cells = ", ".join([_counted("cells", report.numbers), *without])
+        parts = [cells, _counted("differences", report.differences), _of_claims(report)]
+    if report.impossible:
+        parts.append(f"impossible: {len(report.impossible)} numbers")
     return "; ".join([*parts, _of_drift(report.drift)])
 
 
@@ -164,5 +197,9 @@ def _of_drift(drift: Drift | None) -> str:
     if drift is None:
         return "drift: nothing accepted yet (probcal check FOLDER --accept)"
     said = f"drift: {len(drift.out)} of {drift.compared} numbers"
-    more = [(drift.missing, "accepted ones not there now"), (drift.unknown, "not accepted yet")]
+    more = [
+        (len(drift.gone), "accepted ones not there now"),
+        (drift.unplanned, "accepted ones that the experiment no longer has"),
+        (drift.unknown, "not accepted yet"),
+    ]
     return said + "".join(f", {count} {what}" for count, what in more if count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 
@@ -104,6 +105,25 @@ def test_readings_of_a_data_set_are_ranked_and_the_variants_compared_on_its_own(
     [of_column], total = found.readings["coil"]
     assert of_column.ranked[0].name == "coil-x with b/direct"
     assert places(total) == [(1, False, "coil-x", 3, 3), (2, False, "coil", 0, 3)]
+
+
+def test_it_is_said_which_reading_the_variants_are_ranked_on(made):
+    cells = {("coil", "a"): 0.02, ("coil-x", "a"): 0.02, ("coil-x", "b"): 0.0, ("hepatitis", "a"): 0.0}
+    store = made("one", cells | {("hepatitis", "b"): 0.0})
+    assert "variants ranked on 2 data sets: coil (read as coil-x), hepatitis." in audit_text(store)
+
+
+def test_data_sets_with_cells_that_an_exception_changes_are_marked(made):
+    store = made("one", {(row, variant): 0.0 for row in ("coil", "hepatitis") for variant in "ab"})
+    path = store.folder / "experiment.json"
+    exception = {"datasets": ["coil"], "columns": [["b", "direct"]], "what": "card: coil-x", "why": "a reason"}
+    written = json.loads(path.read_text(encoding="utf-8")) | {"exceptions": [exception]}
+    path.write_text(json.dumps(written), encoding="utf-8")
+    said = audit_text(store, cells=True).replace("\\*", "*")  # as Markdown shows it
+    assert "variants ranked on 2 data sets: coil*, hepatitis." in said
+    assert any(line.startswith("| coil* ") for line in said.splitlines()) and "hepatitis*" not in said
+    assert said.count("* with cells that an exception changes") == 2
+    assert "COIL, b (card: coil-x): a reason" in said
 
 
 def test_columns_of_several_folders_are_rivals(made):

@@ -1,6 +1,5 @@
 """``probcal check`` as a user calls it, on small results folders."""
 
-import csv
 import json
 import math
 import shutil
@@ -12,7 +11,7 @@ from probcal.check.report import check
 from probcal.paper.deviations import Deviation
 from probcal.paper.published import Published
 from probcal.show.tables import tables_text
-from probcal.store import CellResult
+from tests.check.changed import change, summary
 from tests.commands import probcal, refused
 
 NAME = "langford-zadrozny-2005"
@@ -39,19 +38,6 @@ def _metrics(paper, dataset, column, split):
     shift = 0 if dataset == "adult" else 0.02 if split % 2 else -0.02
     learner, method = column.upper().split(".")
     return {metric: paper.number(dataset, learner, method.lower(), metric) + shift for metric in paper.tables}
-
-
-def change(store, dataset="adult", column="nb.direct", repetition=0, **metrics):
-    """One cell run again with other numbers."""
-    learner, method = column.split(".")
-    before = store.results()[f"{dataset}/{repetition}/{learner}/{method}"].metrics
-    with store.writing("small"):
-        cell = (dataset, repetition, learner, method, "done", "run2", 1.0)
-        store.add(CellResult(*cell, metrics={**before, **metrics}))
-
-
-def summary(result):
-    return result.stdout.splitlines()[-1]
 
 
 def test_the_printed_numbers_themselves_are_all_in_band(as_printed):
@@ -141,67 +127,67 @@ def test_a_failed_cell_makes_exit_1_and_one_not_run_does_not(small, cxe):
     assert "adult/0/nb/sigmoid: ValueError: out of memory" in result.stdout
 
 
-# --- drift -------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def accepted(small):
-    """Five splits without a paper, accepted."""
-    store = small(datasets={"breast": 5}, columns=("j48.direct", "j48.probing")).write({
-        ("breast", "j48.direct"): [{"cxe": math.inf if s == 2 else 0.5 + s / 7, "rms": 0.3} for s in range(5)],
-        ("breast", "j48.probing"): [{"cxe": 0.4 + s / 7, "rms": 0.3} for s in range(5)],
-    })  # fmt: skip
-    result = probcal("check", store.folder, "--accept")
-    assert result.exit_code == 0
-    assert "accepted 4 numbers" in result.stderr
-    return store
-
-
-def test_what_was_accepted_comes_back(accepted):
-    result = probcal("check", accepted.folder)
-    assert (result.exit_code, summary(result)) == (0, "drift: 0 of 4 numbers")
-    lines = list(csv.DictReader((accepted.folder / "accepted.csv").open(encoding="utf-8")))
-    assert [(line["method"], line["metric"]) for line in lines] == [
-        ("direct", "cxe"), ("direct", "rms"), ("probing", "cxe"), ("probing", "rms"),
-    ]  # fmt: skip
-    assert lines[1] | {"dataset": "breast", "n": "5", "mean": "0.3", "sd": "0"} == lines[1]
-    assert lines[0]["values"].split()[2] == "inf"
-
-
-@pytest.mark.parametrize(("rms", "code"), [(0.3 + 0.0099, 0), (0.3 + 0.0101, 1)])  # a mean of five: .00198, .00202
-def test_a_mean_may_drift_by_two_thousandths(accepted, rms, code):
-    change(accepted, "breast", "j48.probing", rms=rms)
-    assert probcal("check", accepted.folder).exit_code == code
-
-
-def test_infinity_that_went_is_drift(accepted):
-    change(accepted, "breast", "j48.direct", 2, cxe=0.7)
-    result = probcal("check", accepted.folder)
+def test_a_folder_without_a_finished_cell_is_no_agreement(small):
+    store = small(paper=NAME, columns=COLUMNS).write({})
+    result = probcal("check", store.folder)
     assert result.exit_code == 1
-    assert "∞ 1/5" in result.stdout
+    assert "nothing was compared: no cell is done; probcal run with the experiment's config" in result.stdout
 
 
-def test_fewer_splits_are_compared_with_the_same_ones(accepted, small):
-    folder = accepted.folder
-    kept = (folder / "accepted.csv").read_text(encoding="utf-8")
-    shutil.rmtree(folder)
-    folder.mkdir()
-    (folder / "accepted.csv").write_text(kept, encoding="utf-8")
-    fewer = small(datasets={"breast": 2}, columns=("j48.probing",)).write({
-        ("breast", "j48.probing"): [{"cxe": 0.4 + s / 7, "rms": 0.3} for s in range(2)]
-    })  # fmt: skip
-    result = probcal("check", fewer.folder)
-    assert (result.exit_code, summary(result)) == (0, "drift: 0 of 2 numbers, 2 accepted ones not there now")
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"paper": None}, "no learner says which of the paper's it is; add `paper: J48`"),
+        ({"metrics": ["c_emp"]}, "has no table of c_emp; measure one of cxe, rms, auc"),
+        ({"dataset": "sonar"}, "no column of ours stands beside a published one; langford-zadrozny-2005 has J48,"),
+    ],
+)
+def test_no_column_beside_a_published_one_is_no_agreement(small, changes, why):
+    writer = small(paper=NAME, columns=COLUMNS, metrics=changes.get("metrics", ("cxe",)),
+                   datasets={changes.get("dataset", "adult"): 1})  # fmt: skip
+    store = writer.write({(changes.get("dataset", "adult"), "nb.direct"): [{"cxe": 0.5, "c_emp": 0.1}]})
+    if "paper" in changes:
+        written = json.loads((store.folder / "experiment.json").read_text(encoding="utf-8"))
+        for column in written["columns"]:
+            column["paper_learner"] = None
+        (store.folder / "experiment.json").write_text(json.dumps(written), encoding="utf-8")
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert why in result.stdout
+    assert "(of 0)" in summary(result)
 
 
-def test_a_broken_line_of_accepted_numbers_is_named(accepted):
-    with (accepted.folder / "accepted.csv").open("a", encoding="utf-8") as file:
-        file.write("breast,j48\n")
-    assert "accepted.csv:6: is not a line of accepted numbers" in refused("check", accepted.folder)
+def test_too_few_splits_for_any_number_is_no_agreement(small, cxe):
+    store = small(paper=NAME, columns=COLUMNS, datasets={"diabetes": 10}).write({("diabetes", "nb.sigmoid"): cxe(0.7)})
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert "nothing was compared: of none of the 6 published numbers are there enough finished splits" in result.stdout
 
 
-def test_an_empty_folder_has_nothing_to_accept(small):
-    assert "no finished cell" in refused("check", small().write({}).folder, "--accept")
+@pytest.mark.parametrize(("metric", "number"), [("auc", 1.2), ("auc", -0.1), ("rms", -0.3), ("cxe", -1.0)])
+def test_a_number_that_no_metric_can_be_is_named(as_printed, metric, number):
+    store = as_printed()
+    change(store, "diabetes", **{metric: number})
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert f"  diabetes/0/nb/direct: {metric} {number:.6g}" in result.stdout.splitlines()
+    assert "impossible: 1 numbers" in summary(result)
+
+
+def test_finished_cells_without_a_number_are_counted(as_printed):
+    store = as_printed(metrics=("cxe", "rms", "auc"))
+    change(store, rms=math.nan)
+    assert "(of 12), 1 finished without rms; differences:" in summary(probcal("check", store.folder))
+
+
+def test_a_distance_beyond_ten_is_printed_as_that(as_printed):
+    store = as_printed()
+    change(store, rms=0.9)
+    assert ["adult", "NB", "rms", "0.335", "0.900", ">10"] in [
+        line.split() for line in probcal("check", store.folder).stdout.splitlines()
+    ]
+    out = [one["distance"] for one in json.loads(probcal("check", store.folder, "-f", "json").stdout)[0]["numbers"]]
+    assert max(one for one in out if one is not None) == pytest.approx(113)
 
 
 def test_several_folders_make_one_json(accepted, as_printed, tmp_path):

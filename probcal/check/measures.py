@@ -1,0 +1,45 @@
+"""What can be said of the finished cells by themselves: numbers that no metric can have, and missing ones."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+from probcal.check.experiment import Checked
+
+_RANGES = {"cxe": (0.0, math.inf), "rms": (0.0, math.inf), "auc": (0.0, 1.0), "c_emp": (0.0, math.inf)}
+_EPSILON = 1e-9
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """A number outside of what its metric can be."""
+
+    cell: str
+    metric: str
+    number: float
+
+
+def impossible(checked: Checked) -> list[Impossible]:
+    return [
+        Impossible(one.id, metric, number)
+        for one in checked.every_finished()
+        for metric, number in one.metrics.items()
+        if _is_outside(metric, number)
+    ]
+
+
+def without_number(checked: Checked) -> Counter[str]:
+    """Metric of the experiment -> how many finished cells have no number of it."""
+    return Counter(
+        metric
+        for one in checked.every_finished()
+        for metric in checked.outline.metrics
+        if math.isnan(one.metrics.get(metric, math.nan))
+    )
+
+
+def _is_outside(metric: str, number: float) -> bool:
+    least, most = _RANGES.get(metric, (-math.inf, math.inf))
+    return number < least - _EPSILON or number > most + _EPSILON
