@@ -27,8 +27,9 @@ WEKA_ADULT = [
 ]
 WEKA_COIL = [
     ("j48", "direct", "J48", "direct", ALL),
-    ("j48", "bagging", "J48", "bagging", ("rms", "cxe")),  # AUC goes by chance: .52 to .65
-    ("j48", "probing", "J48", "probing", ALL),
+    # their AUC goes by chance: over six seeds .51 to .62 [.641] and .711 to .721 [.720]
+    ("j48", "bagging", "J48", "bagging", ("rms", "cxe")),
+    ("j48", "probing", "J48", "probing", ("rms", "cxe")),
 ]
 
 
