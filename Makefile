@@ -14,9 +14,10 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-# The published numbers in small: needs the original data files (see docs/datasets.md)
-DATA ?= $(or $(PROBCAL_DATA_DIR),../shared/data)
+# The published numbers in small: make regression DATA=DIR, the folder of original data files (see docs/datasets.md)
+DATA ?= $(PROBCAL_DATA_DIR)
 regression: $(VENV)/.installed-test
+	@test -n "$(DATA)" || { echo "make regression DATA=DIR: DIR is the folder of original data files" >&2; exit 2; }
 	$(RUN) run configs/regression.yaml -j 2 --data-dir "$(DATA)"
 	$(RUN) check results/regression
 

@@ -83,10 +83,6 @@ class Section:
         for name, entry in entries(file.data, section).items():
             self._check(self.places[name], name, entry)
 
-    def fault(self, component: type, params: Mapping[str, Any]) -> str | None:
-        """What is wrong with ``component`` under ``params``, all that it takes."""
-        return self._fault(component, params)
-
     def _report(self, place: Place, message: str) -> None:
         problem = Problem(self._file.line(place), message)
         if problem not in self.problems:  # what an entry gives may be a fault of each of its variants
@@ -164,11 +160,11 @@ class Section:
         self, component: type, builtin: Builtin, params: dict[str, Any], places: dict[str, Place], whole: Place
     ) -> bool:
         """Tells of each faulty one of ``params`` at its place in ``places``, of all together at ``whole``."""
-        fault = self._fault(component, {**builtin.params, **params})
+        fault = self.fault(component, {**builtin.params, **params})
         if fault is None:
             return True
         # an estimator's check tells of the first fault only: each parameter is asked about by itself
-        alone = {one: self._fault(component, {**builtin.params, one: given}, True) for one, given in params.items()}
+        alone = {one: self.fault(component, {**builtin.params, one: given}, True) for one, given in params.items()}
         for parameter, message in alone.items():
             if message is not None:
                 self._report((*places[parameter], parameter), message)
@@ -176,8 +172,11 @@ class Section:
             self._report(whole, fault)
         return False
 
-    def _fault(self, component: type, params: Mapping[str, Any], in_part: bool = False) -> str | None:
-        """``in_part``: others were left out, so that it is no fault when it cannot be made without them."""
+    def fault(self, component: type, params: Mapping[str, Any], in_part: bool = False) -> str | None:
+        """What is wrong with ``component`` under ``params``.
+
+        ``in_part``: others were left out, so that it is no fault when it cannot be made without them.
+        """
         try:
             return wrong_value(self._kind.built(component, params))
         except ProbcalError as error:

@@ -11,13 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from probcal.components import Builtin
 from probcal.data.card import Card
+from probcal.yaml_file import one_or_more, texts
 
 SETTINGS = ("card", "use", "params", "method_params", "skip")
-
-
-def one_or_more(value: Any) -> Any:
-    """A list as it is, anything else as a list of it."""
-    return value if isinstance(value, list) or value is None else [value]
 
 
 Names = Annotated[list[str], BeforeValidator(one_or_more), Field(min_length=1)]
@@ -74,7 +70,7 @@ def named_datasets(item: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def named(item: Mapping[str, Any], key: str) -> list[str]:
     """The names under ``key``, which holds one or a list; what is no name left out."""
-    return [name for name in one_or_more(item.get(key)) or [] if isinstance(name, str)]
+    return texts(item.get(key))
 
 
 def card_name(dataset: str) -> str:

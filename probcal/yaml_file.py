@@ -168,3 +168,13 @@ def _syntax_fault(text: str, error: yaml.YAMLError) -> Problem:
     if began is not None and (mark is None or mark.line >= last):
         return Problem(began.line + 1, f"is not valid YAML: what begins here has no end ({said})")
     return Problem(mark.line + 1 if mark else 0, f"is not valid YAML: {said}")
+
+
+def one_or_more(value: Any) -> Any:
+    """A list as it is, anything else as a list of it, for keys that take a name or several."""
+    return value if isinstance(value, list) or value is None else [value]
+
+
+def texts(value: Any) -> list[str]:
+    """What is text of one value or several."""
+    return [one for one in one_or_more(value) or [] if isinstance(one, str)]

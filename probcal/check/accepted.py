@@ -12,12 +12,11 @@ import math
 import os
 from pathlib import Path
 
-from probcal.check.experiment import Checked, Splits
+from probcal.check.experiment import Checked, Name, Splits
 from probcal.errors import FileProblems, Problem, StoreError
 from probcal.store import ACCEPTED
 
-Accepted = dict[tuple[str, str, str, str], Splits]
-"""(data set, learner, method, metric), by our names -> repetition -> number."""
+Accepted = dict[Name, Splits]
 
 _HEADER = ["dataset", "learner", "method", "metric", "values"]
 _NONE = "-"
@@ -31,12 +30,7 @@ def accepted_path(checked: Checked) -> Path:
 
 def present(checked: Checked) -> Accepted:
     """What the folder holds now."""
-    found = {
-        (row.name, column.learner, column.method, metric): checked.splits(row, column, metric)
-        for row in checked.outline.datasets
-        for column in checked.planned(row)
-        for metric in checked.outline.metrics
-    }
+    found = {name: checked.splits(row, column, name[3]) for name, row, column in checked.every_number()}
     return {name: splits for name, splits in found.items() if splits}
 
 
@@ -71,7 +65,7 @@ def read_accepted(path: Path) -> Accepted | None:
     except UnicodeDecodeError:
         raise FileProblems(path, [Problem(0, f"is no text in UTF-8; {_ANEW}")]) from None
     numbers: Accepted = {}
-    first: dict[tuple[str, ...], int] = {}
+    first: dict[Name, int] = {}
     problems = []
     lines = text.splitlines()
     if not lines or lines[0] != ",".join(_HEADER):
@@ -91,7 +85,7 @@ def read_accepted(path: Path) -> Accepted | None:
     return numbers
 
 
-def _parsed(line: str) -> tuple[tuple[str, str, str, str], Splits]:
+def _parsed(line: str) -> tuple[Name, Splits]:
     """Raises ValueError and csv.Error for a line without a number in it, or with NaN."""
     [[dataset, learner, method, metric, values]] = csv.reader([line])
     splits = {split: float(value) for split, value in enumerate(values.split()) if value != _NONE}

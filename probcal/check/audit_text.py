@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import math
-import statistics
 from dataclasses import replace
 
 from probcal.check.audit import Audit, Number, Ranked, Ranking, audit
-from probcal.check.finding import FARTHEST, mean_of_finite
+from probcal.check.finding import FARTHEST, mean_of_finite, sd_of_finite
 from probcal.paper.bands import WIDTH
 from probcal.show.grid import INFINITY, Grid, Text, printed
 from probcal.show.metric_names import metric_name
@@ -143,14 +141,9 @@ def _mean(one: Number) -> str:
 
 
 def _spread(one: Number) -> str:
-    sd = _sd(one)
+    sd = sd_of_finite(one.ours.values)
     some = f", {INFINITY} {one.ours.infinite}/{one.ours.n}" if 0 < one.ours.infinite < one.ours.n else ""
     return ("" if sd is None else f" ± {printed(sd)}") + some
-
-
-def _sd(one: Number) -> float | None:
-    finite = [value for value in one.ours.values if math.isfinite(value)]
-    return statistics.stdev(finite) if len(finite) > 1 else None
 
 
 def _notes(found: Audit) -> list[str]:
@@ -169,7 +162,7 @@ def _csv(found: Audit) -> str:
     for ranking in _with_numbers(found):
         counted = {id(one) for one in ranking.counted}
         for one in ranking.numbers:
-            mean, sd = mean_of_finite(one.ours.values), _sd(one)
+            mean, sd = mean_of_finite(one.ours.values), sd_of_finite(one.ours.values)
             writer.writerow(
                 [
                     one.paper.short, one.column, one.variant, one.dataset, one.reading, one.metric,

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from probcal.check.accepted import Accepted, accepted_path, present, read_accepted
-from probcal.check.experiment import Checked
+from probcal.check.experiment import Checked, Name
 from probcal.check.finding import mean_of_finite
 
 ABSOLUTE = 0.002
@@ -68,15 +68,12 @@ def drift(checked: Checked) -> Drift | None:
     if accepted is None:
         return None
     done = {
-        (row.name, column.learner, column.method, metric): {one.repetition for one in checked.finished(row, column)}
-        for row in checked.outline.datasets
-        for column in checked.planned(row)
-        for metric in checked.outline.metrics
+        name: {one.repetition for one in checked.finished(row, column)} for name, row, column in checked.every_number()
     }
     return _drift(accepted, present(checked), done)
 
 
-def _drift(accepted: Accepted, now: Accepted, done: dict[tuple[str, str, str, str], set[int]]) -> Drift:
+def _drift(accepted: Accepted, now: Accepted, done: dict[Name, set[int]]) -> Drift:
     """``done``: the finished splits of all that is planned."""
     common = {
         name: shared for name in accepted.keys() & now.keys() if (shared := sorted(accepted[name].keys() & now[name]))

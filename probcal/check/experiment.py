@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probcal.paper.published import Published
@@ -11,6 +12,8 @@ from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, planned_ids
 from probcal.store import CellResult, Store
 
+Name = tuple[str, str, str, str]
+"""(data set, learner, method, metric), by our names."""
 Splits = dict[int, float]
 """Repetition -> number; infinity is a number, NaN is not."""
 
@@ -53,6 +56,13 @@ class Checked:
     def planned(self, row: Row) -> list[Column]:
         """The columns that have cells of this data set."""
         return [column for column in self.outline.columns if planned_ids(self.outline, row, column)]
+
+    def every_number(self) -> Iterator[tuple[Name, Row, Column]]:
+        """The name of each number that the experiment plans to have, with its row and column."""
+        for row in self.outline.datasets:
+            for column in self.planned(row):
+                for metric in self.outline.metrics:
+                    yield (row.name, column.learner, column.method, metric), row, column
 
     @functools.cached_property
     def paper_metrics(self) -> list[str]:

@@ -42,8 +42,7 @@ class Finding:
 
     @property
     def sd(self) -> float | None:
-        finite = [value for value in self.values if math.isfinite(value)]
-        return statistics.stdev(finite) if len(finite) > 1 else None
+        return sd_of_finite(self.values)
 
     @property
     def infinite(self) -> int:
@@ -61,3 +60,9 @@ def mean_of_finite(values: Sequence[float]) -> float | None:
     if not finite:
         return math.inf if values else None
     return statistics.fmean(finite)
+
+
+def sd_of_finite(values: Sequence[float]) -> float | None:
+    """With n - 1 in the denominator; None for fewer than two finite ones."""
+    finite = [value for value in values if math.isfinite(value)]
+    return statistics.stdev(finite) if len(finite) > 1 else None

@@ -59,7 +59,10 @@ def _table(findings: list[Finding]) -> list[str]:
         ]
         for one in findings
     ]
-    header = ["  data set", "column", "metric", "published", "ours", "distance"]
+    return _aligned(rows, ["  data set", "column", "metric", "published", "ours", "distance"])
+
+
+def _aligned(rows: list[list[str]], header: list[str]) -> list[str]:
     lines = tabulate(rows, header, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
     return [line.rstrip() for line in lines.splitlines()]
 
@@ -95,9 +98,6 @@ def _claims(claims: list[JudgedClaim]) -> list[str]:
     for one in claims:
         mark = "NEW " if one.new else ""
         lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
-        if not one.printed.tallies:
-            lines.append("      not measured here")
-            continue
         lines.append(f"      ours {_counts(one.ours)} / the paper's own tables {_counts(one.printed)}")
         if one.known and one.ours.verdict == "not supported":
             lines.append(f"      known: {one.known.reason}")
@@ -122,9 +122,7 @@ def _drift(drift: Drift | None) -> list[str]:
          _mean(one.now, one.infinite[1], one.n), str(one.n)]
         for one in drift.out
     ]  # fmt: skip
-    header = ["  data set", "column", "metric", "accepted", "now", "splits"]
-    lines = tabulate(rows, header, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
-    return ["DRIFT:", *(line.rstrip() for line in lines.splitlines())]
+    return ["DRIFT:", *_aligned(rows, ["  data set", "column", "metric", "accepted", "now", "splits"])]
 
 
 def _gone(drift: Drift | None) -> list[str]:

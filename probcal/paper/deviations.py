@@ -10,15 +10,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
 from probcal.errors import Problem, did_you_mean
 from probcal.paper.published import DEVIATIONS, Published
-from probcal.yaml_file import YamlFile, validated
-
-
-def _one_or_several(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
+from probcal.yaml_file import YamlFile, one_or_more, texts, validated
 
 Kind = Literal["number", "difference", "claim"]
-Names = Annotated[tuple[str, ...], BeforeValidator(_one_or_several)]
+Names = Annotated[tuple[str, ...], BeforeValidator(one_or_more)]
 
 
 class Deviation(BaseModel):
@@ -30,7 +25,7 @@ class Deviation(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: Annotated[tuple[Kind, ...], BeforeValidator(_one_or_several)]
+    kind: Annotated[tuple[Kind, ...], BeforeValidator(one_or_more)]
     reason: str
     datasets: Names = ()
     learner: Names = ()
@@ -92,7 +87,7 @@ def _unknown_names(file: YamlFile, paper: Published) -> Iterator[Problem]:
 
 def _unknown_names_of(file: YamlFile, index: int, entry: dict[str, Any], paper: Published) -> Iterator[Problem]:
     columns = paper.columns.values()
-    learners = _texts(entry.get("learner"))
+    learners = texts(entry.get("learner"))
     known = {
         "datasets": ("data set", list(paper.titles)),
         "learner": ("learner", list(dict.fromkeys(learner for learner, _ in columns))),
@@ -104,15 +99,10 @@ def _unknown_names_of(file: YamlFile, index: int, entry: dict[str, Any], paper: 
         "claims": ("claim", [claim.label for claim in paper.claims]),
     }
     for key, (what, names) in known.items():
-        for place, name in enumerate(_texts(entry.get(key))):
+        for place, name in enumerate(texts(entry.get(key))):
             if name not in names and names:
                 there = f" (it has: {', '.join(names)})"
                 yield Problem(
                     file.line(("deviations", index, key, place)),
                     f'the paper has no {what} "{name}"{did_you_mean(name, names)}{there}',
                 )
-
-
-def _texts(value: Any) -> list[str]:
-    several = _one_or_several(value)
-    return [one for one in several if isinstance(one, str)] if isinstance(several, list) else []

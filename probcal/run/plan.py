@@ -61,8 +61,9 @@ def cells_of(experiment: Experiment) -> list[Cell]:
     return [
         Cell(card.name, read, repetition, column, experiment.seed, experiment.max_rows, experiment.stages)
         for card in experiment.cards
+        for departed in [_departed(experiment, card)]
         for repetition in range(repetitions_of(card, experiment.repeats))
-        for read, column in _departed(experiment, card)
+        for read, column in departed
     ]
 
 

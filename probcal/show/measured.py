@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,9 +34,14 @@ class Measured:
     metric: str
     published: Published | None
 
+    @functools.cached_property
+    def _summaries(self) -> dict[str, list[Summary]]:
+        columns, rows = self.outline.columns, self.outline.datasets
+        return {row.name: [summarise(self.outline, self.results, row, c, self.metric) for c in columns] for row in rows}
+
     def ours(self, row: Row) -> list[Summary]:
         """One per column."""
-        return [summarise(self.outline, self.results, row, column, self.metric) for column in self.outline.columns]
+        return self._summaries[row.name]
 
     def theirs(self, row: Row) -> list[float | None]:
         """One per column."""
