@@ -29,7 +29,7 @@ from probcal.data.load import data_folder, load, obtain
 from probcal.data.splits import repetitions_of, split_rows
 from probcal.errors import ProbcalError
 from probcal.learners.registry import LEARNERS
-from probcal.methods.binary import fresh_copy
+from probcal.methods.fitting import fresh_copy
 
 PAIRS = {"svm": ("linear_svm", "smo"), "log": ("logistic", "weka_logistic"), "nb": ("kernel_nb", "weka_nb")}
 SEED = 2005  # as in configs/uci.yaml

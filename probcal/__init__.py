@@ -7,17 +7,35 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from probcal.methods.bagging import BaggedVoteClassifier
+    from probcal.methods.beta import BetaCalibrationClassifier
+    from probcal.methods.isotonic import IsotonicClassifier
     from probcal.methods.probing import ProbingClassifier
+    from probcal.methods.relabelling import RelabelingClassifier
     from probcal.methods.sigmoid import SigmoidClassifier
+    from probcal.methods.venn_abers import VennAbersClassifier
+    from probcal.methods.weight_sweep import WeightSweepClassifier
 
 __version__ = "0.1.0"
-__all__ = ["BaggedVoteClassifier", "ProbingClassifier", "SigmoidClassifier"]
-
 _HOME = {
     "BaggedVoteClassifier": "probcal.methods.bagging",
+    "BetaCalibrationClassifier": "probcal.methods.beta",
+    "IsotonicClassifier": "probcal.methods.isotonic",
     "ProbingClassifier": "probcal.methods.probing",
+    "RelabelingClassifier": "probcal.methods.relabelling",
     "SigmoidClassifier": "probcal.methods.sigmoid",
+    "VennAbersClassifier": "probcal.methods.venn_abers",
+    "WeightSweepClassifier": "probcal.methods.weight_sweep",
 }
+__all__ = [
+    "BaggedVoteClassifier",
+    "BetaCalibrationClassifier",
+    "IsotonicClassifier",
+    "ProbingClassifier",
+    "RelabelingClassifier",
+    "SigmoidClassifier",
+    "VennAbersClassifier",
+    "WeightSweepClassifier",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from probcal.learners.kernel_density import KernelDensity
-from probcal.methods.binary import two_classes
+from probcal.methods.training_set import two_classes
 
 _SMALLEST = 1e-75
 """Weka's floor for the probability of one value given a class."""

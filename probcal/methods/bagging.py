@@ -5,35 +5,30 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples
 
-from probcal.methods.binary import (
-    drawn_seed,
-    fit_on_sample,
-    fresh_copy,
-    is_count,
-    is_range,
-    likelier_class,
-    two_classes,
-    two_columns,
-)
+from probcal.methods.estimator import ProbabilityMethod
+from probcal.methods.fitting import drawn_seed, fit_on_sample, fresh_copy
+from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
+from probcal.methods.probabilities import normalised, two_columns
 
 
-class BaggedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class BaggedVoteClassifier(ProbabilityMethod):
     """Classifiers trained on bootstrap samples (Langford & Zadrozny 2005, section 2, "Bagging").
 
     Parameters
     ----------
-    estimator : any classifier.
+    estimator : any classifier; under ``voting="means"`` one with ``predict_proba``.
     n_estimators : number of bags; the paper uses 100.
     voting : ``"votes"`` reports the proportion of classifiers that output the class, as the paper
         says; ``"means"`` the mean of their probabilities, as Weka's Bagging does.
     clip : estimates are projected to this range; the paper says nothing of it, ``(0, 1)`` leaves them.
+        With more than two classes the rows are then divided by their sums.
     random_state : seed; each bag has a random stream of its own.
 
-    Attributes: ``classes_`` (2,) labels in sorted order, ``estimators_`` the fitted classifiers.
+    Attributes: ``classes_`` (n_classes,) labels in sorted order, ``estimators_`` the fitted classifiers,
+    ``n_features_in_`` and ``feature_names_in_`` where X has them.
     """
 
     def __init__(
@@ -51,38 +46,44 @@ class BaggedVoteClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.clip = clip
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> BaggedVoteClassifier:
-        """X: (n_rows, n_columns); y: (n_rows,) labels of two kinds. Raises ValueError otherwise."""
-        self.check_parameters()
-        labels, self.classes_ = two_classes(X, y)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaggedVoteClassifier:
+        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
+
+        A row comes into a bag in proportion to its weight, so that the learner needs to know of none.
+        Raises ValueError for anything else.
+        """
+        X, labels, weights = self._begin(X, y, sample_weight)
+        chances = None if weights is None else weights / weights.sum()
         streams = np.random.SeedSequence(drawn_seed(self.random_state)).spawn(self.n_estimators)
-        self.estimators_ = [self._fit_bag(X, labels, np.random.default_rng(stream)) for stream in streams]
+        self.estimators_ = [self._fit_bag(X, labels, chances, np.random.default_rng(stream)) for stream in streams]
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, 2) probabilities of ``classes_``; unclipped, 0 and 1 where all bags agree."""
-        check_is_fitted(self)
-        return two_columns(np.clip(np.mean([self._says(bag, X) for bag in self.estimators_], axis=0), *self.clip))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The likelier class of each row: (n_rows,) labels."""
-        return likelier_class(self, X)
+        """(n_rows, n_classes) probabilities of ``classes_``; unclipped, 0 and 1 where all bags agree."""
+        self._before_predicting(X)
+        if len(self.classes_) == 2:
+            says = [self._says(bag, X)[:, 1] for bag in self.estimators_]
+            return two_columns(np.clip(np.mean(says, axis=0), *self.clip))
+        total = sum(self._says(bag, X) for bag in self.estimators_)
+        return normalised(np.clip(total / len(self.estimators_), *self.clip))
 
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
-        if self.voting not in ("votes", "means"):
-            raise ValueError(f"voting must be 'votes' or 'means', not {self.voting!r}")
-        if not is_count(self.n_estimators):
-            raise ValueError(f"n_estimators must be a whole number from 1, not {self.n_estimators!r}")
-        if not is_range(self.clip):
-            raise ValueError(f"clip must be two rising numbers within [0, 1], not {self.clip!r}")
+        refuse_other_choices(self, {"voting": ("votes", "means")})
+        refuse_no_count(self, "n_estimators")
+        refuse_no_range(self.clip)
 
-    def _fit_bag(self, X: Any, labels: np.ndarray, random: np.random.Generator) -> Any:
-        rows = random.integers(len(labels), size=len(labels))
+    def _fit_bag(self, X: Any, labels: np.ndarray, chances: np.ndarray | None, random: np.random.Generator) -> Any:
+        if chances is None:
+            rows = random.integers(len(labels), size=len(labels))
+        else:
+            rows = random.choice(len(labels), size=len(labels), p=chances)
         return fit_on_sample(fresh_copy(self.estimator, random), _safe_indexing(X, rows), labels[rows])
 
     def _says(self, bag: Any, X: Any) -> np.ndarray:
+        """(n_rows, n_classes): what one bag says, zeros for classes that it has not seen."""
         if self.voting == "votes":
-            return bag.predict(X) == self.classes_[1]
-        column = np.flatnonzero(bag.classes_ == self.classes_[1])
-        return bag.predict_proba(X)[:, column].sum(axis=1)
+            return (bag.predict(X)[:, None] == self.classes_).astype(np.float64)
+        says = np.zeros((_num_samples(X), len(self.classes_)))
+        says[:, np.searchsorted(self.classes_, bag.classes_)] = bag.predict_proba(X)
+        return says

@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
-from probcal.methods.binary import drawn_seed, fresh_copy, two_classes
+from probcal.methods.estimator import ProbabilityMethod
+from probcal.methods.fitting import drawn_seed, fit_weighted, fresh_copy
 
 
-class DirectClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """The estimator's own ``predict_proba``, behind the same interface as the other methods."""
+class DirectClassifier(ProbabilityMethod):
+    """The estimator's own ``predict_proba``, behind the same interface as the other methods.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``.
+    random_state : seed of the classifier.
+
+    Attributes: ``classes_`` (n_classes,), ``estimator_`` the fitted classifier, ``n_features_in_`` and
+    ``feature_names_in_`` where X has them.
+    """
 
     needs_one_of = ("predict_proba",)
 
@@ -19,17 +28,22 @@ class DirectClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.estimator = estimator
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> DirectClassifier:
-        """X: (n_rows, n_columns); y: (n_rows,) labels of two kinds. Raises ValueError otherwise."""
-        labels, self.classes_ = two_classes(X, y)
-        self.estimator_ = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
-        self.estimator_.fit(X, labels)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DirectClassifier:
+        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
+
+        Raises ValueError for anything else, and for weights with a learner that takes none.
+        """
+        X, labels, weights = self._begin(X, y, sample_weight)
+        copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
+        self.estimator_ = fit_weighted(copy, X, labels, weights)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, 2) probabilities of ``classes_``."""
+        """(n_rows, n_classes) probabilities in the order of ``classes_``."""
+        self._before_predicting(X)
         return self.estimator_.predict_proba(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likelier class of each row: (n_rows,) labels."""
+        """The learner's own prediction: (n_rows,) labels."""
+        self._before_predicting(X)
         return self.estimator_.predict(X)

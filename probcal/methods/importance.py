@@ -9,17 +9,23 @@ import numpy as np
 TotalWeight = Literal["n"] | None
 
 
-def importance_weights(positive: np.ndarray, p: float, total_weight: TotalWeight = None) -> np.ndarray:
+def importance_weights(
+    positive: np.ndarray, p: float, total_weight: TotalWeight = None, row_weights: np.ndarray | None = None
+) -> np.ndarray:
     """i_p(y) = (1-p)/p for positive rows and 1 for the others (Langford & Zadrozny 2005, Corollary 1).
 
     A classifier that is best under these weights says 1 exactly where D(1|x) > p.
 
     ``positive``: (n_rows,) bool. ``total_weight=None`` leaves the weights as printed; ``"n"`` rescales
     them to sum to the number of rows, so that a regularised learner sees the same amount of data at
-    every p. Returns (n_rows,) float64.
+    every p. Where the rows have weights of their own, (n_rows,), these are multiplied, and ``"n"`` means
+    their sum. Returns (n_rows,) float64.
     """
     weights = np.where(positive, (1 - p) / p, 1.0)
-    return weights if total_weight is None else weights * (len(weights) / weights.sum())
+    total: float = len(weights)
+    if row_weights is not None:
+        weights, total = weights * row_weights, row_weights.sum()
+    return weights if total_weight is None else weights * (total / weights.sum())
 
 
 def rejection_sample(weights: np.ndarray, random: np.random.Generator) -> np.ndarray:

@@ -10,14 +10,37 @@ from dataclasses import dataclass
 from typing import Literal
 
 Loss = Literal["log_loss", "squared_error"]
+Refinement = Literal["printed", "true_drop"]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The loss that thresholds are chosen for, and the rule that says what splitting an interval gains.
+
+    ``refinement``: for squared error ``"printed"`` is the b - a of the paper and ``"true_drop"`` the largest
+    drop in squared error, (b - a)^2 / 4. For log loss the printed rule is the true drop.
+    """
+
+    loss: Loss = "log_loss"
+    refinement: Refinement = "printed"
+
+    def interval(self, a: float, b: float) -> Interval:
+        """The interval [a, b] under this loss."""
+        if self.loss == "log_loss":
+            p = _minimax_log_loss(a, b)
+            return Interval(a, b, p, _gain_log_loss(a, p) if a < p < b else 0.0)
+        return Interval(a, b, (a + b) / 2, b - a if self.refinement == "printed" else ((b - a) / 2) ** 2)
+
+    def split(self, one: Interval) -> tuple[Interval, Interval]:
+        """[a, p] and [p, b]: step 2(c) of Algorithm 1."""
+        return self.interval(one.a, one.p), self.interval(one.p, one.b)
 
 
 @dataclass(frozen=True)
 class Interval:
     """An interval [a, b] of probabilities, its minimax optimal ``p``, and what splitting it may gain.
 
-    ``gain`` is the largest possible drop in loss for one training example that lies in it, by the
-    rule that the paper prints.
+    ``gain`` is the largest possible drop in loss for one training example that lies in it.
     """
 
     a: float
@@ -29,18 +52,6 @@ class Interval:
     def can_be_split(self) -> bool:
         """False once ``p`` is no longer strictly inside: floating point has run out between a and b."""
         return self.a < self.p < self.b
-
-    def split(self, loss: Loss) -> tuple[Interval, Interval]:
-        """[a, p] and [p, b]: step 2(c) of Algorithm 1."""
-        return interval(self.a, self.p, loss), interval(self.p, self.b, loss)
-
-
-def interval(a: float, b: float, loss: Loss) -> Interval:
-    """The interval [a, b] under ``loss``."""
-    if loss == "log_loss":
-        p = _minimax_log_loss(a, b)
-        return Interval(a, b, p, _gain_log_loss(a, p) if a < p < b else 0.0)
-    return Interval(a, b, (a + b) / 2, b - a)
 
 
 def _minimax_log_loss(a: float, b: float) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from probcal.components import Builtin
 
+_EXTRA = "probcal[calibrators]"
+
 METHODS: dict[str, Builtin] = {
     "direct": Builtin("probcal.methods.direct.DirectClassifier", "the learner's own probabilities", label=""),
     "bagging": Builtin(
@@ -11,6 +13,24 @@ METHODS: dict[str, Builtin] = {
     ),
     "sigmoid": Builtin(
         "probcal.methods.sigmoid.SigmoidClassifier", "Platt's sigmoid of the learner's scores", label="Sig"
+    ),
+    "isotonic": Builtin(
+        "probcal.methods.isotonic.IsotonicClassifier", "isotonic regression on a held-out part", label="Iso"
+    ),
+    "venn_abers": Builtin(
+        "probcal.methods.venn_abers.VennAbersClassifier",
+        f"Venn-Abers predictors, inductive or cross (needs {_EXTRA})",
+        label="VA",
+    ),
+    "beta": Builtin(
+        "probcal.methods.beta.BetaCalibrationClassifier", f"beta calibration (needs {_EXTRA})", label="Beta"
+    ),
+    "temperature": Builtin(
+        "sklearn.calibration.CalibratedClassifierCV",
+        "the learner's cross-validated scores divided by one temperature",
+        {"method": "temperature", "ensemble": False},
+        label="Temp",
+        needs="scikit-learn 1.8 or newer",
     ),
     "probing": Builtin(
         "probcal.methods.probing.ProbingClassifier", "100 importance-weighted classifiers", label="Prob"

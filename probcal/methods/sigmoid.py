@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from probcal.methods.binary import drawn_seed, fresh_copy, likelier_class, two_classes, two_columns
-
-Scores = Literal["auto", "decision_function", "log_odds", "probability"]
+from probcal.methods.calibration import CalibratingMethod, Calibration
+from probcal.methods.parameters import refuse_other_choices
+from probcal.methods.scores import SCORES, Scores
 
 _MOST_STEPS = 100
 _RIDGE = 1e-12
@@ -23,18 +22,42 @@ _SUFFICIENT = 1e-4
 """A step must bring this part of what its length promised (ridge, digits and part: Lin, Lin & Weng 2007)."""
 
 
-class SigmoidClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Platt (1999), fitted on the scores of the training rows, as Weka's SMO -M does.
+@dataclass(frozen=True)
+class Sigmoid:
+    """1 / (1 + exp(slope * score + intercept)), for (n,) scores."""
+
+    slope: float
+    intercept: float
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        return expit(-(self.slope * scores + self.intercept))
+
+
+class SigmoidClassifier(CalibratingMethod):
+    """Platt (1999), by default fitted on the scores of the training rows, as Weka's SMO -M does.
 
     Parameters
     ----------
     estimator : classifier with ``decision_function`` or ``predict_proba``.
     scores : what the sigmoid is fitted on: ``"decision_function"``, ``"log_odds"`` of the estimated
-        probability (Bennett 2000, for naive Bayes; within +-708), ``"probability"`` itself, or ``"auto"``,
-        the first of these that the classifier offers.
-    random_state : seed of the classifier.
+        probability (Bennett 2000, for naive Bayes; in nats, within +-708), ``"probability"`` itself, or
+        ``"auto"``, the first of these that the classifier offers. (scikit-learn's CalibratedClassifierCV takes
+        the probability where there is no decision function.)
+    calibration : whose scores: ``"train"``, of the rows that the classifier was trained on; ``"holdout"``, of a
+        stratified part of the rows that was kept from it; ``"cross_val"``, of each row by a classifier that was
+        trained without its fold, while the final one is trained on all rows (CalibratedClassifierCV with
+        ``ensemble=False``).
+    holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
+    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
+        (rows to learn from, rows to calibrate on).
+    random_state : seed of the classifier and of the split.
 
-    Attributes: ``classes_`` (2,), ``estimator_`` the fitted classifier, ``slope_`` (A), ``intercept_`` (B).
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimator_ : the fitted classifier.
+    maps_ : the fitted sigmoids: one, of the second of two classes, or one for each of several.
+    slope_, intercept_ : A and B; float for two classes, (n_classes,) for several.
     """
 
     needs_one_of = ("decision_function", "predict_proba")
@@ -44,77 +67,71 @@ class SigmoidClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         estimator: Any,
         *,
         scores: Scores = "auto",
+        calibration: Calibration = "train",
+        holdout_size: float = 0.25,
+        cv: Any = 5,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
         self.scores = scores
+        self.calibration = calibration
+        self.holdout_size = holdout_size
+        self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> SigmoidClassifier:
-        """X: (n_rows, n_columns); y: (n_rows,) labels of two kinds. Raises ValueError otherwise."""
-        self.check_parameters()
-        labels, self.classes_ = two_classes(X, y)
-        random = np.random.default_rng(drawn_seed(self.random_state))
-        self.estimator_ = fresh_copy(self.estimator, random).fit(X, labels)
-        self.slope_, self.intercept_ = fit_sigmoid(self._scores(X), labels == self.classes_[1])
-        return self
+    @property
+    def slope_(self) -> float | np.ndarray:
+        return self._of_maps("slope")
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, 2) probabilities of ``classes_``."""
-        check_is_fitted(self)
-        return two_columns(expit(-(self.slope_ * self._scores(X) + self.intercept_)))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The likelier class of each row: (n_rows,) labels."""
-        return likelier_class(self, X)
+    @property
+    def intercept_(self) -> float | np.ndarray:
+        return self._of_maps("intercept")
 
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
-        if self.scores not in ("auto", "decision_function", "log_odds", "probability"):
-            raise ValueError(f"scores must be auto, decision_function, log_odds or probability, not {self.scores!r}")
+        refuse_other_choices(self, {"scores": SCORES})
+        super().check_parameters()
 
-    def _scores(self, X: Any) -> np.ndarray:
-        wanted = self.scores
-        if wanted == "auto":
-            wanted = "decision_function" if hasattr(self.estimator_, "decision_function") else "log_odds"
-        if wanted == "decision_function":
-            return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
-        estimate = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
-        if wanted == "probability":
-            return estimate[:, 1]
-        # from both columns: a probability next to 1 has lost the digits that its complement still has;
-        # the floor keeps the log-odds of an exact 0 and 1 finite, at -708 and 708
-        log = np.log(np.maximum(estimate, np.finfo(np.float64).tiny))
-        return log[:, 1] - log[:, 0]
+    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
+        return Sigmoid(*fit_sigmoid(scores, positive, weights))
+
+    def _of_maps(self, name: str) -> float | np.ndarray:
+        values = [getattr(one, name) for one in self.maps_]
+        return values[0] if len(values) == 1 else np.array(values)
 
 
-def fit_sigmoid(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
+def fit_sigmoid(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[float, float]:
     """(A, B) of Platt (1999), by Newton's method with backtracking (Lin, Lin & Weng 2007, Algorithm 1).
 
-    ``scores``: (n_rows,) float, higher for the positive class; ``positive``: (n_rows,) bool. Targets are
-    smoothed as Platt has it: (n1 + 1) / (n1 + 2) for positive rows, 1 / (n0 + 2) for the others. Where all
-    scores are equal A is 0. Raises ValueError for scores that are not finite.
+    ``scores``: (n_rows,) finite floats, higher for the positive class; ``positive``: (n_rows,) bool; ``weights``:
+    (n_rows,) above 0, None for 1 each. Targets are smoothed as Platt has it: (n1 + 1) / (n1 + 2) for positive rows,
+    1 / (n0 + 2) for the others, n1 and n0 being the total weight of either, so that a row of weight 2 is the row
+    twice. Where all scores are equal A is 0.
     """
-    if not np.isfinite(scores).all():
-        raise ValueError("a sigmoid needs finite scores; the learner gave infinite or missing ones")
-    n1 = int(positive.sum())
-    n0 = len(positive) - n1
+    if weights is None:
+        weights = np.ones(len(scores))
+    total = weights.sum()
+    n1 = float(weights[positive].sum())
+    n0 = float(weights[~positive].sum())
     target = np.where(positive, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
     # as spread out as 1 around 0, so that neither huge log-odds nor scores far from 0 upset the Hessian
-    centre = scores.mean() if np.ptp(scores) > 0 else scores[0]
-    scale = np.abs(scores - centre).mean() or 1.0
+    centre = (weights * scores).sum() / total if np.ptp(scores) > 0 else scores[0]
+    scale = (weights * np.abs(scores - centre)).sum() / total or 1.0
     score = (scores - centre) / scale
-    slope, shift = _newton(score, target, np.array([0.0, np.log((n0 + 1) / (n1 + 1))]))
+    slope, shift = _newton(score, target, weights, np.array([0.0, np.log((n0 + 1) / (n1 + 1))]))
     return float(slope / scale), float(shift - slope * centre / scale)
 
 
-def _newton(score: np.ndarray, target: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+def _newton(score: np.ndarray, target: np.ndarray, weights: np.ndarray, parameters: np.ndarray) -> np.ndarray:
     """The (slope, shift) of least loss, from a start of (0, anything)."""
-    loss = _sigmoid_loss(parameters, score, target)
+    loss = _sigmoid_loss(parameters, score, target, weights)
     for _ in range(_MOST_STEPS):
         p = expit(-(parameters[0] * score + parameters[1]))
-        gradient = np.array([np.dot(score, target - p), np.sum(target - p)])
-        curve = p * (1 - p)
+        residual = weights * (target - p)
+        gradient = np.array([np.dot(score, residual), np.sum(residual)])
+        curve = weights * (p * (1 - p))
         slope_slope, slope_shift, shift_shift = np.dot(score * score, curve), np.dot(score, curve), curve.sum()
         hessian = np.array([[slope_slope, slope_shift], [slope_shift, shift_shift]]) + _RIDGE * np.eye(2)
         step = np.linalg.solve(hessian, gradient)
@@ -123,7 +140,7 @@ def _newton(score: np.ndarray, target: np.ndarray, parameters: np.ndarray) -> np
             return parameters - step
         for length in _LENGTHS:
             candidate = parameters - length * step
-            candidate_loss = _sigmoid_loss(candidate, score, target)
+            candidate_loss = _sigmoid_loss(candidate, score, target, weights)
             if candidate_loss < loss - _SUFFICIENT * length * promised:
                 break
         else:
@@ -132,7 +149,7 @@ def _newton(score: np.ndarray, target: np.ndarray, parameters: np.ndarray) -> np
     return parameters
 
 
-def _sigmoid_loss(parameters: np.ndarray, score: np.ndarray, target: np.ndarray) -> float:
-    """Cross entropy in nats between the targets and 1 / (1 + exp(A score + B))."""
+def _sigmoid_loss(parameters: np.ndarray, score: np.ndarray, target: np.ndarray, weights: np.ndarray) -> float:
+    """Weighted cross entropy in nats between the targets and 1 / (1 + exp(A score + B))."""
     z = parameters[0] * score + parameters[1]
-    return float(np.sum(np.logaddexp(0, z) - (1 - target) * z))
+    return float(np.sum(weights * (np.logaddexp(0, z) - (1 - target) * z)))

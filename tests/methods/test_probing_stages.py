@@ -79,7 +79,7 @@ def test_uniform_thresholds_have_no_stages():
     with pytest.raises(AttributeError) as caught:
         method.staged_predict_proba(X)
     assert str(caught.value.__cause__) == (
-        'discretisation="uniform" has other thresholds for every n_probes, so it has no stages'
+        "thresholds on a grid are others for every number of probes, so there are no stages"
     )
     assert method.order_.tolist() == [0, 1, 2, 3]
 

@@ -1,0 +1,90 @@
+"""Beta calibration, by the package betacal (needs ``pip install 'probcal[calibrators]'``)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from probcal.methods.calibration import CalibratingMethod, Calibration
+from probcal.methods.packages import contained, optional_class
+from probcal.methods.parameters import refuse_other_choices
+
+
+@dataclass(frozen=True, eq=False)
+class Beta:
+    """A fitted ``betacal.BetaCalibration``: (n,) probabilities to (n,) probabilities."""
+
+    fitted: Any
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        with contained():
+            return self.fitted.predict(scores)
+
+
+class BetaCalibrationClassifier(CalibratingMethod):
+    """Beta calibration (Kull, Silva Filho & Flach 2017): ln(p' / (1 - p')) = a ln p - b ln(1 - p) + c.
+
+    It is fitted on the learner's probabilities by a logistic regression with next to no penalty. A probability of
+    exactly 0 or 1 has no logarithm, so betacal takes 2.2e-16 and 1 - 2.2e-16 for them: a few rows of such certain
+    estimates that are wrong flatten the whole map. Prefer learners that smooth their estimates.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``.
+    parameters : which of the map are fitted: ``"abm"`` all three; ``"am"`` with a = b; ``"ab"`` with c = (b - a) ln 2,
+        so that 1/2 stays 1/2. (m is the p that becomes 1/2.)
+    calibration : whose probabilities: ``"holdout"``, of a stratified part of the rows that was kept from the
+        classifier; ``"train"``, of the rows that it was trained on, which are often too good; ``"cross_val"``, of each
+        row by a classifier that was trained without its fold, while the final one is trained on all rows.
+    holdout_size : for ``"holdout"``: the share of rows kept, or their number.
+    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
+        (rows to learn from, rows to calibrate on).
+    random_state : seed of the classifier and of the split.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimator_ : the fitted classifier.
+    maps_ : the fitted maps, each with its ``betacal.BetaCalibration`` as ``fitted``: one, of the second of two
+        classes, or one for each of several.
+
+    Besides what ``fit`` says, it raises CalibratorMissing, an ImportError, when betacal is not installed.
+    """
+
+    needs_one_of = ("predict_proba",)
+    scores = "probability"
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        parameters: Literal["abm", "am", "ab"] = "abm",
+        calibration: Calibration = "holdout",
+        holdout_size: float = 0.25,
+        cv: Any = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.parameters = parameters
+        self.calibration = calibration
+        self.holdout_size = holdout_size
+        self.cv = cv
+        self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        """Raises ValueError for a parameter that is not as documented."""
+        refuse_other_choices(self, {"parameters": ("abm", "am", "ab")})
+        super().check_parameters()
+
+    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Beta:
+        calibration = optional_class("betacal", "BetaCalibration")(self.parameters)
+        with contained():
+            calibration.fit(scores, positive.astype(np.int64), weights)
+        regression = calibration.calibrator_.lr_
+        if regression.n_iter_[0] >= regression.max_iter:  # betacal has switched off the warning of it
+            warnings.warn("the beta calibration did not converge", ConvergenceWarning, stacklevel=3)
+        return Beta(calibration)

@@ -1,0 +1,74 @@
+"""How a method fits its base learner: copies with seeds of their own, weights, samples of one class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
+
+
+def drawn_seed(random_state: int | np.random.RandomState | None) -> int:
+    """A seed to derive streams from: the number itself, or one drawn from a generator."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    source = random_state if random_state is not None else np.random.default_rng()
+    draw = source.randint if isinstance(source, np.random.RandomState) else source.integers
+    return int(draw(2**31 - 1))
+
+
+def fresh_copy(estimator: BaseEstimator, random: np.random.Generator) -> BaseEstimator:
+    """An unfitted copy; every ``random_state`` left None, nested ones too, is drawn from ``random``."""
+    copy = clone(estimator)
+    seeds = {
+        name: int(random.integers(2**31 - 1))
+        for name, value in sorted(copy.get_params(deep=True).items())
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    return copy.set_params(**seeds) if seeds else copy
+
+
+def takes_weights(estimator: BaseEstimator) -> bool:
+    """Whether ``fit_weighted`` can hand weights to ``estimator``."""
+    return _name_of_weights(estimator) is not None
+
+
+def fit_weighted(estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None) -> BaseEstimator:
+    """Fit with ``weights``, (n_rows,), or without where None.
+
+    A Pipeline hands them to its last step. Raises ValueError where the estimator takes none.
+    """
+    if weights is None:
+        return estimator.fit(X, labels)
+    name = _name_of_weights(estimator)
+    if name is None:
+        raise ValueError(f"{type(estimator).__name__} cannot be fitted with weights: its fit takes no sample_weight")
+    return estimator.fit(X, labels, **{name: weights})
+
+
+def fit_on_sample(
+    estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None = None
+) -> BaseEstimator:
+    """``fit_weighted``, where a sample that holds one class only gives the constant classifier of that class."""
+    if (labels == labels[0]).all():
+        return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
+    return fit_weighted(estimator, X, labels, weights)
+
+
+def _name_of_weights(estimator: BaseEstimator) -> str | None:
+    """The parameter of ``estimator.fit`` that brings weights to the classifier; None where there is none."""
+    if has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, FrozenEstimator):
+        return "sample_weight"  # a frozen estimator is not fitted, with weights or without
+    # empty unless metadata routing is switched on, when whoever asked for weights gets them by that name
+    if get_routing_for_object(estimator).consumes(method="fit", params=["sample_weight"]):
+        return "sample_weight"
+    if isinstance(estimator, Pipeline) and estimator.steps[-1][1] not in (None, "passthrough"):
+        step, last = estimator.steps[-1]
+        inner = _name_of_weights(last)
+        return f"{step}__{inner}" if inner else None
+    return None

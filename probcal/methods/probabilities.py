@@ -1,0 +1,16 @@
+"""Arrays of estimates: (n_rows, n_classes), each row summing to 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def two_columns(p: np.ndarray) -> np.ndarray:
+    """(n_rows, 2) probabilities from the (n_rows,) probabilities of the second class."""
+    return np.column_stack([1 - p, p])
+
+
+def normalised(estimates: np.ndarray) -> np.ndarray:
+    """Each row divided by its sum, (n_rows, n_classes); a row of zeros says that all classes are as likely."""
+    total = estimates.sum(axis=1, keepdims=True)
+    return np.divide(estimates, total, out=np.full_like(estimates, 1 / estimates.shape[1]), where=total > 0)

@@ -1,0 +1,123 @@
+"""What Probing, relabelling and the weight sweep share: classifiers at thresholds, and their votes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples
+
+from probcal.methods.estimator import ProbabilityMethod
+from probcal.methods.fitting import drawn_seed
+from probcal.methods.minimax import Goal
+from probcal.methods.monotonicity import Monotonicity, monotonicity
+from probcal.methods.multiclass import Multiclass, against_the_rest, joined
+from probcal.methods.probes import Probes
+from probcal.methods.refinement import on_grid, refined
+from probcal.methods.threshold_classifiers import ThresholdClassifiers
+
+Train = Callable[[float], Any]
+
+
+def _splits_as_it_goes(method: ThresholdMethod) -> bool:
+    if method._grid() is not None:
+        raise AttributeError("thresholds on a grid are others for every number of probes, so there are no stages")
+    return True
+
+
+class ThresholdMethod(ProbabilityMethod):
+    """A probability is where the answers of classifiers at rising thresholds go from 1 to 0.
+
+    Children say how the classifier of a threshold is trained (``_training``), and may put the thresholds on a
+    grid (``_grid``).
+    """
+
+    n_probes: int
+    multiclass: Multiclass
+    clip: tuple[float, float]
+    n_jobs: int | None
+    random_state: int | np.random.RandomState | None
+
+    def _training(
+        self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
+    ) -> Train:
+        raise NotImplementedError
+
+    def _goal(self) -> Goal:
+        return Goal()
+
+    def _grid(self) -> np.ndarray | None:
+        """(n,) rising thresholds, or None where Algorithm 1 chooses them."""
+        return None
+
+    def _fit_thresholds(self, X: Any, y: Any, sample_weight: Any, X_counted: Any = None) -> None:
+        """``X_counted``: rows that intervals are weighed by instead of the training rows."""
+        X, labels, weights = self._begin(X, y, sample_weight)
+        if X_counted is None:
+            counted = np.ones(len(labels)) if weights is None else weights
+        else:
+            counted = np.ones(_num_samples(X_counted))
+        seed = drawn_seed(self.random_state)
+        problems = against_the_rest(labels, self.classes_, self.multiclass)
+        self.probings_: list[ThresholdClassifiers] = []
+        for number, (of_problem, classes) in enumerate(problems):
+            stream = (seed,) if len(problems) == 1 else (seed, number)
+            train = self._training(X, of_problem, classes, weights, stream)
+            probes = Probes(train, X if X_counted is None else X_counted, classes[1], self.n_jobs)
+            self.probings_.append(self._probed(probes, counted, classes[1]))
+        if len(problems) == 1:
+            (only,) = self.probings_
+            self.thresholds_, self.estimators_, self.order_ = only.thresholds, only.classifiers, only.order
+            self.estimates_ = np.clip(only.estimates, *self.clip)
+
+    def _probed(self, probes: Probes, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
+        grid = self._grid()
+        if grid is not None:
+            return on_grid(probes, grid, self._goal(), positive)
+        return refined(probes, self.n_probes, self._goal(), counted, positive)
+
+    def votes(self, X: Any) -> np.ndarray:
+        """How many classifiers say the positive class: (n_rows,) int for two classes.
+
+        With more classes (n_rows, n_problems), a column for each class that was put against the rest.
+        """
+        self._before_predicting(X)
+        votes = [one.votes(X) for one in self.probings_]
+        return votes[0] if len(votes) == 1 else np.column_stack(votes)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Algorithm 2: (n_rows, n_classes) probabilities in the order of ``classes_``.
+
+        Counting votes is the same as sorting them, which makes them monotone (section 3).
+        """
+        self._before_predicting(X)
+        return self._joined([one.estimates[one.votes(X)] for one in self.probings_])
+
+    @available_if(_splits_as_it_goes)
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """(n_rows, n_classes) probabilities after 1, 2, ... probes, each array a new one.
+
+        Those after t are the ones of ``n_probes=t`` with the same seed, to the last bit. Every probe predicts
+        once. AttributeError where the thresholds lie on a grid.
+        """
+        self._before_predicting(X)
+        last: tuple[np.ndarray | None, ...] = (None,) * len(self.probings_)
+        for stage in zip_longest(*(one.staged_estimates(X) for one in self.probings_)):
+            # a problem that ran out of intervals stays as it is
+            last = tuple(old if new is None else new for new, old in zip(stage, last, strict=True))
+            yield self._joined(list(last))
+
+    def monotonicity(self, X: Any) -> Monotonicity | list[Monotonicity]:
+        """How often the votes on ``X`` contradict each other, so that sorting them changes some.
+
+        With more than two classes a list, one report for each class that was put against the rest.
+        """
+        self._before_predicting(X)
+        reports = [monotonicity(one.thresholds, one.answers(X)) for one in self.probings_]
+        return reports[0] if len(reports) == 1 else reports
+
+    def _joined(self, estimates: list[np.ndarray]) -> np.ndarray:
+        return joined(estimates, self.multiclass, self.clip)

@@ -1,0 +1,63 @@
+"""How the classifier of a threshold is trained: under importance weights, given or sampled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from probcal.methods.costing import MajorityVote
+from probcal.methods.fitting import fit_on_sample, fit_weighted, fresh_copy, takes_weights
+from probcal.methods.importance import TotalWeight, importance_weights, rejection_sample
+
+Weighting = Literal["auto", "weight", "rejection", "costing"]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedTraining:
+    """Steps 2(d) and 2(e) of Algorithm 1: the learner on the rows weighted by i_p.
+
+    ``labels``: (n_rows,) of the two ``classes``, the second positive; ``row_weights``: (n_rows,) or None,
+    multiplied with i_p; ``stream``: the numbers that the random stream of every threshold starts from.
+    """
+
+    estimator: Any
+    X: Any
+    labels: np.ndarray
+    classes: np.ndarray
+    row_weights: np.ndarray | None
+    weighting: Weighting
+    total_weight: TotalWeight
+    n_samples: int
+    stream: tuple[int, ...]
+
+    def __call__(self, p: float) -> Any:
+        """The classifier of threshold ``p``."""
+        random = random_stream(self.stream, p)
+        weights = importance_weights(self.labels == self.classes[1], p, self.total_weight, self.row_weights)
+        if self.weighting == "weight" or (self.weighting == "auto" and takes_weights(self.estimator)):
+            return fit_weighted(fresh_copy(self.estimator, random), self.X, self.labels, weights)
+        if self.weighting == "costing":
+            return MajorityVote([self._on_sample(weights, random) for _ in range(self.n_samples)], self.classes)
+        return self._on_sample(weights, random)
+
+    def _on_sample(self, weights: np.ndarray, random: np.random.Generator) -> Any:
+        classifier = fresh_copy(self.estimator, random)
+        rows = rejection_sample(weights, random)
+        return fit_on_sample(classifier, _safe_indexing(self.X, rows), self.labels[rows])
+
+
+def random_stream(stream: tuple[int, ...], p: float) -> np.random.Generator:
+    """The generator of threshold ``p``, the same whenever and wherever it is fitted."""
+    # of p's leading digits: the last may differ between machines, and the stream must not
+    return np.random.default_rng([*stream, *f"{p:.12g}".encode()])
+
+
+def refuse_weights_for_none(method: Any) -> None:
+    """Raises ValueError where ``method`` is told to give weights to an estimator that takes none."""
+    if method.weighting == "weight" and not takes_weights(method.estimator):
+        raise ValueError(
+            f"{type(method.estimator).__name__}.fit takes no sample_weight; use weighting='rejection' or 'auto'"
+        )

@@ -1,0 +1,201 @@
+"""Every method where CalibratedClassifierCV could stand: pipelines, searches, frames, sparse input, any labels."""
+
+from __future__ import annotations
+
+import io
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from probcal import (
+    BaggedVoteClassifier,
+    BetaCalibrationClassifier,
+    IsotonicClassifier,
+    ProbingClassifier,
+    RelabelingClassifier,
+    SigmoidClassifier,
+    VennAbersClassifier,
+    WeightSweepClassifier,
+)
+from probcal.methods.direct import DirectClassifier
+
+LOGISTIC = LogisticRegression()
+
+
+def methods(learner=LOGISTIC):
+    return [
+        DirectClassifier(learner, random_state=0),
+        BaggedVoteClassifier(learner, 5, random_state=0),
+        SigmoidClassifier(learner, random_state=0),
+        IsotonicClassifier(learner, random_state=0),
+        BetaCalibrationClassifier(learner, random_state=0),
+        VennAbersClassifier(learner, random_state=0),
+        ProbingClassifier(learner, 7, random_state=0),
+        RelabelingClassifier(learner, 7, random_state=0),
+        WeightSweepClassifier(learner, random_state=0),
+    ]
+
+
+def name(method):
+    return type(method).__name__
+
+
+every_method = pytest.mark.parametrize("method", methods(), ids=name)
+
+
+def noisy(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
+
+
+@every_method
+def test_it_may_be_the_last_step_of_a_pipeline_and_hold_one(method):
+    X, y = noisy()
+    outside = make_pipeline(StandardScaler(), clone(method)).fit(X, y)
+    inside = clone(method).set_params(estimator=make_pipeline(StandardScaler(), LOGISTIC)).fit(X, y)
+    for fitted in (outside, inside):
+        p = fitted.predict_proba(X)
+        assert p.shape == (120, 2)
+        assert np.allclose(p.sum(axis=1), 1)
+
+
+@every_method
+def test_a_grid_search_reaches_the_parameters_of_the_learner(method):
+    X, y = noisy()
+    search = GridSearchCV(method, {"estimator__C": [0.01, 1]}, cv=2, scoring="neg_log_loss").fit(X, y)
+    assert search.best_params_["estimator__C"] in (0.01, 1)
+
+
+@every_method
+def test_cross_val_predict_gives_probabilities(method):
+    X, y = noisy()
+    p = cross_val_predict(method, X, y, cv=3, method="predict_proba")
+    assert p.shape == (120, 2)
+    assert np.isfinite(p).all()
+
+
+@every_method
+def test_a_dumped_copy_estimates_as_the_original(method):
+    X, y = noisy()
+    fitted, file = clone(method).fit(X, y), io.BytesIO()
+    joblib.dump(fitted, file)
+    file.seek(0)
+    assert np.array_equal(joblib.load(file).predict_proba(X), fitted.predict_proba(X))
+
+
+@every_method
+def test_transformers_that_put_out_frames_may_stand_before_it(method):
+    X, y = noisy()
+    pipeline = make_pipeline(StandardScaler(), clone(method)).set_output(transform="pandas")
+    pipeline.fit(pd.DataFrame(X, columns=["a", "b", "c"]), y)
+    assert pipeline[-1].feature_names_in_.tolist() == ["a", "b", "c"]
+
+
+@every_method
+def test_columns_of_another_name_or_number_are_refused(method):
+    X, y = noisy()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    fitted = clone(method).fit(frame, y)
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict_proba(frame.rename(columns={"a": "z"}))
+    with pytest.raises(ValueError, match="2 features"):
+        clone(method).fit(X, y).predict_proba(X[:, :2])
+
+
+@every_method
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_array, sp.coo_array])
+def test_a_sparse_matrix_gives_what_the_dense_one_gives(method, kind):
+    X, y = noisy()
+    X[np.abs(X) < 0.7] = 0
+    sparse, dense = (clone(method).fit(given, y).predict_proba(given) for given in (kind(X), X))
+    assert np.allclose(sparse, dense, atol=1e-6)
+
+
+@every_method
+@pytest.mark.parametrize(
+    "names",
+    [["a", "b"], [False, True], [-1, 1], [2.0, 7.0], np.array(["x", "y"], object), pd.Categorical(["k", "l"])],
+    ids=lambda names: str(list(names)),
+)
+def test_labels_of_any_kind_give_the_same_probabilities(method, names):
+    X, y = noisy()
+    names = np.asarray(names)
+    renamed = clone(method).fit(X, names[y])
+    assert renamed.classes_.tolist() == names.tolist()
+    assert np.array_equal(renamed.predict_proba(X), clone(method).fit(X, y).predict_proba(X))
+    assert set(renamed.predict(X)) <= set(names.tolist())
+
+
+def test_texts_may_be_classified():
+    texts = ["good fun", "bad taste", "good food", "bad food", "fun fun", "bad bad"] * 10
+    y = ["up", "down"] * 30
+    for method in methods(make_pipeline(TfidfVectorizer(), LOGISTIC)):
+        p = method.fit(texts, y).predict_proba(["good", "bad"])
+        assert p[0, 1] > p[1, 1], name(method)
+
+
+class Spy(ClassifierMixin, BaseEstimator):
+    """Knows frames only, with a category; weights and probabilities as a logistic regression on the codes."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        self.model_ = LOGISTIC.__class__().fit(self.codes(X), y, sample_weight)
+        return self
+
+    def codes(self, X):
+        assert X["colour"].dtype == pd.CategoricalDtype(["blue", "red", "never seen"])
+        return np.column_stack([X["colour"].cat.codes, X["size"]])
+
+    def predict(self, X):
+        return self.model_.predict(self.codes(X))
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(self.codes(X))
+
+
+@pytest.mark.parametrize("method", methods(Spy()), ids=name)
+def test_a_frame_reaches_the_learner_with_its_categories(method):
+    X, y = noisy()
+    colours = pd.Categorical(np.where(X[:, 0] > 0, "red", "blue"), categories=["blue", "red", "never seen"])
+    frame = pd.DataFrame({"colour": colours, "size": X[:, 1]}, index=range(50, 170))
+    before = frame.copy()
+    p = method.fit(frame, pd.Series(y, index=frame.index)).predict_proba(frame)[:, 1]
+    assert p[X[:, 0] > 0].mean() > p[X[:, 0] <= 0].mean()
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_mixed_columns_go_through_a_column_transformer():
+    X, y = noisy()
+    frame = pd.DataFrame({"colour": np.where(X[:, 0] > 0, "red", "blue"), "size": X[:, 1]})
+    learner = make_pipeline(make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough"), LOGISTIC)
+    for method in methods(learner):
+        assert method.fit(frame, y).predict_proba(frame).shape == (120, 2), name(method)
+
+
+@every_method
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a"] * 120, "one class only"),
+        ([0.5, 1.5, 0.25] * 40, "(?i)continuous"),
+        ([1, "a"] * 60, "int and str|label"),
+        (["a", None] * 60, "60 of 120 labels are missing"),
+        ([0, 1], "inconsistent"),
+    ],
+    ids=["one class", "numbers", "mixed", "missing", "too few"],
+)
+def test_labels_that_are_none_are_refused_with_the_reason(method, y, message):
+    X, _ = noisy()
+    with pytest.raises(ValueError, match=message):
+        clone(method).fit(X, np.array(y, dtype=object) if isinstance(y[0], int) and "a" in y else y)

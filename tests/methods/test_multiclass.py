@@ -1,0 +1,130 @@
+"""More than two classes: one against the rest, and what is done where the estimates do not fit together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import BaggedVoteClassifier, ProbingClassifier, RelabelingClassifier, WeightSweepClassifier
+from probcal.methods.multiclass import joined
+
+quick = settings(max_examples=100, deadline=None, derandomize=True)
+TREE = DecisionTreeClassifier(min_samples_leaf=5)
+METHODS = [
+    ProbingClassifier(TREE, 15, random_state=0),
+    ProbingClassifier(TREE, 15, multiclass="normalised", random_state=0),
+    ProbingClassifier(TREE, 15, weighting="rejection", discretisation="uniform", random_state=0),
+    RelabelingClassifier(TREE, 15, random_state=0),
+    WeightSweepClassifier(TREE, random_state=0),
+    BaggedVoteClassifier(TREE, 15, random_state=0),
+    BaggedVoteClassifier(TREE, 15, voting="means", clip=(0.01, 0.99), random_state=0),
+]
+
+
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return train_test_split(X, np.array(["red", "white", "rose"])[y], random_state=0)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_the_estimates_of_a_row_sum_to_1_in_the_order_of_the_classes(method):
+    X_train, X_test, y_train, y_test = wine()
+    fitted = method.fit(X_train, y_train)
+    p = fitted.predict_proba(X_test)
+    assert fitted.classes_.tolist() == ["red", "rose", "white"]
+    assert p.shape == (len(X_test), 3)
+    assert np.allclose(p.sum(axis=1), 1, atol=1e-12)
+    assert (p >= 0).all()
+    assert np.mean(fitted.predict(X_test) == y_test) > 0.75
+    assert np.array_equal(fitted.predict(X_test), fitted.classes_[p.argmax(axis=1)])
+
+
+def test_the_last_class_gets_what_the_others_leave():
+    p = joined([np.array([0.2]), np.array([0.5])], "difference", (0.001, 0.999))
+    assert p[0] == pytest.approx([0.2, 0.5, 0.3], abs=1e-15)
+
+
+def test_where_the_others_leave_nothing_the_last_class_gets_the_least_and_the_row_is_divided_by_its_sum():
+    # .8 + .7 = 1.5 leave -.5: the last one gets .001, and 1.501 is the sum
+    p = joined([np.array([0.8]), np.array([0.7])], "difference", (0.001, 0.999))
+    assert p[0] == pytest.approx(np.array([0.8, 0.7, 0.001]) / 1.501, abs=1e-15)
+
+
+def test_unclipped_the_last_class_gets_zero_there():
+    p = joined([np.array([1.0]), np.array([1.0])], "difference", (0.0, 1.0))
+    assert p[0].tolist() == [0.5, 0.5, 0]
+
+
+def test_normalised_estimates_are_divided_by_their_sum():
+    p = joined([np.array([0.6]), np.array([0.4]), np.array([0.2])], "normalised", (0.0, 1.0))
+    assert p[0] == pytest.approx([0.5, 1 / 3, 1 / 6])
+
+
+def test_where_every_class_is_refused_all_are_as_likely():
+    p = joined([np.zeros(1)] * 4, "normalised", (0.0, 1.0))
+    assert p[0].tolist() == [0.25] * 4
+
+
+@pytest.mark.parametrize("multiclass", ["difference", "normalised"])
+@quick
+@given(arrays(float, st.tuples(st.integers(1, 5), st.integers(2, 6)), elements=st.floats(0, 1)))
+def test_whatever_is_joined_is_a_distribution(multiclass, estimates):
+    p = joined(list(estimates.T), multiclass, (0.001, 0.999))
+    assert np.allclose(p.sum(axis=1), 1, atol=1e-12)
+    assert (p > 0).all()
+
+
+@quick
+@given(arrays(float, (3, 4), elements=st.floats(0, 0.25)))
+def test_estimates_that_fit_together_are_left_as_printed(estimates):
+    p = joined(list(estimates.T), "difference", (0.0, 1.0))
+    assert np.allclose(p[:, :4], estimates, atol=1e-15)
+
+
+def test_k_minus_1_problems_are_probed_as_printed_and_k_when_normalised():
+    X, y = load_iris(return_X_y=True)
+    difference = ProbingClassifier(TREE, 5).fit(X, y)
+    normalised = ProbingClassifier(TREE, 5, multiclass="normalised").fit(X, y)
+    assert len(difference.probings_) == 2
+    assert len(normalised.probings_) == 3
+    assert difference.votes(X).shape == (150, 2)
+    assert not hasattr(difference, "thresholds_")
+
+
+def test_a_class_against_the_rest_is_the_two_class_probing_of_it():
+    X, y = load_iris(return_X_y=True)
+    several = ProbingClassifier(TREE, 15, random_state=0, multiclass="normalised").fit(X, y)
+    alone = ProbingClassifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0), 15).fit(X, y == 1)
+    assert np.array_equal(several.probings_[1].thresholds, alone.thresholds_)
+    assert np.abs(several.votes(X)[:, 1] - alone.votes(X)).mean() < 1
+
+
+def test_the_last_stage_of_several_classes_is_the_estimate():
+    X, y = load_iris(return_X_y=True)
+    fitted = ProbingClassifier(TREE, 12, random_state=0).fit(X, y)
+    stages = list(fitted.staged_predict_proba(X))
+    assert len(stages) == 12
+    assert np.array_equal(stages[-1], fitted.predict_proba(X))
+    assert np.array_equal(stages[4], ProbingClassifier(TREE, 5, random_state=0).fit(X, y).predict_proba(X))
+
+
+def test_probing_estimates_several_classes_better_than_the_tree_alone():
+    X_train, X_test, y_train, y_test = wine()
+    probing = ProbingClassifier(TREE, 50, random_state=0).fit(X_train, y_train)
+    tree = DecisionTreeClassifier(random_state=0).fit(X_train, y_train)
+    assert log_loss(y_test, probing.predict_proba(X_test)) < log_loss(y_test, tree.predict_proba(X_test))
+
+
+def test_a_class_that_a_bag_never_sees_gets_nothing_from_it():
+    X, y = np.arange(30.0)[:, None], np.array(["a"] * 15 + ["b"] * 14 + ["c"])
+    for voting in ("votes", "means"):
+        p = BaggedVoteClassifier(TREE, 8, voting=voting, random_state=0).fit(X, y).predict_proba(X)
+        assert p.shape == (30, 3)
+        assert np.allclose(p.sum(axis=1), 1)

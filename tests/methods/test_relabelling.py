@@ -1,0 +1,79 @@
+"""Halck's relabelling: which labels are changed, and what the classifiers then say."""
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier, RelabelingClassifier
+from probcal.methods.relabelling import relabelled
+from tests.stubs import Unweighted
+
+CLASSES = np.array([0, 1])
+
+
+@pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.6, 0.95])
+def test_rows_of_probability_p_become_as_likely_positive_as_negative(p):
+    rng = np.random.default_rng(0)
+    labels = (np.arange(400_000) < 400_000 * p).astype(int)
+    share = relabelled(labels, CLASSES, p, rng).mean()
+    assert share == pytest.approx(0.5, abs=0.005)
+
+
+@pytest.mark.parametrize(("p", "kept"), [(0.3, 1), (0.7, 0)])
+def test_only_one_class_is_relabelled_at_a_threshold(p, kept):
+    # below one half negatives become positive, so positives stay; above it the other way round
+    labels = np.tile([0, 1], 5000)
+    changed = relabelled(labels, CLASSES, p, np.random.default_rng(0)) != labels
+    assert not changed[labels == kept].any()
+    # (1/2 - .3) / (1 - .3) = 2/7 and 1 - 1/1.4 = 2/7
+    assert changed[labels != kept].mean() == pytest.approx(2 / 7, abs=0.02)
+
+
+def test_one_half_changes_no_label():
+    labels = np.tile([0, 1], 50)
+    assert np.array_equal(relabelled(labels, CLASSES, 0.5, np.random.default_rng(0)), labels)
+
+
+def test_the_labels_may_be_texts():
+    labels = np.array(["no", "yes"] * 50)
+    found = relabelled(labels, np.array(["no", "yes"]), 0.1, np.random.default_rng(0))
+    assert set(found) == {"no", "yes"}
+
+
+def test_a_known_probability_comes_back():
+    rng = np.random.default_rng(1)
+    truth = np.repeat([0.1, 0.5, 0.85], 4000)
+    y = (rng.random(12_000) < truth).astype(int)
+    fitted = RelabelingClassifier(DecisionTreeClassifier(max_depth=3), 31, random_state=0).fit(truth[:, None], y)
+    assert fitted.predict_proba([[0.1], [0.5], [0.85]])[:, 1] == pytest.approx([0.1, 0.5, 0.85], abs=0.05)
+
+
+def test_a_learner_without_weights_sees_all_rows_at_every_threshold():
+    X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
+    relabelling = RelabelingClassifier(Unweighted(), 3, random_state=0).fit(X, y)
+    assert [len(one.X_) for one in relabelling.estimators_] == [60] * 3
+
+
+def test_it_differs_from_probing_in_the_training_alone():
+    X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
+    relabelling = RelabelingClassifier(Unweighted(), 5, random_state=0).fit(X, y)
+    probing = ProbingClassifier(Unweighted(), 5, random_state=0).fit(X, y)
+    assert np.array_equal(relabelling.thresholds_, probing.thresholds_)
+    assert np.array_equal(relabelling.estimates_, probing.estimates_)
+
+
+def test_weights_need_a_learner_that_takes_them():
+    X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
+    with pytest.raises(ValueError, match="Unweighted cannot be fitted with weights"):
+        RelabelingClassifier(Unweighted(), 5).fit(X, y, np.ones(60))
+
+
+def test_two_processes_give_what_one_gives():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = (rng.random(100) < 1 / (1 + np.exp(-X[:, 0]))).astype(int)
+    one, two = (
+        RelabelingClassifier(DecisionTreeClassifier(max_depth=3), 9, random_state=4, n_jobs=jobs).fit(X, y).votes(X)
+        for jobs in (None, 2)
+    )
+    assert np.array_equal(one, two)

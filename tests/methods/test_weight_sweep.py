@@ -1,0 +1,109 @@
+"""The sweep over class weights: Bayes' rule, the three answers, and its relation to Probing."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier, WeightSweepClassifier
+from tests.stubs import Perfect, Stub
+
+Y = np.tile([0, 1], 20)
+X = np.linspace(0.01, 0.99, 40)[:, None]
+
+
+class Answers(Stub):
+    """Says what the pattern has at its level, whatever the row."""
+
+    def __init__(self, pattern=()):
+        self.pattern = pattern
+
+    def answer(self, x):
+        return self.pattern[round(self.threshold_ * 10) - 1]
+
+
+def interval(pattern, answer):
+    levels = np.arange(1, 10) / 10
+    return WeightSweepClassifier(Answers(pattern), levels, answer=answer).fit(X, Y).predict_interval(X[:1])[0].tolist()
+
+
+def test_a_perfect_learner_shows_the_posterior_between_two_levels():
+    fitted = WeightSweepClassifier(Perfect()).fit(X, Y)
+    low, high = fitted.predict_interval(X).T
+    assert np.array_equal(fitted.thresholds_, np.arange(1, 20) / 20)
+    assert ((low <= X[:, 0]) & (X[:, 0] <= high)).all()
+    assert np.allclose(fitted.predict_proba(X)[:, 1], (low + high) / 2)
+
+
+def test_the_weights_sum_to_the_number_of_rows_at_every_level():
+    fitted = WeightSweepClassifier(Perfect()).fit(X, Y)
+    assert [one.weights_.sum() for one in fitted.estimators_] == pytest.approx([40] * 19)
+
+
+def test_bayes_rule_holds_for_gaussians_of_equal_variance():
+    # means 0 and 1, variance 1, 300 : 700 rows: D(1|x) = 1 / (1 + (3/7) exp(1/2 - x)), equation 5 the right way up
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, 30_000), rng.normal(1, 1, 70_000)])[:, None]
+    y = np.repeat([0, 1], [30_000, 70_000])
+    fitted = WeightSweepClassifier(LogisticRegression(C=1e8)).fit(x, y)
+    points = np.linspace(-1.5, 2.5, 9)[:, None]
+    truth = 1 / (1 + 3 / 7 * np.exp(0.5 - points[:, 0]))
+    assert np.abs(fitted.predict_proba(points)[:, 1] - truth).max() < 0.025 + 0.015
+
+
+MONOTONE = (1, 1, 1, 0, 0, 0, 0, 0, 0)
+CROSSING = (1, 1, 0, 1, 0, 0, 1, 0, 0)
+
+
+@pytest.mark.parametrize("answer", ["isotonic", "bounds", "first_crossing"])
+def test_monotone_labels_have_one_answer(answer):
+    assert interval(MONOTONE, answer) == pytest.approx([0.3, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("isotonic", [0.4, 0.5]),  # four ones of nine
+        ("first_crossing", [0.2, 0.3]),  # the first 0 is at .3
+        ("bounds", [0.2, 0.8]),  # the last 1 is at .7
+    ],
+)
+def test_labels_that_cross_have_the_papers_three_answers(answer, expected):
+    assert interval(CROSSING, answer) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("answer", ["isotonic", "bounds", "first_crossing"])
+@pytest.mark.parametrize(("pattern", "expected"), [((0,) * 9, [0, 0.1]), ((1,) * 9, [0.9, 1])])
+def test_a_point_beyond_all_levels_lies_at_the_end(answer, pattern, expected):
+    assert interval(pattern, answer) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [DecisionTreeClassifier(max_depth=4, random_state=0), LinearSVC(max_iter=5000), GaussianNB()],
+    ids=["tree", "svm", "nb"],
+)
+def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.min(0)) / np.ptp(X, axis=0)
+    sweep = WeightSweepClassifier(learner, random_state=3).fit(X[::2], y[::2])
+    probing = ProbingClassifier(
+        learner, 19, loss="squared_error", discretisation="uniform", total_weight="n", clip=(0, 1), random_state=3
+    ).fit(X[::2], y[::2])
+    assert np.array_equal(sweep.votes(X), probing.votes(X))
+    assert np.array_equal(sweep.predict_proba(X), probing.predict_proba(X))
+
+
+@pytest.mark.parametrize("levels", [[], [0.5, 0.4], [0, 0.5], [0.5, 1], "0.5", [[0.5]], [0.2, 0.2]], ids=str)
+def test_levels_that_are_none_are_refused(levels):
+    with pytest.raises(ValueError, match="levels must be rising numbers within"):
+        WeightSweepClassifier(Perfect(), levels).fit(X, Y)
+
+
+def test_several_classes_have_no_single_interval():
+    fitted = WeightSweepClassifier(DecisionTreeClassifier()).fit(X, np.arange(40) % 3)
+    with pytest.raises(ValueError, match="two classes"):
+        fitted.predict_interval(X)

@@ -1,0 +1,160 @@
+"""Weights of rows: a row of weight two is the row twice, of weight zero none, however the learner takes them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import BaggedVoteClassifier, ProbingClassifier, RelabelingClassifier, WeightSweepClassifier
+from probcal.methods.direct import DirectClassifier
+from probcal.methods.fitting import fit_weighted, takes_weights
+from probcal.methods.importance import importance_weights
+from tests.stubs import Constant
+
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+DETERMINISTIC = [
+    ProbingClassifier(TREE, 15),
+    ProbingClassifier(LogisticRegression(C=1e3, tol=1e-8), 15, total_weight="n"),
+    WeightSweepClassifier(TREE),
+    DirectClassifier(TREE),
+]
+DRAWING = [
+    ProbingClassifier(TREE, 15, weighting="rejection", random_state=0),
+    ProbingClassifier(TREE, 15, weighting="costing", random_state=0),
+    BaggedVoteClassifier(TREE, 15, random_state=0),
+    RelabelingClassifier(TREE, 15, random_state=0),
+]
+
+
+def noisy(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = (rng.random(n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
+    return X, y, rng.integers(0, 4, n)
+
+
+@pytest.mark.parametrize("method", DETERMINISTIC, ids=str)
+def test_a_row_of_weight_k_is_the_row_k_times(method):
+    X, y, weight = noisy()
+    weighted = method.fit(X, y, weight).predict_proba(X)
+    repeated = method.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).predict_proba(X)
+    assert np.allclose(weighted, repeated, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", [*DETERMINISTIC, *DRAWING], ids=str)
+def test_a_row_of_no_weight_does_not_count(method):
+    X, y, _ = noisy()
+    weight = np.ones(150)
+    weight[y == 1] *= X[y == 1, 1] > 0
+    lower, even = (method.fit(X, y, given).predict_proba(X)[:, 1].mean() for given in (weight, np.ones(150)))
+    assert lower < even - 0.05
+
+
+@pytest.mark.parametrize("method", [*DETERMINISTIC, DRAWING[0], DRAWING[1], DRAWING[3]], ids=str)
+def test_weights_of_one_are_none(method):
+    X, y, _ = noisy()
+    assert np.array_equal(method.fit(X, y, np.ones(150)).predict_proba(X), method.fit(X, y).predict_proba(X))
+
+
+def test_total_weight_n_means_the_sum_of_the_weights():
+    weights = importance_weights(np.array([True, False, False]), 0.2, "n", np.array([2.0, 1.0, 3.0]))
+    # 4 * 2, 1, 3 sum to 12: scaled to 2 + 1 + 3 = 6
+    assert weights.tolist() == [4, 0.5, 1.5]
+
+
+def test_intervals_are_weighed_by_the_weight_that_lies_in_them():
+    # all votes are 1, so all rows lie in the last interval, whatever they weigh
+    X, y, weight = noisy()
+    plain, weighted = (ProbingClassifier(Constant(1), 6).fit(X, y, given) for given in (None, weight))
+    assert np.array_equal(plain.thresholds_, weighted.thresholds_)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0] * 149, "150 rows"),
+        ([[1.0]] * 150, "150 rows"),
+        ([-1.0] + [1.0] * 149, "negative"),
+        ([np.nan] + [1.0] * 149, "missing"),
+        ([0.0] * 150, "zero for all"),
+    ],
+    ids=["too few", "a column", "negative", "missing", "all zero"],
+)
+@pytest.mark.parametrize("method", [DETERMINISTIC[0], *DRAWING], ids=str)
+def test_weights_that_are_none_are_refused(method, weights, message):
+    X, y, _ = noisy()
+    with pytest.raises(ValueError, match=message):
+        method.fit(X, y, weights)
+
+
+def test_a_pipeline_takes_weights_where_its_last_step_does():
+    scaler = StandardScaler()
+    assert takes_weights(make_pipeline(scaler, TREE))
+    assert takes_weights(make_pipeline(scaler, make_pipeline(scaler, TREE)))
+    assert not takes_weights(make_pipeline(scaler, KNeighborsClassifier()))
+    assert not takes_weights(make_pipeline(scaler, "passthrough"))
+    assert not takes_weights(KNeighborsClassifier())
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_probing_a_pipeline_is_probing_its_last_step(nested):
+    X, y, _ = noisy()
+    inner = Pipeline([("again", StandardScaler()), ("tree", TREE)]) if nested else TREE
+    pipeline = Pipeline([("scale", StandardScaler()), ("last", inner)])
+    assert np.array_equal(
+        ProbingClassifier(pipeline, 15, random_state=0).fit(X, y).votes(X),
+        ProbingClassifier(TREE, 15, random_state=0).fit(X, y).votes(X),
+    )
+
+
+def test_a_learner_that_takes_none_is_sampled_by_probing_and_refused_elsewhere():
+    X, y, weight = noisy()
+    assert ProbingClassifier(KNeighborsClassifier(), 5).fit(X, y, weight + 0.5).votes(X).max() == 5
+    with pytest.raises(ValueError, match="KNeighborsClassifier cannot be fitted with weights"):
+        DirectClassifier(KNeighborsClassifier()).fit(X, y, weight)
+
+
+def unweighted_scaler():
+    return StandardScaler().set_fit_request(sample_weight=False)
+
+
+class TestWithMetadataRouting:
+    """scikit-learn's routing switched on: weights reach whoever asked for them."""
+
+    @pytest.fixture(autouse=True)
+    def routing(self):
+        with sklearn.config_context(enable_metadata_routing=True):
+            yield
+
+    def test_a_pipeline_gets_weights_by_its_last_steps_request(self):
+        X, y, weight = noisy()
+        asking = LogisticRegression().set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(unweighted_scaler(), asking)
+        assert takes_weights(pipeline)
+        fitted = fit_weighted(pipeline, X, y, weight.astype(float))
+        plain = LogisticRegression().fit(StandardScaler().fit_transform(X), y, weight)
+        assert np.allclose(fitted[-1].coef_, plain.coef_)
+
+    def test_a_method_in_a_pipeline_gets_weights_when_it_asks_for_them(self):
+        X, y, weight = noisy()
+        probing = ProbingClassifier(TREE, 9)
+        pipeline = make_pipeline(unweighted_scaler(), probing.set_fit_request(sample_weight=True))
+        routed = pipeline.fit(X, y, sample_weight=weight).predict_proba(X)
+        assert np.array_equal(routed, probing.fit(X, y, weight).predict_proba(X))
+        assert not np.array_equal(routed, probing.fit(X, y).predict_proba(X))
+
+    def test_a_grid_search_over_a_method_hands_weights_on(self):
+        X, y, weight = noisy()
+        probing = ProbingClassifier(TREE, 9).set_fit_request(sample_weight=True)
+        probing.set_score_request(sample_weight=True)
+        search = GridSearchCV(probing, {"n_probes": [3, 9]}, cv=2).fit(X, y, sample_weight=weight)
+        assert np.array_equal(
+            search.predict_proba(X), search.best_estimator_.fit(X, y, weight).predict_proba(X)
+        )
