@@ -24,6 +24,7 @@ regression: $(VENV)/.installed-test
 bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/harness.py
 	$(BIN)/python benchmarks/weka_bridge.py
+	$(BIN)/python benchmarks/peers.py
 
 clean:
 	rm -rf $(VENV) results/quickstart results/regression/predictions.bin

@@ -54,6 +54,11 @@ def parameter_names(component: type) -> list[str]:
     return [name for name in _signature(component) if name != "estimator"]
 
 
+def takes_a_learner(component: type) -> bool:
+    """Whether the first parameter of the constructor is ``estimator``, as a meta-estimator's is."""
+    return next(iter(_signature(component)), "") == "estimator"
+
+
 def unknown_parameters(component: type, params: Mapping[str, Any]) -> dict[str, str]:
     """Parameter -> what is wrong with it, for every name in ``params`` the constructor does not take."""
     if any(one.kind is one.VAR_KEYWORD for one in _signature(component).values()):

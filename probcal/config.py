@@ -20,7 +20,7 @@ from probcal.departures import Departure, DepartureEntry
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
-from probcal.metrics import METRICS
+from probcal.metrics import DEFAULT_METRICS, METRICS
 from probcal.resources import shipped
 from probcal.variants import Variant, entries, families, variants_of
 from probcal.yaml_file import YamlFile, validated
@@ -102,7 +102,7 @@ class ExperimentFile(_Part):
     combinations: dict[str, Annotated[list[MethodsHere], Field(min_length=1)]] = {}
     """Learner -> its methods, each alone or with parameters for this learner; all methods if not listed."""
     exceptions: list[DepartureEntry] = []
-    metrics: Annotated[list[str], Field(min_length=1)] = list(METRICS)
+    metrics: Annotated[list[str], Field(min_length=1)] = list(DEFAULT_METRICS)
     stages: list[str] = []
     """Metrics that are also taken after every stage of a method that has stages, as probing after each probe."""
 

@@ -7,13 +7,17 @@ the same cell leaves behind stays in the file; nothing refers to it.
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-ROW = np.dtype([("y", "<i1"), ("p", "<f8")])
-"""A test row: its label and its estimate."""
+
+@cache
+def _row(*columns: int) -> np.dtype:
+    """A test row: its label and its estimate, or as many estimates as there are classes, if more than two."""
+    return np.dtype([("y", "<i1"), ("p", "<f8", columns)])
 
 
 class Predictions:
@@ -24,28 +28,31 @@ class Predictions:
         self._file: IO[bytes] | None = None
 
     def add(self, y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
-        """Append (y, p), each (n_test,); returns where they are, as ``read`` wants it."""
+        """Append y, (n_test,), and p, (n_test,) or (n_test, n_classes); returns where they are, for ``read``."""
         if self._file is None:
             self._file = self.path.open("ab")
-        rows = np.empty(len(y), ROW)
+        rows = np.empty(len(y), _row(*p.shape[1:]))
         rows["y"], rows["p"] = y, p
         content = rows.tobytes()
         where = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
+        if p.ndim > 1:
+            where["columns"] = p.shape[1]
         self._file.write(content)
         self._file.flush()
         return where
 
     def read(self, where: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
-        """(y, p), each (n_test,), bit for bit as they were added; None when they are not there any more."""
+        """(y, p), bit for bit as they were added; None when they are not there any more."""
+        row = _row(where["columns"]) if "columns" in where else _row()
         try:
             with self.path.open("rb") as file:
                 file.seek(where["at"])
-                content = file.read(where["rows"] * ROW.itemsize)
+                content = file.read(where["rows"] * row.itemsize)
         except OSError:
             return None
         if _digest(content) != where["digest"]:
             return None
-        rows = np.frombuffer(content, ROW)
+        rows = np.frombuffer(content, row)
         return rows["y"].copy(), rows["p"].copy()
 
     def close(self) -> None:

@@ -180,7 +180,7 @@ class Store:
         return result.predictions is not None and self._predictions.path.is_file()
 
     def predictions(self, result: CellResult) -> tuple[np.ndarray, np.ndarray]:
-        """(y, p) behind a result, each (n_test,). Raises StoreError when they are not there any more."""
+        """(y, p) behind a result, as they were added. Raises StoreError when they are not there any more."""
         found = self._predictions.read(result.predictions) if result.predictions else None
         if found is None:
             raise StoreError(f"{self._predictions.path} does not hold the predictions behind {result.id}")
@@ -232,6 +232,7 @@ class Store:
     def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
         """Keep one result, and the predictions behind it, so that a kill after this loses nothing.
 
+        ``y``: (n_test,) labels. ``p``: (n_test,) estimates, or (n_test, n_classes) for more than two classes.
         Raises StoreError when the folder cannot be written to any more.
         """
         if self._cells is None:

@@ -116,7 +116,7 @@ def test_a_split_that_leaves_no_rows_is_told_by_the_card_before_any_data_are_rea
         ("delimited\n", "delimited\n    column_names: {q: a, r: a}\n", 7, 'two columns would be called "a"'),
         ("title: Mine\n", "title: Mine\nmissing_codes: {a: [many]}\n", 3, '"many" of a is not a number'),
         (CARD[CARD.index("files:") :], "", 1, 'a card needs a source: "files", "openml" or "bundled"'),
-        (CARD[CARD.index("files:") :], "bundled: {loader: load_iris}\n", 7, "bundled.loader must be"),
+        (CARD[CARD.index("files:") :], "bundled: {loader: load_diabetes}\n", 7, "bundled.loader must be"),
     ],
 )  # fmt: skip
 def test_a_fault_of_a_card_is_told_once_with_its_line(here, old, new, line, message):

@@ -9,9 +9,10 @@ PACKAGE = Path(__file__).parents[1] / "probcal"
 COMMON = {"errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components"}
 MAY_KNOW = {
     "data": {"data"},
-    "metrics": set(),
+    "metrics": {"metrics"},
     "methods": {"methods"},
     "learners": {"learners", "methods"},
+    "contract": {"contract", "learners", "methods"},
     "predictions": set(),
     "store": {"predictions"},
     "paper": {"paper"},

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from probcal.check.experiment import Checked
 
-_RANGES = {"cxe": (0.0, math.inf), "rms": (0.0, math.inf), "auc": (0.0, 1.0), "c_emp": (0.0, math.inf)}
+_SHARE, _LOSS = (0.0, 1.0), (0.0, math.inf)
+_RANGES = {"cxe": _LOSS, "rms": _LOSS, "auc": _SHARE, "c_emp": _LOSS, "ece": _SHARE, "ks": _SHARE, "c_emp_p": _SHARE}
 _EPSILON = 1e-9
 
 

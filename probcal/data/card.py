@@ -7,27 +7,26 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from probcal.data.sources import BundledSource, Count, FileSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.resources import shipped
 from probcal.yaml_file import YamlFile, validated
 
-Item = TypeVar("Item")
-Some = Annotated[list[Item], Field(min_length=1)]
-Count = Annotated[int, Field(gt=0, strict=True)]
 ColumnKind = Literal["numeric", "nominal", "infer", "ignore", "target"]
 Label = Annotated[str, Field(coerce_numbers_to_str=True)]
-ColumnNames = dict[str, str] | Literal["by position"]
-"""Name in a source -> name on the card, where they differ; or the card's names in the source's order."""
 
 _RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
 _MOST_COLUMNS = 100_000
-_SEPARATORS = frozenset("!#$%&*+,-./:;<=>?@^_|~ \t\\")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
-_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+
+"""What a number looks like on a card and in its files."""
+_NAME_POSITIVE = '; name the labels that make y = 1, or say "task: multiclass"'
+FOR_TWO = 'for two, leave out "task" and name the positive one'
 
 
 class _Part(BaseModel):
@@ -38,12 +37,6 @@ def _name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f'name: "{name}" may hold only small letters, digits, - and _, at most 100')
     return name
-
-
-def _separator(separator: str) -> str:
-    if separator != "whitespace" and separator not in _SEPARATORS:
-        raise ValueError(f'separator: "{separator}" is not one of {"".join(sorted(_SEPARATORS))!r}, nor "whitespace"')
-    return separator
 
 
 class Split(_Part):
@@ -78,71 +71,6 @@ class Expectation(_Part):
     """sha256 of the finished Dataset (see ``Dataset.fingerprint``): every source must give these bytes."""
 
 
-class LabelFile(_Part):
-    """A file that holds the target of another file's rows."""
-
-    name: str
-    sha256: str | None = None
-    key: str | None = None
-    """The column, in both files, that ties a label to its row; line by line unless given."""
-
-
-class DataFile(_Part):
-    """One original file. ``sha256`` is of the content, unpacked if the file is kept as .gz or .xz."""
-
-    name: Annotated[str, Field(min_length=1)]
-    sha256: str | None = None
-    labels: LabelFile | None = None
-    skip_lines: list[Count] = []
-    """Lines known to be malformed, counted from 1."""
-
-
-class FileSource(_Part):
-    """One complete set of original files, read in this order one after the other."""
-
-    format: Literal["delimited", "arff"]
-    files: Some[DataFile]
-    separator: Annotated[str, AfterValidator(_separator)] = ","
-    """The character between two fields; ``whitespace`` for any run of blanks and tabs."""
-    header: bool = False
-    """The first line names the columns. Without it they are the card's, in the card's order."""
-    missing: list[str] = ["?", ""]
-    comment: str | None = None
-    """Lines that start with this are not data."""
-    label_until: str | None = None
-    """The label ends before the first of these characters: adult's ``>50K.``, sick's ``sick.|2059``."""
-    rename: dict[str, dict[str, str]] = {}
-    """Column -> value in this source -> value as in the original file."""
-    column_names: ColumnNames = {}
-    first_rows: Count | None = None
-    """Only so many rows from the top belong to this data set (Weka's sick.arff holds the test file too)."""
-
-
-class OpenMLSource(_Part):
-    """The data set on OpenML, and how its rows and values differ from the original file."""
-
-    id: int
-    version: int
-    name: str
-    """Compared without regard to upper and lower case, which OpenML's own pages mix."""
-    target: str
-    """What OpenML calls the card's target; ``column_names`` is about the other columns."""
-    column_names: ColumnNames = {}
-    rename: dict[str, dict[str, str]] = {}
-    """Column of the card -> value on OpenML -> value as in the original file. A column that has only
-    true and false there, however it spells them, arrives as ``"true"`` and ``"false"``."""
-    first_rows: Count | None = None
-    """Only so many rows from the top belong to this data set (sick is merged on OpenML)."""
-    test_rows_first: Count | None = None
-    """So many rows at the top are the test part and move behind the others (adult)."""
-
-
-class BundledSource(_Part):
-    """A data set that comes with scikit-learn, by the name of its loader."""
-
-    loader: Literal["load_breast_cancer", "load_digits", "load_wine"]
-
-
 class Card(_Part):
     """Everything that probcal knows about one data set."""
 
@@ -156,8 +84,10 @@ class Card(_Part):
     """Where it comes from and what a user should know, in a sentence or two."""
     columns: dict[str, ColumnKind]
     """In file order. ``f1..f78`` stands for a range; ``*`` for all other columns of the header."""
-    positive: Some[Label]
-    """The labels that make y = 1; all others make y = 0."""
+    task: Literal["binary", "multiclass"] = "binary"
+    """``multiclass`` makes every label a class of its own; ``binary`` tells positive labels from the others."""
+    positive: list[Label] = []
+    """The labels that make y = 1; all others make y = 0. Of a binary card only."""
     split: Split
     drop_unlabelled: bool = False
     expect: Expectation
@@ -176,6 +106,16 @@ class Card(_Part):
     def _one_label_or_many(cls, value: object) -> object:
         return value if isinstance(value, list) else [value]
 
+    @field_validator("positive")
+    @classmethod
+    def _fits_the_task(cls, positive: list[str], info: ValidationInfo) -> list[str]:
+        task = info.data.get("task")
+        if task == "binary" and not positive:
+            raise ValueError(f"positive must not be empty{_NAME_POSITIVE}")
+        if task == "multiclass" and positive:
+            raise ValueError('positive: with "task: multiclass" every label is a class of its own; remove this key')
+        return positive
+
     @field_validator("columns")
     @classmethod
     def _expand_ranges(cls, columns: dict[str, str]) -> dict[str, str]:
@@ -190,15 +130,11 @@ class Card(_Part):
     @field_validator("expect")
     @classmethod
     def _counts_agree(cls, expect: Expectation, info: ValidationInfo) -> Expectation:
-        classes, split, positive = expect.classes, info.data.get("split"), info.data.get("positive", [])
+        classes, split = expect.classes, info.data.get("split")
         if classes is not None:
             if sum(classes.values()) != expect.rows:
                 raise ValueError(f"expect: the classes add up to {sum(classes.values())} of {expect.rows} rows")
-            for label in positive:
-                if label not in classes:
-                    raise ValueError(f'expect: the positive label "{label}" is not among {list(classes)}')
-            if len(classes) < 2 or set(classes) <= set(positive):
-                raise ValueError(f"expect: a positive and a negative label are needed, the classes are {list(classes)}")
+            _check_classes(list(classes), info.data.get("task"), info.data.get("positive", []))
         n_train = split.n_train(expect.rows) if split is not None else 1
         if n_train < 1:
             raise ValueError(f"expect: of {expect.rows} rows, the split leaves none to train on")
@@ -211,7 +147,7 @@ class Card(_Part):
     def _codes_have_columns(cls, codes: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
         _known("missing_codes", codes, info)
         for name, code in ((name, code) for name, of_column in codes.items() for code in of_column):
-            if not _NUMBER.fullmatch(code):
+            if not NUMBER.fullmatch(code):
                 raise ValueError(f'missing_codes: "{code}" of {name} is not a number')
         return codes
 
@@ -238,11 +174,25 @@ class Card(_Part):
     @cached_property
     def digest(self) -> str:
         """A hash of all on the card that can change the data, for the cache and for staleness."""
-        said = self.model_dump_json(exclude={"like", "reading_of", "title", "about", "no_openml"})
+        unsaid = {"like", "reading_of", "title", "about", "no_openml"}
+        if self.task == "binary":  # as it was before there were others: what is in a cache stays good
+            unsaid.add("task")
+        said = self.model_dump_json(exclude=unsaid)
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+def _check_classes(classes: list[str], task: str | None, positive: list[str]) -> None:
+    for label in positive:
+        if label not in classes:
+            raise ValueError(f'expect: the positive label "{label}" is not among {classes}')
+    if task == "multiclass":
+        if len(classes) < 3:
+            raise ValueError(f"expect: a multiclass card needs three labels, the classes are {classes}; {FOR_TWO}")
+    elif len(classes) < 2 or set(classes) <= set(positive):
+        raise ValueError(f"expect: a positive and a negative label are needed, the classes are {classes}")
 
 
 def _range(name: str) -> list[str]:
@@ -300,7 +250,10 @@ def read_card(path: Path) -> Card:
     if unlike := list(_unknown_card(file, "like")):
         raise FileProblems(file.path, [*file.problems, *unlike])  # what it would give cannot be missed
     if like := file.data.get("like"):
-        file.data = {**_inherited(str(like)), **file.data}
+        inherited = _inherited(str(like))
+        if file.data.get("task") == "multiclass":
+            inherited.pop("positive", None)
+        file.data = {**inherited, **file.data}
     return validated(Card, file, more=[*_unknown_card(file, "reading_of"), *_faults_between_keys(file)])
 
 
@@ -327,6 +280,8 @@ def _faults_between_keys(file: YamlFile) -> Iterator[Problem]:
     name = file.data.get("name")
     if isinstance(name, str) and _NAME.fullmatch(name) and name != file.path.stem:
         yield Problem(file.line(("name",)), f'the name must be that of the file, "{file.path.stem}"')
+    if "positive" not in file.data and file.data.get("task", "binary") == "binary":
+        yield Problem(1, f'the key "positive" is missing{_NAME_POSITIVE}')
     columns = file.data.get("columns")
     if isinstance(columns, dict) and all(kind in ("ignore", "target") for kind in columns.values()):
         yield Problem(file.line(("columns",)), "columns: none is numeric, nominal or infer: nothing to learn from")

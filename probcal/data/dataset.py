@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from probcal.data.card import Card
+from probcal.data.card import FOR_TWO, NUMBER, Card
 from probcal.errors import DataError, RowError, did_you_mean
 
+_MOST_CLASSES = 128
+"""As many as int8 can count from 0; a column with more is hardly one of classes."""
 _LIKE_MISSING = frozenset(("nan", "na", "n/a", "none", "null"))
 """How other programs write a missing label; read as a class, it would quietly become a negative one."""
 
@@ -21,7 +23,8 @@ class Dataset:
     """Rows ready for a learner.
 
     ``X``: (n_rows, n_columns) frame of float64 columns (NaN = missing) and categorical columns with
-    sorted string categories (NaN = missing). ``y``: (n_rows,) int8, 1 for the positive class.
+    sorted string categories (NaN = missing). ``y``: (n_rows,) int8, 1 for the positive class; on a multiclass card 0 to
+    n_classes - 1, the place of the row's label among the sorted labels (see ``in_order``).
     """
 
     card: Card
@@ -72,7 +75,7 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     labels = rows[card.target].map(as_text).to_numpy(object)
     _check_labels(card, labels)
     columns = {name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)}
-    dataset = Dataset(card, pd.DataFrame(columns), np.isin(labels, card.positive).astype(np.int8))
+    dataset = Dataset(card, pd.DataFrame(columns), _codes(card, labels))
     if card.split.kind == "holdout":
         dataset = _in_sorted_order(dataset)
     check(dataset)
@@ -114,14 +117,38 @@ def _check_labels(card: Card, labels: np.ndarray) -> None:
             f"{card.name}: {found[doubtful[0]]} rows have the label {doubtful[0]!r} in column {card.target!r}, as if "
             'it were missing; name it under "missing" of the files, or under "classes" if it is one'
         )
-    if not set(card.positive) & set(found):
+    if card.task == "multiclass":
+        _check_number_of_classes(card, sorted(found))
+    elif not set(card.positive) & set(found):
         raise DataError(
             f"{card.name}: no row has the positive label {card.positive}; the labels are {sorted(found)}"
         )
-    if set(found) <= set(card.positive):
+    elif set(found) <= set(card.positive):
         raise DataError(f"{card.name}: every row has a positive label {card.positive}; two are needed")
     if card.expect.classes is not None and found != card.expect.classes:
         raise DataError(f"{card.name}: the classes are {found}, the card expects {card.expect.classes}")
+
+
+def _check_number_of_classes(card: Card, labels: list[str]) -> None:
+    where = f"{card.name}: column {card.target!r} of a multiclass card holds"
+    if len(labels) < 3:
+        raise DataError(f"{where} the labels {labels} only; {FOR_TWO}")
+    if len(labels) > _MOST_CLASSES:
+        raise DataError(f"{where} {len(labels)} labels, at most {_MOST_CLASSES} are taken; is it the right column?")
+
+
+def in_order(labels: Iterable[str]) -> list[str]:
+    """The distinct labels, sorted: by number where all are numbers ("10" after "9"), otherwise as text."""
+    distinct = sorted(set(labels))
+    return sorted(distinct, key=float) if all(map(NUMBER.fullmatch, distinct)) else distinct
+
+
+def _codes(card: Card, labels: np.ndarray) -> np.ndarray:
+    """(n_rows,) int8, the y of the Dataset."""
+    if card.task == "binary":
+        return np.isin(labels, card.positive).astype(np.int8)
+    place = {label: number for number, label in enumerate(in_order(labels))}
+    return np.array([place[label] for label in labels], dtype=np.int8)
 
 
 def _kinds(card: Card, rows: pd.DataFrame) -> Iterable[tuple[str, str]]:

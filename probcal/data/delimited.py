@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from probcal.data.card import FileSource
+from probcal.data.sources import FileSource
 from probcal.data.text_columns import stacked, text_column
 from probcal.errors import DataError
 

@@ -13,9 +13,10 @@ from pathlib import Path
 import pandas as pd
 
 from probcal.data.arff_file import read_arff
-from probcal.data.card import Card, DataFile, FileSource, LabelFile
+from probcal.data.card import Card
 from probcal.data.dataset import as_text
 from probcal.data.delimited import line_numbers, read_delimited
+from probcal.data.sources import DataFile, FileSource, LabelFile
 from probcal.data.text_columns import respelt, stacked, text_column
 from probcal.errors import DataError, did_you_mean
 

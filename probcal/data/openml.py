@@ -14,8 +14,9 @@ from typing import Any
 import pandas as pd
 
 from probcal.data import openml_download
-from probcal.data.card import Card, OpenMLSource
+from probcal.data.card import Card
 from probcal.data.dataset import as_text
+from probcal.data.sources import OpenMLSource
 from probcal.errors import DataError, MissingData
 
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from probcal.learners.kernel_density import KernelDensity
-from probcal.methods.training_set import two_classes
+from probcal.methods.training_set import row_weights, two_classes
 
 _SMALLEST = 1e-75
 """Weka's floor for the probability of one value given a class."""
@@ -35,7 +35,8 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         Raises ValueError for infinite values, weights that are not as said, and all but two classes.
         """
         labels, self.classes_ = two_classes(X, y)
-        weights = _weights(sample_weight, len(labels))
+        weights = row_weights(sample_weight, len(labels))
+        weights = np.ones(len(labels)) if weights is None else weights
         positive = labels == self.classes_[1]
         by_class = np.array([weights[~positive].sum(), weights[positive].sum()])
         self.log_prior_ = np.log((by_class + 1) / (by_class.sum() + 2))
@@ -66,7 +67,8 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """(n_rows,) labels; a tie goes to the first class, as in Weka."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        log_odds = self.decision_function(X)
+        return self.classes_[(log_odds > 0).astype(int)]
 
 
 def _columns(X: Any) -> list[pd.Series]:
@@ -76,15 +78,6 @@ def _columns(X: Any) -> list[pd.Series]:
 
 def _names(X: Any) -> list[Any]:
     return list(X.columns) if isinstance(X, pd.DataFrame) else []
-
-
-def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError(f"sample_weight must hold a finite number, 0 or more, for each of the {n_rows} rows")
-    return weights
 
 
 def _fit_column(column: pd.Series, positive: np.ndarray, weights: np.ndarray) -> _Nominal | _Numeric:

@@ -26,13 +26,21 @@ METHODS: dict[str, Builtin] = {
         "probcal.methods.beta.BetaCalibrationClassifier", f"beta calibration (needs {_EXTRA})", label="Beta"
     ),
     "temperature": Builtin(
-        "sklearn.calibration.CalibratedClassifierCV",
-        "the learner's cross-validated scores divided by one temperature",
-        {"method": "temperature", "ensemble": False},
+        "probcal.methods.temperature.TemperatureClassifier",
+        "the learner's scores divided by one temperature (needs scikit-learn 1.8)",
         label="Temp",
-        needs="scikit-learn 1.8 or newer",
     ),
     "probing": Builtin(
         "probcal.methods.probing.ProbingClassifier", "100 importance-weighted classifiers", label="Prob"
+    ),
+    "relabelling": Builtin(
+        "probcal.methods.relabelling.RelabelingClassifier",
+        "100 classifiers of randomly changed labels (Halck)",
+        label="Relab",
+    ),
+    "weight_sweep": Builtin(
+        "probcal.methods.weight_sweep.WeightSweepClassifier",
+        "a classifier at each of 19 class weights (Nalbantov & Ivanov)",
+        label="Sweep",
     ),
 }

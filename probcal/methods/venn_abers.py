@@ -58,7 +58,8 @@ class VennAbersClassifier(ProbabilityMethod):
         ``"cross"``: the rows of each fold calibrate a classifier trained on the other folds, and the folds are merged
         by geometric means, GM(p1) / (GM(1 - p0) + GM(p1)).
     scores : ``"decision_function"``, ``"log_odds"``, ``"probability"``, or ``"auto"``, the first of these that the
-        classifier offers. Only their order counts; scores that agree to ten digits of the largest are equal.
+        classifier offers. Only their order counts, so ``"probability"`` is read as its log-odds; scores that agree to
+        ten digits of the largest are equal.
     holdout_size : for ``"inductive"``: the share of rows that calibrate, or their number.
     cv : for ``"cross"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
         (rows to learn from, rows to calibrate on).
@@ -158,7 +159,9 @@ class VennAbersClassifier(ProbabilityMethod):
         return [_Predictor.fit(scores[:, column], labels[rows] == label) for column, label in enumerate(mapped)]
 
     def _scores(self, learner: Any, X: Any) -> np.ndarray:
-        return class_scores(learner, X, self.scores, len(self.classes_))
+        # the log-odds have the order of the probabilities, and keep those next to 0 and 1 apart when rounded
+        wanted: Scores = "log_odds" if self.scores == "probability" else self.scores
+        return class_scores(learner, X, wanted, len(self.classes_))
 
     def _merged(self, X: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         """(1 - GM(1 - p0), GM(p1)) of each mapped class, (n_rows,) each; GM is over the folds."""

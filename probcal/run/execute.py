@@ -8,7 +8,7 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -19,7 +19,7 @@ from probcal.data.card import Card
 from probcal.data.encode import NumericEncoder
 from probcal.data.load import load
 from probcal.data.splits import split_rows, stream_seed
-from probcal.methods.binary import fresh_copy
+from probcal.methods.fitting import fresh_copy
 from probcal.metrics import all_metrics
 from probcal.run.plan import Cell
 from probcal.store import CellResult
@@ -27,7 +27,11 @@ from probcal.store import CellResult
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a cell with the labels and estimates behind it, (n_test,) each; None if it failed."""
+    """The result of a cell with the labels and estimates behind it, None if it failed.
+
+    ``y``: (n_test,) int8. ``p``: (n_test,) estimates of P(y = 1), or (n_test, n_classes) where there are more
+    than two classes.
+    """
 
     result: CellResult
     y: np.ndarray | None = None
@@ -50,28 +54,26 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     }
     given: list[warnings.WarningMessage] = []
     try:
-        X_train, y_train, X_test, y_test = _rows(
-            cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding
-        )
-        row |= {"n_train": len(y_train), "n_test": len(y_test)}
+        rows = _rows(cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding)
+        row |= {"n_train": len(rows.y_train), "n_test": len(rows.y_test)}
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
-            estimator = _fitted(cell, _untouched(X_train), y_train)
+            estimator = _fitted(cell, rows)
             if cell.stages and hasattr(estimator, "staged_predict_proba"):
-                p, row["stages"] = _stages(estimator, _untouched(X_test), y_test, cell.stages)
+                p, row["stages"] = _stages(estimator, rows, cell.stages)
             else:
-                p = _positive(estimator.predict_proba(_untouched(X_test)))
+                p = _estimates(estimator.predict_proba(_untouched(rows.X_test)), rows)
         row["seconds"] = _since(start)
-        result = CellResult(status="done", metrics=all_metrics(y_test, p), warnings=_counted(given), **row)
-        return Outcome(result, y_test, p)
+        result = CellResult(status="done", metrics=all_metrics(rows.y_test, p), warnings=_counted(given), **row)
+        return Outcome(result, rows.y_test, p)
     except (Exception, SystemExit) as error:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
         row["seconds"] = _since(start)
         return Outcome(CellResult(status="failed", warnings=_counted(given), **row))
 
 
-def _fitted(cell: Cell, X_train: Any, y_train: np.ndarray) -> Any:
+def _fitted(cell: Cell, rows: _Rows) -> Any:
     seed = stream_seed(cell.seed, "fit", cell.id) % 2**31
     method, method_class = cell.column.method, import_class(cell.column.method.path)
     learner, params = _build(cell.column.learner), method.params
@@ -80,25 +82,38 @@ def _fitted(cell: Cell, X_train: Any, y_train: np.ndarray) -> Any:
     else:  # a meta-estimator that draws nothing itself: the learner's own draws are all that need a seed
         learner = fresh_copy(learner, np.random.default_rng(seed))
     estimator = method_class(learner, **params)
-    estimator.fit(X_train, y_train)
+    more = {"X_test": _untouched(rows.X_test)} if getattr(estimator, "needs_test_rows", False) else {}
+    estimator.fit(_untouched(rows.X_train), rows.y_train, **more)
     return estimator
 
 
-def _stages(
-    estimator: Any, X_test: Any, y_test: np.ndarray, metrics: tuple[str, ...]
-) -> tuple[np.ndarray, dict[str, list[float]]]:
+def _stages(estimator: Any, rows: _Rows, metrics: tuple[str, ...]) -> tuple[np.ndarray, dict[str, list[float]]]:
     """(the estimates of the last stage, which are the method's own; metric -> its value after every stage)."""
     measured: dict[str, list[float]] = {metric: [] for metric in metrics}
-    for estimates in estimator.staged_predict_proba(X_test):
-        p = _positive(estimates)
-        values = all_metrics(y_test, p)
+    for estimates in estimator.staged_predict_proba(_untouched(rows.X_test)):
+        p = _estimates(estimates, rows)
+        values = all_metrics(rows.y_test, p)
         for metric in metrics:
             measured[metric].append(values[metric])
     return p, measured
 
 
-def _positive(estimates: np.ndarray) -> np.ndarray:
-    return np.asarray(estimates[:, 1], dtype=np.float64)
+def _estimates(estimates: Any, rows: _Rows) -> np.ndarray:
+    """float64: (n_test,) of the positive class, or (n_test, n_classes) where there are more than two.
+
+    Raises ValueError for another shape than (n_test, n_classes of the training rows).
+    """
+    estimates = np.asarray(estimates, dtype=np.float64)
+    expected = len(rows.y_test), len(rows.seen)
+    if estimates.shape != expected:
+        raise ValueError(
+            f"predict_proba gave an array of shape {estimates.shape}, not {expected}: a row for each test row and"
+            " a column for each class of the training rows"
+        )
+    if expected[1] < rows.n_classes:  # a class that no training row has is held impossible
+        of_those_seen, estimates = estimates, np.zeros((expected[0], rows.n_classes))
+        estimates[:, rows.seen] = of_those_seen
+    return estimates[:, 1] if rows.n_classes == 2 else estimates
 
 
 @cache
@@ -118,16 +133,30 @@ def _since(start: float) -> float:
     return round(time.perf_counter() - start, 6)
 
 
+class _Rows(NamedTuple):
+    """A split: inputs with n_train and n_test rows, int8 labels, and what classes there are."""
+
+    X_train: Any
+    y_train: np.ndarray
+    X_test: Any
+    y_test: np.ndarray
+    seen: np.ndarray
+    """The classes that the training rows have, sorted."""
+    n_classes: int
+    """How many the data set has: a random split may leave a rare class out of its training rows."""
+
+
 @lru_cache(maxsize=2)
-def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding: str) -> tuple[Any, ...]:
-    """(X_train, y_train, X_test, y_test); an encoding is learned on the training rows alone."""
+def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding: str) -> _Rows:
+    """The rows of a split; an encoding is learned on the training rows alone."""
     dataset = load(card)
     train, test = (rows[:max_rows] for rows in split_rows(card, len(dataset.y), repetition, seed))
     X_train, X_test = _safe_indexing(dataset.X, train), _safe_indexing(dataset.X, test)
     if encoding == "numeric":
         encoder = NumericEncoder().fit(X_train)
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
-    rows = X_train, dataset.y[train], X_test, dataset.y[test]
+    y_train = dataset.y[train]
+    rows = _Rows(X_train, y_train, X_test, dataset.y[test], np.unique(y_train), int(dataset.y.max()) + 1)
     for part in rows:
         if isinstance(part, np.ndarray):
             part.flags.writeable = False  # shared between cells: none may change what the next one sees

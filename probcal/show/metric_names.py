@@ -21,6 +21,9 @@ _KNOWN = {
     "rms": MetricName("RMS", "Root mean squared error"),
     "auc": MetricName("AUC", "Area under the ROC curve", larger_is_better=True),
     "c_emp": MetricName("c_emp", "Empirical calibration error c_emp"),
+    "ece": MetricName("ECE", "Expected calibration error (15 bins of equal width)"),
+    "ks": MetricName("KS", "Kolmogorov-Smirnov calibration error"),
+    "c_emp_p": MetricName("p(c_emp)", "P-value of c_emp if calibrated", larger_is_better=True),
 }
 TABLES_1_TO_3 = ("cxe", "rms", "auc")
 

@@ -1,9 +1,9 @@
-"""The data sets that come with scikit-learn, as two classes."""
+"""The data sets that come with scikit-learn, as two classes or as all that they have."""
 
 from __future__ import annotations
 
 import pytest
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from probcal.data.bundled import bundled_rows
 from probcal.data.dataset import assemble
@@ -12,19 +12,22 @@ from tests.data.small_cards import make_card, shipped_card
 
 
 @pytest.mark.parametrize(
-    ("name", "load", "is_positive"),
+    ("name", "load", "y_of"),
     [
         ("wisconsin", load_breast_cancer, lambda target: target == 0),
         ("digits-odd", load_digits, lambda target: target % 2 == 1),
         ("wine-first", load_wine, lambda target: target == 0),
+        ("iris", load_iris, lambda target: target),
+        ("wine", load_wine, lambda target: target),
+        ("digits", load_digits, lambda target: target),
     ],
 )
-def test_rows_and_labels_are_those_of_scikit_learn(name, load, is_positive):
+def test_rows_and_labels_are_those_of_scikit_learn(name, load, y_of):
     card = shipped_card(name)
     dataset = assemble(card, bundled_rows(card))
     data, target = load(return_X_y=True)
     ours = sorted([*row, label] for row, label in zip(dataset.X.to_numpy().tolist(), dataset.y.tolist(), strict=True))
-    theirs = sorted([*row, int(is_positive(label))] for row, label in zip(data.tolist(), target, strict=True))
+    theirs = sorted([*row, int(y_of(label))] for row, label in zip(data.tolist(), target, strict=True))
     assert ours == theirs
     assert dataset.fingerprint() == card.expect.fingerprint
 

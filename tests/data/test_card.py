@@ -55,6 +55,10 @@ def test_a_sound_card_is_read(tmp_path):
         ("holdout, train_fraction: 0.66", "standard, train: 10", 9, "10 training rows of 10 leave none to test"),
         ("rename: {a:", "rename: {b04:", 13, 'rename: the card has no column "b04"; did you mean "b03"?'),
         ("  a: numeric\n", '  "*": numeric\n', 13, 'the column "*" needs a file with a header'),
+        ("positive: 1\n", "", 1, 'the key "positive" is missing; name the labels that make y = 1, or say "task: multi'),
+        ("positive: 1\n", "positive: 1\ntask: multiclass\n", 7, 'with "task: multiclass" every label is a class of'),
+        ("positive: 1\n", "task: multiclass\n", 9, "a multiclass card needs three labels, the classes are ['0', '1']"),
+        ("positive: 1\n", "task: multi\n", 7, 'task must be "binary" or "multiclass", not \'multi\'; did you mean'),
         ("title: Mine", "titel: Mine", 2, 'unknown key "titel"; did you mean "title"?'),
         ("{name: mine.csv}", '{name: mine.csv, labels: {name: t, keys: id}}', 17, 'unknown key "keys"'),
         ("rename: {a: {x: 1}}", 'separator: "::"', 15, "separator"),
@@ -72,6 +76,18 @@ def test_a_fault_is_named_with_its_line(tmp_path, old, new, line, message):
 def test_a_card_needs_a_source(tmp_path):
     found = problems(tmp_path, SOUND[SOUND.index("files:\n  -") :], "files: []\n")
     assert found == [(1, 'a card needs a source: "files", "openml" or "bundled"')]
+
+
+def test_a_multiclass_card_names_no_positive_label(tmp_path):
+    several = SOUND.replace("positive: 1\n", "task: multiclass\n").replace("{0: 7, 1: 3}", "{a: 5, b: 3, c: 2}")
+    (tmp_path / "mine.yaml").write_text(several)
+    card = read_card(tmp_path / "mine.yaml")
+    assert (card.task, card.positive) == ("multiclass", [])
+
+
+def test_the_digest_of_a_binary_card_is_what_it_was_before_there_were_others():
+    # of wine-first; any other leaves every data set that is in somebody's cache behind, to be fetched again
+    assert read_card(find_card("wine-first")).digest == "40859e47254e13b5"
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():

@@ -7,7 +7,7 @@ import pytest
 
 from probcal.data.bundled import bundled_rows
 from probcal.data.card import Card, card_names
-from probcal.data.dataset import Dataset, assemble
+from probcal.data.dataset import Dataset, assemble, in_order
 from probcal.data.files import missing_files, read_original_files
 from tests.data.small_cards import changed, shipped_card
 
@@ -42,9 +42,9 @@ def test_the_fifteen_data_sets_of_the_paper_have_cards():
 
 
 @pytest.mark.parametrize("name", CARDS)
-def test_a_card_says_where_its_data_come_from_and_what_is_positive(name):
+def test_a_card_says_where_its_data_come_from_and_what_is_positive_or_what_the_classes_are(name):
     card = CARDS[name]
-    assert "ositive" in card.about
+    assert ("classes are" if card.task == "multiclass" else "ositive") in card.about
     assert card.bundled or card.openml or card.no_openml
 
 
@@ -65,7 +65,11 @@ def test_each_source_gives_the_expected_data_set(name, number, original_files):
     if name in TOO_LARGE_TO_BE_AT_HAND and missing_files(card, original_files):
         pytest.skip(f"not at hand: {', '.join(missing_files(card, original_files))}")
     dataset = assemble(card, read_original_files(card, original_files))  # which checks counts and fingerprint
-    assert dataset.y.sum() == sum(card.expect.classes[label] for label in card.positive)
+    counts = card.expect.classes
+    if card.task == "multiclass":
+        assert np.bincount(dataset.y).tolist() == [counts[label] for label in in_order(counts)]
+    else:
+        assert dataset.y.sum() == sum(counts[label] for label in card.positive)
 
 
 @pytest.mark.parametrize("name", sorted({name for name, number in SOURCES if number > 0}))
@@ -158,6 +162,14 @@ class TestKnownRows:
         X = dataset("australian").X
         nominal = [name for name in X if X[name].dtype == "category"]
         assert nominal == ["A1", "A4", "A5", "A6", "A8", "A9", "A11", "A12"]
+
+    def test_the_cover_types_are_those_of_the_same_rows(self, dataset):
+        classes, lodgepole_pine = dataset("covertype-classes"), dataset("covertype-small")
+        assert classes.X.equals(lodgepole_pine.X)
+        assert (classes.y == 1).sum() == lodgepole_pine.y.sum()
+        row = classes.X[(classes.X["Elevation"] == 3493) & (classes.X["Aspect"] == 16)
+                        & (classes.X["Horizontal_Distance_To_Roadways"] == 4313)]  # fmt: skip
+        assert classes.y[row.index].tolist() == [6]
 
     def test_covertype_small_is_the_sample(self, dataset):
         X, y = dataset("covertype-small").X, dataset("covertype-small").y

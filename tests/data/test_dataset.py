@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.data.dataset import assemble
+from probcal.data.dataset import assemble, in_order
 from probcal.errors import DataError
 from tests.data.small_cards import changed, make_card
 
@@ -73,6 +73,44 @@ class TestFinishedColumns:
     def test_several_labels_can_be_positive(self):
         card = changed(IN_FILE_ORDER, positive=["a", "b"], expect={"rows": 4, "columns": 2})
         assert assemble(card, ROWS.assign(y=["a", "c", "b", "d"])).y.tolist() == [1, 0, 1, 0]
+
+
+class TestSeveralClasses:
+    CARD = changed(IN_FILE_ORDER, task="multiclass", positive=[], expect={"rows": 4, "columns": 2})
+
+    @pytest.mark.parametrize(
+        ("labels", "y"),
+        [
+            (["10", "9", "2", "10"], [2, 1, 0, 2]),
+            ([10.0, 9, 2, 10], [2, 1, 0, 2]),
+            (["0.5", "-1", "1e1", "2"], [1, 0, 3, 2]),
+            (["red", "blue", "green", "red"], [2, 0, 1, 2]),
+            (["10", "9", "other", "10"], [0, 1, 2, 0]),  # not all are numbers: as text
+            (["b", "B", "a", "a"], [2, 0, 1, 1]),
+        ],
+    )
+    def test_y_is_the_place_of_the_label_among_the_sorted_labels(self, labels, y):
+        dataset = assemble(self.CARD, ROWS.assign(y=labels))
+        assert dataset.y.dtype == np.int8
+        assert dataset.y.tolist() == y
+
+    def test_two_spellings_of_a_number_are_two_labels_in_a_fixed_order(self):
+        assert in_order(["2", "1.0", "1", "01"]) == in_order(["01", "1", "2", "1.0"]) == ["01", "1", "1.0", "2"]
+
+    def test_counts_of_the_classes_are_checked(self):
+        expect = {"rows": 4, "columns": 2, "classes": {"a": 1, "b": 1, "c": 2}}
+        message = refused(ROWS.assign(y=["a", "b", "b", "c"]), changed(self.CARD, expect=expect))
+        assert "the classes are {'a': 1, 'b': 2, 'c': 1}, the card expects {'a': 1, 'b': 1, 'c': 2}" in message
+
+    def test_two_labels_are_no_several_classes(self):
+        assert "of a multiclass card holds the labels ['no', 'yes'] only; for two, leave" in refused(ROWS, self.CARD)
+
+    def test_more_labels_than_int8_counts_are_refused(self):
+        rows = pd.DataFrame({"size": "1", "colour": "red", "y": [str(number) for number in range(129)]})
+        card = changed(self.CARD, expect={"rows": 129, "columns": 2})
+        assert "holds 129 labels, at most 128 are taken" in refused(rows, card)
+        card = changed(self.CARD, expect={"rows": 128, "columns": 2})
+        assert assemble(card, rows.iloc[:128]).y.tolist() == list(range(128))
 
 
 class TestWhatIsRefused:

@@ -30,6 +30,17 @@ def test_a_card_has_the_keys_of_the_one_that_it_is_like_but_for_its_own(tmp_path
     assert (card.files, card.openml, card.columns) == (adult.files, adult.openml, adult.columns)
 
 
+def test_a_multiclass_card_may_be_like_a_binary_one_whose_positive_label_it_does_not_take_over(tmp_path):
+    card = read_card(written(tmp_path, "like: digits-odd\ntask: multiclass\n"))
+    assert (card.task, card.positive, len(card.expect.classes)) == ("multiclass", [], 10)
+
+
+def test_a_binary_card_like_a_multiclass_one_needs_a_positive_label_of_its_own(tmp_path):
+    text = "like: iris\ntask: binary\n"
+    assert "positive" in the_problem(tmp_path, text)[1]
+    assert read_card(written(tmp_path, text + "positive: virginica\n")).positive == ["virginica"]
+
+
 def test_what_a_card_is_a_reading_of_changes_nothing_of_its_data(tmp_path):
     plain = read_card(written(tmp_path, "like: sick\n")).digest
     assert read_card(written(tmp_path, "like: sick\nreading_of: sick\n")).digest == plain

@@ -120,6 +120,7 @@ numbers = st.one_of(
 levels = st.none() | st.sampled_from(LEVELS)
 weights = st.sampled_from([0.0, 0.01, 0.5, 1.0, 1.0, 1.0, 3.0, 40.0])
 some_rows = st.lists(st.tuples(numbers, numbers, levels, st.booleans(), weights), min_size=2, max_size=25)
+some_rows = some_rows.filter(lambda rows: any(weight for *_, weight in rows))
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)

@@ -7,43 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from probcal import SigmoidClassifier
 from probcal.learners import KernelNaiveBayes
 from probcal.methods.sigmoid import fit_sigmoid
+from tests.methods.calibrating import EQUIVALENCE, SPLITS_ROWS, Given, OnlyProbabilities, blobs, failed_checks, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
-
-
-class Given(ClassifierMixin, BaseEstimator):
-    """The scores of a classifier are the first column of X; the other columns are its probabilities."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict_proba(self, X):
-        return np.asarray(X)[:, 1:]
-
-    def decision_function(self, X):
-        return np.asarray(X)[:, 0]
-
-
-class OnlyProbabilities(Given):
-    decision_function = property()
-
-
-def noisy(n=400, seed=0, steepness=1.5):
-    """(scores, labels): P(y = 1 | score) is a sigmoid of the score."""
-    rng = np.random.default_rng(seed)
-    scores = rng.normal(size=n)
-    return scores, rng.random(n) < expit(steepness * scores - 0.5)
 
 
 def sigmoid_of(scores, y, new=None):
@@ -246,3 +222,59 @@ def test_labels_come_back_as_they_were_given():
     fitted = SigmoidClassifier(LinearSVC()).fit(X, labels)
     assert fitted.classes_.tolist() == ["healthy", "sick"]
     assert fitted.predict(X).tolist() == np.where(fitted.predict_proba(X)[:, 1] > 0.5, "sick", "healthy").tolist()
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(scaled, st.integers(0, 1000))
+def test_a_row_of_weight_3_is_three_rows_in_the_targets_and_in_the_loss(problem, seed):
+    scores, y = noisy(*problem)
+    y[:2] = [False, True]
+    weights = np.random.default_rng(seed).integers(1, 4, size=len(y))
+    weighted = fit_sigmoid(scores, y, weights.astype(float))
+    assert weighted == pytest.approx(fit_sigmoid(np.repeat(scores, weights), np.repeat(y, weights)), rel=1e-9, abs=1e-9)
+
+
+def test_weights_of_one_change_no_digit():
+    scores, y = noisy()
+    assert fit_sigmoid(scores, y, np.ones(400)) == fit_sigmoid(scores, y)
+
+
+def test_the_targets_count_weights():
+    # weights 3 and 1 of one score: n1 = 3, n0 = 1, targets 4/5 and 1/3, and (3 * 4/5 + 1/3) / 4 = .68333
+    slope, intercept = fit_sigmoid(np.zeros(2), np.array([True, False]), np.array([3.0, 1.0]))
+    assert (slope, expit(-intercept)) == (0, pytest.approx((3 * 4 / 5 + 1 / 3) / 4, abs=1e-12))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_cross_validated_sigmoids_are_those_of_calibrated_classifier_cv(n_classes):
+    X, y = blobs(300, n_classes)
+    cv = StratifiedKFold(4, shuffle=True, random_state=1)
+    learner = LinearSVC(random_state=0)
+    ours = SigmoidClassifier(learner, calibration="cross_val", cv=cv).fit(X, y)
+    peer = CalibratedClassifierCV(learner, method="sigmoid", cv=cv, ensemble=False).fit(X, y)
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=0, atol=1e-6)
+
+
+def test_several_classes_have_a_slope_and_an_intercept_each():
+    X, y = blobs(300, 3)
+    fitted = SigmoidClassifier(LinearSVC()).fit(X, y)
+    scores = fitted.estimator_.decision_function(X)
+    pairs = [fit_sigmoid(scores[:, k], y == k) for k in range(3)]
+    assert list(zip(fitted.slope_, fitted.intercept_, strict=True)) == pairs
+    raw = np.column_stack([expit(-(a * scores[:, k] + b)) for k, (a, b) in enumerate(pairs)])
+    np.testing.assert_allclose(fitted.predict_proba(X), raw / raw.sum(axis=1, keepdims=True), atol=1e-14)
+
+
+def test_the_log_odds_of_a_class_are_against_the_sum_of_the_others():
+    X, y = blobs(300, 3)
+    fitted = SigmoidClassifier(GaussianNB()).fit(X, y)
+    p = fitted.estimator_.predict_proba(X)
+    pairs = [fit_sigmoid(np.log(p[:, k] / (1 - p[:, k])), y == k) for k in range(3)]
+    np.testing.assert_allclose(list(zip(fitted.slope_, fitted.intercept_, strict=True)), pairs, rtol=1e-7)
+
+
+@pytest.mark.parametrize("settings", [{}, {"calibration": "holdout"}, {"calibration": "cross_val", "cv": 3}], ids=str)
+def test_it_passes_the_checks_of_scikit_learn(settings):
+    splits = settings.get("calibration") == "holdout"
+    expected = dict.fromkeys(EQUIVALENCE, SPLITS_ROWS) if splits else {}
+    assert failed_checks(lambda learner: SigmoidClassifier(learner, **settings), expected) == []

@@ -79,7 +79,7 @@ def test_uniform_thresholds_are_measured_without_stages(bench):
 @pytest.mark.parametrize(
     ("stages", "fault"),
     [
-        (["cxx"], 'there is no metric "cxx"; did you mean "cxe"? (there are: cxe, rms, auc, c_emp)'),
+        (["cxx"], 'there is no metric "cxx"; did you mean "cxe"? (there are: cxe, rms, auc, c_emp, '),
         (["cxe", "cxe"], 'the metric "cxe" is listed twice'),
     ],
 )

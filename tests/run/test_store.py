@@ -1,6 +1,7 @@
 """The results folder: each result is there the moment its cell has ended, and nothing else is."""
 
 import json
+import struct
 
 import numpy as np
 import pytest
@@ -96,6 +97,25 @@ def test_predictions_come_back_to_the_last_bit_also_of_an_earlier_run(store):
     for number, (y, p) in enumerate([(Y, P), (Y[:2], P[:2])]):
         found = store.predictions(store.results()[f"adult/{number}/j48/probing"])
         assert (found[0].tobytes(), found[1].tobytes()) == (y.tobytes(), p.tobytes())
+
+
+def test_predictions_of_several_classes_come_back_to_the_last_bit_beside_those_of_two(store):
+    estimates = np.array([[0.1, 0.9, 0], [1 / 3, 1 / 3, 1 / 3], [0, 0, 1]])
+    with store.writing("small"):
+        store.add(result(0), Y, P)
+        store.add(result(1), np.array([1, 0, 2], dtype=np.int8), estimates)
+        store.add(result(2), Y, P)
+    found = [store.predictions(one) for one in store.results().values()]
+    assert [p.tolist() for _, p in found] == [P.tolist(), estimates.tolist(), P.tolist()]
+    assert found[1][0].tolist() == [1, 0, 2]
+
+
+def test_the_rows_of_two_classes_are_laid_out_as_ever(store):
+    # int8 label and little-endian float64 estimate, 9 bytes: files of earlier versions stay readable
+    with store.writing("small"):
+        store.add(result(), Y, P)
+    kept = (store.folder / "predictions.bin").read_bytes()
+    assert kept == b"".join(struct.pack("<bd", y, p) for y, p in zip(Y.tolist(), P.tolist(), strict=True))
 
 
 @pytest.mark.parametrize("left", [0, 1, 26])

@@ -23,6 +23,7 @@ from probcal.learners.weka.java_errors import WekaError, told
 from probcal.learners.weka.jvm import java_class
 from probcal.learners.weka.options import make
 from probcal.learners.weka.serialise import from_bytes, to_bytes
+from probcal.methods.training_set import row_weights
 
 
 class WekaClassifier(ClassifierMixin, BaseEstimator):
@@ -70,7 +71,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
         java = make(self.classifier, self.options)
         self._seed(java)
-        weights = _weights(sample_weight, len(codes))
+        weights = row_weights(sample_weight, len(codes))
         if weights is not None and not _is_a(java, "weka.core.WeightedInstancesHandler"):
             raise WekaError(f"Weka's {self.classifier} takes no instance weights; fit it on a weighted sample instead")
         self.header_ = Header.of(table, self.classes_)
@@ -100,6 +101,8 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError(f"{name} must be text, not {getattr(self, name)!r}")
         if not self.classifier.strip():
             raise ValueError("classifier must be a name such as trees.J48")
+        if not isinstance(self.random_state, numbers.Integral | np.random.RandomState | None):
+            raise ValueError(f"random_state must be a whole number, a RandomState or None, not {self.random_state!r}")
 
     def __getstate__(self) -> dict[str, Any]:
         """The trained classifier goes as Java's own serialised bytes."""
@@ -128,6 +131,8 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
             return pd.DataFrame(validate_data(self, X, reset=fitting, ensure_all_finite="allow-nan"))
         if not len(X) or not X.shape[1]:
             raise ValueError(f"a table of {len(X)} rows and {X.shape[1]} columns came; at least 1 of each is required")
+        if not X.columns.is_unique:
+            raise ValueError(f"column {X.columns[X.columns.duplicated()][0]!r} is there twice; names must be unique")
         _check_feature_names(self, X, reset=fitting)
         _check_n_features(self, X, reset=fitting)
         return X
@@ -136,13 +141,3 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
 def _is_a(java: Any, interface: str) -> bool:
     return bool(java_class(interface).class_.isInstance(java))
 
-
-def _weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError(f"sample_weight must be {n_rows} finite numbers, none below 0")
-    if not weights.any():
-        raise ValueError("every sample weight is zero")
-    return weights

@@ -80,6 +80,9 @@ def _numbers(column: pd.Series) -> np.ndarray:
 
 def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
     """The number of each value's level, NaN for what is none of them."""
+    if [type(level) for level in levels] == [bool, bool]:  # truth values may come as 0 and 1, in any kind of column
+        numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        return np.where(np.isin(numbers, (0, 1)), numbers, np.nan)
     column = column.astype("category")
     place = pd.Index(levels, dtype=object).get_indexer(pd.Index(column.cat.categories, dtype=object))
     place = np.append(np.where(place < 0, np.nan, place), np.nan)  # code -1, a missing value, reads the last

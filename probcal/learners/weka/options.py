@@ -20,21 +20,24 @@ def make(name: str, options: str) -> Any:
     except throwable as error:
         raise WekaError(f'options "{options}": {message_of(error)}') from None
     try:
-        classifier = java_class("weka.core.Utils").forName(java_class("weka.classifiers.Classifier"), full, [])
+        classifier = _named(full)
     except throwable as error:
         raise WekaError(
             f'Weka has no classifier "{name}" ({message_of(error)}); its names are such as trees.J48, bayes.NaiveBayes'
         ) from None
-    if fault := _fault(full, words):
+    if fault := _fault(classifier, words):
         raise WekaError(f'{name} does not take the option "{_culprit(full, words)}": {fault}')
-    classifier.setOptions(words)
     return classifier
 
 
-def _fault(full: str, words: list[str]) -> str | None:
-    fresh = java_class("weka.core.Utils").forName(java_class("weka.classifiers.Classifier"), full, [])
+def _named(full: str) -> Any:
+    return java_class("weka.core.Utils").forName(java_class("weka.classifiers.Classifier"), full, [])
+
+
+def _fault(classifier: Any, words: list[str]) -> str | None:
+    """What is wrong with the options, which a sound classifier has from here on."""
     try:
-        fresh.setOptions(list(words))
+        classifier.setOptions(list(words))
     except java_class("java.lang.Throwable") as error:
         return message_of(error)
     return None
@@ -45,7 +48,7 @@ def _culprit(full: str, words: list[str]) -> str:
     starts = [place for place, word in enumerate(words) if word.startswith("-") and not _is_number(word)]
     starts = starts if starts and starts[0] == 0 else [0, *starts]
     parts = [words[a:b] for a, b in zip(starts, [*starts[1:], len(words)], strict=True)]
-    return " ".join(next((part for part in parts if _fault(full, part)), words))
+    return " ".join(next((part for part in parts if _fault(_named(full), part)), words))
 
 
 def _is_number(word: str) -> bool:

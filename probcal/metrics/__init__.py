@@ -1,0 +1,52 @@
+"""How good probabilities are.
+
+Two classes: ``y`` is (n,) of 0 and 1 (or False and True) and ``p`` (n,), estimates of P(y = 1). Several
+classes, where a metric says what it does with them: ``y`` is (n,) of the whole numbers 0 to k - 1 and ``p``
+(n, k), whose rows sum to 1 within 1e-6; at k = 2 that gives the number of ``p[:, 1]``. ``sample_weight``,
+(n,), is not negative and not all 0: a row of weight two counts as two rows (for ``calibration_p_value`` as one
+row that counts double), one of weight 0 as none.
+
+No function changes what it is given or depends on the order of the rows, but for the last digits. All raise
+ValueError for anything else: missing values, estimates outside [0, 1], other labels, unequal lengths, no rows.
+"""
+
+from __future__ import annotations
+
+from probcal.metrics.calibration import (
+    calibration_p_value,
+    empirical_calibration_error,
+    expected_calibration_error,
+    kolmogorov_smirnov_error,
+)
+from probcal.metrics.costs import expected_cost, loss_ratio
+from probcal.metrics.losses import (
+    MurphyDecomposition,
+    brier_score,
+    cross_entropy,
+    l1_error,
+    murphy_decomposition,
+    rms_error,
+)
+from probcal.metrics.names import ABOUT, DEFAULT_METRICS, METRICS
+from probcal.metrics.ranking import roc_auc
+from probcal.metrics.together import all_metrics
+
+__all__ = [
+    "ABOUT",
+    "DEFAULT_METRICS",
+    "METRICS",
+    "MurphyDecomposition",
+    "all_metrics",
+    "brier_score",
+    "calibration_p_value",
+    "cross_entropy",
+    "empirical_calibration_error",
+    "expected_calibration_error",
+    "expected_cost",
+    "kolmogorov_smirnov_error",
+    "l1_error",
+    "loss_ratio",
+    "murphy_decomposition",
+    "rms_error",
+    "roc_auc",
+]

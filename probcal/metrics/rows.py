@@ -1,0 +1,115 @@
+"""What a metric is given, checked: labels, estimates and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_SUM_TOLERANCE = 1e-6
+"""How far the estimates of one row may be from 1 in sum: ten roundings of float32."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """``y`` (n,) whole numbers, ``p`` (n,) or (n, k), ``weight`` (n,) above 0 and below 1 or all 1."""
+
+    y: np.ndarray
+    p: np.ndarray
+    weight: np.ndarray
+
+    def mean(self, values: np.ndarray) -> float:
+        """The weighted mean of ``values``, (n,)."""
+        return float((self.weight * values).sum() / self.weight.sum())
+
+    def against_the_rest(self) -> list[Rows]:
+        """Each class against all others as rows of two classes.
+
+        Of two classes it is the second alone, since the first says the same once more, mirrored.
+        """
+        if self.p.ndim == 1:
+            return [self]
+        classes = range(self.p.shape[1]) if self.p.shape[1] > 2 else (1,)
+        return [Rows((self.y == one).astype(np.float64), self.p[:, one], self.weight) for one in classes]
+
+
+def checked(y: Any, p: Any, sample_weight: Any = None) -> Rows:
+    """The rows that weigh something. Raises ValueError as every metric does."""
+    y, p = _numbers(y, "y"), _numbers(p, "p")
+    if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):
+        shapes = f"{y.shape} and {p.shape}"
+        raise ValueError(f"y must be of shape (n,), and p of shape (n,) or (n, n_classes) with equal n, not {shapes}")
+    _some(y)
+    refuse(~((p >= 0) & (p <= 1)), p, "p must lie within [0, 1], with no missing values")
+    if p.ndim == 1:
+        refuse(~((y == 0) | (y == 1)), y, "y must hold 0 and 1 only, with no missing values; try y == positive_label")
+    else:
+        _check_classes(y, p)
+    weight = _checked_weight(sample_weight, len(y))
+    kept = weight > 0
+    return Rows(y, p, weight) if kept.all() else Rows(y[kept], p[kept], weight[kept])
+
+
+def checked_two_classes(y: Any, p: Any, sample_weight: Any = None) -> Rows:
+    """As ``checked``, for a metric that is defined for the estimates of one class only."""
+    rows = checked(y, p, sample_weight)
+    if rows.p.ndim != 1:
+        raise ValueError(f"p must be of shape (n,), the estimates of P(y = 1), not {rows.p.shape}; try p[:, 1]")
+    return rows
+
+
+def checked_pair(a: Any, b: Any, sample_weight: Any, names: tuple[str, str]) -> Rows:
+    """As ``checked``, for two sets of probabilities, (n,) each."""
+    a, b = (_numbers(values, name) for values, name in zip((a, b), names, strict=True))
+    if a.ndim != 1 or a.shape != b.shape:
+        raise ValueError(f"{names[0]} and {names[1]} must be of one shape (n,), not {a.shape} and {b.shape}")
+    _some(a)
+    for values, name in zip((a, b), names, strict=True):
+        refuse(~((values >= 0) & (values <= 1)), values, f"{name} must lie within [0, 1], with no missing values")
+    return Rows(a, b, _checked_weight(sample_weight, len(a)))
+
+
+def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
+    """Raises ValueError with the ``rule`` and the first row where ``bad`` is true."""
+    if bad.any():
+        where = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        place = f"row {where[0]}" + "".join(f", column {column}" for column in where[1:])
+        raise ValueError(f"{rule} ({place}: {values[where]:g})")
+
+
+def _check_classes(y: np.ndarray, p: np.ndarray) -> None:
+    n_classes = p.shape[1]
+    if n_classes < 2:
+        raise ValueError("p must be of shape (n,) or have a column for each of two or more classes, not one column")
+    numbers = f"y must hold the whole numbers 0 to {n_classes - 1} only, the columns of p, with no missing values"
+    refuse(~((y >= 0) & (y < n_classes) & (y == np.floor(y))), y, numbers)
+    sums = p.sum(axis=1)
+    refuse(np.abs(sums - 1) > _SUM_TOLERANCE, sums, "each row of p must sum to 1")
+
+
+def _some(y: np.ndarray) -> None:
+    if not len(y):
+        raise ValueError("there are no rows to measure")
+
+
+def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = _numbers(sample_weight, "sample_weight")
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight must be of shape ({n_rows},), a number for each row, not {weight.shape}")
+    refuse(~(np.isfinite(weight) & (weight >= 0)), weight, "sample_weight must be finite and not negative")
+    if not weight.any():
+        raise ValueError("sample_weight must not be 0 in every row")
+    # only ratios matter; a power of two changes none of them, and no sum can overflow any more
+    return np.ldexp(weight, -np.frexp(weight.max())[1])
+
+
+def _numbers(values: Any, name: str) -> np.ndarray:
+    values = np.asarray(values)
+    if values.dtype == object:  # a pandas column of its own kind, or labels of any kind
+        values = np.array(values.tolist())
+    if values.dtype.kind not in "biuf" and values.size:
+        raise ValueError(f"{name} must hold numbers, and no missing values")
+    return values.astype(np.float64)

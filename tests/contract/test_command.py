@@ -1,0 +1,119 @@
+"""``probcal test``: what it prints, how it ends, and what it says of a name at fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from probcal.contract.suite import PROMISES
+from tests.commands import probcal, refused
+
+HERE = "tests.contract"
+
+
+def lines(*words):
+    """(exit code, the lines printed)"""
+    result = probcal("test", *words)
+    assert "Traceback" not in result.stderr
+    return result.exit_code, result.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", ["logistic", "direct", f"{HERE}.sound.Centres", f"{HERE}.sound.Around"])
+def test_each_check_is_a_line_and_all_passed_ends_with_0(name):
+    code, printed = lines(name)
+    assert code == 0
+    assert len(printed) == 1 + len(PROMISES) + 1
+    assert {line.split("  ")[0] for line in printed[1:-1]} <= {"passed", "does not apply"}
+
+
+def test_it_says_by_itself_what_is_a_learner_and_what_a_method():
+    _, learner = lines("logistic")
+    _, method = lines(f"{HERE}.sound.Bootstrap")
+    _, foreign = lines("sklearn.calibration.CalibratedClassifierCV", "-p", "cv=2")
+    assert learner[0].endswith("a learner")
+    assert "does not apply  frames reach the learner untouched: it is a learner" in learner
+    for printed in (method, foreign):
+        assert printed[0].endswith("a method")
+        assert "LogisticRegression" in printed[0]
+        assert "passed          frames reach the learner untouched" in printed
+
+
+def test_a_failed_check_says_what_was_expected_what_came_and_what_to_do_and_ends_with_1():
+    code, printed = lines(f"{HERE}.broken.ReturnsNothing")
+    assert code == 1
+    assert printed[1] == (
+        "failed          fit returns the estimator itself: expected self; fit returned None; end fit with `return self`"
+    )
+    assert printed[-1] == f"{len(PROMISES) - 3} passed, 1 failed, 2 do not apply"
+
+
+def test_an_unforeseen_exception_is_a_failure_and_its_traceback_is_kept_for_verbose():
+    name = f"{HERE}.broken.CrashesOnOneClass"
+    code, printed = lines(name)
+    assert code == 1
+    failed = "failed          one class is learned or refused by name: IndexError came: index 1 is out of bounds"
+    assert any(line.startswith(failed) for line in printed)
+    assert not any("Traceback" in line for line in printed)
+    _, verbose = lines(name, "-v")
+    assert any("self.centres_[1]" in line for line in verbose)
+
+
+def test_several_names_are_tested_one_after_the_other_and_one_failure_is_enough_for_1():
+    code, printed = lines(f"{HERE}.broken.ReturnsNothing", "logistic")
+    assert code == 1
+    assert [line for line in printed if line.endswith(", a learner")] == [
+        f"{HERE}.broken.ReturnsNothing: ReturnsNothing(), a learner",
+        "logistic: LogisticRegression(C=100000000.0, solver='newton-cholesky', tol=1e-08), a learner",
+    ]
+
+
+def test_a_method_is_built_around_the_learner_that_is_asked_for():
+    _, printed = lines("direct", "--learner", "gaussian_nb")
+    assert printed[0] == "direct: DirectClassifier(estimator=GaussianNB()), a method"
+
+
+def test_parameters_are_read_as_yaml_and_few_probes_are_taken_unless_said():
+    assert "n_probes=15" in lines("probing", "-l", "gaussian_nb")[1][0]
+    assert "n_probes=3)" in lines("probing", "-l", "gaussian_nb", "-p", "n_probes=3", "-p", "clip=[0.1, 0.9]")[1][0]
+
+
+def test_warnings_do_not_fail_a_check_nor_show(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("learner_that_warns.py").write_text(
+        "import warnings\nfrom sklearn.naive_bayes import GaussianNB\n"
+        "class Warns(GaussianNB):\n    def predict(self, X):\n"
+        "        warnings.warn('careful')\n        return super().predict(X)\n"
+    )
+    result = probcal("test", "learner_that_warns.Warns")
+    assert "careful" not in result.output
+    assert "passed          every row is given a label" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["kernl_nb"], 'no learner or method "kernl_nb"; did you mean "kernel_nb"?'),
+        (["probbing"], 'no learner or method "probbing"; did you mean "probing"?'),
+        (["no_such_module.Mine"], '"no_such_module.Mine" cannot be imported'),
+        (["tests.contract.sound.Center"], 'no class "Center" in tests.contract.sound; did you mean "Centres"?'),
+        (["sklearn.cluster.KMeans"], "sklearn.cluster.KMeans is neither a learner nor a method: KMeans is not"),
+        (["sklearn.ensemble.BaggingRegressor"], "neither a learner nor a method: BaggingRegressor"),
+        (["pathlib.Path"], "neither a learner nor a method: Path is not a classifier: it has no fit and no predict"),
+        (["direct", "-l", "logistc"], 'no learner "logistc"; did you mean "logistic"?'),
+        (["direct", "-l", "linear_svm"], "linear_svm gives labels only and direct needs predict_proba"),
+        (["kernel_nb", "-l", "tree"], "kernel_nb is a learner itself; --learner"),
+        (["probing", "-p", "n_probe=3"], 'no parameter "n_probe"; did you mean "n_probes"?'),
+        (["probing", "-p", "n_probes=-3"], "n_probes must be a whole number from 1, not -3"),
+        (["probing", "-p", "n_probes"], "'n_probes' is not NAME=VALUE"),
+        (["probing", "-p", "clip=[0.1"], "the value of clip, '[0.1', cannot be read"),
+        (["sklearn.model_selection.GridSearchCV"], "GridSearchCV cannot be made"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_a_mistake_in_the_call_is_told_before_anything_is_tried(words, told):
+    assert told in refused("test", *words)
+
+
+def test_one_name_at_fault_among_several_is_told_before_any_is_tried():
+    assert 'no learner or method "nosuch"' in refused("test", "logistic", "nosuch")

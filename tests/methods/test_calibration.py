@@ -1,0 +1,182 @@
+"""What the calibrating methods have in common: learners, rows, labels and weights of every kind, and their scores."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import BetaCalibrationClassifier, IsotonicClassifier, SigmoidClassifier, VennAbersClassifier
+from tests.methods.calibrating import blobs, noisy
+
+pytestmark = pytest.mark.filterwarnings("error")
+MAPPED = [SigmoidClassifier, IsotonicClassifier, BetaCalibrationClassifier]
+ALL = [
+    pytest.param(partial(method, random_state=0, **settings), id=f"{method.__name__}-{'-'.join(settings.values())}")
+    for method, settings in [
+        (SigmoidClassifier, {"calibration": "train"}),
+        (SigmoidClassifier, {"calibration": "holdout"}),
+        (IsotonicClassifier, {"calibration": "holdout"}),
+        (IsotonicClassifier, {"calibration": "cross_val"}),
+        (BetaCalibrationClassifier, {"calibration": "holdout"}),
+        (BetaCalibrationClassifier, {"calibration": "cross_val"}),
+        (VennAbersClassifier, {"scheme": "inductive"}),
+        (VennAbersClassifier, {"scheme": "cross"}),
+    ]
+]
+
+
+@pytest.mark.parametrize("method", MAPPED)
+def test_a_frozen_learner_can_be_calibrated_on_rows_of_ones_own_choice(method):
+    X, y = blobs(300, 2)
+    learner = FrozenEstimator(GaussianNB().fit(X[:200], y[:200]))
+    fitted = method(learner, calibration="train").fit(X[200:], y[200:])
+    assert fitted.predict_proba(X).tolist() == method(learner, calibration="train").fit(X[200:], y[200:]).predict_proba(
+        X
+    ).tolist()
+    np.testing.assert_array_equal(fitted.estimator_.predict_proba(X), learner.predict_proba(X))
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_one_seed_gives_one_result_and_another_gives_another(method):
+    X, y = blobs(200, 2)
+    asked, _ = blobs(200, 2, seed=1)
+    first, again, other = (
+        method(DecisionTreeClassifier(max_features=1), random_state=seed).fit(X, y).predict_proba(asked).tolist()
+        for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_the_global_seed_is_neither_read_nor_moved(method):
+    X, y = blobs(100, 2)
+    np.random.seed(0)
+    before = method(DecisionTreeClassifier(max_features=1)).fit(X, y).predict_proba(X).tolist()
+    drawn = np.random.random()
+    np.random.seed(0)
+    assert drawn == np.random.random()
+    assert method(DecisionTreeClassifier(max_features=1)).fit(X, y).predict_proba(X).tolist() == before
+
+
+@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_estimates_are_probabilities_of_any_labels(method, n_classes):
+    X, y = blobs(300, n_classes)
+    names = np.array(["pear", "apple", "fig", "date"])
+    fitted = method(LogisticRegression()).fit(X, names[y])
+    p = fitted.predict_proba(X)
+    assert fitted.classes_.tolist() == sorted(names[:n_classes])
+    assert p.shape == (300, n_classes)
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+    assert ((p >= 0) & (p <= 1)).all()
+    assert fitted.predict(X).tolist() == fitted.classes_[p.argmax(axis=1)].tolist()
+    # twice and more as good as guessing among the overlapping clouds
+    assert fitted.score(X, names[y]) > 1.25 / n_classes
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_a_class_has_the_map_of_its_own_column_against_the_rest(method):
+    X, y = blobs(240, 3)
+    p, renamed = (method(GaussianNB()).fit(X, labels).predict_proba(X) for labels in (y, np.array([7, 8, 9])[y]))
+    np.testing.assert_array_equal(p, renamed)
+
+
+@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("kind", [scipy.sparse.csr_array, scipy.sparse.coo_array, scipy.sparse.csc_matrix])
+def test_sparse_rows_reach_the_learner(method, kind):
+    X, y = blobs(120, 2)
+    X = np.where(X > 0.5, X, 0)
+    dense, sparse = (
+        method(LogisticRegression(tol=1e-10)).fit(rows, y).predict_proba(rows) for rows in (X, kind(X))
+    )
+    np.testing.assert_allclose(sparse, dense, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_frames_with_categories_reach_the_learner_and_their_columns_are_checked(method):
+    X, y = blobs(150, 2)
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(c=pd.Categorical(np.where(y, "p", "q")))
+    learner = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
+    fitted = method(learner).fit(frame, pd.Series(y, index=np.arange(150) + 7))
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert fitted.predict_proba(frame).shape == (150, 2)
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict_proba(frame[["b", "a", "c"]])
+
+
+@pytest.mark.parametrize("method", MAPPED)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_of_weight_2_is_the_row_twice_and_one_of_weight_0_is_none(method, n_classes):
+    X, y = blobs(150, n_classes)
+    weights = np.arange(150) % 3
+    times = np.repeat(np.arange(150), weights)
+    weighted = method(GaussianNB(), calibration="train").fit(X, y, weights).predict_proba(X)
+    repeated = method(GaussianNB(), calibration="train").fit(X[times], y[times]).predict_proba(X)
+    # betacal's logistic regression stops at a gradient of 1e-4
+    np.testing.assert_allclose(weighted, repeated, atol=1e-3 if method is BetaCalibrationClassifier else 1e-9)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_weights_with_a_learner_that_takes_none_are_refused(method):
+    X, y = blobs(60, 2)
+    with pytest.raises(ValueError, match="KNeighborsClassifier cannot be fitted with weights"):
+        method(KNeighborsClassifier()).fit(X, y, np.ones(60))
+
+
+@pytest.mark.parametrize("method", MAPPED)
+def test_a_class_without_weight_among_the_rows_of_the_map_is_told(method):
+    X, y = blobs(60, 2)
+    with pytest.raises(ValueError, match="class 1 has no row of positive weight"):
+        method(FrozenEstimator(GaussianNB().fit(X, y)), calibration="holdout").fit(X, y, 1 - y)
+
+
+@pytest.mark.parametrize(
+    ("learner", "scores", "message"),
+    [
+        (Perceptron(), "log_odds", "Perceptron has no predict_proba, which scores='log_odds' is read from"),
+        (GaussianNB(), "decision_function", "GaussianNB has no decision_function"),
+        (SVC(decision_function_shape="ovo"), "auto", r"shape \(300, 6\) where 4 columns were expected, for 4 classes"),
+    ],
+)
+def test_scores_that_the_learner_does_not_have_are_told(learner, scores, message):
+    with pytest.raises(ValueError, match=message):
+        SigmoidClassifier(learner, scores=scores).fit(*blobs(300, 4))
+
+
+def test_a_learner_without_scores_is_told():
+    class Labels(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return X
+
+    with pytest.raises(ValueError, match="Labels has no predict_proba"):
+        SigmoidClassifier(Labels()).fit(*blobs(30, 2))
+
+
+def test_a_machine_with_one_column_of_scores_has_one_map_and_three_columns_have_three():
+    for n_classes, n_maps in ((2, 1), (3, 3)):
+        assert len(SigmoidClassifier(LinearSVC()).fit(*blobs(90, n_classes)).maps_) == n_maps
+
+
+def test_row_order_does_not_matter_to_a_map_of_training_scores():
+    scores, y = noisy()
+    order = np.random.default_rng(1).permutation(len(y))
+    for method in MAPPED:
+        one, other = (
+            method(GaussianNB(), calibration="train").fit(scores[rows, None], y[rows]).predict_proba(scores[:, None])
+            for rows in (np.arange(len(y)), order)
+        )
+        np.testing.assert_allclose(one, other, atol=1e-3 if method is BetaCalibrationClassifier else 1e-9)

@@ -1,0 +1,174 @@
+"""Which rows a learner is fitted on and which are kept from it, and what is said when a class is too rare."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.naive_bayes import GaussianNB
+
+from probcal import BetaCalibrationClassifier, IsotonicClassifier, SigmoidClassifier, VennAbersClassifier
+from probcal.methods.isotonic import fit_isotonic
+from tests.methods.calibrating import blobs
+
+pytestmark = pytest.mark.filterwarnings("error")
+MAPPED = [SigmoidClassifier, IsotonicClassifier, BetaCalibrationClassifier]
+
+
+class Told(ClassifierMixin, BaseEstimator):
+    """Tells ``told`` which rows (their first column) each copy was fitted on and asked about."""
+
+    told = None
+
+    def __init__(self, tag=None):
+        self.tag = tag
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        self.rows_ = X[:, 0].tolist()
+        Told.told.append(("fit", self.rows_, None if sample_weight is None else list(sample_weight)))
+        return self
+
+    def predict_proba(self, X):
+        Told.told.append(("asked", X[:, 0].tolist(), self.rows_))
+        p = (X[:, 0] + 1) / (len(X) * 100)
+        return np.column_stack([1 - p, p])
+
+
+@pytest.fixture
+def told():
+    Told.told = []
+    return Told.told
+
+
+ROWS, LABELS = np.arange(40.0)[:, None], np.array([0, 0, 0, 1] * 10)
+
+
+def fits_and_questions(told):
+    return [rows for what, rows, _ in told if what == "fit"], [rows for what, rows, _ in told if what == "asked"]
+
+
+def test_on_training_scores_the_learner_sees_and_is_asked_about_all_rows(told):
+    SigmoidClassifier(Told()).fit(ROWS, LABELS)
+    assert fits_and_questions(told) == ([[*range(40)]], [[*range(40)]])
+
+
+@pytest.mark.parametrize(("size", "kept"), [(0.25, 10), (0.26, 11), (8, 8), (np.int64(12), 12), (1, None)])
+@pytest.mark.parametrize("method", [IsotonicClassifier, VennAbersClassifier])
+def test_held_out_rows_are_a_stratified_part_that_the_learner_never_sees(told, method, size, kept):
+    if kept is None:
+        with pytest.raises(ValueError, match="between 2 and 38 rows"):
+            method(Told(), holdout_size=size).fit(ROWS, LABELS)
+        return
+    method(Told(), holdout_size=size, random_state=0).fit(ROWS, LABELS)
+    [seen], [asked] = fits_and_questions(told)
+    assert len(asked) == kept
+    assert sorted(seen + asked) == [*range(40)]
+    # a quarter of the rows is positive
+    assert abs(LABELS[np.array(asked, dtype=int)].sum() - kept / 4) < 1
+
+
+@pytest.mark.parametrize("method", MAPPED)
+def test_each_row_of_cross_validation_is_scored_by_a_learner_that_has_not_seen_it(told, method):
+    method(Told(), calibration="cross_val", cv=4, random_state=0).fit(ROWS, LABELS)
+    questions = [(rows, seen) for what, rows, seen in told if what == "asked"]
+    assert len(questions) == 4
+    assert sorted(row for rows, _ in questions for row in rows) == [*range(40)]
+    for rows, seen in questions:
+        assert sorted(rows + seen) == [*range(40)]
+        assert sum(LABELS[np.array(rows, dtype=int)]) in (2, 3)  # 10 positive rows in 4 folds
+    assert told[-1][:2] == ("fit", [*range(40)])
+
+
+def test_folds_are_shuffled_by_the_seed(told):
+    for seed in (1, 1, 2):
+        SigmoidClassifier(Told(), calibration="cross_val", random_state=seed).fit(ROWS, LABELS)
+    folds = np.array([rows for what, rows, _ in told if what == "asked"]).reshape(3, -1)
+    assert folds[0].tolist() == folds[1].tolist() != folds[2].tolist()
+
+
+@pytest.mark.parametrize(
+    "cv", [KFold(4), StratifiedKFold(3), list(KFold(2, shuffle=True, random_state=0).split(ROWS))]
+)
+def test_folds_may_be_those_of_a_splitter_or_a_list(told, cv):
+    SigmoidClassifier(Told(), calibration="cross_val", cv=cv).fit(ROWS, LABELS)
+    expected = [test for _, test in (cv if isinstance(cv, list) else cv.split(ROWS, LABELS))]
+    assert fits_and_questions(told)[1] == [rows.tolist() for rows in expected]
+
+
+def test_held_out_isotonic_is_isotonic_regression_on_that_part():
+    X, y = blobs(400, 2)
+    method = IsotonicClassifier(LogisticRegression(), holdout_size=0.3, random_state=5).fit(X, y)
+    seed = np.random.default_rng(5).integers(2**31 - 1, size=2)[1]  # the first is the learner's random_state
+    learn, kept = train_test_split(np.arange(400), test_size=0.3, stratify=y, random_state=int(seed))
+    learner = LogisticRegression().fit(X[learn], y[learn])
+    knots = fit_isotonic(learner.decision_function(X[kept]), y[kept] == 1)
+    np.testing.assert_array_equal(method.predict_proba(X)[:, 1], np.interp(learner.decision_function(X), *knots))
+
+
+@pytest.mark.parametrize("method", MAPPED)
+def test_weights_reach_the_learner_and_the_map(told, method):
+    weights = 1 + np.arange(40) % 3
+    plain = method(Told(), calibration="holdout", random_state=0).fit(ROWS, LABELS)
+    weighted = method(Told(), calibration="holdout", random_state=0).fit(ROWS, LABELS, weights)
+    (_, rows, none), (_, same, given) = (one for one in told if one[0] == "fit")
+    assert rows == same
+    assert none is None
+    assert given == weights[np.array(rows, dtype=int)].tolist()
+    # the learner ignores them, so that what differs is the map
+    assert weighted.predict_proba(ROWS).tolist() != plain.predict_proba(ROWS).tolist()
+
+
+RARE = np.array(["a"] * 30 + ["b"] * 9 + ["c"])
+
+
+@pytest.mark.parametrize("method", [IsotonicClassifier, VennAbersClassifier])
+def test_a_class_of_one_row_cannot_be_held_out(method):
+    with pytest.raises(ValueError, match="class 'c' has 1 row, and two are needed: one to learn from"):
+        method(LogisticRegression()).fit(ROWS, RARE)
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (0.01, "holdout_size=0.01 keeps 1 of 40 rows to calibrate on; each part needs one row"),
+        (2000, "holdout_size=2000 keeps 2000 of 40 rows"),
+        (0.99, "keep between 2 and 38 rows"),
+        (0.05, "class 1 has 10 rows, of which none is among the rows to calibrate on; raise holdout_size"),
+    ],
+)
+def test_a_part_that_would_lack_a_class_is_told(size, message):
+    labels = LABELS if size != 0.05 else np.array([0] * 490 + [1] * 10)
+    size, rows = (2, np.zeros((500, 1))) if size == 0.05 else (size, ROWS)
+    with pytest.raises(ValueError, match=message):
+        IsotonicClassifier(LogisticRegression(), holdout_size=size).fit(rows, labels)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        SigmoidClassifier(LogisticRegression(), calibration="cross_val"),
+        VennAbersClassifier(GaussianNB(), scheme="cross"),
+    ],
+)
+def test_a_class_of_fewer_rows_than_folds_is_told(method):
+    with pytest.raises(ValueError, match="class 'c' has 1 rows, too few for one in each of cv=5 folds; lower cv"):
+        method.fit(ROWS, RARE)
+
+
+def test_a_splitter_that_leaves_no_row_of_a_class_to_learn_from_is_told():
+    # the last quarter of 40 rows is all of "b", 9, and "c", 1
+    with pytest.raises(ValueError, match="class 'b' is missing from the rows to learn from in fold 4 of 4"):
+        SigmoidClassifier(LogisticRegression(), calibration="cross_val", cv=KFold(4)).fit(ROWS, RARE)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"calibration": "test"}, {"holdout_size": 0}, {"holdout_size": 1.0}, {"holdout_size": True},
+        {"holdout_size": "2000"}, {"cv": 1}, {"cv": True}, {"cv": "5"}, {"cv": None}, {"scores": "margin"},
+    ],
+)
+def test_a_parameter_that_is_not_as_documented_is_refused(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        SigmoidClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))

@@ -1,0 +1,211 @@
+"""Isotonic regression: the hull of Algorithm 1, the same values as its peers', and Claim 5."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.isotonic import IsotonicRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import IsotonicClassifier
+from probcal.methods.convex_minorant import isotonic_values
+from probcal.methods.isotonic import fit_isotonic
+from probcal.metrics import empirical_calibration_error
+from tests.methods.calibrating import EQUIVALENCE, SPLITS_ROWS, Given, blobs, failed_checks, noisy
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def hull(points):
+    """Algorithm 1, steps 2 to 4, read word for word in exact fractions: the lowest chord above every place."""
+    x, s = [Fraction(0)], [Fraction(0)]
+    for width, rise in points:
+        x.append(x[-1] + Fraction(width))
+        s.append(s[-1] + Fraction(rise))
+    heights = []
+    for i in range(len(x)):
+        chords = [
+            s[a] + (s[b] - s[a]) * (x[i] - x[a]) / (x[b] - x[a]) if b > a else s[i]
+            for a in range(i + 1)
+            for b in range(i, len(x))
+        ]
+        heights.append(min(chords))
+    return [float((z1 - z0) / (x1 - x0)) for (z0, z1), (x0, x1) in zip(pairwise(heights), pairwise(x), strict=True)]
+
+
+def isotonic_of(scores, y, new=None, weights=None):
+    knots = fit_isotonic(np.asarray(scores, dtype=float), np.asarray(y, dtype=bool), weights)
+    return np.interp(scores if new is None else new, *knots)
+
+
+labels = st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.integers(1, 5)), min_size=1, max_size=14)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(labels)
+def test_the_values_are_the_slopes_of_the_convex_hull_to_the_last_digit(rows):
+    scores, y, weights = (np.array(column) for column in zip(*rows, strict=True))
+    places = sorted(set(scores))
+    points = [(weights[scores == one].sum(), (weights * y)[scores == one].sum()) for one in places]
+    widths, rises = (np.array(column, dtype=float) for column in zip(*points, strict=True))
+    expected = hull((int(width), int(rise)) for width, rise in points)
+    assert isotonic_values(rises, widths).tolist() == expected
+    assert isotonic_of(scores, y, places, weights.astype(float)).tolist() == expected
+
+
+def test_a_hand_worked_hull():
+    # labels 0 1 0 0 1 1 0 1: cumulative sums 0 0 1 1 1 2 3 3 4; the hull touches them at 1, 4, 7 and 8, so that
+    # its slopes are 0 over 1 row, 1/3 over 3, 2/3 over 3 and 1 over 1
+    y = [0, 1, 0, 0, 1, 1, 0, 1]
+    assert isotonic_of(range(8), y).tolist() == [0, *[1 / 3] * 3, *[2 / 3] * 3, 1]
+
+
+def test_equal_scores_are_one_place():
+    # score 0: 1 of 2; score 1: 1 of 3; pooled, for they fall: 2 of 5. score 2: 1 of 1
+    assert isotonic_of([0, 0, 1, 1, 1, 2], [1, 0, 0, 1, 0, 1]).tolist() == [0.4] * 5 + [1]
+
+
+@pytest.mark.parametrize("n", [2, 30, 1000, 20_000])
+@pytest.mark.parametrize("decimals", [0, 1, 16])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_it_is_the_isotonic_regression_of_scikit_learn_and_of_scipy(n, decimals, weighted):
+    scores, y = noisy(n, seed=n)
+    scores = np.round(scores, decimals)
+    weights = np.random.default_rng(n).exponential(size=n) if weighted else None
+    ours = isotonic_of(scores, y, weights=weights)
+    peer = IsotonicRegression(out_of_bounds="clip").fit(scores, y, sample_weight=weights)
+    np.testing.assert_allclose(ours, peer.predict(scores), rtol=0, atol=1e-13)
+    between = np.linspace(-5, 5, 999)
+    np.testing.assert_allclose(isotonic_of(scores, y, between, weights), peer.predict(between), rtol=0, atol=1e-9)
+    # SciPy pools no equal scores: it is given their means
+    places, at = np.unique(scores, return_inverse=True)
+    weight = np.bincount(at, weights)
+    means = np.bincount(at, y if weights is None else y * weights) / weight
+    scipys = isotonic_regression(means, weights=weight.astype(float)).x
+    np.testing.assert_allclose(isotonic_of(scores, y, places, weights), scipys, rtol=0, atol=1e-13)
+
+
+def test_scores_closer_than_single_precision_are_not_pooled():
+    # scikit-learn does so where scores are float32, whose resolution is 1e-6
+    scores = np.array([0.5, 0.5 + 6e-8], dtype=np.float32)
+    assert isotonic_of(scores, [0, 1], scores).tolist() == [0, 1]
+    X = np.column_stack([scores, scores, scores])
+    assert IsotonicClassifier(Given(), calibration="train").fit(X, [0, 1]).predict_proba(X)[:, 1].tolist() == [0, 1]
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(st.integers(2, 80), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.booleans())
+def test_claim_5_the_calibration_error_is_0_on_the_rows_of_the_fit(n, seed, decimals, weighted):
+    scores, y = noisy(n, seed)
+    scores = np.round(scores, decimals)
+    weights = np.random.default_rng(seed).exponential(size=n) + 0.01 if weighted else None
+    assert empirical_calibration_error(y, isotonic_of(scores, y, weights=weights), weights) < 1e-13
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(st.integers(2, 60), st.integers(0, 10_000), st.floats(0.01, 0.99))
+def test_claim_5_no_asymmetric_loss_grows_on_the_rows_of_the_fit(n, seed, p):
+    rng = np.random.default_rng(seed)
+    f, y = rng.random(n), rng.random(n) < 0.5
+
+    def loss(estimate):
+        return ((1 - p) * (y & (estimate <= p)) + p * (~y & (estimate > p))).sum()
+
+    assert loss(isotonic_of(f, y)) <= loss(f) + 1e-9
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(st.integers(2, 80), st.integers(0, 10_000))
+def test_only_the_order_of_the_fitted_scores_counts_for_them(n, seed):
+    scores, y = noisy(n, seed)
+    assert isotonic_of(np.exp(3 * scores), y).tolist() == isotonic_of(scores, y).tolist()
+
+
+@settings(max_examples=50, deadline=None, derandomize=True)
+@given(st.integers(2, 80), st.integers(0, 10_000))
+def test_a_row_of_weight_3_is_three_rows(n, seed):
+    scores, y = noisy(n, seed)
+    weights = np.random.default_rng(seed).integers(1, 4, size=n)
+    repeated = isotonic_of(np.repeat(scores, weights), np.repeat(y, weights), scores)
+    assert isotonic_of(scores, y, weights=weights.astype(float)).tolist() == repeated.tolist()
+
+
+def test_it_is_linear_between_the_fitted_scores_and_constant_beyond_them():
+    X = np.array([[0.0], [1.0], [1.0], [3.0]])
+    fitted = IsotonicClassifier(Given(), calibration="train").fit(X, [0, 0, 1, 1])
+    asked = np.array([[-9.0], [0], [0.5], [1], [2], [3], [9]])
+    assert fitted.predict_proba(asked)[:, 1].tolist() == [0, 0, 0.25, 0.5, 0.75, 1, 1]
+
+
+def test_a_constant_score_gives_the_share_of_the_class():
+    fitted = IsotonicClassifier(Given(), calibration="train").fit(np.ones((5, 1)), [0, 1, 0, 1, 1])
+    assert fitted.predict_proba([[0.0], [1.0]])[:, 1].tolist() == [0.6, 0.6]
+
+
+def test_estimates_are_clipped_only_when_asked_for():
+    X = np.arange(20.0)[:, None]
+    y = X[:, 0] > 9
+    plain, clipped = (
+        IsotonicClassifier(Given(), calibration="train", clip=clip).fit(X, y).predict_proba(X)[:, 1]
+        for clip in ((0, 1), (0.02, 0.9))
+    )
+    assert plain.tolist() == [0] * 10 + [1] * 10
+    assert clipped.tolist() == [0.02] * 10 + [0.9] * 10
+
+
+def test_the_training_rows_of_a_full_tree_say_nothing_and_held_out_rows_do():
+    X, y = blobs(600, 2)
+    asked, _ = blobs(500, 2, seed=1)
+    by_train, by_holdout = (
+        IsotonicClassifier(DecisionTreeClassifier(random_state=0), calibration=one, random_state=0).fit(X, y)
+        for one in ("train", "holdout")
+    )
+    assert set(by_train.predict_proba(asked)[:, 1]) == {0, 1}
+    assert by_holdout.predict_proba(asked)[:, 1].min() > 0.1
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cross_validated_isotonic_is_that_of_calibrated_classifier_cv(n_classes, weighted):
+    X, y = blobs(300, n_classes)
+    weights = np.random.default_rng(0).exponential(size=300) if weighted else None
+    cv = StratifiedKFold(4, shuffle=True, random_state=1)
+    learner = LinearSVC(random_state=0)
+    ours = IsotonicClassifier(learner, calibration="cross_val", cv=cv).fit(X, y, weights)
+    peer = CalibratedClassifierCV(learner, method="isotonic", cv=cv, ensemble=False).fit(X, y, weights)
+    asked, _ = blobs(500, n_classes, seed=1)
+    np.testing.assert_allclose(ours.predict_proba(asked), peer.predict_proba(asked), rtol=0, atol=1e-9)
+
+
+def test_a_row_that_every_map_gives_0_has_equal_probabilities():
+    # each class's own score is high only on its own rows, and the row asked about is low in all three
+    X = np.column_stack([np.zeros(6), np.kron(np.eye(3), np.ones((2, 1)))])
+    fitted = IsotonicClassifier(Given(), calibration="train", scores="probability").fit(X, [0, 0, 1, 1, 2, 2])
+    np.testing.assert_allclose(fitted.predict_proba(np.zeros((1, 4))), np.full((1, 3), 1 / 3))
+
+
+def test_probabilities_rise_with_the_score_of_new_rows():
+    scores, y = noisy()
+    assert (np.diff(isotonic_of(scores, y, np.sort(np.random.default_rng(9).normal(size=2000)))) >= 0).all()
+
+
+@pytest.mark.parametrize("clip", [(0.5, 0.5), (-1, 1), "none", 0.1])
+def test_a_clip_that_is_no_range_is_refused(clip):
+    with pytest.raises(ValueError, match="clip must be two rising numbers"):
+        IsotonicClassifier(GaussianNB(), clip=clip).fit(*blobs(30, 2))
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"calibration": "train"}, {"calibration": "cross_val", "cv": 3}], ids=str
+)
+def test_it_passes_the_checks_of_scikit_learn(settings):
+    expected = {} if settings else dict.fromkeys(EQUIVALENCE, SPLITS_ROWS)
+    assert failed_checks(lambda learner: IsotonicClassifier(learner, **settings), expected) == []

@@ -1,0 +1,235 @@
+"""Theorem 2 of Langford & Zadrozny (2005, section 4) on distributions where D(1|x) is known.
+
+    E_x (D(1|x) - estimate(x))^2  <=  2 max(D(1), D(0)) epsilon,
+    epsilon = E_{p ~ U(0,1)} [l_p(c_p) - min_c l_p(c)],
+
+l_p the importance weighted loss divided by Z_p = D(0) + D(1)(1-p)/p, whatever the classifiers c_p answer. With
+thresholds d apart the reported middle of an interval is within d/2 of the estimate that the theorem speaks of, the
+measure of the p that are answered by 1, so that its error is larger by at most d + d^2/4.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction as F
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, target
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier
+from tests.oracles.relative_loss import Distribution, cost_of, even, first_zero, mean_answer, relative_loss
+from tests.stubs import Adversarial, Constant, Inconsistent, Perfect, Stub
+
+ROUNDING = 1e-12
+HALF = F(1, 2)
+BALANCED = Distribution((HALF, HALF), (F(1, 4), F(3, 4)))
+
+
+class Told(Stub):
+    """The answer of every probe for every x is given: ``answers[i][j]``; x is j."""
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    def answer(self, x):
+        return self.answers[round(self.threshold_ * (len(self.answers) + 1)) - 1][int(x)]
+
+
+@st.composite
+def distributions(draw):
+    """One to five values of x; D(1|x) in thousandths, 0 and 1 among them, both classes present."""
+    truth = draw(st.lists(st.integers(0, 1000), min_size=1, max_size=5).filter(lambda t: 0 < sum(t) < 1000 * len(t)))
+    share = draw(st.lists(st.integers(1, 200), min_size=len(truth), max_size=len(truth)))
+    return Distribution(tuple(F(s, sum(share)) for s in share), tuple(F(t, 1000) for t in truth))
+
+
+@st.composite
+def answered(draw):
+    """(a distribution, the answers of 1 to 12 probes): any answers at all."""
+    distribution = draw(distributions())
+    labels = st.tuples(*[st.integers(0, 1)] * len(distribution.share))
+    return distribution, tuple(draw(st.lists(labels, min_size=1, max_size=12)))
+
+
+def probing(estimator, n_probes, X, y, **parameters):
+    return ProbingClassifier(
+        estimator, n_probes, loss="squared_error", discretisation="uniform", clip=(0, 1), random_state=0, **parameters
+    ).fit(X, y)
+
+
+def on_values(stub, n_probes, values):
+    """Probing over a stub that needs no sample: every value of x is there once with each label. (method, X)."""
+    X = np.array(values, dtype=float).reshape(-1, 1)
+    method = probing(stub, n_probes, np.tile(X, (2, 1)), np.repeat([0, 1], len(X)), weighting="weight")
+    return method, X
+
+
+def answers_of(method, X):
+    return [tuple((probe.predict(X) == method.classes_[1]).astype(int).tolist()) for probe in method.estimators_]
+
+
+def bound(distribution, answers, thresholds=None):
+    """The right-hand side: 2 max(D(1), D(0)) epsilon."""
+    return float(2 * distribution.larger_class) * relative_loss(distribution, answers, thresholds)
+
+
+def assert_bounded(distribution, method, X):
+    """Theorem 2 for the measure of the p that are answered by 1, and with d + d^2/4 for what is reported."""
+    d, answers, reported = 1 / (method.n_probes + 1), answers_of(method, X), method.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(method.thresholds_, d * np.arange(1, method.n_probes + 1), rtol=1e-12)
+    assert method.votes(X).tolist() == np.sum(answers, axis=0).tolist()
+    np.testing.assert_allclose(reported - np.array(mean_answer(answers), dtype=float), d / 2, rtol=1e-9)
+    limit = bound(distribution, answers)
+    assert distribution.squared_error(mean_answer(answers)) <= limit + ROUNDING
+    assert distribution.squared_error(reported) <= limit + d + d**2 / 4 + ROUNDING
+    return limit
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(answered())
+def test_the_bound_holds_whatever_the_probes_answer(problem):
+    distribution, answers = problem
+    method, X = on_values(Told(answers), len(answers), range(len(distribution.share)))
+    limit = assert_bounded(distribution, method, X)
+    target(distribution.squared_error(mean_answer(answers)) / limit if limit else 0.0)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    distributions(),
+    st.sampled_from([Perfect(), Adversarial(), Inconsistent(), Constant(0), Constant(1)]),
+    st.integers(1, 60),
+)
+def test_the_bound_holds_for_perfect_adversarial_random_and_constant_probes(distribution, stub, n_probes):
+    method, X = on_values(stub, n_probes, distribution.truth)
+    assert_bounded(distribution, method, X)
+
+
+LEARNERS = {
+    "tree": DecisionTreeClassifier(max_leaf_nodes=6, random_state=0),
+    "full tree": DecisionTreeClassifier(random_state=0),
+    "logistic": LogisticRegression(),
+    "naive Bayes": GaussianNB(),
+}
+
+
+@pytest.mark.parametrize("weighting", ["weight", "rejection"])
+@pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
+@settings(derandomize=True, deadline=None, max_examples=6)
+@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(8, 300))
+def test_the_bound_holds_for_probes_learned_from_a_sample(learner, weighting, seed, n_rows):
+    """Learned on few rows and on many, from a truth that no linear learner can represent."""
+    rng = np.random.default_rng(seed)
+    values = np.array([[a, b] for a in range(4) for b in range(3)], dtype=float)
+    share, truth = rng.integers(1, 50, size=12), rng.integers(0, 101, size=12)
+    distribution = Distribution(tuple(F(int(s), int(share.sum())) for s in share), tuple(F(int(t), 100) for t in truth))
+    drawn = np.append(rng.choice(12, size=n_rows, p=share / share.sum()), [0, 11])
+    y = np.append(rng.random(n_rows) < truth[drawn[:-2]] / 100, [False, True]).astype(int)
+    assert_bounded(distribution, probing(learner, 20, values[drawn], y, weighting=weighting), values)
+
+
+def test_perfect_probes_lose_only_what_lies_in_the_interval_of_d():
+    """D(1|x) = 12.5 d or 37.5 d: half an interval is answered wrongly, at 2 |D(1|x) - p|. 2 (d/2)^2 / 2 = d^2 / 4."""
+    method, X = on_values(Perfect(), 49, BALANCED.truth)
+    assert relative_loss(BALANCED, answers_of(method, X)) == pytest.approx(0.02**2 / 4, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_probes", [19, 399])
+def test_the_bound_is_met_exactly_where_both_classes_are_equally_common(n_probes):
+    """The worst case of the proof: what errs is next to D(1|x), on one side. p Z_p is max(D(1), D(0)) throughout."""
+    answers = tuple((int(p <= F(6, 10)), int(p <= F(9, 10))) for p in even(n_probes))
+    method, X = on_values(Told(answers), n_probes, [0, 1])
+    limit = assert_bounded(BALANCED, method, X)
+    squared_error = (0.35**2 + 0.15**2) / 2
+    assert BALANCED.squared_error(mean_answer(answers)) == pytest.approx(squared_error, abs=ROUNDING)
+    assert limit == pytest.approx(squared_error, abs=ROUNDING)
+
+
+def test_the_factor_can_be_no_smaller_where_one_class_is_commoner():
+    """p Z_p is nearly max(D(1), D(0)) for p near 0, where the probes err that make 0 of D(1|x) = .01."""
+    distribution = Distribution((F(5, 100), F(95, 100)), (F(1, 100), F(95, 100)))
+    answers = tuple((0, int(p <= F(95, 100))) for p in even(199))
+    method, X = on_values(Told(answers), 199, [0, 1])
+    limit = assert_bounded(distribution, method, X)
+    assert mean_answer(answers) == [0, F(95, 100)]
+    assert 0.99 < distribution.squared_error(mean_answer(answers)) / limit < 1
+
+
+def test_the_discretisation_term_is_nearly_used_up():
+    """Where D(1|x) = 0 and all probes say 1, the middle 1 - d/2 is further off than 1 - d: by d - 3/4 d^2."""
+    distribution = Distribution((F(999, 1000), F(1, 1000)), (F(0), F(1)))
+    method, X = on_values(Constant(1), 9, distribution.truth)
+    reported, theorem = method.predict_proba(X)[:, 1], mean_answer(answers_of(method, X))
+    added = distribution.squared_error(reported) - distribution.squared_error(theorem)
+    assert 0.9 * (0.1 + 0.1**2 / 4) < added < 0.1 + 0.1**2 / 4
+
+
+TRUTHS = [F(0), F(1, 8), F(3, 10), F(1, 2), F(97, 100), F(1)]
+POSITIVE = [F(1, 50), F(1, 2), F(9, 10)]
+
+
+@pytest.mark.parametrize("positive", POSITIVE)
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_an_error_costs_more_the_further_p_is_from_the_truth(truth, positive):
+    """The proof: "the importance weighted loss paid by the adversary increases monotonically with distance"."""
+    for direction, wrong in ((1, 1), (-1, 0)):
+        near_to_far = [truth + direction * step for step in (F(i, 40) for i in range(41))]
+        inside = [p for p in near_to_far if 0 <= p <= 1]
+        costs = [cost_of(positive, truth, wrong, min(ends), max(ends)) for ends in pairwise(inside)]
+        assert all(nearer < further for nearer, further in pairwise([0, *costs]))
+
+
+@pytest.mark.parametrize("other", [F(1, 30), F(1, 2), F(29, 30)])
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_no_loss_buys_a_worse_estimate_than_sorted_answers_do(truth, other):
+    """The proof's lemma, over all 2^8 answers about one x: the worst err in one direction only, nearest first."""
+    distribution = Distribution((F(2, 5), F(3, 5)), (truth, other))
+    about_the_other = [int(p <= other) for p in even(8)]
+    loss = {
+        votes: relative_loss(distribution, list(zip(votes, about_the_other, strict=True)))
+        for votes in product((0, 1), repeat=8)
+    }
+    sorted_loss = [loss[(1,) * n + (0,) * (8 - n)] for n in range(9)]
+    assert all(sorted_loss[sum(votes)] <= lost + ROUNDING for votes, lost in loss.items())
+    for limit in sorted_loss:
+        affordable = [sum(votes) for votes, lost in loss.items() if lost <= limit + ROUNDING]
+        sorted_affordable = [n for n, lost in enumerate(sorted_loss) if lost <= limit + ROUNDING]
+        worst, worst_sorted = (max(abs(truth - F(n, 9)) for n in ns) for ns in (affordable, sorted_affordable))
+        assert worst == worst_sorted
+
+
+def test_without_the_sort_one_wrong_probe_breaks_the_bound():
+    """The theorem "fundamentally relies upon the sort" (section 3): the first p that is answered by 0 will not do."""
+    right = tuple((int(p <= F(1, 4)), int(p <= F(3, 4))) for p in even(99))
+    method, X = on_values(Told(((0, 0), *right[1:])), 99, [0, 1])
+    limit = assert_bounded(BALANCED, method, X)
+    unsorted = BALANCED.squared_error(first_zero(answers_of(method, X)))
+    assert unsorted == (0.25**2 + 0.75**2) / 2
+    assert unsorted > 10 * (limit + 0.01 + 0.01**2 / 4)
+
+
+class ErringNearPointNine(Perfect):
+    """Right about all x but .1, for which every probe whose threshold is near .9 says 1."""
+
+    def answer(self, x):
+        return super().answer(x) or (x == 0.1 and abs(self.threshold_ - 0.9) < 0.02)
+
+
+def test_thresholds_that_crowd_together_break_the_bound():
+    """Theorem 2 is about thresholds spread evenly, not about those that Algorithm 1 chooses where most rows are.
+
+    Most rows have D(1|x) = .9. Many thresholds lie there so closely that errors of all their probes about D(1|x) = .1
+    cost little; yet each moves the estimate by one interval, and those above .1 are wide.
+    """
+    X = np.vstack([np.full((2000, 1), 0.9), (np.arange(16).reshape(-1, 1) + 0.5) / 16])
+    method = ProbingClassifier(ErringNearPointNine(), 24, loss="squared_error", weighting="weight", clip=(0, 1))
+    method.fit(X, np.arange(len(X)) % 2)
+    distribution, values = Distribution((HALF, HALF), (F(9, 10), F(1, 10))), np.array([[0.9], [0.1]])
+    widest = np.diff([0, *method.thresholds_, 1]).max()
+    limit = bound(distribution, answers_of(method, values), method.thresholds_) + widest + widest**2 / 4
+    assert distribution.squared_error(method.predict_proba(values)[:, 1]) > limit

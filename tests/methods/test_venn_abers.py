@@ -1,0 +1,178 @@
+"""Venn-Abers predictors against isotonic regressions fitted one by one with the row asked about."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.frozen import FrozenEstimator
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+
+from probcal import VennAbersClassifier
+from tests.methods.calibrating import EQUIVALENCE, SPLITS_ROWS, Given, blobs, failed_checks, noisy
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def by_brute_force(scores, y, asked):
+    """(n, 2) p0 and p1: two isotonic regressions for every row asked about."""
+    return np.array(
+        [
+            [
+                IsotonicRegression().fit([*scores, one], [*y, label]).predict([one])[0]
+                for label in (0.0, 1.0)
+            ]
+            for one in asked
+        ]
+    )
+
+
+class Halves:
+    """One split: the rows of even number to learn from, those of odd number to calibrate on."""
+
+    def split(self, X, y=None, groups=None):
+        rows = np.arange(len(y))
+        yield rows[::2], rows[1::2]
+
+
+def predictor(scores, y):
+    """Calibrated on exactly these scores: each row twice, once to learn from and once to calibrate on."""
+    twice = np.repeat(np.asarray(scores, dtype=float), 2)[:, None]
+    return VennAbersClassifier(Given(), scheme="cross", cv=Halves()).fit(twice, np.repeat(np.asarray(y, dtype=int), 2))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(4, 40), st.integers(0, 10_000), st.sampled_from([0, 1, 16]))
+def test_the_interval_is_that_of_brute_force(n, seed, decimals):
+    scores, y = noisy(n, seed)
+    scores, y[:2] = np.round(scores, decimals), [False, True]
+    asked = np.concatenate([scores, np.linspace(-4, 4, 15)])
+    found = predictor(scores, y).predict_interval(asked[:, None])
+    np.testing.assert_allclose(found, by_brute_force(scores, y, asked), rtol=0, atol=1e-9)
+
+
+def test_a_hand_worked_interval():
+    # scores 1 2 3, labels 0 1 1. A row at 2.5: as 0 the labels are 0 1 0 1, and the two in the middle pool to 1/2;
+    # as 1 they are 0 1 1 1, and it is 1. The probability is 1 / (1 - 1/2 + 1) = 2/3
+    fitted = predictor([1, 2, 3], [0, 1, 1])
+    assert fitted.predict_interval([[2.5]]).tolist() == [[0.5, 1]]
+    assert fitted.predict_proba([[2.5]])[0] == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_the_probability_is_the_minimax_of_the_interval():
+    scores, y = noisy()
+    fitted = predictor(scores, y)
+    asked = np.linspace(-4, 4, 99)[:, None]
+    p0, p1 = fitted.predict_interval(asked).T
+    p = fitted.predict_proba(asked)[:, 1]
+    np.testing.assert_allclose(p, p1 / (1 - p0 + p1), atol=1e-15)
+    assert ((p0 <= p) & (p <= p1) & (p > 0) & (p < 1)).all()
+
+
+def test_the_folds_are_merged_by_geometric_means():
+    X, y = blobs(120, 2)
+    asked, _ = blobs(40, 2, seed=1)
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    fitted = VennAbersClassifier(LogisticRegression(), scheme="cross", cv=cv).fit(X, y)
+    p0, p1 = np.ones(40), np.ones(40)
+    for learn, calibrate in cv.split(X, y):
+        learner = LogisticRegression().fit(X[learn], y[learn])
+        scores = learner.decision_function(X[calibrate])
+        lower, upper = by_brute_force(scores, y[calibrate], learner.decision_function(asked)).T
+        p0, p1 = p0 * (1 - lower) ** (1 / 3), p1 * upper ** (1 / 3)
+    np.testing.assert_allclose(fitted.predict_proba(asked)[:, 1], p1 / (p0 + p1), atol=1e-9)
+    ends = np.sort(np.column_stack([1 - p0, p1]), axis=1)
+    np.testing.assert_allclose(fitted.predict_interval(asked), ends, atol=1e-9)
+    p = fitted.predict_proba(asked)[:, 1]
+    assert ((ends[:, 0] - 1e-12 <= p) & (p <= ends[:, 1] + 1e-12)).all()
+    assert len(fitted.estimators_) == 3
+
+
+def test_the_held_out_part_calibrates_the_inductive_scheme():
+    X, y = blobs(200, 2)
+    learner = FrozenEstimator(GaussianNB().fit(X, y))
+    fitted = VennAbersClassifier(learner, holdout_size=199 / 200 - 0.01, random_state=0).fit(X, y)
+    assert len(fitted.estimators_) == 1
+    log = learner.predict_log_proba(X)
+    scores = log[:, 1] - log[:, 0]
+    # all rows but two or three calibrate, and one row of 200 moves a bound by less than 1/20
+    assert np.abs(fitted.predict_interval(X) - by_brute_force(scores, y, scores)).max() < 0.05
+
+
+@pytest.mark.parametrize("scores", ["auto", "log_odds", "probability"])
+def test_only_the_order_of_the_scores_counts(scores):
+    X, y = blobs(200, 2)
+    one, other = (
+        VennAbersClassifier(LogisticRegression(), scores=kind, random_state=0).fit(X, y).predict_interval(X)
+        for kind in ("decision_function", scores)
+    )
+    np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_equal_rows_get_equal_probabilities_whatever_else_is_asked():
+    # the last digits of a matrix product depend on how many rows there are
+    X, y = blobs(400, 2)
+    X = np.column_stack([X, np.random.default_rng(0).normal(size=(400, 30))])
+    fitted = VennAbersClassifier(LogisticRegression(), scheme="cross", random_state=0).fit(X, y)
+    together = fitted.predict_proba(X)
+    alone = np.concatenate([fitted.predict_proba(X[[row]]) for row in range(400)])
+    np.testing.assert_allclose(alone, together, atol=1e-12)
+
+
+def test_each_of_several_classes_has_a_predictor_and_rows_are_divided_by_their_sum():
+    X, y = blobs(90, 3)
+    rows = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    learner = FrozenEstimator(LogisticRegression().fit(X, y))
+    fitted = VennAbersClassifier(learner, scheme="cross", cv=Halves()).fit(*rows)
+    scores = learner.decision_function(X)
+    raw = []
+    for k in range(3):
+        p0, p1 = by_brute_force(scores[:, k], y == k, scores[:, k]).T
+        raw.append(p1 / (1 - p0 + p1))
+    expected = np.transpose(raw) / np.sum(raw, axis=0)[:, None]
+    np.testing.assert_allclose(fitted.predict_proba(X), expected, atol=1e-9)
+    with pytest.raises(ValueError, match="an interval is of two classes; there are 3"):
+        fitted.predict_interval(X)
+
+
+def test_whole_weights_count_rows_and_others_are_refused():
+    X, y = blobs(60, 2)
+    learner = FrozenEstimator(GaussianNB().fit(X, y))
+    weights = np.arange(60) % 3
+    method = VennAbersClassifier(learner, scheme="cross", cv=Halves())
+    # both halves of the split hold every row, the odd places being those that calibrate
+    weighted = method.fit(np.repeat(X, 2, axis=0), np.repeat(y, 2), np.repeat(weights, 2)).predict_interval(X)
+    times = np.repeat(np.arange(60), weights)
+    repeated = method.fit(np.repeat(X[times], 2, axis=0), np.repeat(y[times], 2)).predict_interval(X)
+    assert weighted.tolist() == repeated.tolist()
+    with pytest.raises(ValueError, match="counts rows, so sample_weight must be whole numbers"):
+        method.fit(X, y, weights + 0.5)
+
+
+def test_rows_to_calibrate_on_that_have_no_weight_are_told():
+    X, y = blobs(60, 2)
+    learner = FrozenEstimator(GaussianNB().fit(X, y))
+    with pytest.raises(ValueError, match="no row to calibrate on has a weight above 0"):
+        VennAbersClassifier(learner, scheme="cross", cv=Halves()).fit(X, y, (np.arange(60) + 1) % 2)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_scores_that_are_not_finite_are_refused(bad):
+    scores = np.arange(40.0)[:, None]
+    scores[20:] = bad
+    with pytest.raises(ValueError, match="finite scores"):
+        VennAbersClassifier(Given(), random_state=0).fit(scores, np.arange(40) % 2)
+
+
+@pytest.mark.parametrize("bad", [{"scheme": "ivap"}, {"scores": "raw"}, {"cv": 1}, {"holdout_size": 0}])
+def test_a_parameter_that_is_not_as_documented_is_refused(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        VennAbersClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))
+
+
+@pytest.mark.parametrize("settings", [{}, {"scheme": "cross", "cv": 3}], ids=str)
+def test_it_passes_the_checks_of_scikit_learn(settings):
+    expected = {} if settings else dict.fromkeys(EQUIVALENCE, SPLITS_ROWS)
+    assert failed_checks(lambda learner: VennAbersClassifier(learner, **settings), expected) == []

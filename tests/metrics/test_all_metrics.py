@@ -1,0 +1,86 @@
+"""all_metrics: every metric from one sort, the names they go by, and what a store keeps of them."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from metric_rows import has_both, quick, weighted_rows
+
+import probcal.metrics
+from probcal.listing import listing
+from probcal.metrics import ABOUT, DEFAULT_METRICS, METRICS, all_metrics
+from probcal.show.metric_names import metric_name
+from probcal.store import CellResult
+
+ALONE = {
+    "rms": probcal.metrics.rms_error,
+    "cxe": probcal.metrics.cross_entropy,
+    "auc": probcal.metrics.roc_auc,
+    "c_emp": probcal.metrics.empirical_calibration_error,
+    "ece": probcal.metrics.expected_calibration_error,
+    "ks": probcal.metrics.kolmogorov_smirnov_error,
+    "c_emp_p": probcal.metrics.calibration_p_value,
+}
+
+
+@quick
+@given(weighted_rows.filter(has_both))
+def test_together_they_are_what_each_is_alone(rows):
+    y, p, weight = zip(*rows, strict=True)
+    assert all_metrics(y, p) == {name: metric(y, p) for name, metric in ALONE.items()}
+    assert all_metrics(y, p, weight) == {
+        name: metric(y, p, sample_weight=weight) for name, metric in ALONE.items()
+    }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_there_is_one_sort_and_for_several_classes_one_each(monkeypatch, n_classes):
+    sorts, sort = [], np.argsort
+    monkeypatch.setattr(np, "argsort", lambda values: sorts.append(1) or sort(values))
+    all_metrics(np.arange(60) % n_classes, np.random.default_rng(0).dirichlet(np.ones(n_classes), 60))
+    assert len(sorts) == (1 if n_classes == 2 else n_classes)
+
+
+def test_certain_and_right_costs_nothing():
+    found = all_metrics([0, 1], [0, 1])
+    assert found == {"rms": 0, "cxe": 0, "auc": 1, "c_emp": 0, "ece": 0, "ks": 0, "c_emp_p": 1}
+    assert math.copysign(1, found["cxe"]) == 1, "and not minus nothing"
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_test_set_of_one_class_keeps_the_metrics_that_have_a_value(label):
+    y, p = [label] * 3, [0.1, 0.5, 0.9]
+    found = all_metrics(y, p)
+    assert math.isnan(found.pop("auc"))
+    assert found == {name: metric(y, p) for name, metric in ALONE.items() if name != "auc"}
+
+
+def test_an_auc_without_a_value_and_an_infinite_cross_entropy_are_stored_as_such():
+    result = CellResult("d", 0, "l", "m", "done", "r", 1.0, metrics=all_metrics([1, 1], [0.0, 0.5]))
+    kept = CellResult.from_json(result.to_json())
+    assert math.isnan(kept.metrics["auc"])
+    assert kept.metrics["cxe"] == math.inf
+    assert kept.metrics["rms"] == result.metrics["rms"]
+
+
+def test_every_metric_has_a_name_and_a_description():
+    assert set(all_metrics([0, 1], [0.1, 0.9])) == set(METRICS)
+    assert DEFAULT_METRICS == ("cxe", "rms", "auc", "c_emp")
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_table_calls_the_same_end_the_better_one_as_the_description(metric):
+    name = metric_name(metric)
+    assert name.long != metric
+    assert ABOUT[metric].endswith("larger is better" if name.larger_is_better else "smaller is better")
+
+
+def test_they_are_listed():
+    lines = listing("metrics").splitlines()[2:]
+    assert [line.split()[0] for line in lines] == list(METRICS)
+    assert all("is better" in line for line in lines)
+
+
+def test_the_module_offers_what_it_names():
+    assert all(hasattr(probcal.metrics, name) for name in probcal.metrics.__all__)

@@ -1,0 +1,115 @@
+"""More than two classes: a column of p for each."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from metric_rows import OF_SEVERAL_CLASSES, OF_TWO_CLASSES, has_a_value, numbers, quick, rows
+
+from probcal.metrics import (
+    all_metrics,
+    brier_score,
+    calibration_p_value,
+    cross_entropy,
+    empirical_calibration_error,
+    expected_calibration_error,
+    kolmogorov_smirnov_error,
+    rms_error,
+    roc_auc,
+)
+
+of_several = pytest.mark.parametrize("metric", OF_SEVERAL_CLASSES.values(), ids=OF_SEVERAL_CLASSES)
+Y, P = [0, 2], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]]
+
+
+def test_losses_are_worked_by_hand():
+    # .5^2 + .3^2 + .2^2 = .38 and .1^2 + .8^2 + .9^2 = 1.46, halves .19 and .73, mean .46
+    assert brier_score(Y, P) == pytest.approx(0.46, rel=1e-12)
+    assert rms_error(Y, P) == pytest.approx(math.sqrt(0.46), rel=1e-12)
+    # the classes that came had 1/2 and 1/10: 1 and 3.321928 bits
+    assert cross_entropy(Y, P) == pytest.approx((1 + math.log2(10)) / 2, rel=1e-12)
+
+
+def test_calibration_errors_are_worked_by_hand():
+    # class 0, in the order .1 .5: sums 0 -.1 .4; class 1, .3 .8: 0 -.3 -1.1; class 2, .1 .2: 0 .9 .7.
+    # Ranges .5 1.1 .9 and farthest .4 1.1 .9, of two rows, over three classes
+    assert empirical_calibration_error(Y, P) == pytest.approx(2.5 / 6, rel=1e-12)
+    assert kolmogorov_smirnov_error(Y, P) == pytest.approx(2.4 / 6, rel=1e-12)
+    # two bins: class 0 all below |-.1 + .5|, class 1 |-.3| + |-.8|, class 2 all below |.9 - .2|
+    assert expected_calibration_error(Y, P, n_bins=2) == pytest.approx((0.4 + 1.1 + 0.7) / 6, rel=1e-12)
+
+
+def test_the_p_value_is_the_smallest_times_the_number_of_classes():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1, 2, 3], size=400)
+    y = (rng.random(400)[:, None] > np.cumsum(p**1.2 / (p**1.2).sum(axis=1, keepdims=True), axis=1)).sum(axis=1)
+    each = [calibration_p_value(y == one, p[:, one]) for one in range(3)]
+    assert calibration_p_value(y, p) == pytest.approx(3 * min(each), rel=1e-12)
+    assert calibration_p_value(Y, P) <= 1
+
+
+@pytest.mark.parametrize("name", ["c_emp", "ece", "ks", "auc"])
+def test_the_others_are_means_of_one_class_against_the_rest(name):
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet([1, 1, 1, 1], size=100)
+    y = rng.integers(0, 4, 100)
+    each = [all_metrics(y == one, p[:, one])[name] for one in range(4)]
+    assert all_metrics(y, p)[name] == pytest.approx(np.mean(each), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL_CLASSES)
+@quick
+@given(rows=rows)
+def test_two_columns_give_the_number_of_the_second(name, rows):
+    y, p = np.array(rows).T
+    p = np.round(p * 64) / 64  # so that 1 - p is exact
+    if has_a_value(name, y):
+        one, two = (numbers(OF_SEVERAL_CLASSES[name](y, given)) for given in (p, np.column_stack([1 - p, p])))
+        assert two == pytest.approx(one, rel=1e-12, abs=1e-15, nan_ok=True)
+
+
+def test_two_columns_keep_a_first_one_that_is_next_to_nothing():
+    assert cross_entropy([0], [[2.0**-80, 1.0]]) == 80
+
+
+def test_an_absent_class_leaves_only_auc_without_a_value():
+    found = all_metrics(Y, P)
+    assert math.isnan(found.pop("auc"))
+    assert all(math.isfinite(one) for one in found.values())
+    with pytest.raises(ValueError, match="every class"):
+        roc_auc(Y, P)
+
+
+@of_several
+@pytest.mark.parametrize(
+    ("y", "p", "fault"),
+    [
+        ([0, 3], P, r"whole numbers 0 to 2 only.*\(row 1: 3\)"),
+        ([-1, 0], P, "whole numbers 0 to 2"),
+        ([0.5, 0], P, "whole numbers 0 to 2"),
+        ([0, math.nan], P, "whole numbers 0 to 2"),
+        (["a", "b"], P, "y must hold numbers"),
+        ([0, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.2]], r"each row of p must sum to 1 \(row 1: 1.1\)"),
+        ([0, 1], [[0.5, 0.3, 0.2], [0.1, math.nan, 0.1]], r"p must lie within.*\(row 1, column 1: nan\)"),
+        ([0, 1], [[0.5, 0.7, -0.2], [0.1, 0.8, 0.1]], "p must lie within"),
+        ([0, 1, 2], P, "equal n"),
+        ([0, 1], [[1.0], [1.0]], "two or more classes"),
+        ([0, 1], [[], []], "two or more classes"),
+        ([], np.empty((0, 3)), "no rows"),
+    ],
+)
+def test_what_is_no_distribution_over_the_classes_is_refused(metric, y, p, fault):
+    with pytest.raises(ValueError, match=fault):
+        metric(y, p)
+
+
+@pytest.mark.parametrize("name", OF_TWO_CLASSES)
+def test_what_is_of_two_classes_alone_says_so(name):
+    with pytest.raises(ValueError, match=r"try p\[:, 1\]"):
+        OF_TWO_CLASSES[name]([0, 1], [[0.5, 0.5], [0.1, 0.9]])
+
+
+def test_estimates_of_single_precision_sum_to_one():
+    p = np.random.default_rng(2).dirichlet(np.ones(30), size=200).astype(np.float32)
+    assert 0 < rms_error(np.arange(200) % 30, p) < 1

@@ -1,0 +1,80 @@
+"""Expected cost and loss ratio: worked by hand and row by row."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from metric_rows import few_levels, quick, weighted_rows
+
+from probcal.metrics import expected_cost, loss_ratio
+
+Y, P = [1, 1, 0, 0], [0.3, 0.7, 0.2, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "cost"),
+    [
+        (0.25, 0.0625),  # only .2 is called negative: one false positive, .25 of 4 rows
+        (0.3, 0.075),  # .3 is still called positive: one false positive, .3 of 4
+        (0.5, 0.25),  # .3 is a false negative, .6 a false positive: .5 + .5 of 4
+        (0, 0),  # all are called positive, which costs nothing
+        (1, 0),  # all are called negative, which costs nothing
+    ],
+)
+def test_mistakes_cost_by_their_kind(parameter, cost):
+    assert expected_cost(Y, P, parameter) == pytest.approx(cost, rel=1e-12)
+
+
+def test_weights_count_mistakes_often():
+    # false negative .5 by 3, false positive .5 by 1: 2 of 6
+    assert expected_cost(Y, P, 0.5, [3, 1, 1, 1]) == pytest.approx(1 / 3, rel=1e-12)
+
+
+def test_the_loss_ratio_is_after_over_before():
+    # before .25; with .4 for .6 only the false negative is left, .125; with .5 for .3 none is
+    assert loss_ratio(Y, P, [0.3, 0.7, 0.2, 0.4], 0.5) == pytest.approx(0.5, rel=1e-12)
+    assert loss_ratio(Y, P, [0.5, 0.7, 0.2, 0.4], 0.5) == 0
+    # weights 3 1 1 1: 1.5 of 6 after, 2 of 6 before
+    assert loss_ratio(Y, P, [0.3, 0.7, 0.2, 0.4], 0.5, [3, 1, 1, 1]) == pytest.approx(0.75, rel=1e-12)
+
+
+def test_nothing_over_nothing_is_one_and_something_over_nothing_infinite():
+    right = [0.5, 0.7, 0.2, 0.4]
+    assert loss_ratio(Y, right, right, 0.5) == 1
+    assert loss_ratio(Y, right, P, 0.5) == math.inf
+
+
+@quick
+@given(weighted_rows, few_levels)
+def test_the_cost_is_the_mean_over_the_rows(rows, parameter):
+    y, p, weight = zip(*rows, strict=True)
+    cost = sum(
+        w * ((1 - parameter) if a == 1 and b < parameter else parameter if a == 0 and b >= parameter else 0)
+        for a, b, w in rows
+    )
+    assert expected_cost(y, p, parameter, weight) == pytest.approx(cost / sum(weight), abs=1e-12)
+
+
+@quick
+@given(few_levels, st.integers(0, 20), st.integers(1, 20))
+def test_no_rule_is_cheaper_where_the_estimate_is_the_rate(parameter, positive, negative):
+    rate, n = positive / (positive + negative), positive + negative
+    y = [1] * positive + [0] * negative
+    cheapest = min(negative * parameter, positive * (1 - parameter)) / n
+    assert expected_cost(y, [rate] * n, parameter) == pytest.approx(cheapest, abs=1e-12)
+
+
+@pytest.mark.parametrize("parameter", [-0.1, 1.1, math.nan, math.inf])
+def test_a_loss_parameter_that_is_no_share_is_refused(parameter):
+    with pytest.raises(ValueError, match="loss_parameter"):
+        expected_cost(Y, P, parameter)
+    with pytest.raises(ValueError, match="loss_parameter"):
+        loss_ratio(Y, P, P, parameter)
+
+
+def test_both_sets_of_estimates_are_checked():
+    with pytest.raises(ValueError, match="within"):
+        loss_ratio(Y, P, [2, 0, 0, 0], 0.5)
+    with pytest.raises(ValueError, match="within"):
+        loss_ratio(Y, [math.nan, 0, 0, 0], P, 0.5)

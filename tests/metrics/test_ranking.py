@@ -1,0 +1,71 @@
+"""AUC: worked by hand, against all pairs and against scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from metric_rows import has_both, quick, rows, weighted_rows
+from sklearn.metrics import roc_auc_score
+
+from probcal.metrics import roc_auc
+
+
+def test_auc_counts_the_pairs_that_are_in_order():
+    # positives .35 .8 against negatives .1 .4: of four pairs only (.35, .4) is the wrong way round
+    assert roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]) == 0.75
+
+
+def test_a_tied_pair_is_half_in_order():
+    # (.5, .5) counts one half and (.5, .2) one: 1.5 of 2
+    assert roc_auc([1, 0, 0], [0.5, 0.5, 0.2]) == 0.75
+
+
+def test_a_pair_weighs_the_product_of_its_rows():
+    # (.35, .1) 2 * 1, (.35, .4) 2 * 3 lost, (.8, .1) 1 * 1, (.8, .4) 1 * 3: 6 of 12
+    assert roc_auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], [1, 3, 2, 1]) == 0.5
+
+
+@quick
+@given(rows.filter(has_both))
+def test_auc_is_the_share_of_pairs_in_order(rows):
+    positive = [p for label, p in rows if label == 1]
+    negative = [p for label, p in rows if label == 0]
+    in_order = sum((a > b) + (a == b) / 2 for a in positive for b in negative)
+    assert roc_auc(*zip(*rows, strict=True)) == pytest.approx(in_order / len(positive) / len(negative), abs=1e-12)
+
+
+@quick
+@given(weighted_rows.filter(has_both))
+def test_weighted_auc_is_that_of_scikit_learn(rows):
+    y, p, weight = zip(*rows, strict=True)
+    assert roc_auc(y, p, weight) == pytest.approx(roc_auc_score(y, p, sample_weight=weight), abs=1e-12)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_auc_of_one_class_is_refused(label):
+    with pytest.raises(ValueError, match="both classes"):
+        roc_auc([label] * 3, [0.1, 0.5, 0.9])
+    with pytest.raises(ValueError, match="both classes"):
+        roc_auc([label, label, 1 - label], [0.1, 0.5, 0.9], [1, 1, 0])
+
+
+def test_auc_of_several_classes_is_the_mean_of_each_against_the_rest():
+    # class 0: .6 against .2 .1: 1; class 1: .3 against .3 .5: half a tie, one lost: 1/4; class 2: .4 against
+    # .1 .5: 1/2. Mean 7/12
+    p = [[0.6, 0.3, 0.1], [0.2, 0.3, 0.5], [0.1, 0.5, 0.4]]
+    assert roc_auc([0, 1, 2], p) == pytest.approx(7 / 12, rel=1e-12)
+
+
+def test_auc_of_several_classes_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1, 2, 1, 1], size=200).round(2)
+    p[:, 0] += 1 - p.sum(axis=1)
+    p = np.clip(p, 0, 1)
+    y, weight = rng.integers(0, 4, 200), rng.random(200)
+    theirs = np.mean([roc_auc_score(y == one, p[:, one], sample_weight=weight) for one in range(4)])
+    assert roc_auc(y, p, weight) == pytest.approx(theirs, abs=1e-12)
+    assert roc_auc(y, p) == pytest.approx(roc_auc_score(y, p, multi_class="ovr"), abs=1e-12)
+
+
+def test_a_class_without_rows_is_told():
+    with pytest.raises(ValueError, match="every class"):
+        roc_auc([0, 1, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])

@@ -1,0 +1,146 @@
+"""More than two classes: what a cell estimates, measures and keeps, and whom a failure concerns."""
+
+import numpy as np
+import pytest
+
+from probcal.metrics import all_metrics
+from probcal.store import Store
+
+TREE = {"tree": {"params": {"max_depth": 2}}}
+
+METHODS = """
+    import numpy as np
+    from sklearn.base import BaseEstimator
+
+
+    class Base(BaseEstimator):
+        def __init__(self, estimator):
+            self.estimator = estimator
+
+        def fit(self, X, y):
+            self.estimator.fit(X, y)
+            return self
+
+        def predict_proba(self, X):
+            return self.estimator.predict_proba(X)
+
+
+    class OneColumn(Base):
+        def predict_proba(self, X):
+            return super().predict_proba(X)[:, 1]
+
+
+    class OneRowLess(Base):
+        def predict_proba(self, X):
+            return super().predict_proba(X)[1:]
+
+
+    class SeesTestRows(Base):
+        needs_test_rows = True
+
+        def fit(self, X, y, X_test):
+            self.seen = X_test.tolist()
+            return super().fit(X, y)
+
+        def predict_proba(self, X):
+            assert X.tolist() == self.seen
+            return super().predict_proba(X)
+"""
+
+RARE = """
+name: rare
+title: The third class comes late
+columns: {weight: numeric, kind: target}
+task: multiclass
+split: {kind: chronological, train: 6}
+expect: {rows: 10, columns: 1}
+no_openml: these are a test's own
+files:
+  - {format: delimited, header: true, files: [{name: rare.csv}]}
+"""
+
+
+@pytest.fixture
+def several(bench):
+    bench.module("several", METHODS)
+    bench.config(datasets=["iris"], learners=TREE, methods=["direct"])
+    return bench
+
+
+def method(name):
+    return {name.lower(): {"type": f"several.{name}"}}
+
+
+def test_a_cell_keeps_an_estimate_for_every_class_and_measures_them(several):
+    assert several.run().code == 0
+    store = Store(several.results)
+    for result in store.results().values():
+        y, p = store.predictions(result)
+        assert p.shape == (51, 3) and set(y.tolist()) == {0, 1, 2}
+        np.testing.assert_allclose(p.sum(axis=1), 1)
+        assert all_metrics(y, p) == result.metrics
+        assert np.mean(p.argmax(axis=1) == y) > 0.8  # the columns are in the order of y
+
+
+def test_changed_metrics_are_taken_from_the_estimates_that_were_kept(several, monkeypatch):
+    several.run()
+    before = several.numbers()
+    monkeypatch.setattr("probcal.run.keys.code_of_metrics", lambda: {"probcal.metrics": "another"})
+    assert "2 cells need no fit" in several.run("--dry-run").said
+    assert several.run().code == 0
+    assert several.numbers() == before
+
+
+def test_two_classes_keep_the_estimates_of_the_positive_one(several):
+    several.config(datasets=["wine-first", "iris"], learners=TREE, methods=["direct"], repeats=1)
+    assert several.run().code == 0
+    store = Store(several.results)
+    shapes = [store.predictions(result)[1].shape for result in store.results().values()]
+    assert shapes == [(61,), (51, 3)]
+
+
+@pytest.mark.parametrize(("labels", "absent"), [("abab" + "ab" + "abcc", 2), ("bcbc" + "bc" + "abca", 0)])
+def test_a_class_that_no_training_row_has_is_held_impossible(several, labels, absent):
+    (several.folder / "rare.yaml").write_text(RARE)
+    (several.folder / "rare").mkdir()
+    rows = [f"{number},{label}" for number, label in enumerate(labels)]
+    (several.folder / "rare" / "rare.csv").write_text("\n".join(["weight,kind", *rows]) + "\n")
+    several.config(datasets=["rare.yaml"], learners=TREE, methods=["direct"])
+    assert several.run("--data-dir", ".").code == 0
+    store = Store(several.results)
+    [result] = store.results().values()
+    _, p = store.predictions(result)
+    assert p.shape == (4, 3)
+    assert not p[:, absent].any()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert result.metrics["cxe"] == np.inf  # it came, and had probability 0
+
+
+@pytest.mark.parametrize(("name", "shape"), [("OneColumn", "(51,)"), ("OneRowLess", "(50, 3)")])
+def test_estimates_of_another_shape_fail_their_cell_and_no_other(several, name, shape):
+    several.config(datasets=["iris"], learners=TREE, methods={**method(name), "direct": {}}, repeats=1)
+    assert several.run().code == 1
+    failed, done = several.rows()
+    assert (failed["status"], done["status"]) == ("failed", "done")
+    assert failed["error_type"] == "ValueError"
+    assert failed["message"].startswith(f"predict_proba gave an array of shape {shape}, not (51, 3)")
+
+
+def test_a_learner_for_two_classes_fails_its_cells_and_no_others(several):
+    learners = {"nb": {"type": "kernel_nb"}, **TREE}
+    several.config(datasets=["iris", "wine-first"], learners=learners, methods=["direct"], repeats=1)
+    assert several.run().code == 1
+    outcome = {(row["dataset"], row["learner"]): row for row in several.rows()}
+    assert outcome["iris", "nb"]["message"] == "two classes are needed, y holds 3: [0, 1, 2]"
+    assert [key for key, row in outcome.items() if row["status"] == "failed"] == [("iris", "nb")]
+
+
+def test_a_method_that_asks_for_the_test_rows_gets_their_inputs(several):
+    several.config(datasets=["iris", "wine-first"], learners=TREE, methods=method("SeesTestRows"), repeats=1)
+    assert several.run().code == 0
+
+
+def test_transductive_probing_runs(several):
+    params = {"n_probes": 3, "discretisation": "transductive"}
+    several.config(datasets=["iris", "wine-first"], learners=TREE, methods={"probing": {"params": params}}, repeats=1)
+    assert several.run().code == 0
