@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from probcal.methods.probing import ProbingClassifier
     from probcal.methods.relabelling import RelabelingClassifier
     from probcal.methods.sigmoid import SigmoidClassifier
+    from probcal.methods.temperature import TemperatureClassifier
     from probcal.methods.venn_abers import VennAbersClassifier
     from probcal.methods.weight_sweep import WeightSweepClassifier
 
@@ -23,6 +24,7 @@ _HOME = {
     "ProbingClassifier": "probcal.methods.probing",
     "RelabelingClassifier": "probcal.methods.relabelling",
     "SigmoidClassifier": "probcal.methods.sigmoid",
+    "TemperatureClassifier": "probcal.methods.temperature",
     "VennAbersClassifier": "probcal.methods.venn_abers",
     "WeightSweepClassifier": "probcal.methods.weight_sweep",
 }
@@ -33,6 +35,7 @@ __all__ = [
     "ProbingClassifier",
     "RelabelingClassifier",
     "SigmoidClassifier",
+    "TemperatureClassifier",
     "VennAbersClassifier",
     "WeightSweepClassifier",
 ]
