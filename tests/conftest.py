@@ -6,9 +6,17 @@ import os
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 _NAMED = os.environ.get("PROBCAL_DATA_DIR")
 _ORIGINAL_FILES = Path(_NAMED).resolve() if _NAMED else Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread_for_linear_algebra():
+    """Several cost more than they bring on tables as small as these, and tests run side by side."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture(autouse=True)

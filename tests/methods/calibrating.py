@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import check_estimator
 
 
 def noisy(n=400, seed=0, steepness=1.5):
@@ -42,15 +38,3 @@ class Given(ClassifierMixin, BaseEstimator):
 
 class OnlyProbabilities(Given):
     decision_function = property()
-
-
-SPLITS_ROWS = "a repeated row may fall on both sides of the split, which a weighted one cannot"
-EQUIVALENCE = "check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"
-
-
-def failed_checks(method, expected=None):
-    """The checks of scikit-learn that the method over a logistic regression does not pass, but for ``expected``."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scikit-learn's own, of infinite labels
-        results = check_estimator(method(LogisticRegression()), expected_failed_checks=expected, on_fail=None)
-    return [(one["check_name"], repr(one["exception"])) for one in results if one["status"] == "failed"]

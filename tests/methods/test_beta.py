@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from probcal import BetaCalibrationClassifier
 from probcal.methods.packages import contained
-from tests.methods.calibrating import EQUIVALENCE, SPLITS_ROWS, Given, blobs, failed_checks
+from tests.methods.calibrating import Given, blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
 ROOT = Path(__file__).parents[2]
@@ -156,11 +156,3 @@ def test_the_log_odds_of_am_are_a_line():
 def test_a_parameter_that_is_not_as_documented_is_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         BetaCalibrationClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))
-
-
-@pytest.mark.parametrize(
-    "settings", [{}, {"calibration": "train"}, {"calibration": "cross_val", "cv": 3}], ids=str
-)
-def test_it_passes_the_checks_of_scikit_learn(settings):
-    expected = {} if settings else dict.fromkeys(EQUIVALENCE, SPLITS_ROWS)
-    assert failed_checks(lambda learner: BetaCalibrationClassifier(learner, **settings), expected) == []

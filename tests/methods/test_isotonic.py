@@ -19,7 +19,7 @@ from probcal import IsotonicClassifier
 from probcal.methods.convex_minorant import isotonic_values
 from probcal.methods.isotonic import fit_isotonic
 from probcal.metrics import empirical_calibration_error
-from tests.methods.calibrating import EQUIVALENCE, SPLITS_ROWS, Given, blobs, failed_checks, noisy
+from tests.methods.calibrating import Given, blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -201,11 +201,3 @@ def test_probabilities_rise_with_the_score_of_new_rows():
 def test_a_clip_that_is_no_range_is_refused(clip):
     with pytest.raises(ValueError, match="clip must be two rising numbers"):
         IsotonicClassifier(GaussianNB(), clip=clip).fit(*blobs(30, 2))
-
-
-@pytest.mark.parametrize(
-    "settings", [{}, {"calibration": "train"}, {"calibration": "cross_val", "cv": 3}], ids=str
-)
-def test_it_passes_the_checks_of_scikit_learn(settings):
-    expected = {} if settings else dict.fromkeys(EQUIVALENCE, SPLITS_ROWS)
-    assert failed_checks(lambda learner: IsotonicClassifier(learner, **settings), expected) == []

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from probcal import SigmoidClassifier
 from probcal.learners import KernelNaiveBayes
 from probcal.methods.sigmoid import fit_sigmoid
-from tests.methods.calibrating import EQUIVALENCE, SPLITS_ROWS, Given, OnlyProbabilities, blobs, failed_checks, noisy
+from tests.methods.calibrating import Given, OnlyProbabilities, blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -271,10 +271,3 @@ def test_the_log_odds_of_a_class_are_against_the_sum_of_the_others():
     p = fitted.estimator_.predict_proba(X)
     pairs = [fit_sigmoid(np.log(p[:, k] / (1 - p[:, k])), y == k) for k in range(3)]
     np.testing.assert_allclose(list(zip(fitted.slope_, fitted.intercept_, strict=True)), pairs, rtol=1e-7)
-
-
-@pytest.mark.parametrize("settings", [{}, {"calibration": "holdout"}, {"calibration": "cross_val", "cv": 3}], ids=str)
-def test_it_passes_the_checks_of_scikit_learn(settings):
-    splits = settings.get("calibration") == "holdout"
-    expected = dict.fromkeys(EQUIVALENCE, SPLITS_ROWS) if splits else {}
-    assert failed_checks(lambda learner: SigmoidClassifier(learner, **settings), expected) == []

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 from probcal.methods.temperature import TemperatureClassifier
-from tests.methods.calibrating import blobs, failed_checks
+from tests.methods.calibrating import blobs
 from tests.small_config import experiment, the_fault
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -77,7 +77,3 @@ def test_a_wrong_parameter_is_told_as_any_other(tmp_path):
 
 def test_a_copy_has_the_same_parameters():
     assert clone(TemperatureClassifier(GaussianNB(), cv=3)).get_params()["cv"] == 3
-
-
-def test_it_passes_the_checks_of_scikit_learn():
-    assert failed_checks(lambda learner: TemperatureClassifier(learner, cv=3)) == []

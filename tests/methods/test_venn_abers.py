@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import VennAbersClassifier
-from tests.methods.calibrating import EQUIVALENCE, SPLITS_ROWS, Given, blobs, failed_checks, noisy
+from tests.methods.calibrating import Given, blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -170,9 +170,3 @@ def test_scores_that_are_not_finite_are_refused(bad):
 def test_a_parameter_that_is_not_as_documented_is_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         VennAbersClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))
-
-
-@pytest.mark.parametrize("settings", [{}, {"scheme": "cross", "cv": 3}], ids=str)
-def test_it_passes_the_checks_of_scikit_learn(settings):
-    expected = {} if settings else dict.fromkeys(EQUIVALENCE, SPLITS_ROWS)
-    assert failed_checks(lambda learner: VennAbersClassifier(learner, **settings), expected) == []
