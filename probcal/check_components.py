@@ -25,9 +25,12 @@ _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
 
 
 def resolve(name: str, type_: str | None, table: Mapping[str, Builtin]) -> Builtin:
-    """The built-in that ``type_``, or else the entry's own name, stands for; or an import path as it is."""
+    """The built-in that ``type_``, or else the entry's own name, stands for; or an import path as it is.
+
+    Of an import path nobody has said how tables are to call it: they call it as the experiment does.
+    """
     wanted = type_ or name
-    return table.get(wanted) or Builtin(wanted, about="")
+    return table.get(wanted) or Builtin(wanted, about="", label=name)
 
 
 @dataclass(frozen=True)

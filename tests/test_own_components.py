@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from probcal.config import read_experiment
 from probcal.store import Store
 from tests.commands import probcal
 
@@ -25,6 +26,18 @@ def test_a_meta_estimator_without_a_seed_of_its_own_gives_the_same_numbers_every
         assert result.exit_code == 0, result.output
         found.append([cell.metrics for cell in Store(folder).results().values()])
     assert found[0] == found[1] != []
+
+
+def test_columns_are_headed_by_the_names_that_the_experiment_gives_to_import_paths(tmp_path):
+    file = tmp_path / "small.yaml"
+    own = f"{{own: {FOREST}, gaussian_nb: , sklearn.naive_bayes.BernoulliNB: }}"
+    file.write_text(CONFIG.replace("{own: LEARNER}", own).replace("{platt:", "{direct: , platt:"))
+    assert [column.label for column in read_experiment(file).columns] == [
+        "own", "plattown", "GaussNB", "plattGaussNB", "sklearn.naive_bayes.BernoulliNB",
+        "plattsklearn.naive_bayes.BernoulliNB",
+    ]  # fmt: skip
+    file.write_text(file.read_text().replace("{cv: 2}}", '{cv: 2}, label: ""}'))
+    assert [column.label for column in read_experiment(file).columns][1] == "own", "an empty label is kept"
 
 
 def test_a_learner_is_found_in_the_folder_where_probcal_is_started(tmp_path, monkeypatch):

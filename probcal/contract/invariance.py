@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from probcal.contract.samples import sample
-from probcal.contract.subject import Subject, estimates_of, largest_difference
+from probcal.contract.subject import Subject, estimates_of, how_they_differ, largest_difference
 from probcal.contract.verdict import Failed
 
 _EQUAL = 1e-12
@@ -24,11 +24,10 @@ def a_row_is_estimated_by_itself(subject: Subject) -> None:
     backwards = estimates_of(fitted, data.asked[::-1])[::-1]
     alone = np.vstack([estimates_of(fitted, data.asked[row : row + 1]) for row in range(len(data.asked))])
     for how, asked in (("in reverse order", backwards), ("one by one", alone)):
-        difference = largest_difference(together, asked)
-        if difference > _EQUAL:
+        if largest_difference(together, asked) > _EQUAL:
             raise Failed(
                 f"the same estimates for rows asked {how}",
-                f"they differ by up to {difference:.3g}",
+                how_they_differ(together, asked),
                 "let predict use what fit has learned and the row alone",
             )
 
@@ -42,16 +41,22 @@ def the_order_of_training_rows_moves_no_more_than_a_seed(subject: Subject) -> No
     count as drawn: the component is given shuffled ones.
     """
     data = sample()
-    order = np.random.default_rng(0).permutation(len(data.y))
-    difference = largest_difference(
-        subject.estimates(data), subject.estimates(replace(data, X=data.X[order], y=data.y[order]))
-    )
-    if difference > subject.tolerance:
-        raise Failed(
-            f"estimates within {subject.tolerance:.3g} of each other, whatever the order of the training rows",
-            f"they differ by {difference:.3g}",
-            "draw rows with random_state instead of taking them by their place",
-        )
+    rows = np.arange(len(data.y))
+    orders = {
+        "shuffled": np.random.default_rng(0).permutation(rows),
+        "reversed": rows[::-1],
+        "with the first row of the other class first": np.roll(rows, -int(np.argmax(data.y != data.y[0]))),
+        "with the last row of the other class last": np.roll(rows, int(np.argmax(data.y[::-1] != data.y[-1]))),
+    }
+    as_given = subject.estimates(data)
+    for how, order in orders.items():
+        reordered = subject.estimates(replace(data, X=data.X[order], y=data.y[order]))
+        if largest_difference(as_given, reordered) > subject.tolerance:
+            raise Failed(
+                f"estimates within {subject.tolerance:.3g} of each other, whatever the order of the training rows",
+                f"{how}, {how_they_differ(as_given, reordered)}",
+                "draw rows with random_state instead of taking them by their place",
+            )
 
 
 def the_names_of_the_labels_do_not_matter(subject: Subject) -> None:
@@ -72,10 +77,10 @@ def the_names_of_the_labels_do_not_matter(subject: Subject) -> None:
             raise Failed(
                 f"labels out of {names.tolist()} from predict", "others came", "predict classes_[index], not the index"
             )
-        difference = largest_difference(expected, estimates_of(fitted, data.asked))
-        if difference > 0:
+        renamed = estimates_of(fitted, data.asked)
+        if largest_difference(expected, renamed) > 0:
             raise Failed(
                 f"the same estimates for the labels {names.tolist()} as for 0 and 1",
-                f"they differ by up to {difference:.3g}",
+                how_they_differ(expected, renamed),
                 "learn from np.unique(y, return_inverse=True)[1]",
             )

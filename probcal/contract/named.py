@@ -84,9 +84,26 @@ def _built(cls: type, params: Mapping[str, Any], *around: Any) -> Any:
     if unknown := unknown_parameters(cls, params):
         raise ProbcalError("\n".join(unknown.values()))
     estimator = build(cls, *around, **params)
+    _refuse_no_parameters(estimator)
     if fault := wrong_value(estimator):
         raise ProbcalError(f"{cls.__name__}: {fault}")
     return estimator
+
+
+def _refuse_no_parameters(estimator: Any) -> None:
+    cls = type(estimator).__name__
+    lacking = [name for name in ("get_params", "set_params") if not hasattr(estimator, name)]
+    if lacking:
+        raise ProbcalError(
+            f"{cls} has no {' and no '.join(lacking)}, so that no copy of it can be made; let it inherit from "
+            "sklearn.base.BaseEstimator (a classifier from sklearn.base.ClassifierMixin too, named first)"
+        )
+    try:
+        estimator.get_params()
+    except Exception as error:  # a class of the user's may raise anything
+        raise ProbcalError(
+            f"get_params of {cls} fails: {error}; let __init__ name every parameter and store it under its own name"
+        ) from None
 
 
 def parameter(text: str) -> tuple[str, Any]:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from probcal.contract.samples import sample
 from probcal.contract.seeds import seeded
-from probcal.contract.subject import Subject, estimates_of, fit, largest_difference
+from probcal.contract.subject import Subject, estimates_of, fit, how_they_differ
 from probcal.contract.verdict import Failed
 
 
@@ -22,7 +22,7 @@ def the_same_seed_gives_the_same_estimates(subject: Subject) -> None:
     if not np.array_equal(one, other):
         raise Failed(
             "two fits under the same seed to agree to the last bit",
-            f"they differ by up to {largest_difference(one, other):.3g}",
+            how_they_differ(one, other),
             "draw from self.random_state, a parameter, and hand seeds of it to every learner that draws",
         )
 
@@ -50,7 +50,7 @@ def a_pickled_copy_gives_the_same_estimates(subject: Subject) -> None:
     if not np.array_equal(before, after):
         raise Failed(
             "a pickled copy to give the same estimates",
-            f"they differ by up to {largest_difference(before, after):.3g}",
+            how_they_differ(before, after),
             "let __getstate__ keep all that predict reads",
         )
 

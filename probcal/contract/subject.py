@@ -63,7 +63,7 @@ class Subject:
     def needs_to_repeat_itself(self) -> None:
         """Keeps a check of exact equality from telling once more what the check of the seed tells."""
         if not self.repeats_itself:
-            raise DoesNotApply("two fits under the same seed differ already")
+            raise DoesNotApply("two fits under the same seed differ already, or give NaN")
 
     @cached_property
     def fault_of_three_classes(self) -> Exception | None:
@@ -119,3 +119,13 @@ def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
     if one.shape != other.shape or (np.isnan(one) != np.isnan(other)).any():
         return float("inf")
     return float(np.nanmax(np.abs(one - other), initial=0.0))
+
+
+def how_they_differ(one: np.ndarray, other: np.ndarray) -> str:
+    """For messages about estimates that ought to be equal."""
+    if one.shape != other.shape:
+        return f"their shapes are {one.shape} and {other.shape}"
+    missing = np.count_nonzero(np.isnan(one) | np.isnan(other))
+    if missing:
+        return f"{missing} of {one.size} estimates are NaN"
+    return f"they differ by up to {largest_difference(one, other):.3g}"

@@ -105,7 +105,7 @@ def contract_checks(estimator: Any) -> list[Check]:
     if inspect.isclass(estimator) or not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
         raise ValueError(
             f"contract_checks takes an unfitted scikit-learn estimator, such as MyMethod(LogisticRegression()), "
-            f"not {estimator!r}"
+            f"not {estimator!r}; let a class of your own inherit from sklearn.base.BaseEstimator"
         )
     subject = Subject(estimator)
     return [Check(promise, subject) for promise in PROMISES]

@@ -8,7 +8,7 @@ import numpy as np
 
 from probcal.contract.answers import are_probabilities
 from probcal.contract.samples import contradictory, integer_weights, sample
-from probcal.contract.subject import Subject, estimates_of, largest_difference
+from probcal.contract.subject import Subject, estimates_of, how_they_differ, largest_difference
 from probcal.contract.verdict import Failed
 
 _EXTREME = 50.0
@@ -65,10 +65,9 @@ def weights_that_make_no_sense_are_refused(subject: Subject) -> None:
 
 
 def _agree(one: np.ndarray, other: np.ndarray, tolerance: float, what: str) -> None:
-    difference = largest_difference(one, other)
-    if difference > tolerance:
+    if largest_difference(one, other) > tolerance:
         raise Failed(
             f"the same estimates, within {tolerance:.3g}, for {what}",
-            f"they differ by {difference:.3g}",
+            how_they_differ(one, other),
             "let every count and mean in fit be one of weights",
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from probcal.methods.estimator import ProbabilityMethod
-from probcal.methods.fitting import drawn_seed, fit_on_sample, fresh_copy
+from probcal.methods.fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen
 from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
 from probcal.methods.probabilities import normalised, two_columns
 
@@ -31,6 +31,8 @@ class BaggedVoteClassifier(ProbabilityMethod):
     ``n_features_in_`` and ``feature_names_in_`` where X has them.
     """
 
+    hands_weights_on = False
+
     def __init__(
         self,
         estimator: Any,
@@ -46,12 +48,13 @@ class BaggedVoteClassifier(ProbabilityMethod):
         self.clip = clip
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaggedVoteClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
 
         A row comes into a bag in proportion to its weight, so that the learner needs to know of none.
         Raises ValueError for anything else.
         """
+        refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight)
         chances = None if weights is None else weights / weights.sum()
         streams = np.random.SeedSequence(drawn_seed(self.random_state)).spawn(self.n_estimators)

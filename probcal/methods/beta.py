@@ -25,6 +25,16 @@ class Beta:
             return self.fitted.predict(scores)
 
 
+@dataclass(frozen=True)
+class Constant:
+    """The same ``probability`` for whatever score: betacal has nothing to fit where all scores are equal."""
+
+    probability: float
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        return np.full(len(scores), self.probability)
+
+
 class BetaCalibrationClassifier(CalibratingMethod):
     """Beta calibration (Kull, Silva Filho & Flach 2017): ln(p' / (1 - p')) = a ln p - b ln(1 - p) + c.
 
@@ -49,8 +59,8 @@ class BetaCalibrationClassifier(CalibratingMethod):
     ----------
     classes_ : (n_classes,) labels in sorted order.
     estimator_ : the fitted classifier.
-    maps_ : the fitted maps, each with its ``betacal.BetaCalibration`` as ``fitted``: one, of the second of two
-        classes, or one for each of several.
+    maps_ : the fitted maps, each with its ``betacal.BetaCalibration`` as ``fitted``, or a constant one where all
+        probabilities were equal: one, of the second of two classes, or one for each of several.
 
     Besides what ``fit`` says, it raises CalibratorMissing, an ImportError, when betacal is not installed.
     """
@@ -80,7 +90,9 @@ class BetaCalibrationClassifier(CalibratingMethod):
         refuse_other_choices(self, {"parameters": ("abm", "am", "ab")})
         super().check_parameters()
 
-    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Beta:
+    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Beta | Constant:
+        if np.ptp(scores) == 0:
+            return Constant(float(np.average(positive, weights=weights)))
         calibration = optional_class("betacal", "BetaCalibration")(self.parameters)
         with contained():
             calibration.fit(scores, positive.astype(np.int64), weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -36,7 +36,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
     random_state: int | np.random.RandomState | None
     scores: Scores
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CalibratingMethod:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the learner and the maps. Test rows have no part in it.
 
         X : (n_rows, n_columns), handed to the learner as it is; y : (n_rows,) labels; sample_weight : (n_rows,) or
@@ -47,7 +47,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
         missing or infinite.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
-        self.estimator_, rows, scores = self._learner_and_scores(X, labels, weights)
+        self.estimator_, rows, scores = self._learner_and_scores(X, labels, self._weights_for_learner(weights))
         if not np.isfinite(scores).all():
             raise ValueError("a map needs finite scores; the learner gave infinite or missing ones")
         row_weights = None

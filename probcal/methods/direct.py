@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,14 +28,14 @@ class DirectClassifier(ProbabilityMethod):
         self.estimator = estimator
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DirectClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
 
         Raises ValueError for anything else, and for weights with a learner that takes none.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
-        self.estimator_ = fit_weighted(copy, X, labels, weights)
+        self.estimator_ = fit_weighted(copy, X, labels, self._weights_for_learner(weights))
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:

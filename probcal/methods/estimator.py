@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin
 from sklearn.utils import Tags, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from probcal.methods.training_set import class_labels, row_weights
@@ -22,6 +24,8 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     estimator: Any
     classes_: np.ndarray
+    hands_weights_on = True
+    """Whether ``fit`` gives the weights of the rows to the learner as they are."""
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class of each row, the first of equal ones: (n_rows,) labels."""
@@ -36,6 +40,8 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         X is as given, unless rows cannot be taken from it: a sparse matrix of another kind becomes CSR.
         """
+        if isinstance(self.estimator, RegressorMixin) or not hasattr(self.estimator, "fit"):
+            raise ValueError(f"estimator must be a classifier, not {self.estimator!r}")
         self.check_parameters()
         labels, self.classes_ = class_labels(X, y)
         validate_data(self, X, skip_check_array=True)
@@ -46,6 +52,19 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if getattr(X, "ndim", 2) == 2:  # texts and the like have no columns; of what else is wrong the learner tells
             validate_data(self, X, reset=False, skip_check_array=True)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Who gets ``sample_weight`` where scikit-learn's metadata routing is switched on."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        if self.hands_weights_on:
+            router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return router
+
+    def _weights_for_learner(self, weights: np.ndarray | None) -> np.ndarray | None:
+        """The weights, or None where metadata routing is switched on and the learner asked for none."""
+        if weights is None or not get_config()["enable_metadata_routing"]:
+            return weights
+        return process_routing(self, "fit", sample_weight=weights).estimator.fit.get("sample_weight")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -14,9 +14,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 
 def drawn_seed(random_state: int | np.random.RandomState | None) -> int:
-    """A seed to derive streams from: the number itself, or one drawn from a generator."""
+    """A seed to derive streams from: the number itself, or one drawn from a generator. ValueError for anything else."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
+    if not isinstance(random_state, np.random.RandomState | np.random.Generator | None):
+        raise ValueError(f"random_state must be a whole number, a generator or None, not {random_state!r}")
     source = random_state if random_state is not None else np.random.default_rng()
     draw = source.randint if isinstance(source, np.random.RandomState) else source.integers
     return int(draw(2**31 - 1))
@@ -35,7 +37,7 @@ def fresh_copy(estimator: BaseEstimator, random: np.random.Generator) -> BaseEst
 
 def takes_weights(estimator: BaseEstimator) -> bool:
     """Whether ``fit_weighted`` can hand weights to ``estimator``."""
-    return _name_of_weights(estimator) is not None
+    return weights_parameter(estimator) is not None
 
 
 def fit_weighted(estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None) -> BaseEstimator:
@@ -45,10 +47,16 @@ def fit_weighted(estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: 
     """
     if weights is None:
         return estimator.fit(X, labels)
-    name = _name_of_weights(estimator)
+    name = weights_parameter(estimator)
     if name is None:
         raise ValueError(f"{type(estimator).__name__} cannot be fitted with weights: its fit takes no sample_weight")
     return estimator.fit(X, labels, **{name: weights})
+
+
+def refuse_frozen(estimator: BaseEstimator) -> None:
+    """Raises ValueError for an estimator that a method would fit many times and that is never fitted anew."""
+    if isinstance(estimator, FrozenEstimator):
+        raise ValueError("a FrozenEstimator is never fitted again, and this method fits its learner many times")
 
 
 def fit_on_sample(
@@ -60,8 +68,10 @@ def fit_on_sample(
     return fit_weighted(estimator, X, labels, weights)
 
 
-def _name_of_weights(estimator: BaseEstimator) -> str | None:
+def weights_parameter(estimator: BaseEstimator) -> str | None:
     """The parameter of ``estimator.fit`` that brings weights to the classifier; None where there is none."""
+    if getattr(estimator, "hands_weights_on", False) and not takes_weights(estimator.estimator):
+        return None  # a method of ours takes them in its fit, and has nobody to give them to
     if has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, FrozenEstimator):
         return "sample_weight"  # a frozen estimator is not fitted, with weights or without
     # empty unless metadata routing is switched on, when whoever asked for weights gets them by that name
@@ -69,6 +79,6 @@ def _name_of_weights(estimator: BaseEstimator) -> str | None:
         return "sample_weight"
     if isinstance(estimator, Pipeline) and estimator.steps[-1][1] not in (None, "passthrough"):
         step, last = estimator.steps[-1]
-        inner = _name_of_weights(last)
+        inner = weights_parameter(last)
         return f"{step}__{inner}" if inner else None
     return None

@@ -37,7 +37,7 @@ def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
     for rows, purpose, advice in ((learn, "learn from", "lower"), (calibrate, "calibrate on", "raise")):
         for label in np.setdiff1d(classes, labels[rows]):
             raise ValueError(
-                f"class {told(label)} has {int((labels == label).sum())} rows, of which none is among the rows to "
+                f"class {told(label)} has {int((labels == label).sum())} of the rows, and none is among the rows to "
                 f"{purpose}; {advice} holdout_size, or give more rows of that class"
             )
     return learn, calibrate
@@ -53,11 +53,13 @@ def folds(X: Any, labels: np.ndarray, cv: Any, seed: int) -> list[Rows]:
         pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in check_cv(cv).split(X, labels)]
     elif counts.min() < cv:
         raise ValueError(
-            f"class {told(classes[counts.argmin()])} has {counts.min()} rows, too few for one in each of cv={cv} "
-            "folds; lower cv, give more rows of it, or leave it out"
+            f"class {told(classes[counts.argmin()])} has {counts.min()} of the rows, too few for one in each of "
+            f"cv={cv} folds; lower cv, give more rows of it, or leave it out"
         )
     else:
         pairs = list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(np.zeros(len(labels)), labels))
+    if not pairs:
+        raise ValueError("cv holds no fold")
     for number, (learn, _) in enumerate(pairs, 1):
         for label in np.setdiff1d(classes, labels[learn]):
             raise ValueError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Monotonicity:
     """What sorting the votes changed (Langford & Zadrozny 2005, section 3, third issue).
 
@@ -29,7 +29,7 @@ class Monotonicity:
         """Share of all votes, in [0, 1], that the sort changed."""
         return float(np.mean(self.changed_votes) / len(self.thresholds))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return (
             f"the sort acted on {self.changed_rows:.1%} of {len(self.changed_votes)} rows and changed "
             f"{self.changed:.2%} of the votes, at most {self.changed_votes.max()} of {len(self.thresholds)} in a row"

@@ -7,7 +7,7 @@ probability lies.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -80,6 +80,8 @@ class ProbingClassifier(ThresholdMethod):
     (569, 2)
     """
 
+    hands_weights_on = False
+
     def __init__(
         self,
         estimator: Any,
@@ -114,7 +116,7 @@ class ProbingClassifier(ThresholdMethod):
         """Whether ``fit`` has to be given ``X_test``."""
         return self.discretisation == "transductive"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_test: Any = None) -> ProbingClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_test: Any = None) -> Self:
         """Algorithm 1.
 
         X: (n_rows, n_columns), passed on untouched; y: (n_rows,) labels of two kinds or more;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class RelabelingClassifier(ThresholdMethod):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RelabelingClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """X: (n_rows, n_columns), passed on untouched; y: (n_rows,) labels; sample_weight: (n_rows,).
 
         Raises ValueError for a parameter that is not as documented, labels or weights that are none, and
@@ -84,7 +84,7 @@ class RelabelingClassifier(ThresholdMethod):
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
     ) -> Train:
-        return _RelabelledTraining(self.estimator, X, labels, classes, weights, stream)
+        return _RelabelledTraining(self.estimator, X, labels, classes, self._weights_for_learner(weights), stream)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ def class_scores(learner: Any, X: Any, wanted: Scores, n_classes: int) -> np.nda
         wanted = "decision_function" if hasattr(learner, "decision_function") else "log_odds"
     source = "decision_function" if wanted == "decision_function" else "predict_proba"
     if not hasattr(learner, source):
-        raise ValueError(f"{type(learner).__name__} has no {source}, which scores={wanted!r} is read from")
+        raise ValueError(f"{type(learner).__name__} has no {source} to read the {wanted.replace('_', ' ')} from")
     given = np.asarray(getattr(learner, source)(X), dtype=np.float64)
     if source == "decision_function" and n_classes == 2:
         given = given.reshape(len(given), -1)

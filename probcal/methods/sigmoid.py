@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from probcal.methods.calibration import CalibratingMethod, Calibration
 from probcal.methods.parameters import refuse_other_choices
-from probcal.methods.scores import SCORES, Scores
+from probcal.methods.scores import SCORES, Scores, class_scores
 
 _MOST_STEPS = 100
 _RIDGE = 1e-12
@@ -41,8 +41,9 @@ class SigmoidClassifier(CalibratingMethod):
     estimator : classifier with ``decision_function`` or ``predict_proba``.
     scores : what the sigmoid is fitted on: ``"decision_function"``, ``"log_odds"`` of the estimated
         probability (Bennett 2000, for naive Bayes; in nats, within +-708), ``"probability"`` itself, or
-        ``"auto"``, the first of these that the classifier offers. (scikit-learn's CalibratedClassifierCV takes
-        the probability where there is no decision function.)
+        ``"auto"``, the decision function where there is one and the probability elsewhere, as scikit-learn's
+        CalibratedClassifierCV. Log-odds suit learners that are too sure of themselves and never wholly sure: one row
+        of probability 0 or 1 that is wrong flattens the sigmoid.
     calibration : whose scores: ``"train"``, of the rows that the classifier was trained on; ``"holdout"``, of a
         stratified part of the rows that was kept from it; ``"cross_val"``, of each row by a classifier that was
         trained without its fold, while the final one is trained on all rows (CalibratedClassifierCV with
@@ -91,6 +92,12 @@ class SigmoidClassifier(CalibratingMethod):
         """Raises ValueError for a parameter that is not as documented."""
         refuse_other_choices(self, {"scores": SCORES})
         super().check_parameters()
+
+    def _scores(self, learner: Any, X: Any) -> np.ndarray:
+        wanted = self.scores
+        if wanted == "auto" and not hasattr(learner, "decision_function"):
+            wanted = "probability"
+        return class_scores(learner, X, wanted, len(self.classes_))
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
         return Sigmoid(*fit_sigmoid(scores, positive, weights))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, Self
 
 import numpy as np
 import sklearn
+from sklearn import get_config
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.fixes import parse_version
 
+from probcal.methods.fitting import weights_parameter
 from probcal.methods.training_set import class_labels
 
 _SINCE = "1.8"
@@ -42,14 +45,23 @@ class TemperatureClassifier(CalibratedClassifierCV):
     def __init__(self, estimator: Any, *, cv: Any = None, n_jobs: int | None = None) -> None:
         super().__init__(estimator, method="temperature", cv=cv, n_jobs=n_jobs, ensemble=False)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> TemperatureClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
         """X: (n_rows, n_columns), y: (n_rows,) labels, sample_weight: (n_rows,) or None, for learner and temperature.
 
-        Raises ValueError for what is none of these, a class of fewer rows than folds, and an older scikit-learn.
+        Raises ValueError for what is none of these, a class of fewer rows than folds, a learner that takes no weights
+        where some are given, and an older scikit-learn.
         """
         self.check_parameters()
         labels, classes = class_labels(X, y)
-        super().fit(X, np.searchsorted(classes, labels), sample_weight, **fit_params)
+        if sample_weight is not None and not get_config()["enable_metadata_routing"]:
+            name = weights_parameter(self.estimator)
+            if name is None:
+                raise ValueError(f"{type(self.estimator).__name__} cannot be fitted with weights")
+            if name != "sample_weight":  # of a Pipeline, whose last step scikit-learn does not look at
+                fit_params = {name: sample_weight, **fit_params}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Since .* does not appear to accept sample_weight")
+            super().fit(X, np.searchsorted(classes, labels), sample_weight, **fit_params)
         self.classes_ = classes
         return self
 

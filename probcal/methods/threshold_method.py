@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
 from probcal.methods.estimator import ProbabilityMethod
-from probcal.methods.fitting import drawn_seed
+from probcal.methods.fitting import drawn_seed, refuse_frozen
 from probcal.methods.minimax import Goal
 from probcal.methods.monotonicity import Monotonicity, monotonicity
 from probcal.methods.multiclass import Multiclass, against_the_rest, joined
@@ -55,6 +55,7 @@ class ThresholdMethod(ProbabilityMethod):
 
     def _fit_thresholds(self, X: Any, y: Any, sample_weight: Any, X_counted: Any = None) -> None:
         """``X_counted``: rows that intervals are weighed by instead of the training rows."""
+        refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight)
         if X_counted is None:
             counted = np.ones(len(labels)) if weights is None else weights

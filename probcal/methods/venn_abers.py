@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -20,6 +20,9 @@ from probcal.methods.scores import SCORES, Scores, class_scores
 _DIGITS = 10
 """Of the largest score. p0 and p1 jump at every calibration row's score, and the last digits of a matrix product
 depend on how many rows are asked about at once: equal rows must not find themselves on two sides of a jump."""
+
+_MOST_ROWS = 10_000_000
+"""A row of weight k is k rows to the package: these take some gigabytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,7 @@ class VennAbersClassifier(ProbabilityMethod):
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VennAbersClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit classifiers and predictors. Test rows have no part in it.
 
         X : (n_rows, n_columns), handed to the classifier as it is; y : (n_rows,) labels; sample_weight : (n_rows,)
@@ -107,6 +110,9 @@ class VennAbersClassifier(ProbabilityMethod):
                 "a Venn-Abers predictor counts rows, so sample_weight must be whole numbers here; for other weights "
                 "use isotonic calibration"
             )
+        if weights is not None and weights.sum() > _MOST_ROWS:
+            raise ValueError(f"sample_weight counts rows: {weights.sum():g} are more than {_MOST_ROWS:,}; divide it")
+        for_learner = self._weights_for_learner(weights)
         random = np.random.default_rng(drawn_seed(self.random_state))
         first = fresh_copy(self.estimator, random)
         seed = drawn_seed(random)
@@ -117,7 +123,7 @@ class VennAbersClassifier(ProbabilityMethod):
             learners = [first, *(fresh_copy(self.estimator, random) for _ in parts[1:])]
         times = np.ones(len(labels), dtype=np.int64) if weights is None else weights.astype(np.int64)
         self.estimators_ = [
-            fit_on_rows(learner, X, labels, weights, learn)
+            fit_on_rows(learner, X, labels, for_learner, learn)
             for learner, (learn, _) in zip(learners, parts, strict=True)
         ]
         self._predictors = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class WeightSweepClassifier(ThresholdMethod):
     (n_levels,), and ``estimators_`` in that order; ``n_features_in_``, ``feature_names_in_`` where X has them.
     """
 
+    hands_weights_on = False
     multiclass = "normalised"
     clip = (0.0, 1.0)
 
@@ -63,7 +64,7 @@ class WeightSweepClassifier(ThresholdMethod):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> WeightSweepClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """X: (n_rows, n_columns), passed on untouched; y: (n_rows,) labels; sample_weight: (n_rows,).
 
         Raises ValueError for a parameter that is not as documented, and for labels or weights that are none.

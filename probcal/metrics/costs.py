@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from probcal.metrics.rows import Rows, checked_two_classes
+from probcal.metrics.rows import Rows, checked_two_classes, is_number
 
 
 def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = None) -> float:
@@ -16,7 +16,7 @@ def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = No
     A false negative costs 1 - loss_parameter, a false positive loss_parameter: for these costs the rule is the
     best one if p is the truth. Gao, Parameswaran & Peng (2017), section 4.
 
-    Raises ValueError for a ``loss_parameter`` outside [0, 1].
+    Raises ValueError for a ``loss_parameter`` that is no number within [0, 1].
     """
     return _cost(checked_two_classes(y, p, sample_weight), _checked_parameter(loss_parameter))
 
@@ -41,6 +41,6 @@ def _cost(rows: Rows, parameter: float) -> float:
 
 
 def _checked_parameter(loss_parameter: float) -> float:
-    if not 0 <= loss_parameter <= 1:
-        raise ValueError(f"loss_parameter must lie within [0, 1], not {loss_parameter}")
+    if not (is_number(loss_parameter) and 0 <= loss_parameter <= 1):
+        raise ValueError(f"loss_parameter must be one number within [0, 1], not {loss_parameter!r}")
     return float(loss_parameter)

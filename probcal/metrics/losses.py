@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probcal.metrics.ranked import Ranked
-from probcal.metrics.rows import Rows, checked, checked_pair, checked_two_classes
+from probcal.metrics.rows import Rows, checked, checked_pair, checked_two_classes, is_number
 
 
 def rms_error(y: Any, p: Any, sample_weight: Any = None) -> float:
@@ -62,11 +62,11 @@ def cross_entropy(y: Any, p: Any, base: float = 2, sample_weight: Any = None) ->
     natural logarithm, but the numbers of their Table 1 are bits: COIL J48 has one leaf and .326, and
     the entropy of 238 positive rows in 4000 is .3255 bits or .2256 nats.
 
-    Raises ValueError for a ``base`` of 1 or less.
+    Raises ValueError for a ``base`` that is no finite number above 1; for nats it is ``math.e``.
     """
     rows = checked(y, p, sample_weight)
-    if not base > 1:
-        raise ValueError(f"the base of the logarithm must be above 1, not {base}")
+    if not (is_number(base) and 1 < base < math.inf):
+        raise ValueError(f"base, of the logarithm, must be a finite number above 1, such as 2 or math.e, not {base!r}")
     return entropy_of(rows, base)
 
 
@@ -93,4 +93,4 @@ def entropy_of(rows: Rows, base: float) -> float:
         given = rows.p[np.arange(len(rows.p)), rows.y.astype(int)]
     if (given == 0).any():
         return float("inf")
-    return float(-rows.mean(np.log(given)) / np.log(base)) + 0.0  # + 0.0: no negative zero
+    return float(-rows.mean(np.log(given)) / math.log(base)) + 0.0  # + 0.0: no negative zero

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,12 @@ def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
     if bad.any():
         where = np.unravel_index(int(np.argmax(bad)), bad.shape)
         place = f"row {where[0]}" + "".join(f", column {column}" for column in where[1:])
-        raise ValueError(f"{rule} ({place}: {values[where]:g})")
+        raise ValueError(f"{rule} ({place}: {repr(float(values[where])).removesuffix('.0')})")
+
+
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is one real number, NaN and infinity among them; True and False are not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _check_classes(y: np.ndarray, p: np.ndarray) -> None:
@@ -107,6 +113,8 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
+    if np.ma.is_masked(values):  # as an array it would show what is under the mask
+        raise ValueError(f"{name} must hold numbers, and no missing values ({np.ma.count_masked(values)} are masked)")
     values = np.asarray(values)
     if values.dtype == object:  # a pandas column of its own kind, or labels of any kind
         values = np.array(values.tolist())

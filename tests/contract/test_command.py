@@ -115,5 +115,27 @@ def test_a_mistake_in_the_call_is_told_before_anything_is_tried(words, told):
     assert told in refused("test", *words)
 
 
+@pytest.mark.parametrize(
+    ("module", "source", "told"),
+    [
+        (
+            "no_base", "class Mine:\n    def __init__(self, estimator=None): self.estimator = estimator\n",
+            "Mine has no get_params and no set_params, so that no copy of it can be made; let it inherit from "
+            "sklearn.base.BaseEstimator (a classifier from sklearn.base.ClassifierMixin too, named first)",
+        ),
+        (
+            "other_name", "from sklearn.base import BaseEstimator\n"
+            "class Mine(BaseEstimator):\n    def __init__(self, estimator=None): self.learner = estimator\n",
+            "get_params of Mine fails: 'Mine' object has no attribute 'estimator'; let __init__ name every parameter",
+        ),
+    ],
+)  # fmt: skip
+def test_a_class_that_cannot_be_copied_is_told_what_it_lacks(module, source, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    methods = "".join(f"    def {name}(self, *given): return self\n" for name in ("fit", "predict", "predict_proba"))
+    Path(f"{module}.py").write_text(source + methods)
+    assert told in refused("test", f"{module}.Mine")
+
+
 def test_one_name_at_fault_among_several_is_told_before_any_is_tried():
     assert 'no learner or method "nosuch"' in refused("test", "logistic", "nosuch")

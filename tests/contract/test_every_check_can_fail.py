@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from probcal.contract import contract_checks
@@ -25,6 +26,31 @@ def test_a_sound_component_passes_every_check(component):
 @pytest.mark.parametrize("component", BROKEN)
 def test_what_is_broken_is_caught_by_the_check_that_is_meant(component):
     assert set(tried(component)) == BROKEN[component]
+
+
+class GivesNaN(Centres):
+    def near(self, X):
+        p = super().near(X)
+        p[:2] = np.nan
+        return p
+
+
+class GivesNaNToWeights(Centres):
+    def weights_of(self, X, sample_weight):
+        self.given_ = sample_weight is not None
+        return super().weights_of(X, sample_weight)
+
+    def near(self, X):
+        return super().near(X) * (np.nan if self.given_ else 1)
+
+
+def test_estimates_that_are_nan_are_told_as_such_and_not_as_a_difference():
+    told = tried(GivesNaN)
+    assert "4 of 80 estimates are NaN" in told["the_same_seed_gives_the_same_estimates"]
+    assert "4 of 80 estimates are NaN" in told["a_pickled_copy_gives_the_same_estimates"]
+    assert "8 of 80 estimates are NaN" in told["a_row_is_estimated_by_itself"]
+    assert "80 of 80 estimates are NaN" in tried(GivesNaNToWeights)["weights_of_one_change_nothing"]
+    assert not any("differ by" in reason for reason in told.values())
 
 
 def test_every_check_has_a_component_that_it_alone_catches():

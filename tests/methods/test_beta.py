@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
 
@@ -150,6 +151,14 @@ def test_the_log_odds_of_am_are_a_line():
     order = np.argsort(p)
     slopes = np.diff(found[order]) / np.diff(logit(p[order]))
     np.testing.assert_allclose(slopes, np.median(slopes), rtol=1e-3)
+
+
+@pytest.mark.parametrize("calibration", ["train", "holdout", "cross_val"])
+def test_a_learner_that_always_says_the_same_gets_the_rate(calibration):
+    X, y = np.zeros((200, 2)), np.arange(200) % 4 == 0
+    for strategy in ("uniform", "prior"):
+        fitted = BetaCalibrationClassifier(DummyClassifier(strategy=strategy), calibration=calibration, random_state=0)
+        np.testing.assert_allclose(fitted.fit(X, y).predict_proba(X)[:, 1], 0.25, atol=0.011)  # 13 of 50 rows held out
 
 
 @pytest.mark.parametrize("bad", [{"parameters": "a"}, {"parameters": None}, {"calibration": "ensemble"}])

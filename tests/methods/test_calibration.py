@@ -144,7 +144,7 @@ def test_a_class_without_weight_among_the_rows_of_the_map_is_told(method):
 @pytest.mark.parametrize(
     ("learner", "scores", "message"),
     [
-        (Perceptron(), "log_odds", "Perceptron has no predict_proba, which scores='log_odds' is read from"),
+        (Perceptron(), "log_odds", "Perceptron has no predict_proba to read the log odds from"),
         (GaussianNB(), "decision_function", "GaussianNB has no decision_function"),
         (SVC(decision_function_shape="ovo"), "auto", r"shape \(300, 6\) where 4 columns were expected, for 4 classes"),
     ],

@@ -134,7 +134,7 @@ def test_a_class_of_one_row_cannot_be_held_out(method):
         (0.01, "holdout_size=0.01 keeps 1 of 40 rows to calibrate on; each part needs one row"),
         (2000, "holdout_size=2000 keeps 2000 of 40 rows"),
         (0.99, "keep between 2 and 38 rows"),
-        (0.05, "class 1 has 10 rows, of which none is among the rows to calibrate on; raise holdout_size"),
+        (0.05, "class 1 has 10 of the rows, and none is among the rows to calibrate on; raise holdout_size"),
     ],
 )
 def test_a_part_that_would_lack_a_class_is_told(size, message):
@@ -152,7 +152,7 @@ def test_a_part_that_would_lack_a_class_is_told(size, message):
     ],
 )
 def test_a_class_of_fewer_rows_than_folds_is_told(method):
-    with pytest.raises(ValueError, match="class 'c' has 1 rows, too few for one in each of cv=5 folds; lower cv"):
+    with pytest.raises(ValueError, match="class 'c' has 1 of the rows, too few for one in each of cv=5 folds"):
         method.fit(ROWS, RARE)
 
 

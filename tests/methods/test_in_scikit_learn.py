@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -199,3 +200,27 @@ def test_labels_that_are_none_are_refused_with_the_reason(method, y, message):
     X, _ = noisy()
     with pytest.raises(ValueError, match=message):
         clone(method).fit(X, np.array(y, dtype=object) if isinstance(y[0], int) and "a" in y else y)
+
+
+@every_method
+def test_what_is_no_classifier_is_refused(method):
+    X, y = noisy()
+    for other in (LinearRegression(), None, "tree"):
+        with pytest.raises(ValueError, match="estimator must be a classifier"):
+            clone(method).set_params(estimator=other).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "method", [ProbingClassifier, RelabelingClassifier, WeightSweepClassifier, BaggedVoteClassifier]
+)
+def test_a_frozen_learner_cannot_be_fitted_many_times(method):
+    X, y = noisy()
+    with pytest.raises(ValueError, match="FrozenEstimator is never fitted again"):
+        method(FrozenEstimator(clone(LOGISTIC).fit(X, y))).fit(X, y)
+
+
+@every_method
+def test_a_seed_that_is_none_is_refused(method):
+    X, y = noisy()
+    with pytest.raises(ValueError, match="random_state must be a whole number"):
+        clone(method).set_params(random_state="x").fit(X, y)

@@ -7,11 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
+from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from probcal import SigmoidClassifier
@@ -148,12 +152,21 @@ def test_auto_takes_the_decision_function_where_there_is_one():
     assert found.tolist() == sigmoid_of(scores, y).tolist()
 
 
-def test_auto_takes_the_log_odds_where_there_is_no_decision_function():
+def test_auto_takes_the_probability_where_there_is_no_decision_function():
     scores, y = noisy()
     X = np.column_stack([np.zeros(400), 1 - expit(scores), expit(scores)])
     assert not hasattr(OnlyProbabilities(), "decision_function")
     found = SigmoidClassifier(OnlyProbabilities()).fit(X, y).predict_proba(X)[:, 1]
-    np.testing.assert_allclose(found, sigmoid_of(scores, y), atol=1e-9)
+    np.testing.assert_allclose(found, sigmoid_of(expit(scores), y), atol=1e-9)
+
+
+@pytest.mark.parametrize("learner", [RandomForestClassifier(30, random_state=0), KNeighborsClassifier(15)], ids=str)
+def test_a_learner_that_says_0_and_1_and_errs_keeps_its_accuracy(learner):
+    # as a log-odds, a single such error outweighs all other rows
+    X, y = make_classification(1000, flip_y=0.2, random_state=0)
+    sigmoid = SigmoidClassifier(learner, calibration="cross_val", random_state=0).fit(X[:700], y[:700])
+    alone = clone(learner).fit(X[:700], y[:700])
+    assert sigmoid.score(X[700:], y[700:]) > alone.score(X[700:], y[700:]) - 0.03
 
 
 def test_each_kind_of_score_can_be_asked_for():
@@ -182,14 +195,14 @@ def test_log_odds_keep_their_digits_next_to_0_and_next_to_1(sign):
     log_odds = sign * np.array([-600.0, -400, -200, 0, 200, 400, 600, 100])
     X = np.column_stack([np.zeros(8), expit(-log_odds), expit(log_odds)])
     y = np.array([0, 0, 1, 0, 1, 0, 1, 1])
-    found = SigmoidClassifier(OnlyProbabilities()).fit(X, y).predict_proba(X)[:, 1]
+    found = SigmoidClassifier(OnlyProbabilities(), scores="log_odds").fit(X, y).predict_proba(X)[:, 1]
     np.testing.assert_allclose(found, sigmoid_of(log_odds, y), atol=1e-9)
 
 
 def test_probabilities_of_exactly_0_and_1_have_log_odds_of_708():
     p = np.array([0, 0, 0, 1, 1, 0.5])
     X, y = np.column_stack([np.zeros(6), 1 - p, p]), np.array([0, 0, 1, 1, 1, 0])
-    found = SigmoidClassifier(OnlyProbabilities()).fit(X, y).predict_proba(X)[:, 1]
+    found = SigmoidClassifier(OnlyProbabilities(), scores="log_odds").fit(X, y).predict_proba(X)[:, 1]
     edge = -math.log(np.finfo(float).tiny)
     assert edge == pytest.approx(708.4, abs=0.01)
     np.testing.assert_allclose(found, sigmoid_of([-edge] * 3 + [edge] * 2 + [0], y), atol=1e-9)
@@ -267,7 +280,7 @@ def test_several_classes_have_a_slope_and_an_intercept_each():
 
 def test_the_log_odds_of_a_class_are_against_the_sum_of_the_others():
     X, y = blobs(300, 3)
-    fitted = SigmoidClassifier(GaussianNB()).fit(X, y)
+    fitted = SigmoidClassifier(GaussianNB(), scores="log_odds").fit(X, y)
     p = fitted.estimator_.predict_proba(X)
     pairs = [fit_sigmoid(np.log(p[:, k] / (1 - p[:, k])), y == k) for k in range(3)]
     np.testing.assert_allclose(list(zip(fitted.slope_, fitted.intercept_, strict=True)), pairs, rtol=1e-7)

@@ -10,6 +10,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 from probcal.methods.temperature import TemperatureClassifier
 from tests.methods.calibrating import blobs
@@ -77,3 +79,19 @@ def test_a_wrong_parameter_is_told_as_any_other(tmp_path):
 
 def test_a_copy_has_the_same_parameters():
     assert clone(TemperatureClassifier(GaussianNB(), cv=3)).get_params()["cv"] == 3
+
+
+def test_a_pipeline_gets_the_weights_at_its_last_step():
+    X, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
+    weight = np.where(y == 1, 10, 1)
+    alone, piped = (
+        TemperatureClassifier(learner).fit(X, y, sample_weight=weight).predict_proba(X)[:, 1]
+        for learner in (LogisticRegression(), make_pipeline("passthrough", LogisticRegression()))
+    )
+    np.testing.assert_allclose(piped, alone)
+
+
+def test_weights_for_a_learner_that_takes_none_are_refused():
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    with pytest.raises(ValueError, match="KNeighborsClassifier cannot be fitted with weights"):
+        TemperatureClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(60))

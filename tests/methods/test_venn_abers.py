@@ -170,3 +170,9 @@ def test_scores_that_are_not_finite_are_refused(bad):
 def test_a_parameter_that_is_not_as_documented_is_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         VennAbersClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))
+
+
+def test_weights_that_would_be_too_many_rows_are_refused():
+    X, y = blobs(30, 2)
+    with pytest.raises(ValueError, match=r"sample_weight counts rows: 3e\+10 are more than 10,000,000"):
+        VennAbersClassifier(GaussianNB()).fit(X, y, np.full(30, 1e9))

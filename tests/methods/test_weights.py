@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sklearn
+from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -12,7 +13,15 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal import BaggedVoteClassifier, ProbingClassifier, RelabelingClassifier, WeightSweepClassifier
+from probcal import (
+    BaggedVoteClassifier,
+    IsotonicClassifier,
+    ProbingClassifier,
+    RelabelingClassifier,
+    SigmoidClassifier,
+    VennAbersClassifier,
+    WeightSweepClassifier,
+)
 from probcal.methods.direct import DirectClassifier
 from probcal.methods.fitting import fit_weighted, takes_weights
 from probcal.methods.importance import importance_weights
@@ -116,9 +125,22 @@ def test_probing_a_pipeline_is_probing_its_last_step(nested):
 
 def test_a_learner_that_takes_none_is_sampled_by_probing_and_refused_elsewhere():
     X, y, weight = noisy()
-    assert ProbingClassifier(KNeighborsClassifier(), 5).fit(X, y, weight + 0.5).votes(X).max() == 5
+    assert len(ProbingClassifier(KNeighborsClassifier(), 5, random_state=0).fit(X, y, weight).estimators_) == 5
     with pytest.raises(ValueError, match="KNeighborsClassifier cannot be fitted with weights"):
         DirectClassifier(KNeighborsClassifier()).fit(X, y, weight)
+
+
+@pytest.mark.parametrize("method", [SigmoidClassifier, IsotonicClassifier, DirectClassifier, RelabelingClassifier])
+def test_a_method_whose_learner_takes_none_is_sampled_when_probed(method):
+    X, y, _ = noisy()
+    assert takes_weights(method(TREE))
+    assert not takes_weights(method(KNeighborsClassifier()))
+    assert len(ProbingClassifier(method(KNeighborsClassifier()), 3, random_state=0).fit(X, y).estimators_) == 3
+
+
+@pytest.mark.parametrize("method", [BaggedVoteClassifier, ProbingClassifier, WeightSweepClassifier])
+def test_a_method_that_samples_takes_weights_whatever_its_learner(method):
+    assert takes_weights(method(KNeighborsClassifier()))
 
 
 def unweighted_scaler():
@@ -158,3 +180,22 @@ class TestWithMetadataRouting:
         assert np.array_equal(
             search.predict_proba(X), search.best_estimator_.fit(X, y, weight).predict_proba(X)
         )
+
+    @pytest.mark.parametrize("method", [DirectClassifier, SigmoidClassifier, IsotonicClassifier, VennAbersClassifier])
+    def test_a_learner_that_asked_for_no_weights_gets_none(self, method):
+        X, y, weight = noisy()
+
+        class Spy(LogisticRegression):
+            def fit(self, X, y, sample_weight=None):
+                self.given_ = sample_weight
+                return super().fit(X, y, sample_weight)
+
+        for wanted in (True, False):
+            fitted = method(Spy().set_fit_request(sample_weight=wanted)).fit(X, y, sample_weight=weight)
+            learner = fitted.estimators_[0] if hasattr(fitted, "estimators_") else fitted.estimator_
+            assert (learner.given_ is not None) == wanted
+
+    def test_a_learner_that_did_not_say_is_asked_to(self):
+        X, y, weight = noisy()
+        with pytest.raises(UnsetMetadataPassedError, match="set_fit_request"):
+            SigmoidClassifier(LogisticRegression()).fit(X, y, sample_weight=weight)

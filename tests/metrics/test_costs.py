@@ -65,7 +65,7 @@ def test_no_rule_is_cheaper_where_the_estimate_is_the_rate(parameter, positive, 
     assert expected_cost(y, [rate] * n, parameter) == pytest.approx(cheapest, abs=1e-12)
 
 
-@pytest.mark.parametrize("parameter", [-0.1, 1.1, math.nan, math.inf])
+@pytest.mark.parametrize("parameter", [-0.1, 1.1, math.nan, math.inf, None, "a", [0.5, 0.2]])
 def test_a_loss_parameter_that_is_no_share_is_refused(parameter):
     with pytest.raises(ValueError, match="loss_parameter"):
         expected_cost(Y, P, parameter)

@@ -30,6 +30,8 @@ BAD_ESTIMATES = [
     pytest.param([0, 1], [[0.1], [0.5]], id="one column"),
     pytest.param([0, 1], [[0.1, 0.9], [0.5]], id="ragged"),
     pytest.param(1, 0.5, id="scalars"),
+    pytest.param([0, 1], np.ma.array([0.1, 0.5], mask=[0, 1]), id="masked estimate"),
+    pytest.param(np.ma.array([0, 1], mask=[1, 0]), [0.1, 0.5], id="masked label"),
 ]
 BAD_LABELS = [
     pytest.param([1, 2], id="1 2"),
@@ -40,6 +42,8 @@ BAD_LABELS = [
     pytest.param([math.nan, 1], id="NaN"),
     pytest.param(pd.Series([pd.NA, 1], dtype="Int64"), id="NA"),
 ]
+MASKED = np.ma.array([1.0, 2.0], mask=[0, 1])
+BAD_WEIGHTS = [[1], [1, -1], [0, 0], [math.nan, 1], [math.inf, 1], [[1, 1]], ["a", "b"], 1, MASKED]
 
 
 @every_metric
@@ -57,7 +61,7 @@ def test_what_is_no_label_is_refused(metric, y):
 
 
 @every_metric
-@pytest.mark.parametrize("weight", [[1], [1, -1], [0, 0], [math.nan, 1], [math.inf, 1], [[1, 1]], ["a", "b"], 1])
+@pytest.mark.parametrize("weight", BAD_WEIGHTS)
 def test_weights_that_weigh_nothing_sensible_are_refused(metric, weight):
     with pytest.raises(ValueError, match="sample_weight"):
         metric([0, 1], [0.1, 0.5], sample_weight=weight)
@@ -70,6 +74,19 @@ def test_the_message_says_which_row_is_wrong():
         rms_error([1, 2], [0.5, 0.5])
     with pytest.raises(ValueError, match=r"sample_weight must be finite and not negative \(row 0: -1\)"):
         rms_error([1, 0], [0.5, 0.5], [-1, 2])
+    with pytest.raises(ValueError, match=r"p must hold numbers, and no missing values \(1 are masked\)"):
+        rms_error([1, 0], np.ma.array([0.1, 0.5], mask=[0, 1]))
+
+
+def test_the_message_has_every_digit_of_the_number_at_fault():
+    with pytest.raises(ValueError, match=r"\(row 0: 1\.0000001\)"):
+        rms_error([0, 1], [1.0000001, 0.5])
+    with pytest.raises(ValueError, match=r"sum to 1 \(row 1: 1\.000002\)"):
+        rms_error([0, 1], [[0.5, 0.5], [1.0, 0.000002]])
+
+
+def test_a_masked_array_without_a_masked_element_is_an_array():
+    assert rms_error([1, 0], np.ma.array([0.5, 0.5], mask=[0, 0])) == 0.5
 
 
 @every_metric

@@ -83,7 +83,7 @@ def test_the_smallest_probability_that_is_not_zero_costs_a_finite_price():
     assert cross_entropy([0], [1 - 2**-53]) == pytest.approx(53)
 
 
-@pytest.mark.parametrize("base", [1, 0.5, 0, -2, math.nan])
+@pytest.mark.parametrize("base", [1, 0.5, 0, -2, math.nan, math.inf, "e", None, [2]])
 def test_a_base_that_makes_no_loss_is_refused(base):
     with pytest.raises(ValueError, match="base"):
         cross_entropy([1], [0.5], base=base)
