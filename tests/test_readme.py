@@ -52,8 +52,9 @@ def test_every_shipped_experiment_is_sound(name):
     assert yaml.safe_load((ROOT / "configs" / f"{name}.yaml").read_text(encoding="utf-8"))["name"] == name
 
 
-def test_the_committed_tables_are_those_of_the_committed_cells():
-    results = ROOT / "results" / "uci"
+@pytest.mark.parametrize("name", ["uci", "multiclass"])
+def test_the_committed_tables_are_those_of_the_committed_cells(name):
+    results = ROOT / "results" / name
     assert (results / "tables.md").read_text(encoding="utf-8") == probcal("table", results).stdout
     assert (results / "tables.csv").read_text(encoding="utf-8") == probcal("table", results, "-f", "csv").stdout
 
