@@ -12,6 +12,7 @@ ValueError for anything else: missing values, estimates outside [0, 1], other la
 
 from __future__ import annotations
 
+from probcal.metrics.bounds import asymptotic_calibration_bound, calibration_bound
 from probcal.metrics.calibration import (
     calibration_p_value,
     empirical_calibration_error,
@@ -37,7 +38,9 @@ __all__ = [
     "METRICS",
     "MurphyDecomposition",
     "all_metrics",
+    "asymptotic_calibration_bound",
     "brier_score",
+    "calibration_bound",
     "calibration_p_value",
     "cross_entropy",
     "empirical_calibration_error",

@@ -6,6 +6,8 @@ import math
 
 _NEVER_BELOW = 0.3
 """P(range <= .3) is 1.4e-22."""
+_NEVER_ABOVE = 40.0
+"""P(range > 40) is less than any float above 0."""
 _FEW_TERMS = 1.5
 """Where the two series change over: at this point each needs five terms for all digits of a float."""
 
@@ -24,6 +26,14 @@ def range_exceeds(x: float) -> float:
     return 1 - sum(
         (8 / x**2 + 2 / a) * math.exp(-2 * a / x**2) for a in (((k - 0.5) * math.pi) ** 2 for k in range(1, 6))
     )
+
+
+def range_quantile(delta: float) -> float:
+    """The x with P(range > x) = ``delta``, strictly between 0 and 1, to the last digits of a float."""
+    low, high = 0.0, _NEVER_ABOVE
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if range_exceeds(middle) > delta else (low, middle)
+    return high
 
 
 def _normal_exceeds(x: float) -> float:
