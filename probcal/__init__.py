@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from probcal.methods.isotonic import IsotonicClassifier
     from probcal.methods.probing import ProbingClassifier
     from probcal.methods.relabelling import RelabelingClassifier
+    from probcal.methods.rescaled import RescaledClassifier
     from probcal.methods.sigmoid import SigmoidClassifier
     from probcal.methods.temperature import TemperatureClassifier
     from probcal.methods.venn_abers import VennAbersClassifier
@@ -23,6 +24,7 @@ _HOME = {
     "IsotonicClassifier": "probcal.methods.isotonic",
     "ProbingClassifier": "probcal.methods.probing",
     "RelabelingClassifier": "probcal.methods.relabelling",
+    "RescaledClassifier": "probcal.methods.rescaled",
     "SigmoidClassifier": "probcal.methods.sigmoid",
     "TemperatureClassifier": "probcal.methods.temperature",
     "VennAbersClassifier": "probcal.methods.venn_abers",
@@ -34,6 +36,7 @@ __all__ = [
     "IsotonicClassifier",
     "ProbingClassifier",
     "RelabelingClassifier",
+    "RescaledClassifier",
     "SigmoidClassifier",
     "TemperatureClassifier",
     "VennAbersClassifier",

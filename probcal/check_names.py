@@ -14,6 +14,7 @@ from probcal.check_components import LEARNER, METHOD, Section
 from probcal.check_exceptions import exception_problems
 from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
+from probcal.metrics import COST, loss_parameter, nearest_cost
 from probcal.paper.published import Published, paper_names
 from probcal.variants import entries
 from probcal.yaml_file import YamlFile
@@ -63,10 +64,18 @@ def _metric_problems(file: YamlFile, section: str, metrics: tuple[str, ...]) -> 
         line = file.line((section, index))
         if name in seen:
             yield Problem(line, f'the metric "{name}" is listed twice')
-        elif name not in metrics:
-            there = ", ".join(metrics)
-            yield Problem(line, f'there is no metric "{name}"{did_you_mean(name, metrics)} (there are: {there})')
+        elif name not in metrics and loss_parameter(name) is None:
+            yield Problem(line, _no_metric(name, metrics))
         seen.add(name)
+
+
+def _no_metric(name: str, metrics: tuple[str, ...]) -> str:
+    if cost := nearest_cost(name):
+        return f'there is no metric "{name}"; did you mean "{cost}"?'
+    if name.startswith("cost"):
+        return f'there is no metric "{name}"; {COST} takes a p between 0 and 1, neither included: cost(0.05)'
+    near, there = did_you_mean(name, metrics), ", ".join(metrics)
+    return f'there is no metric "{name}"{near} (there are: {there}); expected costs are called as cost(0.05)'
 
 
 def _paper_problems(file: YamlFile) -> Iterator[Problem]:

@@ -53,9 +53,9 @@ def _components(table: dict[str, Builtin]) -> str:
 
 
 def _metrics() -> str:
-    from probcal.metrics import ABOUT
+    from probcal.metrics import ABOUT, ABOUT_COST, COST
 
-    return tabulate(list(ABOUT.items()), ["name", "what it is"])
+    return tabulate([*ABOUT.items(), (COST, ABOUT_COST)], ["name", "what it is"])
 
 
 def _configs() -> str:

@@ -16,8 +16,8 @@ MAY_KNOW = {
     "predictions": set(),
     "store": {"predictions"},
     "paper": {"paper"},
-    "show": {"show", "paper", "store"},
-    "check": {"check", "show", "paper", "store"},
+    "show": {"show", "metrics", "paper", "store"},
+    "check": {"check", "show", "metrics", "paper", "store"},
     "variants": set(),
     "departures": {"data"},
     "config": {

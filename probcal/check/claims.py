@@ -77,6 +77,8 @@ class Judged:
 
     verdict: Verdict
     tallies: dict[str, Tally]
+    said: str = ""
+    """Our number, where the claim is about one."""
 
 
 Outcome = Literal["win", "loss", "tie"]
@@ -85,6 +87,8 @@ Outcome = Literal["win", "loss", "tie"]
 def judge(claim: Claim, paper: Published, numbers: Numbers) -> Judged:
     """Data sets that were not run leave a claim undecided where they could still tip it."""
     datasets = [name for name in claim.datasets or paper.titles if name not in claim.all_but]
+    if claim.kind == "saves":
+        return _saves(claim, numbers, datasets)
     if claim.kind in ("best", "printed_best"):
         entries = [(dataset, metric) for metric in claim.metrics for dataset in datasets]
         tallies = {"": _tally(_best(claim, paper, numbers, *entry) for entry in entries)}
@@ -155,7 +159,7 @@ def _best(claim: Claim, paper: Published, numbers: Numbers, dataset: str, metric
 def _on_the_same_splits(
     claim: Claim, numbers: Numbers, dataset: str, metric: str
 ) -> tuple[list[float], list[float]]:
-    a, b = (numbers.splits(dataset, title, metric) for title in claim.columns)
+    a, b = (numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns)
     both = sorted(a.keys() & b.keys())
     return [a[split] for split in both], [b[split] for split in both]
 
@@ -194,6 +198,26 @@ def _gains_most(tallies: Sequence[Tally]) -> Verdict:
     return _all_of(
         _decided([ahead - more > 0, ahead + more > 0]) for ahead, more in zip(lead, unknown, strict=True)
     )
+
+
+def _saves(claim: Claim, numbers: Numbers, datasets: Sequence[str]) -> Judged:
+    """The mean over data sets of what each saves in the mean over its splits; undecided until all have one."""
+    [metric], [column] = claim.metrics, claim.columns
+    low, high = claim.between[0] - claim.within - _EPSILON, claim.between[1] + claim.within + _EPSILON
+    splits = {dataset: numbers.splits(dataset, column, metric) for dataset in datasets}
+    saved = {dataset: 1 - _mean([*found.values()]) for dataset, found in splits.items() if found}
+    tally = _tally(None if one not in saved else "win" if low <= saved[one] <= high else "loss" for one in datasets)
+    if not saved:
+        return Judged("undecided", {metric: tally})
+    mean = _mean([*saved.values()])
+    said = f"{_percent(mean)} ({', '.join(f'{dataset} {_percent(one)}' for dataset, one in saved.items())})"
+    if len(saved) < len(datasets):
+        return Judged("undecided", {metric: tally}, said)
+    return Judged("supported" if low <= mean <= high else "not supported", {metric: tally}, said)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _decided(holds: Iterable[bool]) -> Verdict:

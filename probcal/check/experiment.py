@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probcal.paper.published import Published
+from probcal.show.before_after import LOSS_RATIO, mean_loss_ratio
 from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, planned_ids
 from probcal.store import CellResult, Store
@@ -39,7 +40,7 @@ class Checked:
     def splits(self, row: Row, column: Column, metric: str, stage: int | None = None) -> Splits:
         """What the finished planned cells gave, or would have after so many stages, where these are kept."""
         numbers = {
-            one.repetition: one.metrics.get(metric, math.nan) if stage is None else _after(stage, one.stages, metric)
+            one.repetition: _number(one, metric, stage)
             for one in self.finished(row, column)
         }
         return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
@@ -61,7 +62,7 @@ class Checked:
         """The name of each number that the experiment plans to have, with its row and column."""
         for row in self.outline.datasets:
             for column in self.planned(row):
-                for metric in self.outline.metrics:
+                for metric in (*self.outline.metrics, *([LOSS_RATIO] if column.before_and_after else [])):
                     yield (row.name, column.learner, column.method, metric), row, column
 
     @functools.cached_property
@@ -69,6 +70,12 @@ class Checked:
         """Those of the experiment that the paper has tables of, in the paper's order."""
         tables = self.published.tables if self.published else {}
         return [metric for metric in tables if metric in self.outline.metrics]
+
+
+def _number(cell: CellResult, metric: str, stage: int | None) -> float:
+    if metric == LOSS_RATIO:
+        return mean_loss_ratio(cell.stages)
+    return cell.metrics.get(metric, math.nan) if stage is None else _after(stage, cell.stages, metric)
 
 
 def _after(stage: int, stages: dict[str, list[float]], metric: str) -> float:

@@ -66,7 +66,8 @@ def _findings(findings: Findings) -> list[dict[str, Any]]:
 
 
 def _judged(judged: Judged) -> dict[str, Any]:
-    return {"verdict": judged.verdict, "counts": {name or "all": asdict(one) for name, one in judged.tallies.items()}}
+    counts = {name or "all": asdict(one) for name, one in judged.tallies.items()}
+    return {"verdict": judged.verdict, "counts": counts, **({"said": judged.said} if judged.said else {})}
 
 
 def _plain(value: Any) -> Any:

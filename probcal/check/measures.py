@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from probcal.check.experiment import Checked
+from probcal.metrics.names import loss_parameter
 
 _SHARE, _LOSS = (0.0, 1.0), (0.0, math.inf)
 _RANGES = {"cxe": _LOSS, "rms": _LOSS, "auc": _SHARE, "c_emp": _LOSS, "ece": _SHARE, "ks": _SHARE, "c_emp_p": _SHARE}
@@ -42,5 +43,6 @@ def without_number(checked: Checked) -> Counter[str]:
 
 
 def _is_outside(metric: str, number: float) -> bool:
-    least, most = _RANGES.get(metric, (-math.inf, math.inf))
+    unknown = (-math.inf, math.inf) if loss_parameter(metric) is None else _SHARE
+    least, most = _RANGES.get(metric, unknown)
     return number < least - _EPSILON or number > most + _EPSILON

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from probcal.check.claims import Judged
 from probcal.check.experiment import Checked
 from probcal.check.finding import Finding
 from probcal.paper.published import Published
 
 
-def why_nothing(checked: Checked, numbers: Sequence[Finding]) -> str | None:
+def why_nothing(checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged]) -> str | None:
     """None where something was compared. ``numbers``: every published number that ours stand beside.
+
+    ``untabled``: what came of claims about what the paper has no table of, which are a comparison by themselves.
 
     An experiment that follows no paper only has to have a finished cell.
     """
@@ -18,7 +21,8 @@ def why_nothing(checked: Checked, numbers: Sequence[Finding]) -> str | None:
         some_failed = any(one.status != "done" for one in checked.results.values())
         failed = ", with --retry-failed for those that failed" if some_failed else ""
         return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{failed}"
-    if checked.published is None or any(one.distance is not None for one in numbers):
+    decided = any(one.verdict != "undecided" for one in untabled)
+    if checked.published is None or decided or any(one.distance is not None for one in numbers):
         return None
     return f"nothing was compared: {_reason(checked, checked.published, numbers)}"
 
@@ -32,6 +36,8 @@ def _reason(checked: Checked, published: Published, numbers: Sequence[Finding]) 
         )
     if not any(column.paper_learner for column in outline.columns):
         return "no learner says which of the paper's it is; add `paper: J48`, or another of its learners, to the config"
+    if not published.tables:
+        return f"the cells that the claims of {paper} are about are not all done; probcal run runs them"
     if not checked.paper_metrics:
         return f"{paper} has no table of {', '.join(outline.metrics)}; measure one of {', '.join(published.tables)}"
     return (

@@ -27,6 +27,8 @@ class JudgedClaim:
     ours: Judged
     known: Deviation | None
     """Why it is not supported, where that is known."""
+    tabled: bool = True
+    """Whether the paper has a table of what it speaks of."""
 
     @property
     def new(self) -> bool:
@@ -87,7 +89,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     for claim in paper.claims if paper else ():
         reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
         printed, ours = (judge(claim, paper, source) for source in (Printed(paper), Ours(checked, paper)))
-        claims.append(JudgedClaim(claim, printed, ours, reason))
+        claims.append(JudgedClaim(claim, printed, ours, reason, not paper.tables.keys().isdisjoint(claim.metrics)))
     return Report(
         checked=checked,
         numbers=first,
@@ -103,7 +105,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
         ],
         drift=drift(checked),
         census=census(outline, checked.results),
-        nothing=why_nothing(checked, first.all),
+        nothing=why_nothing(checked, first.all, [one.ours for one in claims if not one.tabled]),
         impossible=impossible(checked),
         without_number=without_number(checked),
     )

@@ -98,7 +98,8 @@ def _claims(claims: list[JudgedClaim]) -> list[str]:
     for one in claims:
         mark = "NEW " if one.new else ""
         lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
-        lines.append(f"      ours {_counts(one.ours)} / the paper's own tables {_counts(one.printed)}")
+        own = f"the paper's own tables {_counts(one.printed)}" if one.tabled else "the paper has no table of it"
+        lines.append(f"      ours {one.ours.said or _counts(one.ours)} / {own}")
         if one.known and one.ours.verdict == "not supported":
             lines.append(f"      known: {one.known.reason}")
     return ["claims:", *lines] if lines else []

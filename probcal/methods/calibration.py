@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
 
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.held_out import folds, held_out_rows, refuse_no_folds, refuse_no_holdout_size, told
 from probcal.methods.parameters import refuse_other_choices
 from probcal.methods.probabilities import normalised, two_columns
-from probcal.methods.scores import Scores, class_scores
+from probcal.methods.scores import class_scores
 
 Calibration = Literal["train", "holdout", "cross_val"]
 Map = Callable[[np.ndarray], np.ndarray]
 """From (n,) scores to (n,) probabilities."""
+
+
+def _has_estimates_before(method: CalibratingMethod) -> bool:
+    """AttributeError, which says more than False, where the learner gives scores alone."""
+    learner = getattr(method, "estimator_", None) or method._learner()
+    if not hasattr(learner, "predict_proba"):
+        raise AttributeError(f"{type(learner).__name__} has no predict_proba, so there are no estimates before")
+    return True
 
 
 class CalibratingMethod(ProbabilityMethod, ABC):
@@ -34,7 +43,9 @@ class CalibratingMethod(ProbabilityMethod, ABC):
     holdout_size: float
     cv: Any
     random_state: int | np.random.RandomState | None
-    scores: Scores
+    scores: Any
+    before_and_after = True
+    """That the stages of ``staged_predict_proba`` are two: before and after calibration."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the learner and the maps. Test rows have no part in it.
@@ -74,6 +85,16 @@ class CalibratingMethod(ProbabilityMethod, ABC):
         estimates = [one(scores[:, column]) for column, one in enumerate(self.maps_)]
         return two_columns(estimates[0]) if len(estimates) == 1 else normalised(np.column_stack(estimates))
 
+    @available_if(_has_estimates_before)
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """(n_rows, n_classes) probabilities: the learner's own, then those of ``predict_proba``.
+
+        Both come from one fitted learner, ``estimator_``. AttributeError where it has no ``predict_proba``.
+        """
+        self._before_predicting(X)
+        yield np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+        yield self.predict_proba(X)
+
     def check_parameters(self) -> None:
         refuse_other_choices(self, {"calibration": ("train", "holdout", "cross_val")})
         refuse_no_holdout_size(self.holdout_size)
@@ -83,6 +104,10 @@ class CalibratingMethod(ProbabilityMethod, ABC):
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Map:
         """The map of one class. ``scores``, ``positive`` (bool) and ``weights`` (above 0, or None) are (n,)."""
 
+    def _learner(self) -> Any:
+        """What is copied and fitted."""
+        return self.estimator
+
     def _scores(self, learner: Any, X: Any) -> np.ndarray:
         return class_scores(learner, X, self.scores, len(self.classes_))
 
@@ -91,7 +116,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
     ) -> tuple[Any, np.ndarray, np.ndarray]:
         """(the learner, the rows to calibrate on, their scores)."""
         random = np.random.default_rng(drawn_seed(self.random_state))
-        learner = fresh_copy(self.estimator, random)
+        learner = fresh_copy(self._learner(), random)
         if self.calibration == "train":
             learner = fit_weighted(learner, X, labels, weights)
             return learner, np.arange(len(labels)), self._scores(learner, X)
@@ -102,7 +127,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
             return learner, rows, self._scores(learner, _safe_indexing(X, rows))
         scored = []
         for learn, rows in folds(X, labels, self.cv, seed):
-            blind = fit_on_rows(fresh_copy(self.estimator, random), X, labels, weights, learn)
+            blind = fit_on_rows(fresh_copy(self._learner(), random), X, labels, weights, learn)
             scored.append((rows, self._scores(blind, _safe_indexing(X, rows))))
         rows, scores = (np.concatenate(parts) for parts in zip(*scored, strict=True))
         return fit_weighted(learner, X, labels, weights), rows, scores

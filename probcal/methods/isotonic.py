@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from probcal.methods.calibration import CalibratingMethod, Calibration
 from probcal.methods.convex_minorant import isotonic_values
 from probcal.methods.parameters import refuse_no_range, refuse_other_choices
-from probcal.methods.scores import SCORES, Scores
+from probcal.methods.rescaled import RescaledClassifier
+from probcal.methods.scores import SCORES, Scores, class_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +40,10 @@ class IsotonicClassifier(CalibratingMethod):
     ----------
     estimator : classifier with ``decision_function`` or ``predict_proba``.
     scores : ``"decision_function"``, ``"log_odds"`` of the estimated probability (in nats, within +-708),
-        ``"probability"``, or ``"auto"``, the first of these that the classifier offers. Their order is what counts;
-        only between two fitted scores does it matter which they are.
+        ``"probability"``, or ``"auto"``, the first of these that the classifier offers; or ``"rescaled"``, the scores
+        of ``"auto"`` stretched to [0, 1] over the rows that the classifier was trained on, as RescaledClassifier
+        does it. Their order is what counts; only between two fitted scores does it matter which they are, and for
+        what ``staged_predict_proba`` gives as the estimates before: with ``"rescaled"`` it is these scores.
     calibration : whose scores: ``"holdout"``, of a stratified part of the rows that was kept from the classifier, as
         in the paper; ``"train"``, of the rows that it was trained on, which are often too good; ``"cross_val"``, of
         each row by a classifier that was trained without its fold, while the final one is trained on all rows
@@ -57,7 +60,7 @@ class IsotonicClassifier(CalibratingMethod):
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    estimator_ : the fitted classifier.
+    estimator_ : the fitted classifier; with ``scores="rescaled"`` the RescaledClassifier around it.
     maps_ : the fitted functions, each with its knots ``scores`` and ``probabilities``, (n_knots,): one function, of the
         second of two classes, or one for each of several.
     """
@@ -68,7 +71,7 @@ class IsotonicClassifier(CalibratingMethod):
         self,
         estimator: Any,
         *,
-        scores: Scores = "auto",
+        scores: Scores | Literal["rescaled"] = "auto",
         calibration: Calibration = "holdout",
         holdout_size: float = 0.25,
         cv: Any = 5,
@@ -85,9 +88,16 @@ class IsotonicClassifier(CalibratingMethod):
 
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
-        refuse_other_choices(self, {"scores": SCORES})
+        refuse_other_choices(self, {"scores": (*SCORES, "rescaled")})
         super().check_parameters()
         refuse_no_range(self.clip)
+
+    def _learner(self) -> Any:
+        return RescaledClassifier(self.estimator) if self.scores == "rescaled" else self.estimator
+
+    def _scores(self, learner: Any, X: Any) -> np.ndarray:
+        wanted: Scores = "probability" if self.scores == "rescaled" else self.scores
+        return class_scores(learner, X, wanted, len(self.classes_))
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
         return Isotonic(*fit_isotonic(scores, positive, weights), clip=tuple(self.clip))

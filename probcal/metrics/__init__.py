@@ -28,12 +28,14 @@ from probcal.metrics.losses import (
     murphy_decomposition,
     rms_error,
 )
-from probcal.metrics.names import ABOUT, DEFAULT_METRICS, METRICS
+from probcal.metrics.names import ABOUT, ABOUT_COST, COST, DEFAULT_METRICS, METRICS, loss_parameter, nearest_cost
 from probcal.metrics.ranking import roc_auc
 from probcal.metrics.together import all_metrics
 
 __all__ = [
     "ABOUT",
+    "ABOUT_COST",
+    "COST",
     "DEFAULT_METRICS",
     "METRICS",
     "MurphyDecomposition",
@@ -48,8 +50,10 @@ __all__ = [
     "expected_cost",
     "kolmogorov_smirnov_error",
     "l1_error",
+    "loss_parameter",
     "loss_ratio",
     "murphy_decomposition",
+    "nearest_cost",
     "rms_error",
     "roc_auc",
 ]

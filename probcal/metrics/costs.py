@@ -18,7 +18,7 @@ def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = No
 
     Raises ValueError for a ``loss_parameter`` that is no number within [0, 1].
     """
-    return _cost(checked_two_classes(y, p, sample_weight), _checked_parameter(loss_parameter))
+    return cost(checked_two_classes(y, p, sample_weight), _checked_parameter(loss_parameter))
 
 
 def loss_ratio(y: Any, before: Any, after: Any, loss_parameter: float, sample_weight: Any = None) -> float:
@@ -28,14 +28,14 @@ def loss_ratio(y: Any, before: Any, after: Any, loss_parameter: float, sample_we
     only the estimates after do.
     """
     parameter = _checked_parameter(loss_parameter)
-    cost_before = _cost(checked_two_classes(y, before, sample_weight), parameter)
-    cost_after = _cost(checked_two_classes(y, after, sample_weight), parameter)
+    cost_before = cost(checked_two_classes(y, before, sample_weight), parameter)
+    cost_after = cost(checked_two_classes(y, after, sample_weight), parameter)
     if cost_before == 0:
         return 1.0 if cost_after == 0 else math.inf
     return cost_after / cost_before
 
 
-def _cost(rows: Rows, parameter: float) -> float:
+def cost(rows: Rows, parameter: float) -> float:
     called = rows.p >= parameter
     return rows.mean(np.where(called, (rows.y == 0) * parameter, (rows.y == 1) * (1 - parameter)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 ABOUT = {
     "cxe": "cross entropy in bits, smaller is better",
     "rms": "root mean squared error, smaller is better",
@@ -14,3 +16,29 @@ ABOUT = {
 METRICS = tuple(ABOUT)
 DEFAULT_METRICS = ("cxe", "rms", "auc", "c_emp")
 """What an experiment shows that does not say."""
+
+COST = "cost(p)"
+"""How the expected costs are called, at whatever loss parameter p: ``cost(0.05)``."""
+ABOUT_COST = "expected cost at a loss parameter p, such as cost(0.05); two classes only; smaller is better"
+_COST = re.compile(r"cost\((\d*\.?\d+)\)")
+
+
+def loss_parameter(name: str) -> float | None:
+    """p of the metric ``cost(p)``, which is strictly between 0 and 1; None for any other name.
+
+    There is one name for each p, its shortest with a leading 0: ``cost(0.05)``.
+    """
+    found = _COST.fullmatch(name)
+    parameter = float(found[1]) if found else 0.0
+    return parameter if 0 < parameter < 1 and name == cost_name(parameter) else None
+
+
+def cost_name(parameter: float) -> str:
+    """``cost(0.05)`` for .05."""
+    return f"cost({parameter:g})"
+
+
+def nearest_cost(name: str) -> str | None:
+    """What ``name``, which is no metric, would be called if it means one of the costs; None where it does not."""
+    found = _COST.fullmatch(name)
+    return cost_name(float(found[1])) if found and 0 < float(found[1]) < 1 else None

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 _COLUMNS = {
     **dict.fromkeys(("beats", "even", "same", "gains_most"), 2),
-    **dict.fromkeys(("infinite", "finite", "converges"), 1),
+    **dict.fromkeys(("infinite", "finite", "converges", "saves"), 1),
     "printed_best": 0,
 }
 """How many columns each kind takes; those not listed take any number."""
@@ -27,6 +27,10 @@ class Claim(BaseModel):
     ``best``          one of ``columns`` is the best of all, or shares that place; entries of all metrics together
     ``printed_best``  the best of all, or one that shares that place, is the method that the paper names
     ``converges``     the column is, ``after`` so many stages, no further than ``within`` from where it ends
+    ``saves``         1 less the column's loss ratio, averaged over the data sets, is no further than ``within`` from
+                      the range ``between``
+
+    ``beats`` and ``same`` with ``after`` speak of the numbers at that stage.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -34,7 +38,8 @@ class Claim(BaseModel):
     label: str
     quote: str
     kind: Literal[
-        "beats", "even", "same", "gains_most", "infinite", "finite", "best", "printed_best", "converges"
+        "beats", "even", "same", "gains_most", "infinite", "finite", "best", "printed_best", "converges",
+        "saves",
     ]
     columns: tuple[str, ...] = ()
     """Titles of published columns."""
@@ -47,6 +52,7 @@ class Claim(BaseModel):
     """Only these data sets; all of the paper's unless given."""
     within: float = 0.0005
     after: int = 0
+    between: tuple[float, float] = (0.0, 0.0)
 
     @model_validator(mode="after")
     def _as_many_columns_as_its_kind_takes(self) -> Claim:
@@ -73,11 +79,17 @@ class Claim(BaseModel):
             "best": f"{' or '.join(self.columns)} best",
             "printed_best": "best as in the paper's table of best methods",
             "converges": f"{a} after {self.after} stages within {self.within:g} of where it ends",
+            "saves": f"{a} saves {self.range_saved()} of the loss on average, within {100 * self.within:g} points",
         }
-        return texts[self.kind] + self._how_many()
+        stages = f" at stage {self.after}" if self.after and self.kind in ("beats", "same") else ""
+        return texts[self.kind] + stages + self._how_many()
+
+    def range_saved(self) -> str:
+        """``between`` in percent: ``12 %``, ``3 to 5 %``."""
+        return f"{' to '.join(dict.fromkeys(f'{100 * share:g}' for share in self.between))} %"
 
     def _how_many(self) -> str:
-        if self.kind in ("even", "gains_most"):
+        if self.kind in ("even", "gains_most", "saves"):
             return ""
         of = f"all of {', '.join(self.datasets)}" if self.datasets else "all data sets"
         if self.all_but:

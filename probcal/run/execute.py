@@ -65,7 +65,8 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
             else:
                 p = _estimates(estimator.predict_proba(_untouched(rows.X_test)), rows)
         row["seconds"] = _since(start)
-        result = CellResult(status="done", metrics=all_metrics(rows.y_test, p), warnings=_counted(given), **row)
+        metrics = all_metrics(rows.y_test, p, also=cell.costs)
+        result = CellResult(status="done", metrics=metrics, warnings=_counted(given), **row)
         return Outcome(result, rows.y_test, p)
     except (Exception, SystemExit) as error:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
@@ -92,7 +93,7 @@ def _stages(estimator: Any, rows: _Rows, metrics: tuple[str, ...]) -> tuple[np.n
     measured: dict[str, list[float]] = {metric: [] for metric in metrics}
     for estimates in estimator.staged_predict_proba(_untouched(rows.X_test)):
         p = _estimates(estimates, rows)
-        values = all_metrics(rows.y_test, p)
+        values = all_metrics(rows.y_test, p, also=metrics)
         for metric in metrics:
             measured[metric].append(values[metric])
     return p, measured

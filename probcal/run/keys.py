@@ -35,7 +35,7 @@ class Fingerprints:
             "method": self._of(method.path, method.params),
             **({"stages": self._of(cell.stages)} if cell.stages and _has_stages(method.path) else {}),
             "code": self._of(code_of(*modules)),
-            "metrics": self._of(code_of_metrics()),
+            "metrics": self._of(code_of_metrics(), *cell.costs),
             "versions": self._of(versions_of(*modules)),
         }
 
@@ -48,7 +48,7 @@ class Fingerprints:
             "method": lambda: f"the settings of {cell.column.method.name} changed",
             "stages": lambda: "the metrics to take after every stage changed",
             "code": lambda: _changed_code(code_of(*modules_of(cell)), run.get("code", {})),
-            "metrics": lambda: "the code of the metrics changed",
+            "metrics": lambda: f"{'the costs asked for or ' if cell.costs else ''}the code of the metrics changed",
             "versions": lambda: _changed_versions(versions_of(*modules_of(cell)), run.get("versions", {})),
         }
         return "; ".join(reasons[part]() for part in changed_parts(key, result))

@@ -16,7 +16,7 @@ def measured_again(planned: Planned, store: Store, run: str) -> Outcome | None:
     if planned.kept is None:
         return None
     try:
-        metrics = all_metrics(*store.predictions(planned.kept))
+        metrics = all_metrics(*store.predictions(planned.kept), also=planned.cell.costs)
     except (StoreError, ValueError):
         return None
     return Outcome(replace(planned.kept, metrics=metrics, stages={}, key=planned.key, run=run))

@@ -10,6 +10,7 @@ from typing import Literal
 from probcal.config import Column, Experiment
 from probcal.data.card import Card
 from probcal.data.splits import repetitions_of
+from probcal.metrics import METRICS
 from probcal.run.keys import Fingerprints, changed_parts
 from probcal.store import CellResult, Store, cell_id
 
@@ -30,6 +31,8 @@ class Cell:
     seed: int
     max_rows: int | None = None
     stages: tuple[str, ...] = ()
+    costs: tuple[str, ...] = ()
+    """The metrics that are measured only where an experiment asks for them."""
 
     @property
     def id(self) -> str:
@@ -58,8 +61,9 @@ def cells_of(experiment: Experiment) -> list[Cell]:
 
     Within a split, cells that read another card by an exception come last.
     """
+    costs = tuple(metric for metric in experiment.metrics if metric not in METRICS)
     return [
-        Cell(card.name, read, repetition, column, experiment.seed, experiment.max_rows, experiment.stages)
+        Cell(card.name, read, repetition, column, experiment.seed, experiment.max_rows, experiment.stages, costs)
         for card in experiment.cards
         for departed in [_departed(experiment, card)]
         for repetition in range(repetitions_of(card, experiment.repeats))

@@ -28,6 +28,7 @@ from probcal.yaml_file import YamlFile
 
 _QUICK_ROWS, _QUICK_ROUNDS = 1000, 10
 _ROUNDS = ("n_probes", "n_estimators")
+_QUICK_HELD_OUT = _QUICK_ROWS // 4
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 "group": column.group,
                 "paper_learner": column.learner.paper,
                 "paper_method": column.method.paper,
+                **({"before_and_after": True} if experiment.stages and _calibrates(column.method) else {}),
             }
             for column in experiment.columns
         ],
@@ -120,6 +122,10 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         "config_path": os.path.relpath(experiment.path, folder),
         "config": experiment.text,
     }
+
+
+def _calibrates(method: Component) -> bool:
+    return getattr(import_class(method.path), "before_and_after", False)
 
 
 def _keys(experiment: Experiment) -> dict[str, str]:
@@ -190,6 +196,6 @@ def _in_small(method: Component) -> Component:
 
 
 def _fewer(params: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """``params`` with at most so many rounds; ``asked`` has those too that are defaults."""
-    rounds = {name: n for name, n in asked.items() if name in _ROUNDS and isinstance(n, int)}
-    return {**params, **{name: min(n, _QUICK_ROUNDS) for name, n in rounds.items()}}
+    """``params`` with at most so many rounds and rows held out; ``asked`` has those too that are defaults."""
+    most = {**dict.fromkeys(_ROUNDS, _QUICK_ROUNDS), "holdout_size": _QUICK_HELD_OUT}
+    return {**params, **{name: min(n, most[name]) for name, n in asked.items() if name in most and isinstance(n, int)}}

@@ -42,7 +42,7 @@ def best_grid(
 ) -> Grid:
     """The table around its ``rows``."""
     explanation = "by the means in the other tables, ties of three decimals joined with /"
-    if published is not None:
+    if published is not None and published.winners:
         explanation += f"; in brackets Table 4 of {published.short}"
     header = ["", *(metric_name(metric).short for metric in metrics)]
     return Grid(number, "Best method", explanation + ".", header, rows, notes)

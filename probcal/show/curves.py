@@ -33,10 +33,11 @@ class Panel:
 
 def panels_of(outline: Outline, results: Results) -> list[list[Panel]]:
     """A row a metric, a panel a column, of those of which any result tells its stages; else an empty list."""
-    asked = [(column, row) for column in outline.columns for row in outline.datasets]
+    asked_columns = [one for one in outline.columns if not one.before_and_after]  # those are no course of rounds
+    asked = [(column, row) for column in asked_columns for row in outline.datasets]
     found = [(column, _done(outline, results, row, column)) for column, row in asked]
     metrics = dict.fromkeys(metric for _, done in found for stages in done for metric in stages)
-    columns = [one for one in outline.columns if any(column == one and done for column, done in found)]
+    columns = [one for one in asked_columns if any(column == one and done for column, done in found)]
     return [[_panel(outline, results, metric, column) for column in columns] for metric in metrics]
 
 

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
 from probcal.paper.published import Published
+from probcal.show.before_after import Effect, effects_of
+from probcal.show.calibration_figures import error_figure, ratio_figure
 from probcal.show.curves import panels_of, shortfalls
 from probcal.show.outline import Outline
 from probcal.show.stages_figure import stages_figure
@@ -41,6 +43,8 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
     stores, written = list(stores), []
     for store in stores:
         outline, results = _titled(Outline.of(store)), store.results()
+        if effects := effects_of(outline, results):
+            written += _calibration(outline, effects, store.folder / "figures")
         if panels := panels_of(outline, results):
             with _look():
                 written += _save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")
@@ -53,6 +57,14 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
             " file and run it again (methods without stages have none: probing has them)"
         )
     return written
+
+
+def _calibration(outline: Outline, effects: list[Effect], folder: Path) -> list[Path]:
+    with _look():
+        errors = any(len(one.errors) for one in effects)
+        ratios = any(one.ratios.size for one in effects)
+        written = _save(error_figure(outline.title, effects), folder / "calibration-error") if errors else []
+        return written + (_save(ratio_figure(outline.title, effects), folder / "loss-ratio") if ratios else [])
 
 
 def _titled(outline: Outline) -> Outline:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from probcal.metrics.names import loss_parameter
+
 
 @dataclass(frozen=True)
 class MetricName:
@@ -30,4 +32,7 @@ TABLES_1_TO_3 = ("cxe", "rms", "auc")
 
 def metric_name(metric: str) -> MetricName:
     """An unknown metric goes by its own name and is a loss."""
+    parameter = loss_parameter(metric)
+    if parameter is not None:
+        return MetricName(metric, f"Expected cost at loss parameter {parameter:g}")
     return _KNOWN.get(metric, MetricName(metric, metric))

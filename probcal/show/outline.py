@@ -37,6 +37,8 @@ class Column(_Part):
     group: str
     paper_learner: str | None = None
     paper_method: str | None = None
+    before_and_after: bool = False
+    """Whether the stages of its cells are two: before and after calibration."""
 
 
 class Departure(_Part):

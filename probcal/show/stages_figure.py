@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 from itertools import pairwise
 
 import numpy as np
@@ -13,22 +14,22 @@ from probcal.show.curves import Panel
 from probcal.show.metric_names import metric_name
 from probcal.show.outline import Column
 
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe & Ito's, which the colour-blind tell apart; yellow left out: it is too pale for a line on white."""
 _DASHES = ("-", "--", ":")
 """One after the other, each with all colours."""
-_PANEL = (3.5, 2.6)
+PANEL = (3.5, 2.6)
 """Inches; two panels fill the width of a page."""
-_NAMES = 0.9
+NAMES = 0.9
 """Inches to the right of a panel for the names of its lines."""
-_LETTERS_AN_INCH = 15
+LETTERS_AN_INCH = 15
 
 
 def stages_figure(title: str, panels: list[list[Panel]]) -> Figure:
     """The figure, drawn under the settings of matplotlib as they are. ``panels``: a row a metric."""
-    width = len(panels[0]) * (_PANEL[0] + _NAMES)
-    heading = textwrap.fill(title, int(width * _LETTERS_AN_INCH))
-    figure = Figure(figsize=(width, len(panels) * _PANEL[1] + 0.2 * heading.count("\n") + 0.5), layout="constrained")
+    width = len(panels[0]) * (PANEL[0] + NAMES)
+    heading = textwrap.fill(title, int(width * LETTERS_AN_INCH))
+    figure = Figure(figsize=(width, len(panels) * PANEL[1] + 0.2 * heading.count("\n") + 0.5), layout="constrained")
     figure.suptitle(heading)
     all_axes = figure.subplots(len(panels), len(panels[0]), squeeze=False)
     for row, line_of_axes in zip(panels, all_axes, strict=True):
@@ -38,7 +39,8 @@ def stages_figure(title: str, panels: list[list[Panel]]) -> Figure:
                 axes.set_title(panel.column.label)
         for axes in line_of_axes[1:]:
             axes.set_ylabel("")
-    figure.supxlabel(_splits(panels), fontsize="small", color="#555555")
+    counts = [curve.n_splits for row in panels for panel in row for curve in panel.curves]
+    figure.supxlabel(splits_said(counts, "band"), fontsize="small", color="#555555")
     return figure
 
 
@@ -46,7 +48,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
     name = metric_name(panel.metric)
     longest = max((len(curve.mean) for curve in panel.curves), default=1)
     for index, curve in enumerate(panel.curves):
-        colour, dashes = _COLOURS[index % len(_COLOURS)], _DASHES[index // len(_COLOURS) % len(_DASHES)]
+        colour, dashes = COLOURS[index % len(COLOURS)], _DASHES[index // len(COLOURS) % len(_DASHES)]
         stages = np.arange(1, len(curve.mean) + 1)
         # infinite: a gap
         mean = np.where(np.isfinite(curve.mean), curve.mean, np.nan)
@@ -59,13 +61,15 @@ def _draw(axes: Axes, panel: Panel) -> None:
     axes.set_xlabel(_x_name(panel.column))
     axes.set_ylabel(name.long)
     axes.spines[["top", "right"]].set_visible(False)
-    _name_lines(axes)
+    name_lines(axes)
 
 
-def _name_lines(axes: Axes) -> None:
+def name_lines(axes: Axes) -> None:
     """The name of each line where it ends, moved up or down just so far that names do not cover each other."""
     ends = []
     for line in axes.get_lines():
+        if line.get_label().startswith("_"):  # a line without a name of its own
+            continue
         there = np.flatnonzero(np.isfinite(line.get_ydata()))
         if len(there):
             ends.append((float(line.get_ydata()[there[-1]]), line))
@@ -107,11 +111,12 @@ def _x_name(column: Column) -> str:
     return "Number of probes" if probes else "Number of stages"
 
 
-def _splits(panels: list[list[Panel]]) -> str:
-    counts = sorted({curve.n_splits for row in panels for panel in row for curve in panel.curves})
+def splits_said(n_splits: Iterable[int], mark: str) -> str:
+    """Over how many splits the means are, and that ``mark`` shows their spread."""
+    counts = sorted(set(n_splits))
     several = [n for n in counts if n > 1]
     if not several:
         return "one split"
     how_many = str(several[0]) if len(several) == 1 else f"{several[0]} to {several[-1]}"
-    one = "; no band: one split" if 1 in counts else ""
-    return f"mean over {how_many} random splits, band: ± one sd{one}"
+    one = f"; no {mark}: one split" if 1 in counts else ""
+    return f"mean over {how_many} random splits, {mark}: ± one sd{one}"

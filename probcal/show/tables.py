@@ -5,6 +5,7 @@ from __future__ import annotations
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.paper.published import Published
 from probcal.show.best import best_methods
+from probcal.show.calibration_tables import calibration_tables
 from probcal.show.grid import Grid
 from probcal.show.measured import measured
 from probcal.show.order import in_order, numbered
@@ -49,16 +50,17 @@ def _tidy(store: Store) -> str:
 
 
 def tables(store: Store) -> list[Grid]:
-    """CXE, RMS, AUC, the best methods, then the other metrics; raises as ``tables_text`` does."""
+    """CXE, RMS, AUC, the best methods, the other metrics, what calibration changed; raises as ``tables_text`` does."""
     outline, results = Outline.of(store), store.results()
     published = _paper(outline)
     if published:
         outline = outline.titled(published.titles)
-    return numbered(
+    grids = numbered(
         outline.metrics,
         lambda number, metric: measured(number, outline, results, metric, published),
         (lambda number: best_methods(number, outline, results, published)) if len(outline.columns) > 1 else None,
     )
+    return grids + calibration_tables(len(grids) + 1, outline, results, published)
 
 
 def _paper(outline: Outline) -> Published | None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from metric_rows import few_levels, quick, weighted_rows
 
-from probcal.metrics import expected_cost, loss_ratio
+from probcal.metrics import METRICS, all_metrics, expected_cost, loss_parameter, loss_ratio, nearest_cost
 
 Y, P = [1, 1, 0, 0], [0.3, 0.7, 0.2, 0.6]
 
@@ -78,3 +78,27 @@ def test_both_sets_of_estimates_are_checked():
         loss_ratio(Y, P, [2, 0, 0, 0], 0.5)
     with pytest.raises(ValueError, match="within"):
         loss_ratio(Y, [math.nan, 0, 0, 0], P, 0.5)
+
+
+@pytest.mark.parametrize(("name", "parameter"), [("cost(0.05)", 0.05), ("cost(0.5)", 0.5), ("cost(0.125)", 0.125)])
+def test_a_cost_is_named_by_its_loss_parameter(name, parameter):
+    assert loss_parameter(name) == parameter
+    assert all_metrics(Y, P, also=[name])[name] == expected_cost(Y, P, parameter)
+
+
+@pytest.mark.parametrize(
+    "name", ["cost(.05)", "cost(0.50)", "cost(0)", "cost(1)", "cost(1.5)", "cost(-0.5)", "cost(a)", "cost", "rms"]
+)
+def test_each_cost_has_one_name_only(name):
+    assert loss_parameter(name) is None
+    assert all_metrics(Y, P, also=[name]).keys() == set(METRICS)
+
+
+def test_another_spelling_of_a_cost_is_told_its_name():
+    told = [nearest_cost(name) for name in ("cost(.05)", "cost(0.50)", "cost(2)", "cxe")]
+    assert told == ["cost(0.05)", "cost(0.5)", None, None]
+
+
+def test_several_classes_have_no_cost():
+    found = all_metrics([0, 1, 2], [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.2, 0.2, 0.6]], also=["cost(0.5)"])
+    assert math.isnan(found["cost(0.5)"])
