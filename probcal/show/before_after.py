@@ -61,6 +61,13 @@ def effects_of(outline: Outline, results: Results) -> list[Effect]:
     return [one for one in found if one.ratios.size or one.errors.size]
 
 
+def n_missing(outline: Outline, results: Results) -> tuple[int, int]:
+    """(planned cells without a number before and after, planned cells) of the columns that calibrate."""
+    pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
+    planned = sum(len(planned_ids(outline, *pair)) for pair in pairs)
+    return planned - sum(len(_stages(outline, results, *pair)) for pair in pairs), planned
+
+
 def mean_loss_ratio(stages: Stages) -> float:
     """Of one cell, over its loss parameters; NaN where it has none with two stages."""
     ratios = _loss_ratios(stages)

@@ -67,10 +67,11 @@ def ratio_figure(title: str, effects: list[Effect]) -> Figure:
 
 
 def _line(axes: Axes, effect: Effect, colour: str) -> None:
-    mean = np.where(np.isfinite(effect.ratios), effect.ratios, np.nan).mean(axis=0)  # infinite: a gap
+    ratios = np.where(np.isfinite(effect.ratios), effect.ratios, np.nan)  # infinite: a gap
+    mean = ratios.mean(axis=0)
     axes.plot(effect.parameters, mean, color=colour, linewidth=1.2, label=effect.name)
     if len(effect.ratios) > 1:
-        sd = effect.ratios.std(axis=0, ddof=1)
+        sd = ratios.std(axis=0, ddof=1)
         axes.fill_between(effect.parameters, mean - sd, mean + sd, color=colour, alpha=0.18, linewidth=0)
 
 

@@ -66,7 +66,7 @@ def _rows(effects: Sequence[Effect], values: Callable[[Effect], np.ndarray]) -> 
 
 
 def _said(values: np.ndarray) -> str:
-    spread = f" ± {printed(statistics.stdev(values))}" if len(values) > 1 else ""
+    spread = f" ± {printed(statistics.stdev(values))}" if len(values) > 1 and np.isfinite(values).all() else ""
     return printed(statistics.fmean(values)) + spread
 
 

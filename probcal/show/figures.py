@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
 from probcal.paper.published import Published
-from probcal.show.before_after import Effect, effects_of
+from probcal.show.before_after import Effect, effects_of, n_missing
 from probcal.show.calibration_figures import error_figure, ratio_figure
 from probcal.show.curves import panels_of, shortfalls
 from probcal.show.outline import Outline
@@ -45,6 +45,9 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
         outline, results = _titled(Outline.of(store)), store.results()
         if effects := effects_of(outline, results):
             written += _calibration(outline, effects, store.folder / "figures")
+            missing, planned = n_missing(outline, results)
+            if missing:
+                warn(f"{store.folder}: {missing} of {planned} cells failed, were not run or have no stages")
         if panels := panels_of(outline, results):
             with _look():
                 written += _save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")

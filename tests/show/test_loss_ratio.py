@@ -122,6 +122,20 @@ def test_the_command_draws_both_and_the_same_bytes_each_time(calibrated):
     assert [file.read_bytes() for file in files] == before
 
 
+def test_cells_that_are_missing_in_the_figures_are_told(calibrated):
+    said = probcal("plot", calibrated({("adult", "SVM"): [stages(0.5)]}).folder).stderr
+    assert "19 of 20 cells failed, were not run or have no stages" in said
+
+
+def test_an_infinite_ratio_is_a_gap_in_the_figure_and_infinite_in_the_table(calibrated):
+    cells = {("adult", "SVM"): [stages(0.5), {**stages(0.5), "cost(0.5)": [0.0, 0.1]}]}
+    store = calibrated(cells)
+    [axes] = ratio_figure("Small", effects(store)).axes
+    line = next(one for one in axes.get_lines() if one.get_label() == "SVM")
+    assert np.isnan(line.get_ydata()).tolist() == [False, True]
+    assert "∞" in probcal("table", store.folder).stdout
+
+
 def test_the_tables_have_the_error_before_and_the_mean_ratio_beside_the_text_of_the_paper(calibrated):
     said = probcal("table", calibrated(everywhere(AS_PUBLISHED), paper=PAPER).folder).stdout
     rows = [line.strip("|").split("|") for line in said.splitlines() if line.startswith("|")]
