@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import signal
 import subprocess
 import sys
 import textwrap
@@ -86,8 +87,12 @@ class Bench:
         return self.probcal("run", "small.yaml", *words)
 
     def start(self, *words: str, before: Iterable[str] = (), **options) -> subprocess.Popen:
-        """``probcal run`` in a process group and session of its own; ``before``: a command that runs it."""
+        """``probcal run`` in a process group and session of its own; ``before``: a command that runs it.
+
+        Ctrl-C reaches it even where the tests themselves were started in the background, which ignores it.
+        """
         command = [*before, sys.executable, "-m", "probcal", "run", "small.yaml", *words]
+        options.setdefault("preexec_fn", _hears_interruptions)
         return subprocess.Popen(command, cwd=self.folder, start_new_session=True, **options)
 
     def rows(self) -> list[dict]:
@@ -131,3 +136,7 @@ def processes_of_session(session: int) -> list[int]:
         if int(of) == session and state != "Z":
             found.append(int(entry.parent.name))
     return found
+
+
+def _hears_interruptions() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
