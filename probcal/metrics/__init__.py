@@ -27,14 +27,15 @@ from probcal.metrics.losses import (
     murphy_decomposition,
     rms_error,
 )
-from probcal.metrics.names import ABOUT, DEFAULT_METRICS, METRICS
+from probcal.metrics.names import ABOUT, DEFAULT_METRICS, METRICS, OF_THE_TRUTH
 from probcal.metrics.ranking import roc_auc
-from probcal.metrics.together import all_metrics
+from probcal.metrics.together import all_metrics, means_over_labels
 
 __all__ = [
     "ABOUT",
     "DEFAULT_METRICS",
     "METRICS",
+    "OF_THE_TRUTH",
     "MurphyDecomposition",
     "all_metrics",
     "brier_score",
@@ -46,6 +47,7 @@ __all__ = [
     "kolmogorov_smirnov_error",
     "l1_error",
     "loss_ratio",
+    "means_over_labels",
     "murphy_decomposition",
     "rms_error",
     "roc_auc",
