@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tabulate import tabulate
 
 from probcal.components import Builtin
+
+if TYPE_CHECKING:
+    from probcal.data.card import Card
 
 
 def listing(kind: str) -> str:
@@ -28,12 +33,18 @@ def _datasets() -> str:
             card.expect.rows,
             card.expect.columns,
             card.split.kind,
-            f"OpenML {card.openml.id}" if card.openml else "scikit-learn" if card.bundled else "files only",
+            _source(card),
             card.title,
         ]
         for card in cards
     ]
     return tabulate(rows, ["name", "rows", "columns", "split", "from", "title"])
+
+
+def _source(card: Card) -> str:
+    if card.openml:
+        return f"OpenML {card.openml.id}"
+    return "scikit-learn" if card.bundled else "generated" if card.generator else "files only"
 
 
 def _learners() -> str:

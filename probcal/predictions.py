@@ -15,9 +15,9 @@ import numpy as np
 
 
 @cache
-def _row(*columns: int) -> np.dtype:
-    """A test row: its label and its estimate, or as many estimates as there are classes, if more than two."""
-    return np.dtype([("y", "<i1"), ("p", "<f8", columns)])
+def _row(columns: tuple[int, ...], labels: tuple[int, ...]) -> np.dtype:
+    """A test row: its label or labels, and its estimate; several of these if there are labels or more classes."""
+    return np.dtype([("y", "<i1", labels), ("p", "<f8", columns)])
 
 
 class Predictions:
@@ -28,22 +28,27 @@ class Predictions:
         self._file: IO[bytes] | None = None
 
     def add(self, y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
-        """Append y, (n_test,), and p, (n_test,) or (n_test, n_classes); returns where they are, for ``read``."""
+        """Append y, (n_test,), and p, (n_test,) or (n_test, n_classes); returns where they are, for ``read``.
+
+        Or both (n_test, n_labels).
+        """
         if self._file is None:
             self._file = self.path.open("ab")
-        rows = np.empty(len(y), _row(*p.shape[1:]))
+        rows = np.empty(len(y), _row(p.shape[1:], y.shape[1:]))
         rows["y"], rows["p"] = y, p
         content = rows.tobytes()
         where = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
         if p.ndim > 1:
             where["columns"] = p.shape[1]
+        if y.ndim > 1:
+            where["labels"] = y.shape[1]
         self._file.write(content)
         self._file.flush()
         return where
 
     def read(self, where: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
         """(y, p), bit for bit as they were added; None when they are not there any more."""
-        row = _row(where["columns"]) if "columns" in where else _row()
+        row = _row(*((where[name],) if name in where else () for name in ("columns", "labels")))
         try:
             with self.path.open("rb") as file:
                 file.seek(where["at"])

@@ -142,7 +142,7 @@ def _number(
 ) -> Iterator[Number]:
     published = published_number(paper, row, column, metric)
     ours = summarise(checked.outline, checked.results, row, column, metric)
-    verdict = None if published is None else verdict_of(ours, published, paper.tables[metric].tolerance)
+    verdict = None if published is None else verdict_of(ours, published, paper.tables[metric])
     if published is not None and verdict is not None:
         variant = f"{prefix}{column.learner}/{column.method}"
         excepted = any(one.is_about(row, column) for one in checked.outline.exceptions)

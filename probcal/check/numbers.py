@@ -33,7 +33,7 @@ def _finding(checked: Checked, row: Row, column: Column, metric: str) -> Iterato
     if published is None or checked.published is None:
         return
     ours = summarise(checked.outline, checked.results, row, column, metric)
-    verdict = verdict_of(ours, published, checked.published.tables[metric].tolerance)
+    verdict = verdict_of(ours, published, checked.published.tables[metric])
     yield Finding(
         kind="number",
         dataset=row.name,

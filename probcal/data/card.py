@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from probcal.data.sources import BundledSource, Count, FileSource, OpenMLSource
+from probcal.data.sources import BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.resources import shipped
 from probcal.yaml_file import YamlFile, validated
@@ -26,6 +26,7 @@ NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 """What a number looks like on a card and in its files."""
 _NAME_POSITIVE = '; name the labels that make y = 1, or say "task: multiclass"'
+SOURCES = ("files", "openml", "bundled", "generator")
 FOR_TWO = 'for two, leave out "task" and name the positive one'
 
 
@@ -40,14 +41,18 @@ def _name(name: str) -> str:
 
 
 class Split(_Part):
-    """How rows are divided. ``standard`` and ``chronological`` train on the first ``train`` rows."""
+    """How rows are divided. ``standard`` and ``chronological`` train on the first ``train`` rows, ``same`` on all."""
 
-    kind: Literal["standard", "holdout", "chronological"]
+    kind: Literal["standard", "holdout", "chronological", "same"]
     train: Count | None = None
     train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
 
     @model_validator(mode="after")
     def _needs_its_own_size(self) -> Split:
+        if self.kind == "same":
+            if self.train is not None or self.train_fraction is not None:
+                raise ValueError('a same split trains and tests on all rows: no "train" and no "train_fraction"')
+            return self
         wanted, unwanted = "train", "train_fraction"
         if self.kind == "holdout":
             wanted, unwanted = unwanted, wanted
@@ -57,6 +62,8 @@ class Split(_Part):
 
     def n_train(self, n_rows: int) -> int:
         """The number of training rows among ``n_rows``; the paper's 66 % is rounded to the nearest row."""
+        if self.kind == "same":
+            return n_rows
         return self.train if self.train is not None else round(self.train_fraction * n_rows)
 
 
@@ -84,8 +91,9 @@ class Card(_Part):
     """Where it comes from and what a user should know, in a sentence or two."""
     columns: dict[str, ColumnKind]
     """In file order. ``f1..f78`` stands for a range; ``*`` for all other columns of the header."""
-    task: Literal["binary", "multiclass"] = "binary"
-    """``multiclass`` makes every label a class of its own; ``binary`` tells positive labels from the others."""
+    task: Literal["binary", "multiclass", "multilabel"] = "binary"
+    """``multiclass`` makes every label a class of its own; ``binary`` tells positive labels from the others. In a
+    ``multilabel`` set, which only a generator makes, a row has any number of labels, each estimated by itself."""
     positive: list[Label] = []
     """The labels that make y = 1; all others make y = 0. Of a binary card only."""
     split: Split
@@ -100,6 +108,7 @@ class Card(_Part):
     no_openml: str = ""
     """Why OpenML cannot serve this set; shown to a user who lacks the files."""
     bundled: BundledSource | None = None
+    generator: GeneratorSource | None = None
 
     @field_validator("positive", mode="before")
     @classmethod
@@ -112,8 +121,8 @@ class Card(_Part):
         task = info.data.get("task")
         if task == "binary" and not positive:
             raise ValueError(f"positive must not be empty{_NAME_POSITIVE}")
-        if task == "multiclass" and positive:
-            raise ValueError('positive: with "task: multiclass" every label is a class of its own; remove this key')
+        if task != "binary" and positive:
+            raise ValueError(f'positive: with "task: {task}" every label is a class of its own; remove this key')
         return positive
 
     @field_validator("columns")
@@ -138,7 +147,7 @@ class Card(_Part):
         n_train = split.n_train(expect.rows) if split is not None else 1
         if n_train < 1:
             raise ValueError(f"expect: of {expect.rows} rows, the split leaves none to train on")
-        if n_train >= expect.rows:
+        if n_train >= expect.rows and split.kind != "same":
             raise ValueError(f"expect: {n_train} training rows of {expect.rows} leave none to test on")
         return expect
 
@@ -167,6 +176,28 @@ class Card(_Part):
             _source_fits("openml", openml, info)
         return openml
 
+    @field_validator("generator")
+    @classmethod
+    def _generates_what_is_expected(
+        cls, generator: GeneratorSource | None, info: ValidationInfo
+    ) -> GeneratorSource | None:
+        expect, split = info.data.get("expect"), info.data.get("split")
+        if generator is None or expect is None or split is None:
+            return generator
+        if info.data.get("task") != "multilabel":
+            raise ValueError('generator: documents have any number of topics; write "task: multilabel"')
+        for what, made, wanted in (
+            ("rows", generator.documents, expect.rows),
+            ("columns", generator.words, expect.columns),
+        ):
+            if made != wanted:
+                raise ValueError(f"generator: makes {made} {what}, the card expects {wanted}")
+        if expect.fingerprint or expect.classes:
+            raise ValueError("generator: draws other rows every time; remove fingerprint and classes of expect")
+        if split.kind not in ("same", "holdout"):
+            raise ValueError(f"generator: drawn rows have no order for a {split.kind} split; write same or holdout")
+        return generator
+
     @property
     def target(self) -> str:
         return next(name for name, kind in self.columns.items() if kind == "target")
@@ -177,6 +208,8 @@ class Card(_Part):
         unsaid = {"like", "reading_of", "title", "about", "no_openml"}
         if self.task == "binary":  # as it was before there were others: what is in a cache stays good
             unsaid.add("task")
+        if self.generator is None:
+            unsaid.add("generator")
         said = self.model_dump_json(exclude=unsaid)
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
@@ -251,7 +284,7 @@ def read_card(path: Path) -> Card:
         raise FileProblems(file.path, [*file.problems, *unlike])  # what it would give cannot be missed
     if like := file.data.get("like"):
         inherited = _inherited(str(like))
-        if file.data.get("task") == "multiclass":
+        if file.data.get("task", "binary") != "binary":
             inherited.pop("positive", None)
         file.data = {**inherited, **file.data}
     return validated(Card, file, more=[*_unknown_card(file, "reading_of"), *_faults_between_keys(file)])
@@ -285,7 +318,9 @@ def _faults_between_keys(file: YamlFile) -> Iterator[Problem]:
     columns = file.data.get("columns")
     if isinstance(columns, dict) and all(kind in ("ignore", "target") for kind in columns.values()):
         yield Problem(file.line(("columns",)), "columns: none is numeric, nominal or infer: nothing to learn from")
-    if not any(map(file.data.get, ("files", "openml", "bundled"))) and file.data.get("files", []) is not None:
+    if not any(map(file.data.get, SOURCES)) and file.data.get("files", []) is not None:
         yield Problem(1, 'a card needs a source: "files", "openml" or "bundled"')
+    if file.data.get("task") == "multilabel" and not file.data.get("generator"):
+        yield Problem(file.line(("task",)), 'task: only a "generator" makes rows of several labels')
     if file.data.get("openml") and file.data.get("no_openml"):
         yield Problem(file.line(("no_openml",)), 'a card has "openml" or "no_openml", not both')

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 
 from probcal.data.card import FOR_TWO, NUMBER, Card
 from probcal.errors import DataError, RowError, did_you_mean
@@ -25,18 +26,23 @@ class Dataset:
     ``X``: (n_rows, n_columns) frame of float64 columns (NaN = missing) and categorical columns with
     sorted string categories (NaN = missing). ``y``: (n_rows,) int8, 1 for the positive class; on a multiclass card 0 to
     n_classes - 1, the place of the row's label among the sorted labels (see ``in_order``).
+
+    Of a multilabel card, whose rows are generated, ``X`` is a sparse (n_rows, n_columns) float64 matrix, ``y``
+    (n_rows, n_labels) int8, 1 where the row has the label, and ``truth`` (n_rows, n_labels) the probability of that.
     """
 
     card: Card
-    X: pd.DataFrame
+    X: pd.DataFrame | csr_matrix
     y: np.ndarray
+    truth: np.ndarray | None = None
+    """The true P(y = 1) of each row, of the shape of ``y``, where it is known."""
 
     @property
     def name(self) -> str:
         return self.card.name
 
     def fingerprint(self) -> str:
-        """sha256 over column names, kinds, values and labels: equal only for equal data sets."""
+        """sha256 over column names, kinds, values and labels of a frame: equal only for equal data sets."""
         digest = hashlib.sha256()
         for name, column in self.X.items():
             digest.update(f"\0{name}\0{column.dtype.name}\0".encode())

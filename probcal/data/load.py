@@ -53,6 +53,8 @@ def whereabouts(card: Card, folder: Path | None = None) -> str:
     """
     if card.bundled:
         return "bundled with scikit-learn"
+    if card.generator:
+        return "generated"
     files = original_paths(card, folder) if folder else []
     # a card that does not say which values to expect cannot tell that its files were edited since
     if _written(card) and (card.expect.fingerprint or not files or _written(card).get("files") == _state(files)):
@@ -68,6 +70,8 @@ def whereabouts(card: Card, folder: Path | None = None) -> str:
 def obtain(card: Card, folder: Path | None = None) -> str:
     """Make sure ``load(card)`` works; returns where the data came from: cache, files, OpenML or bundled.
 
+    A generated set is drawn when it is needed; of it only that is said.
+
     Raises MissingData when no source has the set, DataError when what came is not what the card says.
     """
     source = whereabouts(card, folder)
@@ -78,7 +82,7 @@ def obtain(card: Card, folder: Path | None = None) -> str:
         load(card)
     elif source == "original files":
         _write_cache(_from_files(card, folder), original_paths(card, folder))
-    elif source != "cache":
+    elif source not in ("cache", "generated"):
         from probcal.data.openml import fetch_openml_rows
 
         _write_cache(assemble(card, fetch_openml_rows(card)))
@@ -86,7 +90,12 @@ def obtain(card: Card, folder: Path | None = None) -> str:
 
 
 def known_fingerprint(card: Card) -> str | None:
-    """The fingerprint that the card expects, else that of the copy in the cache; None without either."""
+    """The fingerprint that the card expects, else that of the copy in the cache; None without either.
+
+    Of a generated set, which is another in every repetition, the digest of its card, which tells them all.
+    """
+    if card.generator:
+        return card.digest
     return card.expect.fingerprint or _written(card).get("fingerprint")
 
 
@@ -96,6 +105,8 @@ def load(card: Card) -> Dataset:
 
     Raises MissingData when ``obtain`` has not been called for it on this machine.
     """
+    if card.generator:
+        raise DataError(f"{card.name}: is drawn from a seed by probcal.data.generators, and not loaded")
     if card.bundled:
         return assemble(card, bundled_rows(card))
     dataset = _read_cache(card)

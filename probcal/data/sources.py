@@ -1,4 +1,4 @@
-"""The ways to read a data set, as its card names them: original files, OpenML, scikit-learn."""
+"""The ways to get a data set, as its card names them: original files, OpenML, scikit-learn, a generator."""
 
 from __future__ import annotations
 
@@ -88,3 +88,19 @@ class BundledSource(_Part):
     """A data set that comes with scikit-learn, by the name of its loader."""
 
     loader: Literal["load_breast_cancer", "load_digits", "load_iris", "load_wine"]
+
+
+class GeneratorSource(_Part):
+    """Documents drawn from topics, anew in every repetition (see ``probcal.data.generators``)."""
+
+    kind: Literal["documents"]
+    documents: Count
+    topics: Annotated[int, Field(ge=2, strict=True)]
+    words: Count
+    """How many there are in the dictionary."""
+    mean_length: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    """Words of a document on average, Poisson distributed."""
+    exponent: Annotated[float, Field(ge=0, le=10)]
+    """In each topic the word of rank r has a probability proportional to r to the power of minus this."""
+    labels_drawn: Count
+    """So many topics are drawn for each document, with replacement; those drawn are its labels."""

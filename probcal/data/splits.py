@@ -15,12 +15,12 @@ def stream_seed(*parts: object) -> int:
 
 
 def repetitions_of(card: Card, repeats: int) -> int:
-    """How often a data set can be split: a fixed split once, a random one ``repeats`` times."""
-    return repeats if card.split.kind == "holdout" else 1
+    """How often a data set can be split or drawn: a fixed split of fixed rows once, all else ``repeats`` times."""
+    return repeats if card.split.kind == "holdout" or card.generator else 1
 
 
 def split_rows(card: Card, n_rows: int, repetition: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """(training rows, test rows), row numbers that together are all rows exactly once.
+    """(training rows, test rows), row numbers that together are all rows exactly once; of a ``same`` split all, twice.
 
     A standard or chronological split cuts the rows in their order; a holdout shuffles them first
     (section 5 of Langford & Zadrozny 2005: 66 % train, the others test).
@@ -30,4 +30,4 @@ def split_rows(card: Card, n_rows: int, repetition: int, seed: int) -> tuple[np.
         rows = np.random.default_rng(stream_seed(seed, "split", card.name, repetition)).permutation(n_rows)
     else:
         rows = np.arange(n_rows)
-    return rows[:size], rows[size:]
+    return rows[:size], rows if card.split.kind == "same" else rows[size:]

@@ -28,9 +28,18 @@ from probcal.metrics.losses import (
     murphy_decomposition,
     rms_error,
 )
-from probcal.metrics.names import ABOUT, ABOUT_COST, COST, DEFAULT_METRICS, METRICS, loss_parameter, nearest_cost
+from probcal.metrics.names import (
+    ABOUT,
+    ABOUT_COST,
+    COST,
+    DEFAULT_METRICS,
+    METRICS,
+    OF_THE_TRUTH,
+    loss_parameter,
+    nearest_cost,
+)
 from probcal.metrics.ranking import roc_auc
-from probcal.metrics.together import all_metrics
+from probcal.metrics.together import all_metrics, means_over_labels
 
 __all__ = [
     "ABOUT",
@@ -38,6 +47,7 @@ __all__ = [
     "COST",
     "DEFAULT_METRICS",
     "METRICS",
+    "OF_THE_TRUTH",
     "MurphyDecomposition",
     "all_metrics",
     "asymptotic_calibration_bound",
@@ -52,6 +62,7 @@ __all__ = [
     "l1_error",
     "loss_parameter",
     "loss_ratio",
+    "means_over_labels",
     "murphy_decomposition",
     "nearest_cost",
     "rms_error",

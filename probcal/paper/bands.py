@@ -35,13 +35,14 @@ def enough(values: Sequence[float], published: float, tolerance: float | None) -
 
 
 def compare(
-    values: Sequence[float], published: float, tolerance: float | None, rounding: float = ROUNDING
+    values: Sequence[float], published: float, tolerance: float | None, rounding: float = ROUNDING, runs: int = 1
 ) -> Verdict:
     """Hold a ``published`` number (infinity for ∞) against ours, ``values``, one of each split.
 
     With a ``tolerance`` the split is the paper's own: the mean must come as near as that. Without one the
     published number is one more draw of a random split: it lies within ``WIDTH`` standard deviations of a
-    draw about our mean, sd * sqrt(1 + 1/n), and its ``rounding``. Only finite splits make that mean; ∞ is
+    draw about our mean, sd * sqrt(1 + 1/n), and its ``rounding``; the mean of several ``runs`` lies within less,
+    sd * sqrt(1/runs + 1/n). Only finite splits make that mean; ∞ is
     plausible where one of our splits at least gives ∞.
 
     Raises ValueError where there are not ``enough`` values.
@@ -54,9 +55,9 @@ def compare(
     if not finite:
         return Verdict(False, math.inf)
     difference = abs(statistics.fmean(finite) - published)
-    half = tolerance if tolerance is not None else _half_band(finite, rounding)
+    half = tolerance if tolerance is not None else _half_band(finite, rounding, runs)
     return Verdict(difference <= half + _EPSILON, difference / half)
 
 
-def _half_band(finite: Sequence[float], rounding: float) -> float:
-    return WIDTH * statistics.stdev(finite) * math.sqrt(1 + 1 / len(finite)) + rounding
+def _half_band(finite: Sequence[float], rounding: float, runs: int) -> float:
+    return WIDTH * statistics.stdev(finite) * math.sqrt(1 / runs + 1 / len(finite)) + rounding

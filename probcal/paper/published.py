@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,17 @@ class PublishedTable:
     tolerance: float
     """How near a result on the same split has to come to count as reproduced."""
     numbers: dict[tuple[str, str, str], float]
+    spreads: dict[tuple[str, str, str], float] = field(default_factory=dict)
+    """The printed standard deviations, where the paper gives them."""
+    runs: int = 1
+    """Over how many runs the printed numbers are means."""
+    decimals: int = 3
+    """With how many the paper prints."""
+
+    @property
+    def rounding(self) -> float:
+        """How far a printed number may be from what it was."""
+        return 0.5 / 10**self.decimals
 
 
 @dataclass(frozen=True)
@@ -106,9 +117,14 @@ def _parsed(raw: dict[str, Any]) -> Published:
 
 
 def _table(raw: dict[str, Any], columns: list[tuple[str, str]]) -> PublishedTable:
-    numbers = {
+    more = {name: raw[name] for name in ("runs", "decimals") if name in raw}
+    spreads = _by_column(raw.get("spreads", {}), columns)
+    return PublishedTable(raw["number"], raw["tolerance"], _by_column(raw["rows"], columns), spreads, **more)
+
+
+def _by_column(rows: dict[str, list[float]], columns: list[tuple[str, str]]) -> dict[tuple[str, str, str], float]:
+    return {
         (dataset, learner, method): float(number)
-        for dataset, row in raw["rows"].items()
+        for dataset, row in rows.items()
         for (learner, method), number in zip(columns, row, strict=True)
     }
-    return PublishedTable(raw["number"], raw["tolerance"], numbers)

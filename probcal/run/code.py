@@ -23,6 +23,7 @@ _ELSEWHERE = (
     "probcal.components",
     "probcal.config",
     "probcal.data.card",
+    "probcal.data.generators",
     "probcal.data.load",
     "probcal.errors",
     "probcal.run.plan",

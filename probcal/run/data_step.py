@@ -49,7 +49,7 @@ def obtain_all(cards: Iterable[Card], folder: Path | None, say: Callable[[str], 
         except DataError as error:
             faults.append(str(error))
         else:
-            if step.sources[card.name] != "cache" and not card.bundled:
+            if step.sources[card.name] not in ("cache", "generated") and not card.bundled:
                 say(f"{card.name}: {step.sources[card.name]}")
     if faults:
         raise DataError("\n".join(faults))

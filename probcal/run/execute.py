@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import time
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
 from probcal.components import import_class, parameter_names
 from probcal.config import Component
 from probcal.data.card import Card
 from probcal.data.encode import NumericEncoder
+from probcal.data.generators import generated
 from probcal.data.load import load
 from probcal.data.splits import split_rows, stream_seed
+from probcal.errors import DataError
 from probcal.methods.fitting import fresh_copy
-from probcal.metrics import all_metrics
+from probcal.metrics import all_metrics, means_over_labels
 from probcal.run.plan import Cell
 from probcal.store import CellResult
 
@@ -30,7 +35,7 @@ class Outcome:
     """The result of a cell with the labels and estimates behind it, None if it failed.
 
     ``y``: (n_test,) int8. ``p``: (n_test,) estimates of P(y = 1), or (n_test, n_classes) where there are more
-    than two classes.
+    than two classes. Of several labels, both (n_test, n_labels).
     """
 
     result: CellResult
@@ -54,24 +59,45 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     }
     given: list[warnings.WarningMessage] = []
     try:
-        rows = _rows(cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding)
+        rows = _rows_of(cell)
         row |= {"n_train": len(rows.y_train), "n_test": len(rows.y_test)}
         start = time.perf_counter()
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
-            estimator = _fitted(cell, rows)
-            if cell.stages and hasattr(estimator, "staged_predict_proba"):
-                p, row["stages"] = _stages(estimator, rows, cell.stages)
-            else:
-                p = _estimates(estimator.predict_proba(_untouched(rows.X_test)), rows)
+            if rows.y_test.ndim == 1:
+                p, row["stages"] = _estimated(cell, rows)
+            else:  # each label by itself; stages are those of one estimator and are not taken
+                p = np.column_stack([_estimated(cell, one)[0] for one in rows.each_label()])
         row["seconds"] = _since(start)
-        metrics = all_metrics(rows.y_test, p, also=cell.costs)
+        metrics = measured(rows.y_test, p, rows.truth, cell.costs)
         result = CellResult(status="done", metrics=metrics, warnings=_counted(given), **row)
         return Outcome(result, rows.y_test, p)
     except (Exception, SystemExit) as error:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
         row["seconds"] = _since(start)
         return Outcome(CellResult(status="failed", warnings=_counted(given), **row))
+
+
+def measured(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, costs: tuple[str, ...]) -> dict[str, float]:
+    """The metrics of a cell; of several labels their means.
+
+    ``truth``: see ``Dataset``, of the test rows; ``costs``: names such as ``cost(0.05)``.
+    """
+    measure = all_metrics if y.ndim == 1 else means_over_labels
+    return measure(y, p, true_p=truth, also=costs)
+
+
+def truth_of(cell: Cell) -> np.ndarray | None:
+    """The true probabilities of a cell's test rows, where they are known: only of generated rows."""
+    return _rows_of(cell).truth if cell.card.generator else None
+
+
+def _estimated(cell: Cell, rows: _Rows) -> tuple[np.ndarray, dict[str, list[float]]]:
+    """The estimates of the test rows, and the metrics after every stage, where the experiment asks for them."""
+    estimator = _fitted(cell, rows)
+    if cell.stages and hasattr(estimator, "staged_predict_proba"):
+        return _stages(estimator, rows, cell.stages)
+    return _estimates(estimator.predict_proba(_untouched(rows.X_test)), rows), {}
 
 
 def _fitted(cell: Cell, rows: _Rows) -> Any:
@@ -90,13 +116,13 @@ def _fitted(cell: Cell, rows: _Rows) -> Any:
 
 def _stages(estimator: Any, rows: _Rows, metrics: tuple[str, ...]) -> tuple[np.ndarray, dict[str, list[float]]]:
     """(the estimates of the last stage, which are the method's own; metric -> its value after every stage)."""
-    measured: dict[str, list[float]] = {metric: [] for metric in metrics}
+    course: dict[str, list[float]] = {metric: [] for metric in metrics}
     for estimates in estimator.staged_predict_proba(_untouched(rows.X_test)):
         p = _estimates(estimates, rows)
         values = all_metrics(rows.y_test, p, also=metrics)
         for metric in metrics:
-            measured[metric].append(values[metric])
-    return p, measured
+            course[metric].append(values.get(metric, math.nan))
+    return p, course
 
 
 def _estimates(estimates: Any, rows: _Rows) -> np.ndarray:
@@ -135,7 +161,10 @@ def _since(start: float) -> float:
 
 
 class _Rows(NamedTuple):
-    """A split: inputs with n_train and n_test rows, int8 labels, and what classes there are."""
+    """A split: inputs with n_train and n_test rows, int8 labels, and what classes there are.
+
+    Of several labels, ``y_train``, ``y_test`` and ``truth`` have a column for each.
+    """
 
     X_train: Any
     y_train: np.ndarray
@@ -145,19 +174,34 @@ class _Rows(NamedTuple):
     """The classes that the training rows have, sorted."""
     n_classes: int
     """How many the data set has: a random split may leave a rare class out of its training rows."""
+    truth: np.ndarray | None = None
+    """The true probabilities of the test rows, where they are known."""
+
+    def each_label(self) -> Iterator[_Rows]:
+        """The same rows once for each label, with two classes."""
+        for y_train, y_test in zip(self.y_train.T, self.y_test.T, strict=True):
+            yield self._replace(y_train=y_train, y_test=y_test, seen=np.unique(y_train))
+
+
+def _rows_of(cell: Cell) -> _Rows:
+    return _rows(cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding)
 
 
 @lru_cache(maxsize=2)
 def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding: str) -> _Rows:
     """The rows of a split; an encoding is learned on the training rows alone."""
-    dataset = load(card)
+    drawn = card.generator is not None
+    dataset = generated(card, stream_seed(seed, "draw", card.name, repetition)) if drawn else load(card)
     train, test = (rows[:max_rows] for rows in split_rows(card, len(dataset.y), repetition, seed))
     X_train, X_test = _safe_indexing(dataset.X, train), _safe_indexing(dataset.X, test)
     if encoding == "numeric":
+        if issparse(X_train):
+            raise DataError(f'{card.name}: is sparse numbers already; write "encoding: native" for the learner')
         encoder = NumericEncoder().fit(X_train)
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
     y_train = dataset.y[train]
-    rows = _Rows(X_train, y_train, X_test, dataset.y[test], np.unique(y_train), int(dataset.y.max()) + 1)
+    truth = None if dataset.truth is None else dataset.truth[test]
+    rows = _Rows(X_train, y_train, X_test, dataset.y[test], np.unique(y_train), int(dataset.y.max()) + 1, truth)
     for part in rows:
         if isinstance(part, np.ndarray):
             part.flags.writeable = False  # shared between cells: none may change what the next one sees
@@ -166,4 +210,6 @@ def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding
 
 def _untouched(X: Any) -> Any:
     """``X`` as every cell of the split gets it: a frame's copy shares its values until one is written."""
+    if issparse(X):
+        return X.copy()
     return X if isinstance(X, np.ndarray) else X.copy(deep=False)

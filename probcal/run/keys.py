@@ -62,10 +62,11 @@ def changed_parts(key: dict[str, str], result: CellResult) -> list[str]:
     return [part for part, digest in key.items() if result.key.get(part) != digest]
 
 
-def modules_of(cell: Cell) -> tuple[str, str]:
-    """Where the classes of the learner and of the method are."""
+def modules_of(cell: Cell) -> tuple[str, ...]:
+    """Where the classes of the learner and of the method are, and the generator of the rows, if they are drawn."""
     learner, method = cell.column.learner.path, cell.column.method.path
-    return learner.rpartition(".")[0], method.rpartition(".")[0]
+    generator = ("probcal.data.generators",) if cell.card.generator else ()
+    return learner.rpartition(".")[0], method.rpartition(".")[0], *generator
 
 
 def _has_stages(method: str) -> bool:

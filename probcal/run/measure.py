@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from probcal.errors import StoreError
-from probcal.metrics import all_metrics
-from probcal.run.execute import Outcome
+from probcal.run.execute import Outcome, measured, truth_of
 from probcal.run.plan import Planned
 from probcal.store import Store
 
@@ -16,7 +15,7 @@ def measured_again(planned: Planned, store: Store, run: str) -> Outcome | None:
     if planned.kept is None:
         return None
     try:
-        metrics = all_metrics(*store.predictions(planned.kept), also=planned.cell.costs)
+        metrics = measured(*store.predictions(planned.kept), truth_of(planned.cell), planned.cell.costs)
     except (StoreError, ValueError):
         return None
     return Outcome(replace(planned.kept, metrics=metrics, stages={}, key=planned.key, run=run))

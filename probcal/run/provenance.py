@@ -18,6 +18,7 @@ import probcal
 from probcal.config import Experiment
 from probcal.data.load import known_fingerprint
 from probcal.run.code import code_of, code_of_metrics, versions_of
+from probcal.run.keys import modules_of
 from probcal.run.plan import Planned
 from probcal.store import CellResult
 
@@ -32,6 +33,7 @@ def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str
         for column in experiment.columns
         for component in (column.learner, column.method)
     }
+    modules.update(module for one in planned for module in modules_of(one.cell))
     now = datetime.now(UTC)
     return {
         "run": f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}",

@@ -70,7 +70,7 @@ def run_experiment(
     """
     store, cards = Store(options.folder), selection.cards_read()
     with store.writing(experiment.name):
-        unsure = [card for card in cards if not card.expect.fingerprint]
+        unsure = [card for card in cards if not (card.expect.fingerprint or card.generator)]
         data = obtain_all(unsure, options.data_folder, say)  # first: their values are part of the keys
         plan = make_plan(selection, store, retry_failed=options.retry_failed)
         needed = {planned.cell.card.name for planned in plan if planned.runs} - {card.name for card in unsure}
@@ -98,6 +98,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         "seed": experiment.seed,
         "datasets": [
             {"name": card.name, "title": card.title, "reading_of": card.reading_of, "split": card.split.kind}
+            | ({"drawn": True} if card.generator else {})
             for card in experiment.cards
         ],
         "repetitions": {card.name: repetitions_of(card, experiment.repeats) for card in experiment.cards},

@@ -33,6 +33,10 @@ class Grid:
     notes: list[str]
 
 
-def printed(number: float) -> str:
-    """Three decimals, as the papers print; ties are ties of this text."""
-    return INFINITY if math.isinf(number) else f"{number:.3f}"
+DECIMALS = 3
+"""As most of the papers print."""
+
+
+def printed(number: float, decimals: int = DECIMALS) -> str:
+    """With that many decimals; ties are ties of this text."""
+    return INFINITY if math.isinf(number) else f"{number:.{decimals}f}"

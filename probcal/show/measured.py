@@ -6,9 +6,9 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from probcal.paper.published import Published
+from probcal.paper.published import Published, PublishedTable
 from probcal.show.agreement import agreement
-from probcal.show.grid import Grid, Text, printed
+from probcal.show.grid import DECIMALS, Grid, Text, printed
 from probcal.show.lines import PAPER, SPREAD, Lines, beneath, in_brackets, means, spreads
 from probcal.show.metric_names import metric_name
 from probcal.show.notes import exceptions, footnotes
@@ -47,14 +47,30 @@ class Measured:
         """One per column."""
         return [published_number(self.published, row, column, self.metric) for column in self.outline.columns]
 
+    def their_lines(self, row: Row) -> list[str]:
+        """The published numbers of a row in brackets, with their sd where the paper gives it."""
+        spreads = self.table.spreads if self.table else {}
+        columns = self.outline.columns
+        of_columns = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
+        return in_brackets(self.theirs(row), of_columns, self.decimals)
+
+    @property
+    def table(self) -> PublishedTable | None:
+        """The paper's table of this metric."""
+        return self.published.tables.get(self.metric) if self.published else None
+
+    @property
+    def decimals(self) -> int:
+        return self.table.decimals if self.table else DECIMALS
+
     def notes(self) -> list[str]:
         """The agreement with the paper, the marks, what is missing, the exceptions."""
         summaries = [one for row in self.outline.datasets for one in self.ours(row)]
         notes = [*footnotes(summaries, census(self.outline, self.results)), *exceptions(self.outline)]
-        if self.published is not None and self.metric in self.published.tables:
+        if self.table is not None:
             numbers = [one for row in self.outline.datasets for one in self.theirs(row)]
             pairs = [(a, b) for a, b in zip(summaries, numbers, strict=True) if b is not None]
-            if line := agreement(pairs, self.published.tables[self.metric].tolerance):
+            if line := agreement(pairs, self.table):
                 notes.insert(0, line)
         return notes
 
@@ -68,7 +84,7 @@ def measured(
     rows = []
     for row in outline.datasets:
         ours = one.ours(row)
-        rows += lay_out(row.title, means(columns, ours, metric), ours, one.theirs(row))
+        rows += lay_out(row.title, means(columns, ours, metric, one.decimals), ours, one.their_lines(row), one.decimals)
     return Grid(
         number=number,
         name=metric_name(metric).long,
@@ -79,22 +95,22 @@ def measured(
     )
 
 
-def _one_line(title: str, means: list[Text], ours: list[Summary], theirs: list[float | None]) -> Lines:
+def _one_line(title: str, means: list[Text], ours: list[Summary], theirs: list[str], decimals: int) -> Lines:
     line = [Text(title)]
-    for mean, a, number in zip(means, ours, in_brackets(theirs), strict=True):
-        spread = "" if a.sd is None else f" ± {printed(a.sd)}"
+    for mean, a, number in zip(means, ours, theirs, strict=True):
+        spread = "" if a.sd is None else f" ± {printed(a.sd, decimals)}"
         line.append(Text(mean.main, mean.rest + spread + (number and f" {number}"), mean.bold))
     return [line]
 
 
-def _stacked(title: str, means: list[Text], ours: list[Summary], theirs: list[float | None]) -> Lines:
+def _stacked(title: str, means: list[Text], ours: list[Summary], theirs: list[str], decimals: int) -> Lines:
     """The mean, the sd beneath it, the published number beneath that; lines that say nothing left out."""
-    return [[Text(title), *means], *beneath(SPREAD, spreads(ours)), *beneath(PAPER, in_brackets(theirs))]
+    return [[Text(title), *means], *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, theirs)]
 
 
 def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
     """How to read the table of ``metric`` that shows these experiments."""
-    parts = ["larger is better" if metric_name(metric).larger_is_better else "smaller is better"]
+    parts = [metric_name(metric).good_end]
     parts.append(_splits(outlines))
     if any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines):
         parts.append("best of each group of columns in bold")
@@ -109,4 +125,5 @@ def _splits(outlines: Sequence[Outline]) -> str:
     if not several:
         return "one split"
     how_many = str(several[0]) if len(several) == 1 else f"{several[0]} to {several[-1]}"
-    return f"mean ± sd over {how_many} random splits" + (" (no sd: one split)" if 1 in counts else "")
+    what = "drawn data sets" if all(row.drawn for one in outlines for row in one.datasets) else "random splits"
+    return f"mean ± sd over {how_many} {what}" + (" (no sd: one split)" if 1 in counts else "")

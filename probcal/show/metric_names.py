@@ -12,6 +12,14 @@ class MetricName:
     short: str
     long: str
     larger_is_better: bool = False
+    of_the_data: bool = False
+    """Says nothing of the estimates."""
+
+    @property
+    def good_end(self) -> str:
+        if self.of_the_data:
+            return "of the data, whatever the estimates"
+        return "larger is better" if self.larger_is_better else "smaller is better"
 
     def best(self, numbers: list[float]) -> float:
         return max(numbers) if self.larger_is_better else min(numbers)
@@ -26,6 +34,9 @@ _KNOWN = {
     "ece": MetricName("ECE", "Expected calibration error (15 bins of equal width)"),
     "ks": MetricName("KS", "Kolmogorov-Smirnov calibration error"),
     "c_emp_p": MetricName("p(c_emp)", "P-value of c_emp if calibrated", larger_is_better=True),
+    "l1": MetricName("l1", "Distance from the true probability (l1 error)"),
+    "l1_trivial": MetricName("l1 trivial", "l1 error of the frequency of labels as estimate", of_the_data=True),
+    "frequency": MetricName("freq", "Frequency of labels", of_the_data=True),
 }
 TABLES_1_TO_3 = ("cxe", "rms", "auc")
 

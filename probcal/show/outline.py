@@ -20,7 +20,9 @@ class Row(_Part):
     reading_of: str | None = None
     """The data set whose published numbers are this one's, unless they are its own."""
     split: str | None = None
-    """``holdout``, ``standard`` or ``chronological``; None in folders of earlier versions."""
+    """``holdout``, ``standard``, ``chronological`` or ``same``; None in folders of earlier versions."""
+    drawn: bool = False
+    """Each repetition has rows of its own, drawn by a generator."""
 
     @property
     def published(self) -> str:

@@ -32,6 +32,17 @@ def test_this_split_never_changes():
     assert test.tolist() == [3, 11, 12, 19, 10, 4, 2]
 
 
+def test_a_same_split_trains_and_tests_on_all_rows_once():
+    train, test = split_rows(card(kind="same"), 20, repetition=3, seed=1)
+    assert train.tolist() == test.tolist() == list(range(20))
+    assert repetitions_of(card(kind="same"), 5) == 1
+
+
+def test_a_same_split_takes_no_size():
+    with pytest.raises(ValueError, match='no "train" and no "train_fraction"'):
+        card(kind="same", train_fraction=0.5)
+
+
 def test_the_seed_of_a_stream_never_changes():
     assert stream_seed(2005, "split", "golden", 0) == 16051731998342611209
 

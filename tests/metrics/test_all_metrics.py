@@ -9,7 +9,7 @@ from metric_rows import has_both, quick, weighted_rows
 
 import probcal.metrics
 from probcal.listing import listing
-from probcal.metrics import ABOUT, DEFAULT_METRICS, METRICS, all_metrics
+from probcal.metrics import ABOUT, DEFAULT_METRICS, METRICS, OF_THE_TRUTH, all_metrics, l1_error, means_over_labels
 from probcal.show.metric_names import metric_name
 from probcal.store import CellResult
 
@@ -65,7 +65,7 @@ def test_an_auc_without_a_value_and_an_infinite_cross_entropy_are_stored_as_such
 
 
 def test_every_metric_has_a_name_and_a_description():
-    assert set(all_metrics([0, 1], [0.1, 0.9])) == set(METRICS)
+    assert set(all_metrics([0, 1], [0.1, 0.9], true_p=[0.2, 0.7])) == set(METRICS)
     assert DEFAULT_METRICS == ("cxe", "rms", "auc", "c_emp")
 
 
@@ -73,13 +73,34 @@ def test_every_metric_has_a_name_and_a_description():
 def test_a_table_calls_the_same_end_the_better_one_as_the_description(metric):
     name = metric_name(metric)
     assert name.long != metric
-    assert ABOUT[metric].endswith("larger is better" if name.larger_is_better else "smaller is better")
+    ends = {"of the data, whatever the estimates": "of the data"}
+    assert ABOUT[metric].endswith(ends.get(name.good_end, name.good_end))
 
 
 def test_they_are_listed():
     lines = listing("metrics").splitlines()[2:]
     assert [line.split()[0] for line in lines] == [*METRICS, "cost(p)"]
-    assert all("is better" in line for line in lines)
+    assert all("is better" in line or line.endswith("of the data") for line in lines)
+
+
+def test_where_the_truth_is_not_known_its_metrics_are_not_there():
+    assert not set(OF_THE_TRUTH) & set(all_metrics([0, 1], [0.1, 0.9]))
+
+
+def test_the_distance_from_the_truth_stands_beside_that_of_the_frequency_alone():
+    found = all_metrics([0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5], true_p=[0.0, 0.5, 0.25, 0.75])
+    # the frequency is 1/4, from which the true probabilities are 1/4, 1/4, 0 and 1/2 away
+    assert [found[name] for name in OF_THE_TRUTH] == [0.25, 0.25, 0.25]
+    assert found["l1"] == l1_error([0.0, 0.5, 0.25, 0.75], [0.5] * 4)
+
+
+def test_of_several_labels_every_metric_is_the_mean_over_the_labels():
+    rng = np.random.default_rng(0)
+    y, p, truth = rng.integers(0, 2, (50, 3)), rng.random((50, 3)), rng.random((50, 3))
+    each = [all_metrics(y[:, k], p[:, k], true_p=truth[:, k]) for k in range(3)]
+    found = means_over_labels(y, p, truth)
+    assert found == {name: pytest.approx(np.mean([one[name] for one in each])) for name in METRICS}
+    assert set(means_over_labels(y, p)) == set(METRICS) - set(OF_THE_TRUTH)
 
 
 def test_the_module_offers_what_it_names():

@@ -44,3 +44,12 @@ def test_one_finite_split_has_no_spread_to_compare_with(values):
     assert not enough(values, 0.5, None)
     with pytest.raises(ValueError, match="too few"):
         compare(values, 0.5, None)
+
+
+def test_the_mean_of_several_runs_is_held_to_a_narrower_band_than_one_run():
+    # Five values with sd .001; 3 sd * sqrt(1/5 + 1/5) = .0019 of a mean of five, * sqrt(1 + 1/5) = .0033 of one.
+    values = [0.1 + step * 0.001 / math.sqrt(2.5) for step in (-2, -1, 0, 1, 2)]
+    published = 0.1 + 0.0025
+    assert compare(values, published, None, 0.00005).in_band
+    assert not compare(values, published, None, 0.00005, runs=5).in_band
+    assert compare(values, 0.1 + 0.0019, None, 0.00005, runs=5).in_band

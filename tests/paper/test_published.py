@@ -16,6 +16,13 @@ def paper():
     return Published.read("langford-zadrozny-2005")
 
 
+def test_a_paper_may_print_means_of_runs_with_their_spread():
+    table = Published.read("gao-parameswaran-peng-2017-documents").tables["l1"]
+    of_logistic = ("documents", "logistic", "direct")
+    assert (table.numbers[of_logistic], table.spreads[of_logistic]) == (0.1270, 0.0008)
+    assert (table.runs, table.decimals, table.rounding) == (5, 4, 0.00005)
+
+
 def every_cell(paper):
     return itertools.product(paper.titles, paper.columns.values())
 

@@ -62,14 +62,14 @@ def test_a_data_set_without_results_has_the_published_winner_only(small):
 
 
 def test_tables_are_in_the_order_of_the_paper_and_numbered(small):
-    grids = tables(small(metrics=("c_emp", "auc", "rms", "l1", "cxe")).write({}))
+    grids = tables(small(metrics=("c_emp", "auc", "rms", "regret", "cxe")).write({}))
     assert [(grid.number, grid.name) for grid in grids] == [
         (1, "Cross entropy (bits)"),
         (2, "Root mean squared error"),
         (3, "Area under the ROC curve"),
         (4, "Best method"),
         (5, "Empirical calibration error c_emp"),
-        (6, "l1"),
+        (6, "regret"),
     ]
 
 

@@ -1,0 +1,46 @@
+"""Draws what benchmarks.documents_search wrote: python -m benchmarks.documents_figure."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import matplotlib.style
+from matplotlib.figure import Figure
+
+from probcal.paper.published import Published
+
+FOLDER = Path("results/documents")
+_SHOWN = ("l1", "c_emp")
+_METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+"""Nothing that differs from one drawing to the next."""
+
+
+def main() -> None:
+    """A line for each reading, a point for each exponent, and the published pair with its spread."""
+    with (FOLDER / "surface.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["topics"] != "20"]
+    with matplotlib.style.context(["default", {"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "probcal"}]):
+        figure = _figure(rows)
+        (FOLDER / "figures").mkdir(exist_ok=True)
+        for kind, metadata in _METADATA.items():
+            figure.savefig(FOLDER / "figures" / f"surface.{kind}", dpi=200, metadata=metadata)
+
+
+def _figure(rows: list[dict[str, str]]) -> Figure:
+    exponents = dict.fromkeys(row["exponent"] for row in rows)
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    for number, reading in enumerate(dict.fromkeys(row["reading"] for row in rows)):
+        l1, c_emp = ([float(row[one]) for row in rows if row["reading"] == reading] for one in _SHOWN)
+        axes.plot(l1, c_emp, "-" if number < 10 else "--", marker=".", color=f"C{number % 10}", label=reading)
+    tables = Published.read("gao-parameswaran-peng-2017-documents").tables
+    (x, dx), (y, dy) = ((*tables[one].numbers.values(), *tables[one].spreads.values()) for one in _SHOWN)
+    axes.errorbar([x], [y], [dy], [dx], fmt="k*", markersize=10, label="published, ± sd")
+    axes.set(xlabel="l1 error", ylabel="c_emp", yscale="log")
+    figure.legend(loc="outside right upper", title=f"reading, exponents {' '.join(exponents)} right to left")
+    return figure
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Generated documents: what is known of them in closed form, and that a seed gives the same bits."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from probcal.data.card import Card, find_card, read_card
+from probcal.data.generators import generated
+from probcal.data.load import load, obtain, whereabouts
+from probcal.errors import DataError
+
+PAPER = read_card(find_card("documents"))
+BASE_RATE = 1 - 19 / 29
+"""Of 10 labels drawn with a flat prior over 20 topics none is k with probability
+E[(1 - theta_k)^10] = 19/20 * 20/21 * ... * 28/29, where theta_k has the distribution Beta(1, 19)."""
+
+
+def card(**generator):
+    small = {"documents": 200, "words": 50, "topics": 4, "mean_length": 20, "exponent": 1.0, "labels_drawn": 3}
+    generator = {"kind": "documents", **small, **generator}
+    return Card(
+        name="small",
+        title="Small",
+        task="multilabel",
+        columns={"word1..word50": "numeric", "topics": "target"},
+        split={"kind": "same"},
+        expect={"rows": 200, "columns": 50},
+        generator=generator,
+    )
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return generated(PAPER, seed=1)
+
+
+def test_the_documents_are_those_of_the_paper(documents):
+    assert documents.X.shape == (20_000, 1_000)
+    assert documents.y.shape == documents.truth.shape == (20_000, 20)
+    # Poisson lengths of mean 200 and variance 200; the mean of 20,000 has an sd of .1
+    lengths = np.asarray(documents.X.sum(axis=1)).ravel()
+    assert lengths.mean() == pytest.approx(200, abs=0.4)
+    assert lengths.var() == pytest.approx(200, rel=0.05)
+
+
+def test_the_frequency_of_labels_is_the_closed_form(documents):
+    assert pytest.approx(0.3448, abs=0.00005) == BASE_RATE  # as printed
+    # the labels of a document are 10 balls in 20 cells: the occupied cells have an sd of 1.205, so that the share of
+    # 20,000 documents has one of 1.205 / 20 / sqrt(20,000) = .0004
+    assert documents.y.mean() == pytest.approx(BASE_RATE, abs=0.0013)
+    assert documents.truth.mean() == pytest.approx(BASE_RATE, abs=0.0013)
+
+
+def test_the_trivial_error_is_the_integral(documents):
+    density = lambda theta: 19 * (1 - theta) ** 18  # noqa: E731
+    truth = lambda theta: 1 - (1 - theta) ** 10  # noqa: E731
+    kink = 1 - (1 - BASE_RATE) ** 0.1
+    error = quad(lambda theta: abs(truth(theta) - BASE_RATE) * density(theta), 0, 1, points=[kink])[0]
+    assert error == pytest.approx(0.2023, abs=0.00005)  # printed is .2022 ± .0001
+    ours = np.abs(documents.truth - documents.y.mean(axis=0)).mean()
+    assert ours == pytest.approx(error, abs=0.001)
+
+
+def test_labels_come_as_often_as_their_true_probability_says(documents):
+    of_low = documents.truth < 0.3
+    for part in (of_low, ~of_low):
+        n = part.sum()
+        assert documents.y[part].mean() == pytest.approx(documents.truth[part].mean(), abs=4 * 0.5 / np.sqrt(n))
+
+
+def test_words_of_one_topic_follow_the_power_law():
+    # nearly all documents are of one topic where there are two and labels say which
+    made = generated(card(topics=2, exponent=1.0, mean_length=5_000), seed=0)
+    pure = made.truth[:, 0] > 0.99
+    counts = np.sort(np.asarray(made.X[pure].sum(axis=0)).ravel())[::-1]
+    share = counts[:3] / counts.sum()
+    harmonic = (1 / np.arange(1, 51)).sum()
+    # up to a fifth of the words of such a document come from the other topic
+    np.testing.assert_allclose(share, 1 / np.arange(1, 4) / harmonic, rtol=0.2)
+
+
+def test_a_seed_draws_the_same_bits_for_ever():
+    # any other outcome makes every stored result a result of other documents
+    made = generated(card(), seed=7)
+    digest = hashlib.sha256()
+    for part in (made.X.toarray(), made.y):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    assert digest.hexdigest()[:16] == "0833b9d1214d55a3"
+
+
+def test_another_seed_draws_other_documents():
+    one, same, other = (generated(card(), seed) for seed in (7, 7, 8))
+    assert (one.X != same.X).nnz == 0
+    assert np.array_equal(one.truth, same.truth)
+    assert (one.X != other.X).nnz > 0
+    assert not np.array_equal(one.y, other.y)
+
+
+def test_an_empty_document_is_a_row_of_zeros():
+    made = generated(card(mean_length=0.1), seed=0)
+    assert made.X.shape == (200, 50)
+    assert (np.asarray(made.X.sum(axis=1)) == 0).any()
+
+
+def test_a_generated_set_is_always_at_hand_and_never_in_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
+    assert whereabouts(PAPER) == obtain(PAPER) == "generated"
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(DataError, match="drawn from a seed"):
+        load(PAPER)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"task": "binary", "positive": ["1"]}, 'write "task: multilabel"'),
+        ({"expect": {"rows": 200, "columns": 49}}, "makes 50 columns, the card expects 49"),
+        ({"expect": {"rows": 300, "columns": 50}}, "makes 200 rows, the card expects 300"),
+        ({"expect": {"rows": 200, "columns": 50, "fingerprint": "00"}}, "draws other rows every time"),
+        ({"split": {"kind": "standard", "train": 100}}, "no order for a standard split"),
+    ],
+)
+def test_a_card_that_does_not_fit_its_generator_is_refused(changes, message):
+    said = {key: value for key, value in card().model_dump(exclude_none=True).items() if key != "positive"}
+    with pytest.raises(ValueError, match=message):
+        Card.model_validate({**said, **changes})
+
+
+def test_a_card_without_a_generator_generates_nothing():
+    with pytest.raises(ValueError, match="has no generator"):
+        generated(read_card(find_card("iris")), 0)
