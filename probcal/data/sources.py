@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 Item = TypeVar("Item")
 Some = Annotated[list[Item], Field(min_length=1)]
@@ -12,6 +12,8 @@ Count = Annotated[int, Field(gt=0, strict=True)]
 ColumnNames = dict[str, str] | Literal["by position"]
 """Name in a source -> name on the card, where they differ; or the card's names in the source's order."""
 
+_MOST_DRAWN = 100_000_000
+"""Some gigabytes in the worst case; the paper's documents take 4 million."""
 _SEPARATORS = frozenset("!#$%&*+,-./:;<=>?@^_|~ \t\\")
 
 
@@ -104,3 +106,15 @@ class GeneratorSource(_Part):
     """In each topic the word of rank r has a probability proportional to r to the power of minus this."""
     labels_drawn: Count
     """So many topics are drawn for each document, with replacement; those drawn are its labels."""
+
+    @model_validator(mode="after")
+    def _fits_into_memory(self) -> GeneratorSource:
+        for what, drawn in (
+            ("documents x mean_length", self.documents * self.mean_length),
+            ("documents x topics", self.documents * self.topics),
+            ("documents x labels_drawn", self.documents * self.labels_drawn),
+            ("topics x words", self.topics * self.words),
+        ):
+            if drawn > _MOST_DRAWN:
+                raise ValueError(f"{what} is {drawn:g}, and more than {_MOST_DRAWN:,} numbers are too many to draw")
+        return self

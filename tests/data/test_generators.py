@@ -128,6 +128,20 @@ def test_a_card_that_does_not_fit_its_generator_is_refused(changes, message):
         Card.model_validate({**said, **changes})
 
 
+@pytest.mark.parametrize(
+    ("huge", "told"),
+    [
+        ({"mean_length": 1e9}, "documents x mean_length is"),
+        ({"documents": 10**9}, "documents x mean_length is"),
+        ({"words": 10**9}, "topics x words is"),
+        ({"labels_drawn": 10**9}, "documents x labels_drawn is"),
+    ],
+)
+def test_more_than_memory_holds_is_refused_by_the_card(huge, told):
+    with pytest.raises(ValueError, match=told):
+        card(**huge)
+
+
 def test_a_card_without_a_generator_generates_nothing():
     with pytest.raises(ValueError, match="has no generator"):
         generated(read_card(find_card("iris")), 0)
