@@ -5,26 +5,21 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-import matplotlib.style
 from matplotlib.figure import Figure
 
 from probcal.paper.published import Published
+from probcal.show.drawing import look, save
 
 FOLDER = Path("results/documents")
 _SHOWN = ("l1", "c_emp")
-_METADATA = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
-"""Nothing that differs from one drawing to the next."""
 
 
 def main() -> None:
     """A line for each reading, a point for each exponent, and the published pair with its spread."""
     with (FOLDER / "surface.csv").open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["topics"] != "20"]
-    with matplotlib.style.context(["default", {"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "probcal"}]):
-        figure = _figure(rows)
-        (FOLDER / "figures").mkdir(exist_ok=True)
-        for kind, metadata in _METADATA.items():
-            figure.savefig(FOLDER / "figures" / f"surface.{kind}", dpi=200, metadata=metadata)
+    with look(**{"font.size": 8}):
+        save(_figure(rows), FOLDER / "figures" / "surface")
 
 
 def _figure(rows: list[dict[str, str]]) -> Figure:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from probcal.check_components import Section
-from probcal.components import build, unknown_parameters, wrong_value
+from probcal.components import build, unknown_parameters, unmet_need, wrong_value
 from probcal.errors import ProbcalError, Problem, did_you_mean
 from probcal.variants import families, with_names
 from probcal.yaml_file import Place, YamlFile
@@ -68,9 +68,8 @@ def is_told(name: str, section: Section) -> bool:
 
 def misfit(base: Any, name: str, method: type, params: dict[str, Any]) -> str | None:
     """Why the learner ``base`` cannot go under this method; None where it can."""
-    needed = getattr(method, "needs_one_of", ())
-    if needed and not any(hasattr(base, one) for one in needed):
-        lacking = f"{type(base).__name__} gives labels only and {name} needs {' or '.join(needed)}"
+    if needed := unmet_need(method, base):
+        lacking = f"{type(base).__name__} gives labels only and {name} needs {needed}"
         return f"{lacking}; leave the pair out with combinations"
     try:
         return wrong_value(build(method, base, **params))

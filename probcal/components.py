@@ -59,6 +59,12 @@ def takes_a_learner(component: type) -> bool:
     return next(iter(_signature(component)), "") == "estimator"
 
 
+def unmet_need(method: type, learner: Any) -> str | None:
+    """What ``method`` needs of a learner and this one lacks, such as "predict_proba"; None where it has it."""
+    needed = getattr(method, "needs_one_of", ())
+    return " or ".join(needed) if needed and not any(hasattr(learner, one) for one in needed) else None
+
+
 def unknown_parameters(component: type, params: Mapping[str, Any]) -> dict[str, str]:
     """Parameter -> what is wrong with it, for every name in ``params`` the constructor does not take."""
     if any(one.kind is one.VAR_KEYWORD for one in _signature(component).values()):

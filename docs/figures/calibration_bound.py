@@ -9,20 +9,18 @@ import math
 import sys
 from pathlib import Path
 
-import matplotlib.style
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from probcal.metrics import asymptotic_calibration_bound, calibration_bound
+from probcal.show.drawing import look, save
 
 COLOURS = {0.01: "#009E73", 0.05: "#D55E00", 0.1: "#0072B2"}
 """Okabe & Ito's, for each delta."""
 DELTA = "\N{GREEK SMALL LETTER DELTA}"
 ROWS = [round(n) for n in np.geomspace(1e2, 1e6, 81)]
-LOOK = {"font.size": 9, "svg.fonttype": "none", "svg.hashsalt": "probcal"}
-KINDS = {"png": {"dpi": 200, "metadata": {"Software": None}}, "svg": {"metadata": {"Date": None, "Creator": None}}}
 
 
 def theorem_2(n: int, delta: float) -> float:
@@ -69,10 +67,8 @@ def figure() -> Figure:
 
 
 def main(folder: Path) -> None:
-    with matplotlib.style.context(["default", LOOK]):
-        drawn = figure()
-        for kind, options in KINDS.items():
-            drawn.savefig(folder / f"calibration_bound.{kind}", **options)
+    with look():
+        save(figure(), folder / "calibration_bound")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from probcal.components import (
     parameter_names,
     takes_a_learner,
     unknown_parameters,
+    unmet_need,
     wrong_value,
 )
 from probcal.errors import ProbcalError, did_you_mean
@@ -58,10 +59,8 @@ def component(name: str, learner: str | None = None, params: Mapping[str, Any] |
         raise ProbcalError(f"{name} is a learner itself; --learner says what a method is built around")
     few = {one: _FEW[one] for one in _FEW if one in parameter_names(cls)}
     around = [_learner(learner or USUAL_LEARNER)] if is_method else []
-    wanted = getattr(cls, "needs_one_of", ())
-    if around and wanted and not any(hasattr(around[0], one) for one in wanted):
-        needs = f"{name} needs {' or '.join(wanted)}"
-        raise ProbcalError(f"{learner} gives labels only and {needs}; choose another learner")
+    if around and (needed := unmet_need(cls, around[0])):
+        raise ProbcalError(f"{learner} gives labels only and {name} needs {needed}; choose another learner")
     return Component(name, _built(cls, {**few, **builtin.params, **(params or {})}, *around), is_method)
 
 

@@ -23,7 +23,6 @@ _RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
 _MOST_COLUMNS = 100_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
-
 """What a number looks like on a card and in its files."""
 _NAME_POSITIVE = '; name the labels that make y = 1, or say "task: multiclass"'
 SOURCES = ("files", "openml", "bundled", "generator")

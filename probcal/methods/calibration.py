@@ -14,8 +14,8 @@ from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.held_out import folds, held_out_rows, refuse_no_folds, refuse_no_holdout_size, told
 from probcal.methods.parameters import refuse_other_choices
-from probcal.methods.probabilities import normalised, two_columns
-from probcal.methods.scores import class_scores
+from probcal.methods.probabilities import one_against_rest
+from probcal.methods.scores import class_scores, scored_classes
 
 Calibration = Literal["train", "holdout", "cross_val"]
 Map = Callable[[np.ndarray], np.ndarray]
@@ -71,10 +71,9 @@ class CalibratingMethod(ProbabilityMethod, ABC):
                 f"class {told(label)} has no row of positive weight among the {len(rows)} rows to calibrate on; "
                 "give more rows of it, or leave it out"
             )
-        mapped = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
         self.maps_ = [
             self._fit_map(scores[:, column], labels[rows] == label, row_weights)
-            for column, label in enumerate(mapped)
+            for column, label in enumerate(scored_classes(self.classes_))
         ]
         return self
 
@@ -82,8 +81,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
         """(n_rows, n_classes) probabilities of ``classes_``; a row that every map gives 0 says all are as likely."""
         self._before_predicting(X)
         scores = self._scores(self.estimator_, X)
-        estimates = [one(scores[:, column]) for column, one in enumerate(self.maps_)]
-        return two_columns(estimates[0]) if len(estimates) == 1 else normalised(np.column_stack(estimates))
+        return one_against_rest([one(scores[:, column]) for column, one in enumerate(self.maps_)])
 
     @available_if(_has_estimates_before)
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:

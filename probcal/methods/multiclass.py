@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from probcal.methods.probabilities import normalised, two_columns
+from probcal.methods.probabilities import normalised, one_against_rest
 
 Multiclass = Literal["difference", "normalised"]
 
@@ -35,9 +35,7 @@ def joined(estimates: list[np.ndarray], multiclass: Multiclass, clip: tuple[floa
     divided by its sum. ``"normalised"``: each row is divided by its sum.
     """
     columns = np.clip(np.column_stack(estimates), *clip)
-    if columns.shape[1] == 1:
-        return two_columns(columns[:, 0])
-    if multiclass == "normalised":
-        return normalised(columns)
+    if columns.shape[1] == 1 or multiclass == "normalised":
+        return one_against_rest(list(columns.T))
     last = 1 - columns.sum(axis=1, keepdims=True)
     return normalised(np.hstack([columns, np.maximum(last, clip[0])]))

@@ -10,6 +10,14 @@ def two_columns(p: np.ndarray) -> np.ndarray:
     return np.column_stack([1 - p, p])
 
 
+def one_against_rest(estimates: list[np.ndarray]) -> np.ndarray:
+    """(n_rows, n_classes) probabilities from the (n_rows,) estimates of each class put against the rest.
+
+    One estimate is of the second of two classes; several are normalised.
+    """
+    return two_columns(estimates[0]) if len(estimates) == 1 else normalised(np.column_stack(estimates))
+
+
 def normalised(estimates: np.ndarray) -> np.ndarray:
     """Each row divided by its sum, (n_rows, n_classes); a row of zeros says that all classes are as likely."""
     total = estimates.sum(axis=1, keepdims=True)

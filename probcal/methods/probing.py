@@ -15,6 +15,7 @@ from probcal.methods.importance import TotalWeight
 from probcal.methods.minimax import Goal, Loss, Refinement
 from probcal.methods.multiclass import Multiclass
 from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
+from probcal.methods.refinement import evenly
 from probcal.methods.threshold_method import ThresholdMethod, Train
 from probcal.methods.weighted_training import WeightedTraining, Weighting, refuse_weights_for_none
 
@@ -143,9 +144,7 @@ class ProbingClassifier(ThresholdMethod):
         return Goal(self.loss, self.refinement)
 
     def _grid(self) -> np.ndarray | None:
-        if self.discretisation != "uniform":
-            return None
-        return np.arange(1, self.n_probes + 1) / (self.n_probes + 1)
+        return evenly(self.n_probes) if self.discretisation == "uniform" else None
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]

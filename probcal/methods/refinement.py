@@ -44,6 +44,11 @@ def refined(
     return _classifiers(intervals, fitted, chosen, positive, goal)
 
 
+def evenly(n_probes: int) -> np.ndarray:
+    """(n_probes,) the thresholds t / (n_probes + 1), as Theorem 2 assumes them."""
+    return np.arange(1, n_probes + 1) / (n_probes + 1)
+
+
 def on_grid(probes: Probes, thresholds: np.ndarray, goal: Goal, positive: Any) -> ThresholdClassifiers:
     """A classifier for each of ``thresholds``, (n,) rising within (0, 1)."""
     edges = [0.0, *thresholds.tolist(), 1.0]

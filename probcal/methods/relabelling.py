@@ -11,6 +11,7 @@ from probcal.methods.fitting import fit_on_sample, fresh_copy
 from probcal.methods.minimax import Goal, Loss
 from probcal.methods.multiclass import Multiclass
 from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
+from probcal.methods.refinement import evenly
 from probcal.methods.threshold_method import ThresholdMethod, Train
 from probcal.methods.weighted_training import random_stream
 
@@ -79,7 +80,7 @@ class RelabelingClassifier(ThresholdMethod):
         return Goal(self.loss)
 
     def _grid(self) -> np.ndarray | None:
-        return None if self.discretisation == "train" else np.arange(1, self.n_probes + 1) / (self.n_probes + 1)
+        return evenly(self.n_probes) if self.discretisation == "uniform" else None
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import fit_weighted
-from probcal.methods.probabilities import normalised, two_columns
+from probcal.methods.probabilities import one_against_rest
 from probcal.methods.scores import class_scores
 
 
@@ -59,8 +59,7 @@ class RescaledClassifier(ProbabilityMethod):
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n_rows, n_classes) rescaled scores in the order of ``classes_``."""
         self._before_predicting(X)
-        estimates = self._rescaled(self._scores(X))
-        return two_columns(estimates[:, 0]) if len(self.classes_) == 2 else normalised(estimates)
+        return one_against_rest(list(self._rescaled(self._scores(X)).T))
 
     def _scores(self, X: Any) -> np.ndarray:
         return class_scores(self.estimator_, X, "auto", len(self.classes_))

@@ -10,6 +10,11 @@ Scores = Literal["auto", "decision_function", "log_odds", "probability"]
 SCORES = ("auto", "decision_function", "log_odds", "probability")
 
 
+def scored_classes(classes: np.ndarray) -> np.ndarray:
+    """The classes that the columns of ``class_scores`` are of: the second of two, or each of several."""
+    return classes[1:] if len(classes) == 2 else classes
+
+
 def class_scores(learner: Any, X: Any, wanted: Scores, n_classes: int) -> np.ndarray:
     """(n_rows, 1) float64 scores of the second of two classes; of more, (n_rows, n_classes), each against the rest.
 

@@ -14,8 +14,8 @@ from probcal.methods.fitting import drawn_seed, fresh_copy
 from probcal.methods.held_out import folds, held_out_rows, refuse_no_folds, refuse_no_holdout_size
 from probcal.methods.packages import contained, optional_class
 from probcal.methods.parameters import refuse_other_choices
-from probcal.methods.probabilities import normalised, two_columns
-from probcal.methods.scores import SCORES, Scores, class_scores
+from probcal.methods.probabilities import one_against_rest
+from probcal.methods.scores import SCORES, Scores, class_scores, scored_classes
 
 _DIGITS = 10
 """Of the largest score. p0 and p1 jump at every calibration row's score, and the last digits of a matrix product
@@ -134,8 +134,7 @@ class VennAbersClassifier(ProbabilityMethod):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n_rows, n_classes) probabilities of ``classes_``; none is 0 or 1."""
-        p = [upper / (1 - lower + upper) for lower, upper in self._merged(X)]
-        return two_columns(p[0]) if len(p) == 1 else normalised(np.column_stack(p))
+        return one_against_rest([upper / (1 - lower + upper) for lower, upper in self._merged(X)])
 
     def predict_interval(self, X: Any) -> np.ndarray:
         """(n_rows, 2): p0 and p1 of the second of two classes, p0 <= p1; the probability lies between them.
@@ -161,8 +160,10 @@ class VennAbersClassifier(ProbabilityMethod):
         scores = self._scores(learner, _safe_indexing(X, rows))
         if not np.isfinite(scores).all():
             raise ValueError("Venn-Abers needs finite scores; the learner gave infinite or missing ones")
-        mapped = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        return [_Predictor.fit(scores[:, column], labels[rows] == label) for column, label in enumerate(mapped)]
+        return [
+            _Predictor.fit(scores[:, column], labels[rows] == label)
+            for column, label in enumerate(scored_classes(self.classes_))
+        ]
 
     def _scores(self, learner: Any, X: Any) -> np.ndarray:
         # the log-odds have the order of the probabilities, and keep those next to 0 and 1 apart when rounded

@@ -8,6 +8,7 @@ import numpy as np
 
 from probcal.methods.minimax import Goal
 from probcal.methods.parameters import refuse_other_choices
+from probcal.methods.refinement import evenly
 from probcal.methods.threshold_classifiers import ThresholdClassifiers
 from probcal.methods.threshold_method import ThresholdMethod, Train
 from probcal.methods.weighted_training import WeightedTraining, Weighting, refuse_weights_for_none
@@ -101,7 +102,7 @@ class WeightSweepClassifier(ThresholdMethod):
         return Goal("squared_error")  # whose minimax estimate is the midpoint
 
     def _grid(self) -> np.ndarray:
-        return np.arange(1, 20) / 20 if self.levels is None else np.asarray(self.levels, dtype=np.float64)
+        return evenly(19) if self.levels is None else np.asarray(self.levels, dtype=np.float64)
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
 
 from probcal.metrics.brownian import range_quantile
-from probcal.metrics.rows import is_number
+from probcal.metrics.rows import is_count, is_number
 
 
 def calibration_bound(n: int, delta: float) -> float:
@@ -50,7 +49,7 @@ def asymptotic_calibration_bound(n: int, delta: float, rms: float = 0.5) -> floa
 
 
 def _check(n: int, delta: float) -> None:
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+    if not is_count(n):
         raise ValueError(f"n, the number of rows, must be a whole number of at least 1, not {n!r}")
     if not (is_number(delta) and 0 < delta < 1):
         raise ValueError(f"delta, the probability of a miss, must be a number between 0 and 1, not {delta!r}")

@@ -5,14 +5,13 @@ Of three classes or more each metric is taken of every class against the rest; o
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from probcal.metrics.brownian import range_exceeds
 from probcal.metrics.ranked import Ranked
-from probcal.metrics.rows import checked
+from probcal.metrics.rows import checked, is_count
 
 _SHARE_ROUNDING = 1e-12
 """A share of the weight that only the rounding of a sum keeps from its target has reached it."""
@@ -52,7 +51,7 @@ def expected_calibration_error(
 
     Raises ValueError for ``n_bins`` below 1 or another ``strategy``.
     """
-    if isinstance(n_bins, bool) or not isinstance(n_bins, Integral) or n_bins < 1:
+    if not is_count(n_bins):
         raise ValueError(f"n_bins must be a whole number of at least 1, not {n_bins!r}")
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f'strategy must be "uniform" or "quantile", not {strategy!r}')

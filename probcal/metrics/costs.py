@@ -30,9 +30,14 @@ def loss_ratio(y: Any, before: Any, after: Any, loss_parameter: float, sample_we
     parameter = _checked_parameter(loss_parameter)
     cost_before = cost(checked_two_classes(y, before, sample_weight), parameter)
     cost_after = cost(checked_two_classes(y, after, sample_weight), parameter)
-    if cost_before == 0:
-        return 1.0 if cost_after == 0 else math.inf
-    return cost_after / cost_before
+    return ratio_of(cost_before, cost_after)
+
+
+def ratio_of(before: float, after: float) -> float:
+    """The loss ratio of two costs: 1 where neither costs anything, infinite where only the one after does."""
+    if before == 0:
+        return 1.0 if after == 0 else math.inf
+    return after / before
 
 
 def cost(rows: Rows, parameter: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,11 @@ def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
 def is_number(value: Any) -> bool:
     """Whether ``value`` is one real number, NaN and infinity among them; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_count(value: Any) -> bool:
+    """Whether ``value`` is a whole number of at least 1; True is not."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
 
 
 def _check_classes(y: np.ndarray, p: np.ndarray) -> None:

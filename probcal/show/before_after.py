@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from probcal.metrics.costs import ratio_of
 from probcal.metrics.names import loss_parameter
 from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, planned_ids
@@ -90,14 +91,11 @@ def _effect(row: Row, column: Column, name: str, every: list[Stages]) -> Effect:
 
 
 def _loss_ratios(stages: Stages) -> dict[float, float]:
-    """As probcal.metrics.loss_ratio has it: 1 where neither costs anything, infinite where only the one after does."""
-    found = {}
-    for name, values in stages.items():
-        parameter = loss_parameter(name)
-        if parameter is not None and len(values) == 2 and not any(map(math.isnan, values)):
-            before, after = values
-            found[parameter] = after / before if before else 1.0 if after == 0 else math.inf
-    return found
+    return {
+        parameter: ratio_of(*values)
+        for name, values in stages.items()
+        if (parameter := loss_parameter(name)) is not None and len(values) == 2 and not any(map(math.isnan, values))
+    }
 
 
 def _stages(outline: Outline, results: Results, row: Row, column: Column) -> list[Stages]:

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal.show.before_after import Effect
+from probcal.show.drawing import COLOURS, NAMES, PANEL, name_lines, splits_said, titled_figure
 from probcal.show.metric_names import metric_name
-from probcal.show.stages_figure import COLOURS, LETTERS_AN_INCH, NAMES, PANEL, name_lines, splits_said
 
 _WIDTH = 0.36
 """Of a bar, where two of one column stand side by side within 1."""
@@ -22,7 +22,7 @@ def error_figure(title: str, effects: list[Effect]) -> Figure:
     shown = [one for one in effects if len(one.errors)]
     columns = list(dict.fromkeys(one.name for one in shown))
     rows = list(dict.fromkeys(one.row.title for one in shown))
-    figure = _figure(title, 1.6 * PANEL[0], PANEL[1])
+    figure = titled_figure(title, 1.6 * PANEL[0], PANEL[1])
     axes = figure.subplots()
     width = 2 * _WIDTH / max(2, len(rows))
     for one in shown:
@@ -50,7 +50,7 @@ def ratio_figure(title: str, effects: list[Effect]) -> Figure:
     shown = [one for one in effects if one.ratios.size]
     rows = list(dict.fromkeys(one.row.title for one in shown))
     columns = list(dict.fromkeys(one.name for one in shown))
-    figure = _figure(title, len(rows) * (PANEL[0] + NAMES), 1.2 * PANEL[1])
+    figure = titled_figure(title, len(rows) * (PANEL[0] + NAMES), 1.2 * PANEL[1])
     for row, axes in zip(rows, figure.subplots(1, len(rows), squeeze=False, sharey=True)[0], strict=True):
         for one in (one for one in shown if one.row.title == row):
             _line(axes, one, COLOURS[columns.index(one.name) % len(COLOURS)])
@@ -73,10 +73,3 @@ def _line(axes: Axes, effect: Effect, colour: str) -> None:
     if len(effect.ratios) > 1:
         sd = ratios.std(axis=0, ddof=1)
         axes.fill_between(effect.parameters, mean - sd, mean + sd, color=colour, alpha=0.18, linewidth=0)
-
-
-def _figure(title: str, width: float, height: float) -> Figure:
-    heading = textwrap.fill(title, int(width * LETTERS_AN_INCH))
-    figure = Figure(figsize=(width, height + 0.2 * heading.count("\n") + 0.5), layout="constrained")
-    figure.suptitle(heading)
-    return figure

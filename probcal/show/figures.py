@@ -5,29 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import matplotlib
-import matplotlib.style
-from matplotlib.figure import Figure
-
 from probcal.errors import ProbcalError
 from probcal.paper.published import Published
 from probcal.show.before_after import Effect, effects_of, n_missing
 from probcal.show.calibration_figures import error_figure, ratio_figure
 from probcal.show.curves import panels_of, shortfalls
+from probcal.show.drawing import look, save
 from probcal.show.outline import Outline
 from probcal.show.stages_figure import stages_figure
 from probcal.store import Store
 
 _LONGEST_NAME = 16
-_LOOK = {
-    "font.size": 9,
-    "axes.titlesize": 9,
-    "figure.titlesize": 9,
-    "text.parse_math": False,  # a title may hold two dollar signs
-    "svg.fonttype": "none",
-    "svg.hashsalt": "probcal",
-}
-_KINDS = {"png": {"dpi": 200, "metadata": {"Software": None}}, "svg": {"metadata": {"Date": None, "Creator": None}}}
 
 
 class NothingToDraw(ProbcalError):
@@ -49,8 +37,8 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
             if missing:
                 warn(f"{store.folder}: {missing} of {planned} cells failed, were not run or have no stages")
         if panels := panels_of(outline, results):
-            with _look():
-                written += _save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")
+            with look():
+                written += save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")
             for note in shortfalls(outline, results, panels):
                 warn(f"{store.folder}: {note}")
     if not written:
@@ -63,11 +51,11 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
 
 
 def _calibration(outline: Outline, effects: list[Effect], folder: Path) -> list[Path]:
-    with _look():
+    with look():
         errors = any(len(one.errors) for one in effects)
         ratios = any(one.ratios.size for one in effects)
-        written = _save(error_figure(outline.title, effects), folder / "calibration-error") if errors else []
-        return written + (_save(ratio_figure(outline.title, effects), folder / "loss-ratio") if ratios else [])
+        written = save(error_figure(outline.title, effects), folder / "calibration-error") if errors else []
+        return written + (save(ratio_figure(outline.title, effects), folder / "loss-ratio") if ratios else [])
 
 
 def _titled(outline: Outline) -> Outline:
@@ -77,15 +65,3 @@ def _titled(outline: Outline) -> Outline:
     if all(len(row.title) <= _LONGEST_NAME for row in outline.datasets):
         return outline
     return outline.titled({row.name: row.name for row in outline.datasets})
-
-
-def _look():  # the return type of style.context has no public name
-    return matplotlib.style.context(["default", _LOOK])
-
-
-def _save(figure: Figure, stem: Path) -> list[Path]:
-    stem.parent.mkdir(exist_ok=True)
-    paths = [stem.with_suffix(f".{kind}") for kind in _KINDS]
-    for path, options in zip(paths, _KINDS.values(), strict=True):
-        figure.savefig(path, **options)
-    return paths

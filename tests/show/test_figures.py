@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from probcal.show.curves import panels_of, shortfalls
+from probcal.show.drawing import _apart
 from probcal.show.outline import Outline
-from probcal.show.stages_figure import _apart, stages_figure
+from probcal.show.stages_figure import stages_figure
 from probcal.store import CellResult
 from tests.commands import probcal, refused
 
