@@ -11,14 +11,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from probcal.components import Builtin, build, import_class, no_learner, no_method, unknown_parameters, wrong_value
+from probcal.components import (
+    Builtin,
+    build,
+    import_class,
+    no_learner,
+    no_method,
+    parameter_names,
+    unknown_parameters,
+    wrong_value,
+)
 from probcal.errors import ProbcalError, Problem, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 from probcal.variants import entries, variants_of, with_names
 from probcal.yaml_file import Place, YamlFile
 
-ENCODINGS = ("numeric", "native")
+ENCODINGS = ("numeric", "ordinal", "native")
 _LONGEST = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
 """Part of the ids of cells, where / stands between learner and method."""
@@ -109,7 +118,10 @@ class Section:
         if isinstance(encoding, str) and encoding not in ENCODINGS:
             near, there = did_you_mean(encoding, ENCODINGS), ", ".join(ENCODINGS)
             self._report((*place, "encoding"), f'there is no encoding "{encoding}"{near} (there are: {there})')
-        self._check_parameters(place, name, resolve(name, wanted, table), entry)
+        builtin = resolve(name, wanted, table)
+        self._check_parameters(place, name, builtin, entry)
+        if entry.get("shared_seed") is True:
+            self._check_seed(place, name)
 
     def _check_names(self, place: Place, name: str, entry: dict[str, Any]) -> None:
         word, variants = self._kind.word, variants_of(name, entry)
@@ -152,6 +164,18 @@ class Section:
             places = {**dict.fromkeys(params, in_entry), **dict.fromkeys(one.params, here)}
             if self._values_are_sound(component, builtin, {**params, **one.params}, places, here):
                 self.sound[one.name] = {**builtin.params, **params, **one.params}
+
+    def _check_seed(self, place: Place, name: str) -> None:
+        """A shared seed goes to the parameter ``random_state``, which must be there and not be taken."""
+        here = (*place, "shared_seed")
+        for one in self.families[name]:
+            if one not in self.sound:
+                continue
+            if "random_state" not in parameter_names(self.components[one]):
+                called = self.components[one].__name__
+                self._report(here, f"{called} has no random_state to share; remove shared_seed")
+            elif self.sound[one].get("random_state") is not None:
+                self._report(here, f"{name} has a random_state of its own; remove one of the two")
 
     def _tell_unknown(self, component: type, params: dict[str, Any], place: Place) -> bool:
         unknown = unknown_parameters(component, params)

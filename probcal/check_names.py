@@ -14,19 +14,23 @@ from probcal.check_components import LEARNER, METHOD, Section
 from probcal.check_exceptions import exception_problems
 from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
-from probcal.metrics import COST, loss_parameter, nearest_cost
+from probcal.metrics import ABOUT_METHODS, COST, NAMED, loss_parameter, nearest_cost
 from probcal.paper.published import Published, paper_names
 from probcal.variants import entries
 from probcal.yaml_file import YamlFile
 
+CURVES = ("iso_probability", "martingale", "roc", "scores", "training_rows")
+"""Lines for figures: ``roc`` is drawn from any estimates, the others are told by the methods that have them."""
 
-def name_problems(file: YamlFile, metrics: tuple[str, ...]) -> list[Problem]:
+
+def name_problems(file: YamlFile) -> list[Problem]:
     """Everything in ``file`` that names something which is not there or does not fit."""
     learners, methods = Section(file, LEARNER), Section(file, METHOD)
     return [
         *_dataset_problems(file),
-        *_metric_problems(file, "metrics", metrics),
-        *_metric_problems(file, "stages", metrics),
+        *_metric_problems(file, "metrics", NAMED),
+        *_metric_problems(file, "stages", tuple(name for name in NAMED if name not in ABOUT_METHODS)),
+        *_curve_problems(file),
         *_paper_problems(file),
         *learners.problems,
         *methods.problems,
@@ -67,6 +71,15 @@ def _metric_problems(file: YamlFile, section: str, metrics: tuple[str, ...]) -> 
         elif name not in metrics and loss_parameter(name) is None:
             yield Problem(line, _no_metric(name, metrics))
         seen.add(name)
+
+
+def _curve_problems(file: YamlFile) -> Iterator[Problem]:
+    for index, name in _texts(file.data, "curves"):
+        if name not in CURVES:
+            near, there = did_you_mean(name, CURVES), ", ".join(CURVES)
+            yield Problem(file.line(("curves", index)), f'there is no curve "{name}"{near} (there are: {there})')
+        elif file.data["curves"].index(name) < index:
+            yield Problem(file.line(("curves", index)), f'the curve "{name}" is listed twice')
 
 
 def _no_metric(name: str, metrics: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ from probcal.departures import Departure, DepartureEntry
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
-from probcal.metrics import DEFAULT_METRICS, METRICS
+from probcal.metrics import DEFAULT_METRICS
 from probcal.resources import shipped
 from probcal.variants import Variant, entries, families, variants_of
 from probcal.yaml_file import YamlFile, validated
@@ -74,6 +74,8 @@ class LearnerEntry(_Part):
     encoding: str | None = None
     paper: str | None = None
     """The learner of the paper whose published numbers belong beside this one's."""
+    shared_seed: Annotated[bool, Field(strict=True)] = False
+    """Whether it draws the same under every method: its seed is then the experiment's plus the repetition."""
     variants: Variants | None = None
 
 
@@ -96,6 +98,8 @@ class ExperimentFile(_Part):
     paper: str | None = None
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
     repeats: Annotated[int, Field(ge=1, le=_MOST_REPEATS, strict=True)] = 1
+    repeat_fixed_splits: Annotated[bool, Field(strict=True)] = False
+    """Whether a split that is always the same is run ``repeats`` times too, with other seeds of what is drawn."""
     datasets: Annotated[list[str], Field(min_length=1)]
     learners: Annotated[dict[str, LearnerEntry], Field(min_length=1)]
     methods: Annotated[dict[str, MethodEntry], Field(min_length=1)]
@@ -105,6 +109,8 @@ class ExperimentFile(_Part):
     metrics: Annotated[list[str], Field(min_length=1)] = list(DEFAULT_METRICS)
     stages: list[str] = []
     """Metrics that are also taken after every stage of a method that has stages, as probing after each probe."""
+    curves: list[str] = []
+    """Lines for figures, kept of the first repetition."""
 
     @field_validator("learners", "methods", mode="before")
     @classmethod
@@ -128,6 +134,7 @@ class Component:
     label: str
     encoding: str = "numeric"
     paper: str | None = None
+    shared_seed: bool = False
     entry: str = ""
     """The entry of the experiment that it is a variant of; its own name where there are no variants."""
     variant: str = ""
@@ -169,8 +176,15 @@ class Experiment:
     departures: tuple[Departure, ...] = ()
     stages: tuple[str, ...] = ()
     """The metrics that are also taken after every stage, where a method has stages."""
+    curves: tuple[str, ...] = ()
+    repeat_fixed_splits: bool = False
     max_rows: int | None = None
     """At most so many training and test rows (``--quick``); all of them unless set."""
+
+    def repetitions_of(self, card: Card) -> int:
+        """How often a data set is split, or drawn, or fitted with another seed."""
+        varies = card.split.kind == "holdout" or card.generator or self.repeat_fixed_splits
+        return self.repeats if varies else 1
 
     def departed(self, card: Card, column: Column) -> tuple[Card, Column] | None:
         """What the cells of a data set and a column read and run, exceptions applied; None where they are skipped."""
@@ -250,7 +264,7 @@ def read_experiment(path: Path) -> Experiment:
 
 def parse_experiment(file: YamlFile) -> Experiment:
     """The experiment in a file already read; raises FileProblems likewise."""
-    parsed = validated(ExperimentFile, file, more=name_problems(file, METRICS))
+    parsed = validated(ExperimentFile, file, more=name_problems(file))
     cards = tuple(read_card(find_card(name, beside=file.path.parent)) for name in parsed.datasets)
     return Experiment(
         name=parsed.name,
@@ -262,6 +276,8 @@ def parse_experiment(file: YamlFile) -> Experiment:
         columns=tuple(_columns(parsed, file)),
         metrics=tuple(parsed.metrics),
         stages=tuple(parsed.stages),
+        curves=tuple(parsed.curves),
+        repeat_fixed_splits=parsed.repeat_fixed_splits,
         path=file.path,
         text=file.text,
         departures=tuple(_departures(parsed, file)),
@@ -307,6 +323,7 @@ def _learner(variant: Variant, entry: LearnerEntry) -> Component:
         label=entry.label or builtin.label or variant.entry,
         encoding=entry.encoding or builtin.encoding,
         paper=entry.paper,
+        shared_seed=entry.shared_seed,
         entry=variant.entry,
         variant=variant.variant,
     )

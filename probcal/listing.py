@@ -64,9 +64,10 @@ def _components(table: dict[str, Builtin]) -> str:
 
 
 def _metrics() -> str:
-    from probcal.metrics import ABOUT, ABOUT_COST, COST
+    from probcal.metrics import ABOUT, ABOUT_ASKED, ABOUT_COST, ABOUT_METHODS, COST
 
-    return tabulate([*ABOUT.items(), (COST, ABOUT_COST)], ["name", "what it is"])
+    named = {**ABOUT, **ABOUT_ASKED, COST: ABOUT_COST, **ABOUT_METHODS}
+    return tabulate(named.items(), ["name", "what it is"])
 
 
 def _configs() -> str:

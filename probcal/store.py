@@ -50,6 +50,8 @@ class CellResult:
     metrics: dict[str, float] = field(default_factory=dict)
     stages: dict[str, list[float]] = field(default_factory=dict)
     """Metric -> its value after every stage of the method, for the metrics that the experiment asked for so."""
+    curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Lines for figures: name -> lines, each of ``x``, ``y`` and what tells it from the others."""
     n_train: int | None = None
     n_test: int | None = None
     warnings: dict[str, int] = field(default_factory=dict)
@@ -89,7 +91,7 @@ _KINDS = {
     **dict.fromkeys(("dataset", "learner", "method", "status", "run"), str),
     **dict.fromkeys(("error_type", "message", "traceback"), str | None),
     **dict.fromkeys(("n_train", "n_test"), int | None),
-    **dict.fromkeys(("key", "warnings"), dict),
+    **dict.fromkeys(("key", "warnings", "curves"), dict),
     "predictions": dict | None,
     "repetition": int,
     "seconds": int | float,
@@ -101,8 +103,8 @@ def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
 
 
 def key_digest(key: Mapping[str, str]) -> str:
-    """One digest for a whole key; what is taken after every stage changes nothing else, so it does not count."""
-    key = {part: digest for part, digest in key.items() if part != "stages"}
+    """One digest for a whole key; stages and curves change nothing else, so they do not count."""
+    key = {part: digest for part, digest in key.items() if part not in ("stages", "curves")}
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods.parameters import refuse_no_range
+from probcal.methods.probabilities import clipped
 
 
 class DirectClassifier(ProbabilityMethod):
@@ -16,6 +18,8 @@ class DirectClassifier(ProbabilityMethod):
     Parameters
     ----------
     estimator : classifier with ``predict_proba``.
+    clip : estimates are projected to this range, as Vovk, Petej & Gammerman (2021) truncate those of a forest, whose
+        certain and wrong ones would cost an infinite loss. ``(0, 1)`` leaves them.
     random_state : seed of the classifier.
 
     Attributes: ``classes_`` (n_classes,), ``estimator_`` the fitted classifier, ``n_features_in_`` and
@@ -24,8 +28,15 @@ class DirectClassifier(ProbabilityMethod):
 
     needs_one_of = ("predict_proba",)
 
-    def __init__(self, estimator: Any, *, random_state: int | np.random.RandomState | None = None) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        clip: tuple[float, float] = (0.0, 1.0),
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.estimator = estimator
+        self.clip = clip
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -41,7 +52,11 @@ class DirectClassifier(ProbabilityMethod):
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n_rows, n_classes) probabilities in the order of ``classes_``."""
         self._before_predicting(X)
-        return self.estimator_.predict_proba(X)
+        return clipped(self.estimator_.predict_proba(X), self.clip)
+
+    def check_parameters(self) -> None:
+        """Raises ValueError for a parameter that is not as documented."""
+        refuse_no_range(self.clip)
 
     def predict(self, X: Any) -> np.ndarray:
         """The learner's own prediction: (n_rows,) labels."""

@@ -18,6 +18,15 @@ def one_against_rest(estimates: list[np.ndarray]) -> np.ndarray:
     return two_columns(estimates[0]) if len(estimates) == 1 else normalised(np.column_stack(estimates))
 
 
+def clipped(estimates: np.ndarray, clip: tuple[float, float]) -> np.ndarray:
+    """(n_rows, n_classes) estimates projected to a range; of more than two classes each row is divided by its sum."""
+    if tuple(clip) == (0, 1):
+        return estimates
+    if estimates.shape[1] == 2:
+        return two_columns(np.clip(estimates[:, 1], *clip))
+    return normalised(np.clip(estimates, *clip))
+
+
 def normalised(estimates: np.ndarray) -> np.ndarray:
     """Each row divided by its sum, (n_rows, n_classes); a row of zeros says that all classes are as likely."""
     total = estimates.sum(axis=1, keepdims=True)

@@ -8,6 +8,11 @@ _EXTRA = "probcal[calibrators]"
 
 METHODS: dict[str, Builtin] = {
     "direct": Builtin("probcal.methods.direct.DirectClassifier", "the learner's own probabilities", label=""),
+    "retrained": Builtin(
+        "probcal.methods.retrained.RetrainedClassifier",
+        "the learner's own probabilities, fitted anew along a stream of test rows",
+        label="Retrained",
+    ),
     "bagging": Builtin(
         "probcal.methods.bagging.BaggedVoteClassifier", "the share of 100 bagged classifiers", label="Bag"
     ),

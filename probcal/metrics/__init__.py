@@ -30,23 +30,29 @@ from probcal.metrics.losses import (
 )
 from probcal.metrics.names import (
     ABOUT,
+    ABOUT_ASKED,
     ABOUT_COST,
+    ABOUT_METHODS,
     COST,
     DEFAULT_METRICS,
     METRICS,
+    NAMED,
     OF_THE_TRUTH,
     loss_parameter,
     nearest_cost,
 )
-from probcal.metrics.ranking import roc_auc
+from probcal.metrics.ranking import roc_auc, roc_curve
 from probcal.metrics.together import all_metrics, means_over_labels
 
 __all__ = [
     "ABOUT",
+    "ABOUT_ASKED",
     "ABOUT_COST",
+    "ABOUT_METHODS",
     "COST",
     "DEFAULT_METRICS",
     "METRICS",
+    "NAMED",
     "OF_THE_TRUTH",
     "MurphyDecomposition",
     "all_metrics",
@@ -67,4 +73,5 @@ __all__ = [
     "nearest_cost",
     "rms_error",
     "roc_auc",
+    "roc_curve",
 ]

@@ -79,6 +79,12 @@ def l1_error(true_p: Any, p: Any, sample_weight: Any = None) -> float:
     return rows.mean(np.abs(rows.y - rows.p))
 
 
+def n_errors(rows: Rows) -> float:
+    """Rows whose likeliest class, the first of equal ones, is not the one that came; weighted ones in proportion."""
+    called = rows.p > 0.5 if rows.p.ndim == 1 else np.argmax(rows.p, axis=1)
+    return len(rows.y) * rows.mean(called != rows.y)
+
+
 def squared_error(rows: Rows) -> float:
     if rows.p.ndim == 1:
         return rows.mean((rows.y - rows.p) ** 2)

@@ -17,8 +17,23 @@ ABOUT = {
     "frequency": "share of rows that have the label, where the true probability is known: of the data",
 }
 METRICS = tuple(ABOUT)
+"""Measured of every cell."""
 OF_THE_TRUTH = ("l1", "l1_trivial", "frequency")
 """Gao, Parameswaran & Peng (2017), Table 1. Only of rows whose true probability is known, as of generated ones."""
+ABOUT_ASKED = {
+    "errors": "number of rows whose likeliest class is not theirs, smaller is better",
+    "log10_loss": "sum of -log10 of the probability of the label that came, smaller is better",
+    "l2": "root mean squared distance from the true probability, where that is known, smaller is better",
+    "l_max": "largest distance from the true probability, where that is known, smaller is better",
+}
+"""Measured only where an experiment asks for them, as expected costs are."""
+ABOUT_METHODS = {
+    "log10_martingale": "log10 of what betting against the base forecaster has won: of methods that protect",
+    "crossings": "pairs of thresholds whose boundaries cross among the test rows: of methods with thresholds",
+}
+"""Measured by the methods that can, where an experiment asks for them."""
+NAMED = (*METRICS, *ABOUT_ASKED, *ABOUT_METHODS)
+"""All that have a name of their own."""
 DEFAULT_METRICS = ("cxe", "rms", "auc", "c_emp")
 """What an experiment shows that does not say."""
 

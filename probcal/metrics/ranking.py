@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from probcal.metrics.ranked import Ranked
-from probcal.metrics.rows import checked
+from probcal.metrics.rows import checked, checked_two_classes
 
 
 def roc_auc(y: Any, p: Any, sample_weight: Any = None) -> float:
@@ -23,6 +23,23 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None) -> float:
         lacking = "both classes, y holds only one" if len(ranked) == 1 else "a row of every class, y lacks one"
         raise ValueError(f"AUC needs {lacking} (rows of weight 0 do not count)")
     return area_under_roc(ranked)
+
+
+def roc_curve(y: Any, p: Any, n_points: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """(share of negative rows, share of positive rows) above each of at most ``n_points`` thresholds, both rising.
+
+    They begin at (0, 0) and end at (1, 1); of more distinct estimates, those of evenly spread places along the
+    curve are kept. Raises ValueError for several classes, and when ``y`` lacks a class.
+    """
+    ranked = Ranked.of(checked_two_classes(y, p))
+    if not ranked.has_both_classes():
+        raise ValueError("an ROC curve needs both classes, y holds only one")
+    negative, positive = (1 - ranked.up_to(one)[::-1] / one.sum() for one in (1 - ranked.y, ranked.y))
+    if len(positive) <= n_points:
+        return negative, positive
+    places = np.searchsorted(negative + positive, np.linspace(0, 2, n_points))
+    kept = np.unique(places.clip(0, len(positive) - 1))
+    return negative[kept], positive[kept]
 
 
 def area_under_roc(ranked: list[Ranked]) -> float:

@@ -11,11 +11,11 @@ import numpy as np
 
 from probcal.metrics.calibration import binned, farthest, p_value, widest
 from probcal.metrics.costs import cost
-from probcal.metrics.losses import entropy_of, l1_error, squared_error
+from probcal.metrics.losses import entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.names import loss_parameter
 from probcal.metrics.ranked import Ranked
 from probcal.metrics.ranking import area_under_roc
-from probcal.metrics.rows import checked, checked_two_classes
+from probcal.metrics.rows import Rows, checked, checked_two_classes
 
 
 def all_metrics(
@@ -23,9 +23,10 @@ def all_metrics(
 ) -> dict[str, float]:
     """Every metric of ``METRICS`` by its short name; of several classes from one sort for each.
 
-    ``also`` names expected costs that are wanted too, such as ``cost(0.05)``; other names in it are passed over. A
-    small test set may lack a class. Its AUC is NaN, undefined, and the others stand; so is a cost of several classes.
-    ``OF_THE_TRUTH`` are there where ``true_p``, (n,), the true P(y = 1) of each row, is given; for two classes only.
+    ``also`` names those of ``ABOUT_ASKED`` that are wanted too, and expected costs, such as ``cost(0.05)``; other
+    names in it are passed over. A small test set may lack a class. Its AUC is NaN, undefined, and the others stand; so
+    is a cost of several classes. ``OF_THE_TRUTH``, ``l2`` and ``l_max`` are there where ``true_p``, (n,), the true
+    P(y = 1) of each row, is given; for two classes only.
     """
     rows = checked(y, p, sample_weight)
     ranked = [Ranked.of(one) for one in rows.against_the_rest()]
@@ -37,12 +38,8 @@ def all_metrics(
         "ece": binned(ranked),
         "ks": farthest(ranked),
         "c_emp_p": p_value(ranked),
-        **{
-            name: cost(rows, parameter) if rows.p.ndim == 1 else math.nan
-            for name in also
-            if (parameter := loss_parameter(name)) is not None
-        },
-        **({} if true_p is None else _of_the_truth(y, p, sample_weight, true_p)),
+        **_asked(rows, also),
+        **({} if true_p is None else _of_the_truth(y, p, sample_weight, true_p, also)),
     }
 
 
@@ -54,11 +51,26 @@ def means_over_labels(y: Any, p: Any, true_p: Any = None, *, also: Iterable[str]
     return {name: fmean(one[name] for one in each) for name in each[0]}
 
 
-def _of_the_truth(y: Any, p: Any, sample_weight: Any, true_p: Any) -> dict[str, float]:
+def _asked(rows: Rows, also: Iterable[str]) -> dict[str, float]:
+    found = {}
+    for name in also:
+        if name == "errors":
+            found[name] = n_errors(rows)
+        elif name == "log10_loss":
+            found[name] = len(rows.y) * entropy_of(rows, 10)
+        elif (parameter := loss_parameter(name)) is not None:
+            found[name] = cost(rows, parameter) if rows.p.ndim == 1 else math.nan
+    return found
+
+
+def _of_the_truth(y: Any, p: Any, sample_weight: Any, true_p: Any, also: Iterable[str]) -> dict[str, float]:
     rows = checked_two_classes(y, p, sample_weight)
     share = rows.mean(rows.y)
+    away = np.abs(np.asarray(true_p) - np.asarray(p))
+    distances = {"l2": math.sqrt(np.average(away**2, weights=sample_weight)), "l_max": float(away.max())}
     return {
         "l1": l1_error(true_p, p, sample_weight),
         "l1_trivial": l1_error(true_p, np.full(np.shape(true_p), share), sample_weight),
         "frequency": share,
+        **{name: distance for name, distance in distances.items() if name in also},
     }

@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -19,15 +19,18 @@ from sklearn.utils import _safe_indexing
 from probcal.components import import_class, parameter_names
 from probcal.config import Component
 from probcal.data.card import Card
-from probcal.data.encode import NumericEncoder
+from probcal.data.encode import ENCODERS
 from probcal.data.generators import generated
 from probcal.data.load import load
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
 from probcal.methods.fitting import fresh_copy
-from probcal.metrics import all_metrics, means_over_labels
+from probcal.metrics import all_metrics, means_over_labels, roc_curve
 from probcal.run.plan import Cell
 from probcal.store import CellResult
+
+_DIGITS = 6
+"""Of the places of a curve: more than a figure can show."""
 
 
 @dataclass(frozen=True)
@@ -65,26 +68,27 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
             if rows.y_test.ndim == 1:
-                p, row["stages"] = _estimated(cell, rows)
-            else:  # each label by itself; stages are those of one estimator and are not taken
-                p = np.column_stack([_estimated(cell, one)[0] for one in rows.each_label()])
+                found = _estimated(cell, rows)
+            else:  # each label by itself; what one estimator tells besides its estimates is not taken
+                found = _Found(np.column_stack([_estimated(cell, one).p for one in rows.each_label()]))
         row["seconds"] = _since(start)
-        metrics = measured(rows.y_test, p, rows.truth, cell.costs)
+        metrics = {**measured(rows.y_test, found.p, rows.truth, cell.asked), **found.measures}
+        row |= {"stages": found.stages, "curves": found.curves}
         result = CellResult(status="done", metrics=metrics, warnings=_counted(given), **row)
-        return Outcome(result, rows.y_test, p)
+        return Outcome(result, rows.y_test, found.p)
     except (Exception, SystemExit) as error:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
         row["seconds"] = _since(start)
         return Outcome(CellResult(status="failed", warnings=_counted(given), **row))
 
 
-def measured(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, costs: tuple[str, ...]) -> dict[str, float]:
+def measured(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, asked: tuple[str, ...]) -> dict[str, float]:
     """The metrics of a cell; of several labels their means.
 
-    ``truth``: see ``Dataset``, of the test rows; ``costs``: names such as ``cost(0.05)``.
+    ``truth``: see ``Dataset``, of the test rows; ``asked``: what is measured only where asked for.
     """
     measure = all_metrics if y.ndim == 1 else means_over_labels
-    return measure(y, p, true_p=truth, also=costs)
+    return measure(y, p, true_p=truth, also=asked)
 
 
 def truth_of(cell: Cell) -> np.ndarray | None:
@@ -92,12 +96,40 @@ def truth_of(cell: Cell) -> np.ndarray | None:
     return _rows_of(cell).truth if cell.card.generator else None
 
 
-def _estimated(cell: Cell, rows: _Rows) -> tuple[np.ndarray, dict[str, list[float]]]:
-    """The estimates of the test rows, and the metrics after every stage, where the experiment asks for them."""
-    estimator = _fitted(cell, rows)
+@dataclass(frozen=True)
+class _Found:
+    """The estimates of the test rows, and what the experiment asks for besides."""
+
+    p: np.ndarray
+    stages: dict[str, list[float]] = field(default_factory=dict)
+    measures: dict[str, float] = field(default_factory=dict)
+    """What only the method itself can measure."""
+    curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+def _estimated(cell: Cell, rows: _Rows) -> _Found:
+    estimator, X_test, stages = _fitted(cell, rows), _untouched(rows.X_test), {}
     if cell.stages and hasattr(estimator, "staged_predict_proba"):
-        return _stages(estimator, rows, cell.stages)
-    return _estimates(estimator.predict_proba(_untouched(rows.X_test)), rows), {}
+        p, stages = _stages(estimator, rows, cell.stages)
+    elif getattr(estimator, "online", False):  # it learns each label once the row's estimate is made
+        p = _estimates(estimator.predict_proba_online(X_test, rows.y_test), rows)
+    else:
+        p = _estimates(estimator.predict_proba(X_test), rows)
+    return _Found(p, stages, _told(estimator, "measures", X_test, cell.asked), _curves(cell, estimator, rows, p))
+
+
+def _curves(cell: Cell, estimator: Any, rows: _Rows, p: np.ndarray) -> dict[str, list[dict[str, Any]]]:
+    found = _told(estimator, "curves", _untouched(rows.X_test), cell.curves)
+    if "roc" in cell.curves and p.ndim == 1 and len(np.unique(rows.y_test)) == 2:
+        x, y = roc_curve(rows.y_test, p)
+        found["roc"] = [{"x": x.round(_DIGITS).tolist(), "y": y.round(_DIGITS).tolist()}]
+    return found
+
+
+def _told(estimator: Any, what: str, X: Any, asked: tuple[str, ...]) -> dict[str, Any]:
+    """What ``estimator`` tells of itself, as far as it was asked for."""
+    tell = getattr(estimator, what, None)
+    return {name: one for name, one in tell(X).items() if name in asked} if asked and tell else {}
 
 
 def _fitted(cell: Cell, rows: _Rows) -> Any:
@@ -108,6 +140,8 @@ def _fitted(cell: Cell, rows: _Rows) -> Any:
         params = {"random_state": seed, **params}
     else:  # a meta-estimator that draws nothing itself: the learner's own draws are all that need a seed
         learner = fresh_copy(learner, np.random.default_rng(seed))
+    if cell.column.learner.shared_seed:
+        learner.set_params(random_state=(cell.seed + cell.repetition) % 2**32)
     estimator = method_class(learner, **params)
     more = {"X_test": _untouched(rows.X_test)} if getattr(estimator, "needs_test_rows", False) else {}
     estimator.fit(_untouched(rows.X_train), rows.y_train, **more)
@@ -194,10 +228,10 @@ def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding
     dataset = generated(card, stream_seed(seed, "draw", card.name, repetition)) if drawn else load(card)
     train, test = (rows[:max_rows] for rows in split_rows(card, len(dataset.y), repetition, seed))
     X_train, X_test = _safe_indexing(dataset.X, train), _safe_indexing(dataset.X, test)
-    if encoding == "numeric":
+    if encoding in ENCODERS:
         if issparse(X_train):
             raise DataError(f'{card.name}: is sparse numbers already; write "encoding: native" for the learner')
-        encoder = NumericEncoder().fit(X_train)
+        encoder = ENCODERS[encoding]().fit(X_train)
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
     y_train = dataset.y[train]
     truth = None if dataset.truth is None else dataset.truth[test]

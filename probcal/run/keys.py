@@ -12,6 +12,7 @@ from probcal.data.load import known_fingerprint
 from probcal.run.code import code_of, code_of_metrics, versions_of
 
 if TYPE_CHECKING:
+    from probcal.config import Component
     from probcal.data.card import Card
     from probcal.run.plan import Cell
     from probcal.store import CellResult
@@ -31,11 +32,12 @@ class Fingerprints:
         return {
             **({"data": data[:12]} if data else {}),
             "split": self._of(self._split(cell.card), cell.seed, cell.repetition, cell.max_rows),
-            "learner": self._of(learner.path, learner.params, learner.encoding),
+            "learner": self._of(learner.path, learner.params, learner.encoding, *_seeding(learner)),
             "method": self._of(method.path, method.params),
             **({"stages": self._of(cell.stages)} if cell.stages and _has_stages(method.path) else {}),
+            **({"curves": self._of(cell.curves)} if cell.curves else {}),
             "code": self._of(code_of(*modules)),
-            "metrics": self._of(code_of_metrics(), *cell.costs),
+            "metrics": self._of(code_of_metrics(), *cell.asked),
             "versions": self._of(versions_of(*modules)),
         }
 
@@ -47,8 +49,9 @@ class Fingerprints:
             "learner": lambda: f"the settings of {cell.column.learner.name} changed",
             "method": lambda: f"the settings of {cell.column.method.name} changed",
             "stages": lambda: "the metrics to take after every stage changed",
+            "curves": lambda: "the curves to keep changed",
             "code": lambda: _changed_code(code_of(*modules_of(cell)), run.get("code", {})),
-            "metrics": lambda: f"{'the costs asked for or ' if cell.costs else ''}the code of the metrics changed",
+            "metrics": lambda: f"{'the metrics asked for or ' if cell.asked else ''}the code of the metrics changed",
             "versions": lambda: _changed_versions(versions_of(*modules_of(cell)), run.get("versions", {})),
         }
         return "; ".join(reasons[part]() for part in changed_parts(key, result))
@@ -67,6 +70,10 @@ def modules_of(cell: Cell) -> tuple[str, ...]:
     learner, method = cell.column.learner.path, cell.column.method.path
     generator = ("probcal.data.generators",) if cell.card.generator else ()
     return learner.rpartition(".")[0], method.rpartition(".")[0], *generator
+
+
+def _seeding(learner: Component) -> tuple[str, ...]:
+    return ("shared seed",) if learner.shared_seed else ()
 
 
 def _has_stages(method: str) -> bool:

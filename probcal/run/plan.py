@@ -9,7 +9,6 @@ from typing import Literal
 
 from probcal.config import Column, Experiment
 from probcal.data.card import Card
-from probcal.data.splits import repetitions_of
 from probcal.metrics import METRICS
 from probcal.run.keys import Fingerprints, changed_parts
 from probcal.store import CellResult, Store, cell_id
@@ -31,8 +30,9 @@ class Cell:
     seed: int
     max_rows: int | None = None
     stages: tuple[str, ...] = ()
-    costs: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     """The metrics that are measured only where an experiment asks for them."""
+    curves: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -61,12 +61,22 @@ def cells_of(experiment: Experiment) -> list[Cell]:
 
     Within a split, cells that read another card by an exception come last.
     """
-    costs = tuple(metric for metric in experiment.metrics if metric not in METRICS)
+    asked = tuple(metric for metric in experiment.metrics if metric not in METRICS)
     return [
-        Cell(card.name, read, repetition, column, experiment.seed, experiment.max_rows, experiment.stages, costs)
+        Cell(
+            dataset=card.name,
+            card=read,
+            repetition=repetition,
+            column=column,
+            seed=experiment.seed,
+            max_rows=experiment.max_rows,
+            stages=experiment.stages,
+            asked=asked,
+            curves=() if repetition else experiment.curves,
+        )
         for card in experiment.cards
         for departed in [_departed(experiment, card)]
-        for repetition in range(repetitions_of(card, experiment.repeats))
+        for repetition in range(experiment.repetitions_of(card))
         for read, column in departed
     ]
 
@@ -89,7 +99,7 @@ def make_plan(experiment: Experiment, store: Store, *, retry_failed: bool = Fals
             why = f"{result.error_type}: {first_line(result.message)}"
         elif result is not None and state == "stale":
             changed = changed_parts(key, result)
-            once_more = changed == ["metrics"] and "stages" not in key  # the estimates of stages are not kept
+            once_more = changed == ["metrics"] and not {"stages", "curves"} & key.keys()  # what they need is not kept
             kept = result if once_more and store.has_predictions(result) else None
             why = fingerprints.why_stale(cell, key, result, runs.get(result.run, {}))
             why = why or f"{result.status} before and is tried again"

@@ -12,7 +12,6 @@ from typing import Any
 
 from probcal.components import import_class
 from probcal.config import Component, Experiment, parse_experiment
-from probcal.data.splits import repetitions_of
 from probcal.errors import StoreError
 from probcal.run.backends import outcomes
 from probcal.run.data_step import obtain_all
@@ -101,7 +100,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
             | ({"drawn": True} if card.generator else {})
             for card in experiment.cards
         ],
-        "repetitions": {card.name: repetitions_of(card, experiment.repeats) for card in experiment.cards},
+        "repetitions": {card.name: experiment.repetitions_of(card) for card in experiment.cards},
         "columns": [
             {
                 "learner": column.learner.name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from probcal.paper.published import Published, PublishedTable
 from probcal.show.agreement import agreement
-from probcal.show.grid import DECIMALS, Grid, Text, printed
+from probcal.show.grid import Grid, Text, printed
 from probcal.show.lines import PAPER, SPREAD, Lines, beneath, in_brackets, means, spreads
 from probcal.show.metric_names import metric_name
 from probcal.show.notes import exceptions, footnotes
@@ -61,7 +61,7 @@ class Measured:
 
     @property
     def decimals(self) -> int:
-        return self.table.decimals if self.table else DECIMALS
+        return self.table.decimals if self.table else metric_name(self.metric).decimals
 
     def notes(self) -> list[str]:
         """The agreement with the paper, the marks, what is missing, the exceptions."""
@@ -125,5 +125,9 @@ def _splits(outlines: Sequence[Outline]) -> str:
     if not several:
         return "one split"
     how_many = str(several[0]) if len(several) == 1 else f"{several[0]} to {several[-1]}"
-    what = "drawn data sets" if all(row.drawn for one in outlines for row in one.datasets) else "random splits"
+    rows = [row for one in outlines for row in one.datasets if one.repetitions[row.name] > 1]
+    if all(row.drawn for row in rows):
+        what = "drawn data sets"
+    else:
+        what = "seeds on one split" if all(row.fixed for row in rows) else "random splits"
     return f"mean ± sd over {how_many} {what}" + (" (no sd: one split)" if 1 in counts else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from probcal.metrics.names import loss_parameter
+from probcal.show.grid import DECIMALS
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,7 @@ class MetricName:
     larger_is_better: bool = False
     of_the_data: bool = False
     """Says nothing of the estimates."""
+    decimals: int = DECIMALS
 
     @property
     def good_end(self) -> str:
@@ -37,6 +39,12 @@ _KNOWN = {
     "l1": MetricName("l1", "Distance from the true probability (l1 error)"),
     "l1_trivial": MetricName("l1 trivial", "l1 error of the frequency of labels as estimate", of_the_data=True),
     "frequency": MetricName("freq", "Frequency of labels", of_the_data=True),
+    "errors": MetricName("Errors", "Errors: rows whose likeliest class is not theirs", decimals=1),
+    "log10_loss": MetricName("Loss", "Cumulative log loss (decimal logarithm)", decimals=1),
+    "l2": MetricName("l2", "Distance from the true probability (root mean square)"),
+    "l_max": MetricName("l max", "Distance from the true probability (largest)"),
+    "log10_martingale": MetricName("log10 S", "Martingale at the end (log10)", larger_is_better=True, decimals=1),
+    "crossings": MetricName("Crossings", "Pairs of thresholds whose boundaries cross", decimals=1),
 }
 TABLES_1_TO_3 = ("cxe", "rms", "auc")
 

@@ -25,6 +25,11 @@ class Row(_Part):
     """Each repetition has rows of its own, drawn by a generator."""
 
     @property
+    def fixed(self) -> bool:
+        """Whether every repetition has the same training and test rows."""
+        return self.split in ("standard", "chronological", "same") and not self.drawn
+
+    @property
     def published(self) -> str:
         """What published numbers call it."""
         return self.reading_of or self.name

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.data.encode import NumericEncoder
+from probcal.check_components import ENCODINGS
+from probcal.data.encode import ENCODERS, NumericEncoder, OrdinalEncoder
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -168,3 +169,18 @@ def replace_nominal_normalize(train, test, order):
         )
     low, high = ([end(column) for column in zip(*train, strict=True)] for end in (min, max))
     return [[(v - a) / (b - a) if b > a else 0.0 for v, a, b in zip(row, low, high, strict=True)] for row in test]
+
+
+def test_ordinals_are_the_alphabetical_places_of_the_levels_and_all_columns_standardised():
+    train = frame_of([(1.0, "b"), (3.0, "d"), (None, "b"), (2.0, "a")], "dcba")
+    encoder = OrdinalEncoder().fit(train)
+    # the number: mean 2, also of what is missing, sd sqrt(1/2); the places 1, 3, 1, 0: mean 5/4, sd sqrt(19/16)
+    np.testing.assert_allclose(encoder.transform(train)[:, 0], np.array([-1, 1, 0, 0]) / math.sqrt(1 / 2))
+    np.testing.assert_allclose(encoder.transform(train)[:, 1], (np.array([1, 3, 1, 0]) - 1.25) / math.sqrt(19 / 16))
+    later = frame_of([(4.0, "c"), (0.0, None)], "abcd")
+    expected = [[2 / math.sqrt(1 / 2), 0.75 / math.sqrt(19 / 16)], [-2 / math.sqrt(1 / 2), 0]]
+    np.testing.assert_allclose(encoder.transform(later), expected, atol=1e-12)
+
+
+def test_the_encodings_of_the_runner_are_those_that_an_experiment_may_name():
+    assert {*ENCODERS, "native"} == set(ENCODINGS)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probcal.data.card import Card
-from probcal.data.splits import repetitions_of, split_rows, stream_seed
+from probcal.data.splits import split_rows, stream_seed
 
 
 def card(name="golden", n_rows=20, **split):
@@ -35,7 +35,6 @@ def test_this_split_never_changes():
 def test_a_same_split_trains_and_tests_on_all_rows_once():
     train, test = split_rows(card(kind="same"), 20, repetition=3, seed=1)
     assert train.tolist() == test.tolist() == list(range(20))
-    assert repetitions_of(card(kind="same"), 5) == 1
 
 
 def test_a_same_split_takes_no_size():
@@ -109,10 +108,6 @@ def test_a_fixed_split_cuts_the_rows_in_their_order_whatever_the_seed(kind):
         assert test.tolist() == list(range(15, 20))
 
 
-def test_only_a_random_split_is_repeated():
-    assert repetitions_of(card(), repeats=10) == 10
-    assert repetitions_of(card(kind="standard", train=15), repeats=10) == 1
-    assert repetitions_of(card(kind="chronological", train=15), repeats=10) == 1
 
 
 def test_seeds_of_neighbouring_streams_differ():

@@ -9,7 +9,17 @@ from metric_rows import has_both, quick, weighted_rows
 
 import probcal.metrics
 from probcal.listing import listing
-from probcal.metrics import ABOUT, DEFAULT_METRICS, METRICS, OF_THE_TRUTH, all_metrics, l1_error, means_over_labels
+from probcal.metrics import (
+    ABOUT,
+    ABOUT_ASKED,
+    ABOUT_METHODS,
+    DEFAULT_METRICS,
+    METRICS,
+    OF_THE_TRUTH,
+    all_metrics,
+    l1_error,
+    means_over_labels,
+)
 from probcal.show.metric_names import metric_name
 from probcal.store import CellResult
 
@@ -79,8 +89,9 @@ def test_a_table_calls_the_same_end_the_better_one_as_the_description(metric):
 
 def test_they_are_listed():
     lines = listing("metrics").splitlines()[2:]
-    assert [line.split()[0] for line in lines] == [*METRICS, "cost(p)"]
-    assert all("is better" in line or line.endswith("of the data") for line in lines)
+    assert [line.split()[0] for line in lines] == [*METRICS, *ABOUT_ASKED, "cost(p)", *ABOUT_METHODS]
+    ends = ("of the data", "of methods that protect", "of methods with thresholds")
+    assert all("is better" in line or line.endswith(ends) for line in lines)
 
 
 def test_where_the_truth_is_not_known_its_metrics_are_not_there():
@@ -105,3 +116,28 @@ def test_of_several_labels_every_metric_is_the_mean_over_the_labels():
 
 def test_the_module_offers_what_it_names():
     assert all(hasattr(probcal.metrics, name) for name in probcal.metrics.__all__)
+
+
+def test_what_is_measured_only_where_asked_for():
+    y, p, truth = [1, 0, 1, 0], [0.5, 0.1, 0.9, 0.6], [0.5, 0.1, 0.6, 0.2]
+    assert not set(ABOUT_ASKED) & set(all_metrics(y, p, true_p=truth))
+    found = all_metrics(y, p, true_p=truth, also=ABOUT_ASKED)
+    assert found["errors"] == 2, "the first row is a draw, and the class that comes first is called; the last is wrong"
+    assert found["log10_loss"] == pytest.approx(-math.log10(0.5 * 0.9 * 0.9 * 0.4), rel=1e-14)
+    # the distances are 0, 0, .3 and .4
+    assert found["l2"] == pytest.approx(math.sqrt((0.09 + 0.16) / 4), rel=1e-14)
+    assert found["l_max"] == pytest.approx(0.4, rel=1e-14)
+
+
+def test_distances_from_a_truth_that_nobody_knows_are_not_there():
+    assert set(all_metrics([0, 1], [0.1, 0.9], also=ABOUT_ASKED)) & set(ABOUT_ASKED) == {"errors", "log10_loss"}
+
+
+def test_the_error_of_several_classes_is_that_of_the_likeliest():
+    p = [[0.5, 0.3, 0.2], [0.2, 0.4, 0.4], [0.2, 0.2, 0.6]]
+    assert all_metrics([0, 2, 2], p, also=["errors"])["errors"] == 1
+    assert all_metrics([0, 2, 2], p, also=["log10_loss"])["log10_loss"] == pytest.approx(-math.log10(0.5 * 0.4 * 0.6))
+
+
+def test_a_row_of_weight_two_is_two_errors():
+    assert all_metrics([1, 0, 1], [0.2, 0.2, 0.8], [2, 1, 1], also=["errors"])["errors"] == pytest.approx(3 * 2 / 4)

@@ -198,6 +198,15 @@ def test_the_title_says_how_many_splits(small):
     assert "mean ± sd over 5 to 10 random splits (no sd: one split)" in grid_of(several).explanation
 
 
+def test_the_title_says_that_a_fixed_split_is_repeated_with_other_seeds(small):
+    store = small(datasets={"adult": 3, "breast": 1}).write({})
+    experiment = store.experiment()
+    for row in experiment["datasets"]:
+        row["split"] = "standard" if row["name"] == "adult" else "holdout"
+    store.write_experiment(experiment)
+    assert "mean ± sd over 3 seeds on one split (no sd: one split)" in grid_of(store).explanation
+
+
 def test_the_title_names_the_published_table(small):
     grid = grid_of(small(paper=PAPER).write({}))
     assert "in brackets Table 1 of Langford & Zadrozny (2005)" in grid.explanation

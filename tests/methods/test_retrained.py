@@ -1,0 +1,79 @@
+"""A learner fitted anew along a stream."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from probcal.methods.retrained import RetrainedClassifier
+
+
+def stream(n=60):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 2))
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, "yes", "no")
+
+
+def test_each_block_is_estimated_by_a_fit_on_all_rows_before_it():
+    X, y = stream()
+    found = RetrainedClassifier(GaussianNB(), every=15).fit(X[:20], y[:20]).predict_proba_online(X[20:], y[20:])
+    expected = [GaussianNB().fit(X[:k], y[:k]).predict_proba(X[k : min(k + 15, 60)]) for k in (20, 35, 50)]
+    assert found.tolist() == np.concatenate(expected).tolist()
+
+
+def test_no_estimate_depends_on_its_own_label_or_a_later_one():
+    X, y = stream()
+    method = RetrainedClassifier(GaussianNB(), every=15).fit(X[:20], y[:20])
+    turned = np.where(np.arange(40) < 23, y[20:], np.where(y[20:] == "yes", "no", "yes"))
+    same = method.predict_proba_online(X[20:], y[20:]) == method.predict_proba_online(X[20:], turned)
+    assert same[:30].all() and not same[30:].any(), "rows 23 to 29 lie in a block that was fitted before them"
+
+
+def test_the_fitted_classifier_stays_as_it_is():
+    X, y = stream()
+    method = RetrainedClassifier(GaussianNB(), every=5).fit(X[:20], y[:20])
+    before = method.predict_proba(X)
+    once, twice = (method.predict_proba_online(X[20:], y[20:]) for _ in range(2))
+    assert once.tolist() == twice.tolist() and method.predict_proba(X).tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, csr_matrix])
+def test_rows_of_any_kind_are_joined(kind):
+    X, y = stream()
+    expected, found = (
+        RetrainedClassifier(LogisticRegression(), every=15).fit(a[:20], y[:20]).predict_proba_online(a[20:], y[20:])
+        for a in (X, kind(X))
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+def test_rows_of_the_stream_weigh_one_each():
+    X, y = stream()
+    weighted = RetrainedClassifier(GaussianNB(), every=15).fit(X[:20], y[:20], np.full(20, 2.0))
+    expected = GaussianNB().fit(X[:35], y[:35], np.repeat([2.0, 1.0], [20, 15])).predict_proba(X[35:50])
+    assert weighted.predict_proba_online(X[20:50], y[20:50])[15:].tolist() == expected.tolist()
+
+
+def test_estimates_are_clipped():
+    X, y = stream()
+    found = RetrainedClassifier(GaussianNB(), clip=(0.2, 0.8)).fit(X[:20], y[:20]).predict_proba_online(X, y)
+    assert found.min() == pytest.approx(0.2) and found.max() == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"), [(["maybe"] * 60, "labels that the training rows do not have"), (["yes"], "for each of 60 rows")]
+)
+def test_labels_that_are_none_are_refused(y, message):
+    X, labels = stream()
+    method = RetrainedClassifier(GaussianNB()).fit(X, labels)
+    with pytest.raises(ValueError, match=message):
+        method.predict_proba_online(X, y)
+
+
+@pytest.mark.parametrize("every", [0, 1.5, True, "10"])
+def test_a_number_of_rows_that_is_none_is_refused(every):
+    X, y = stream()
+    with pytest.raises(ValueError, match="every must be a whole number from 1"):
+        RetrainedClassifier(GaussianNB(), every=every).fit(X, y)

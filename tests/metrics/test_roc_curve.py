@@ -1,0 +1,35 @@
+"""The ROC curve: where it goes, and what is left of it when it is thinned."""
+
+import numpy as np
+import pytest
+import sklearn.metrics
+
+from probcal.metrics import roc_auc, roc_curve
+
+
+def drawn(n, distinct=None):
+    rng = np.random.default_rng(1)
+    p = rng.random(n) if distinct is None else rng.integers(0, distinct, n) / distinct
+    return (rng.random(n) < p).astype(int), p
+
+
+def test_it_is_scikit_learns_on_few_distinct_estimates():
+    y, p = drawn(500, distinct=20)
+    expected_x, expected_y, _ = sklearn.metrics.roc_curve(y, p, drop_intermediate=False)
+    x, y = roc_curve(y, p)
+    np.testing.assert_allclose(x, expected_x, atol=1e-12)
+    np.testing.assert_allclose(y, expected_y, atol=1e-12)
+
+
+def test_of_many_distinct_estimates_as_many_points_are_kept_as_asked_for_and_the_area_with_them():
+    y, p = drawn(20_000)
+    x, height = roc_curve(y, p, n_points=100)
+    assert len(x) <= 100
+    assert (x[0], height[0]) == (0, 0) and (x[-1], height[-1]) == pytest.approx((1, 1))
+    assert (np.diff(x) >= 0).all() and (np.diff(height) >= 0).all()
+    assert np.trapezoid(height, x) == pytest.approx(roc_auc(y, p), abs=1e-3)
+
+
+def test_it_needs_both_classes():
+    with pytest.raises(ValueError, match="both classes"):
+        roc_curve([1, 1], [0.2, 0.3])

@@ -1,0 +1,103 @@
+"""Lines for figures, and numbers that only a method knows: asked for, kept, renewed."""
+
+import pytest
+
+from probcal.store import Store
+
+TELLING = """
+    from probcal.methods.direct import DirectClassifier
+    class Telling(DirectClassifier):
+        def measures(self, X):
+            return {"crossings": float(len(X)), "of_no_interest": 1.0}
+        def curves(self, X):
+            return {"scores": [{"x": [0.0, 1.0], "y": [0.5, 0.25], "level": 0.5}], "of_no_interest": []}
+"""
+NB = {"nb": {"type": "gaussian_nb"}}
+
+
+def cells(bench):
+    return Store(bench.results).results()
+
+
+@pytest.fixture
+def telling(bench):
+    bench.module("telling", TELLING)
+    return bench
+
+
+def test_an_roc_curve_is_kept_of_the_first_repetition_alone(bench):
+    bench.config(learners=NB, methods=["direct"], curves=["roc"])
+    assert bench.run().code == 0
+    first, second = (cells(bench)[f"wine-first/{repetition}/nb/direct"] for repetition in (0, 1))
+    [line] = first.curves["roc"]
+    assert (line["x"][0], line["y"][0], line["x"][-1], line["y"][-1]) == (0, 0, 1, 1)
+    assert second.curves == {}
+
+
+def test_a_method_tells_the_curves_and_numbers_that_were_asked_for_and_no_others(telling):
+    parts = {"learners": NB, "methods": {"tell": {"type": "telling.Telling"}}}
+    telling.config(**parts, curves=["scores"], metrics=["rms", "crossings"])
+    telling.run()
+    cell = cells(telling)["wine-first/0/nb/tell"]
+    assert cell.curves == {"scores": [{"x": [0.0, 1.0], "y": [0.5, 0.25], "level": 0.5}]}
+    assert cell.metrics["crossings"] == cell.n_test
+    assert "of_no_interest" not in cell.metrics
+    assert "Pairs of thresholds whose boundaries cross" in telling.probcal("table", str(telling.results)).said
+
+
+def test_asking_for_a_curve_runs_the_first_repetition_again_and_no_other(bench):
+    bench.config(learners=NB, methods=["direct"])
+    bench.run()
+    bench.config(learners=NB, methods=["direct"], curves=["roc"])
+    plan = bench.run("--dry-run").said
+    assert "wine-first/0/nb/direct  (the curves to keep changed)" in plan
+    assert "2 cells: 1 done, 1 stale" in plan
+
+
+def test_a_number_that_only_the_method_knows_takes_a_fit(telling):
+    parts = {"learners": NB, "methods": {"tell": {"type": "telling.Telling"}}}
+    telling.config(**parts, metrics=["rms"])
+    telling.run()
+    telling.config(**parts, metrics=["rms", "crossings"])
+    telling.run()
+    assert cells(telling)["wine-first/0/nb/tell"].metrics["crossings"] > 0
+    telling.config(**parts, metrics=["rms", "crossings", "errors"])
+    before = cells(telling)["wine-first/0/nb/tell"]
+    telling.run()
+    after = cells(telling)["wine-first/0/nb/tell"]
+    assert after.seconds == before.seconds, "this one needs no fit, and the other is kept"
+    assert after.metrics["crossings"] == before.metrics["crossings"] and "errors" in after.metrics
+
+
+def test_an_online_method_gets_each_label_after_the_rows_estimate(bench):
+    bench.module(
+        "counting",
+        """
+        import numpy as np
+        from probcal.methods.direct import DirectClassifier
+        class Counting(DirectClassifier):
+            online = True
+            def predict_proba_online(self, X, y):
+                before = np.concatenate([[0], np.cumsum(y)[:-1]]) / len(y)
+                return np.column_stack([1 - before, before])
+        """,
+    )
+    bench.config(learners=NB, methods={"count": {"type": "counting.Counting"}})
+    assert bench.run().code == 0
+    store = Store(bench.results)
+    y, p = store.predictions(store.results()["wine-first/0/nb/count"])
+    assert p[0] == 0 and p[-1] == pytest.approx(y[:-1].sum() / len(y))
+
+
+@pytest.mark.parametrize(
+    ("curves", "message"),
+    [
+        (["rox"], 'there is no curve "rox"; did you mean "roc"?'),
+        (["roc", "roc"], 'the curve "roc" is listed twice'),
+        ("roc", "curves"),
+    ],
+)
+def test_a_curve_that_is_none_is_told(bench, curves, message):
+    bench.config(curves=curves)
+    finished = bench.run()
+    assert finished.code == 2 and message in finished.said
