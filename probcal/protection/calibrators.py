@@ -1,0 +1,124 @@
+"""Families of calibrating functions: what a Jumper may make of a base estimate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from probcal.errors import did_you_mean
+
+_SUM_TOLERANCE = 1e-6
+
+
+class Calibrators(Protocol):
+    """A finite family of functions from probabilities to probabilities, in a fixed order."""
+
+    def apply(self, p: np.ndarray) -> np.ndarray:
+        """(n,) estimates of P(y = 1) -> (n, n_calibrators); (n, n_classes) -> (n, n_calibrators, n_classes)."""
+
+    def apply_one(self, p: float) -> list[float]:
+        """One estimate of P(y = 1) -> n_calibrators of them."""
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """f_eps(p) = p + eps p (1 - p), Vovk, Petej & Gammerman (2021), section 1; the identity first.
+
+    For more than two classes f_{k, eps}(p) = p + eps p_k (e_k - p) for every class k and every eps but 0, where e_k
+    is certain of class k: class k gains eps p_k (1 - p_k), the others give it up in proportion. For two classes
+    these are the f_eps above.
+    """
+
+    eps: tuple[float, ...] = (0.0, 1.0, -1.0, 0.5, -0.5)
+
+    def __post_init__(self) -> None:
+        if not self.eps or not all(-1 <= one <= 1 for one in self.eps):
+            raise ValueError(f"eps must be one or more numbers within [-1, 1], not {self.eps!r}")
+
+    def apply(self, p: np.ndarray) -> np.ndarray:
+        if p.ndim == 1:
+            return p[:, None] + np.multiply.outer(p * (1 - p), np.array(self.eps))
+        towards = p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :])
+        parts = [p[:, None, :] + eps * towards if eps else p[:, None, :] for eps in self.eps]
+        return np.concatenate(parts, axis=1)
+
+    def apply_one(self, p: float) -> list[float]:
+        room = p * (1 - p)
+        return [p + room * eps for eps in self.eps]
+
+
+@dataclass(frozen=True)
+class Cox:
+    """f(p) = p^b e^a / (p^b e^a + (1 - p)^b) for pairs (a, b): Cox (1958, Biometrika 45); for two classes only."""
+
+    pairs: tuple[tuple[float, float], ...]
+
+    def __post_init__(self) -> None:
+        if not self.pairs or not all(math.isfinite(a) and 0 <= b < math.inf for a, b in self.pairs):
+            raise ValueError(f"Cox needs pairs (a, b) of finite numbers, b not negative, not {self.pairs!r}")
+
+    def apply(self, p: np.ndarray) -> np.ndarray:
+        if p.ndim > 1:
+            raise ValueError("Cox calibrators are for two classes; for more use 'quadratic' or functions of your own")
+        values = np.empty((len(p), len(self.pairs)))
+        powers = {b: (p**b, (1 - p) ** b) for _, b in self.pairs}
+        for column, (a, b) in enumerate(self.pairs):
+            for_it, against = powers[b]
+            values[:, column] = for_it * math.exp(a) / (for_it * math.exp(a) + against)
+        return values
+
+    def apply_one(self, p: float) -> list[float]:
+        powers = {b: (p**b, (1 - p) ** b) for _, b in self.pairs}
+        odds = [(powers[b][0] * math.exp(a), powers[b][1]) for a, b in self.pairs]
+        return [for_it / (for_it + against) for for_it, against in odds]
+
+
+@dataclass(frozen=True)
+class Own:
+    """Functions of the user's: each takes p, (n,) or (n, n_classes), and returns probabilities of the same shape."""
+
+    functions: tuple[Callable[[np.ndarray], Any], ...]
+
+    def apply(self, p: np.ndarray) -> np.ndarray:
+        return np.stack([self._values(number, p) for number in range(len(self.functions))], axis=1)
+
+    def apply_one(self, p: float) -> list[float]:
+        return self.apply(np.array([p]))[0].tolist()
+
+    def _values(self, number: int, p: np.ndarray) -> np.ndarray:
+        values = np.asarray(self.functions[number](p), dtype=np.float64)
+        sound = values.shape == p.shape and bool(((values >= 0) & (values <= 1)).all())
+        if sound and p.ndim > 1:
+            sound = bool((np.abs(values.sum(axis=1) - 1) <= _SUM_TOLERANCE).all())
+        if not sound:
+            raise ValueError(f"calibrator {number} (from 0) must turn p of shape {p.shape} into as many probabilities")
+        return values
+
+
+_ALPHAS, _BETAS = (0.0, 1.0, -1.0), (1.0, 0.5, 2.0)
+FAMILIES: dict[str, Calibrators] = {
+    "quadratic": Quadratic(),
+    "cox": Cox(tuple((a, b) for b in _BETAS for a in _ALPHAS)),
+    # the authors' notebook passes the place of a and of b in their lists instead of a and b themselves
+    "cox_slipped": Cox(tuple((float(a), float(b)) for b in range(len(_BETAS)) for a in range(len(_ALPHAS)))),
+}
+"""Those with a name; "cox" and "cox_slipped" are the nine of the authors' notebook, intended and as it is run."""
+
+
+def family(calibrators: str | Calibrators | Sequence[Callable[[np.ndarray], Any]]) -> Calibrators:
+    """The family meant by a name, a family, or a sequence of functions. Raises ValueError for anything else."""
+    if isinstance(calibrators, str):
+        if calibrators not in FAMILIES:
+            known = ", ".join(f'"{name}"' for name in FAMILIES)
+            raise ValueError(f"no calibrators {calibrators!r}{did_you_mean(calibrators, FAMILIES)} (there are {known})")
+        return FAMILIES[calibrators]
+    if hasattr(calibrators, "apply") and hasattr(calibrators, "apply_one"):
+        return calibrators
+    functions = tuple(calibrators) if isinstance(calibrators, Sequence) else ()
+    if not functions or not all(map(callable, functions)):
+        raise ValueError(f"calibrators must be a name, a family or a list of functions, not {calibrators!r}")
+    return Own(functions)

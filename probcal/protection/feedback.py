@@ -1,0 +1,70 @@
+"""Which labels are there when a row is estimated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+
+class Arrivals(NamedTuple):
+    """Of n rows: which get a label, (n,); how many of the arrivals each knows, (n,); and the arrivals in order.
+
+    ``likelihoods`` (n_arrivals, n_calibrators) and ``base`` (n_arrivals,) are the probabilities of the labels.
+    """
+
+    labelled: np.ndarray
+    known: np.ndarray
+    likelihoods: np.ndarray
+    base: np.ndarray
+
+
+class Feedback:
+    """The number of the next row, and the labels still on their way."""
+
+    def __init__(self) -> None:
+        self.row = 0
+        self._waiting: _Labels | None = None
+
+    def arrivals(self, likelihoods: np.ndarray, base: np.ndarray, delay: int, every: int) -> Arrivals:
+        """The next rows, whose labels have these probabilities under the calibrators and under the base."""
+        numbers = np.arange(self.row, self.row + len(base))
+        labelled = numbers % every == 0
+        labels = _Labels(numbers[labelled], likelihoods[labelled], base[labelled])
+        if self._waiting is not None:
+            labels = self._waiting.followed_by(labels)
+        there = np.searchsorted(labels.rows + delay, numbers, side="left")
+        arrived = int(np.searchsorted(labels.rows + delay, numbers[-1], side="right"))
+        self.row += len(base)
+        self._waiting = labels.part(slice(arrived, None))
+        now = labels.part(slice(arrived))
+        return Arrivals(labelled, there, now.likelihoods, now.base)
+
+    def state(self) -> dict[str, Any]:
+        waiting = None
+        if self._waiting is not None and len(self._waiting.rows):
+            waiting = {name: getattr(self._waiting, name).tolist() for name in _Labels.__annotations__}
+        return {"row": self.row, "waiting": waiting}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        feedback = cls()
+        feedback.row = state["row"]
+        if state["waiting"] is not None:
+            feedback._waiting = _Labels(**{name: np.array(values) for name, values in state["waiting"].items()})
+        return feedback
+
+
+@dataclass(frozen=True)
+class _Labels:
+    rows: np.ndarray
+    likelihoods: np.ndarray
+    base: np.ndarray
+
+    def followed_by(self, others: _Labels) -> _Labels:
+        pairs = ((getattr(self, name), getattr(others, name)) for name in _Labels.__annotations__)
+        return _Labels(*map(np.concatenate, pairs))
+
+    def part(self, rows: slice) -> _Labels:
+        return _Labels(*(getattr(self, name)[rows].copy() for name in _Labels.__annotations__))

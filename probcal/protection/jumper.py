@@ -1,0 +1,50 @@
+"""One Simple Jumper: its capital on each calibrator, and what it has gained."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from operator import mul
+
+import numpy as np
+
+from probcal.protection.long_sum import LongSum
+from probcal.protection.scan import capitals
+
+
+@dataclass(slots=True)
+class Jumper:
+    """``capital`` is normalised after every label, so that it neither overflows nor vanishes; ``log10`` is log10 S."""
+
+    jump_rate: float
+    capital: list[float]
+    log10: LongSum = field(default_factory=LongSum)
+
+    def weights(self, jump: bool) -> list[float]:
+        """The calibrators' shares of the next estimate: after the jump, unless that row is to get no label."""
+        if not jump:
+            return self.capital
+        stay, arrive = 1 - self.jump_rate, self.jump_rate / len(self.capital)
+        return [stay * one + arrive for one in self.capital]
+
+    def learn(self, likelihoods: list[float], base: float) -> float:
+        """The log10 gain of one step, given the label's probability under each calibrator and under the base."""
+        capital = list(map(mul, self.weights(jump=True), likelihoods))
+        total = sum(capital)
+        self.capital = [one / total for one in capital]
+        gain = math.log10(total) - math.log10(base)
+        self.log10.add(gain)
+        return gain
+
+    def learn_all(self, likelihoods: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n + 1, n_calibrators) capital and (n + 1,) log10 S before the first label, after it, and so on."""
+        capital = capitals(np.array(self.capital), likelihoods, self.jump_rate)
+        gains = np.log10(np.einsum("ne,ne->n", self.jumped(capital[:-1]), likelihoods)) - np.log10(base)
+        log10 = self.log10.value + np.concatenate([[0.0], np.cumsum(gains)])
+        self.capital = capital[-1].tolist()
+        self.log10.add(math.fsum(gains))
+        return capital, log10
+
+    def jumped(self, capital: np.ndarray) -> np.ndarray:
+        """``weights`` of capital in rows, (n, n_calibrators)."""
+        return (1 - self.jump_rate) * capital + self.jump_rate / capital.shape[1]
