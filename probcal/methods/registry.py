@@ -8,6 +8,11 @@ _EXTRA = "probcal[calibrators]"
 
 METHODS: dict[str, Builtin] = {
     "direct": Builtin("probcal.methods.direct.DirectClassifier", "the learner's own probabilities", label=""),
+    "protected": Builtin(
+        "probcal.methods.protected.ProtectedClassifier",
+        "the learner's own probabilities, protected along a stream of test rows (Simple or Composite Jumper)",
+        label="Prot",
+    ),
     "retrained": Builtin(
         "probcal.methods.retrained.RetrainedClassifier",
         "the learner's own probabilities, fitted anew along a stream of test rows",

@@ -1,0 +1,103 @@
+"""A learner whose estimates are protected against a changing distribution as the labels of a stream come in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from probcal.methods.direct import DirectClassifier
+from probcal.methods.online import stream_labels
+from probcal.methods.probabilities import two_columns
+from probcal.protection import CompositeJumper, SimpleJumper
+
+_MOST_POINTS = 400
+
+
+class ProtectedClassifier(DirectClassifier):
+    """Vovk, Petej & Gammerman (2021): the learner is fitted once; its estimates of a stream are bet against and mended.
+
+    Without labels, in ``predict_proba``, they are the base's own, truncated. ``probcal.protection`` has the Jumpers
+    themselves, which take one row at a time and whose state can be kept.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``, the base forecaster.
+    calibrators : a family by its name, ``"quadratic"``, ``"cox"`` or ``"cox_slipped"``; see ``SimpleJumper``.
+    jump_rate : of the Simple Jumper; several, of the Composite Jumper.
+    passive_weight : the Composite Jumper's share on the base itself, which limits what can be lost to it.
+    start : where the capital lies at first, ``"uniform"`` as printed or ``"first"``.
+    truncation : base estimates are moved into [truncation, 1 - truncation]. The poster says .1, and .01 is what its
+        authors ran.
+    delay, every : labels come so many rows late, and only those of every so-manyth row.
+    random_state : seed of the classifier.
+
+    Attributes: those of ``DirectClassifier``; ``log10_martingale_`` (n_rows,), log10 S after each row of the last
+    stream.
+    """
+
+    online = True
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        calibrators: Any = "quadratic",
+        jump_rate: float | Sequence[float] = 0.01,
+        passive_weight: float = 0.0,
+        start: Literal["uniform", "first"] = "uniform",
+        truncation: float = 0.01,
+        delay: int = 0,
+        every: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.calibrators = calibrators
+        self.jump_rate = jump_rate
+        self.passive_weight = passive_weight
+        self.start = start
+        self.truncation = truncation
+        self.delay = delay
+        self.every = every
+        self.random_state = random_state
+
+    @property
+    def clip(self) -> tuple[float, float]:
+        """The range that the truncated base estimates lie in."""
+        return self.truncation, 1 - self.truncation
+
+    def predict_proba_online(self, X: Any, y: Any) -> np.ndarray:
+        """(n_rows, n_classes): rows in the order in which they come, each estimated before its label is known.
+
+        ``y``: (n_rows,) labels. The fitted classifier stays as it is. Raises ValueError for labels that the training
+        rows do not have.
+        """
+        y = stream_labels(y, self.classes_, _num_samples(X))
+        base, two = self.predict_proba(X), len(self.classes_) == 2
+        numbers = np.searchsorted(self.classes_, y)
+        p, self.log10_martingale_ = self._jumper().protect(
+            base[:, 1] if two else base, numbers, delay=self.delay, every=self.every
+        )
+        return two_columns(p) if two else p
+
+    def measures(self, X: Any) -> dict[str, float]:
+        """What the last stream came to; X is not used."""
+        return {"log10_martingale": float(self.log10_martingale_[-1])}
+
+    def curves(self, X: Any) -> dict[str, list[dict[str, list[float]]]]:
+        """log10 S along the last stream, at most 400 points; X is not used."""
+        course = np.concatenate([[0.0], self.log10_martingale_])
+        places = np.unique(np.linspace(0, len(course) - 1, _MOST_POINTS).round().astype(int))
+        return {"martingale": [{"x": places.tolist(), "y": course[places].round(4).tolist()}]}
+
+    def check_parameters(self) -> None:
+        """Raises ValueError for a parameter that is not as documented."""
+        self._jumper()
+
+    def _jumper(self) -> SimpleJumper | CompositeJumper:
+        if np.ndim(self.jump_rate) == 0 and not self.passive_weight:
+            return SimpleJumper(self.calibrators, self.jump_rate, self.start, self.truncation)
+        rates = np.atleast_1d(self.jump_rate).tolist()
+        return CompositeJumper(self.calibrators, rates, self.passive_weight, self.start, self.truncation)
