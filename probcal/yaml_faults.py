@@ -26,6 +26,7 @@ _MUST_BE = {
     "list_type": "a list, as in [a, b]",
     "dict_type": "a mapping, as in {{a: b}}",
     "model_type": "a mapping, as in {{a: b}}",
+    "model_attributes_type": "a mapping, as in {{a: b}}",
     "greater_than": "more than {gt}",
     "greater_than_equal": "at least {ge}",
     "less_than": "less than {lt}",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
-
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 Item = TypeVar("Item")
