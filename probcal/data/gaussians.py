@@ -15,10 +15,13 @@ def gaussians(source: GaussiansSource, rng: np.random.Generator) -> tuple[np.nda
     covariance S. The log-odds of the positive class, in nats, are (m1 - m0)' S^-1 (x - (m0 + m1) / 2). Shapes
     (n_rows, n_columns) float64, (n_rows,) int8 and (n_rows,) float64.
     """
-    parts = (source.rows_per_class, source.test_rows_per_class)
-    y = np.concatenate([rng.permutation(np.repeat(np.array([0, 1], dtype=np.int8), n)) for n in parts])
     means, covariance = np.array(source.means), np.array(source.covariance)
-    inputs = means[y] + _coloured(rng.standard_normal((len(y), source.n_columns)), np.linalg.cholesky(covariance))
+    root = np.linalg.cholesky(covariance)
+    parts = []
+    for n in (source.rows_per_class, source.test_rows_per_class):
+        labels = rng.permutation(np.repeat(np.array([0, 1], dtype=np.int8), n))
+        parts.append((means[labels] + _coloured(rng.standard_normal((2 * n, source.n_columns)), root), labels))
+    inputs, y = (np.concatenate(part) for part in zip(*parts, strict=True))
     direction = np.linalg.solve(covariance, means[1] - means[0])
     return inputs, y, expit((inputs - means.mean(axis=0)) @ direction)
 
