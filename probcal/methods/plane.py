@@ -17,7 +17,7 @@ def points_of(X: Any) -> np.ndarray | None:
         return None
     if not all(kind.kind in "iuf" for kind in (X.dtypes if isinstance(X, pd.DataFrame) else [X.dtype])):
         return None
-    points = np.asarray(X, dtype=np.float64)
+    points = X.to_numpy(np.float64, na_value=np.nan) if isinstance(X, pd.DataFrame) else X.astype(np.float64)
     return points if np.isfinite(points).all() else None
 
 

@@ -56,7 +56,8 @@ class WeightSweepClassifier(ThresholdMethod):
         level at which the label changes; ``"first_crossing"`` the lowest.
     rows : ``"support_vectors"`` fits the learner once on all rows and sweeps over those that it then names in
         ``support_`` (``sklearn.svm.SVC``), as section 3 does for the support vector machine. The estimates are then of
-        these rows, of which the classes have nearly equal shares and no longer their densities. ``"all"`` keeps all.
+        these rows, of which the classes have nearly equal shares and no longer their densities; see
+        ``probcal.methods.support_vectors`` for why few levels have a surface left. ``"all"`` keeps all.
     weighting : as in ``ProbingClassifier``. Given directly, the weights sum to the number of rows at every level (of
         the rows swept over; to the sum of ``sample_weight`` where there is one).
     multiclass : with k > 2 classes, ``"rest"`` puts each against the rest and divides each row by its sum;

@@ -75,8 +75,9 @@ def test_points_on_a_line_have_no_hull(points):
     [
         np.zeros((3, 3)), np.zeros(3), np.zeros((0, 2)), np.array([["a", "b"]]), np.array([[1.0, np.nan]]),
         pd.DataFrame({"a": [1.0], "b": pd.Categorical(["x"])}), pd.DataFrame({"a": [1.0], "b": ["x"]}), [[1, 2]],
+        pd.DataFrame({"a": [1.0], "b": pd.array([None], dtype="Int64")}),
     ],
-    ids=["three", "flat", "none", "text", "missing", "categories", "objects", "a list"],
+    ids=["three", "flat", "none", "text", "missing", "categories", "objects", "a list", "a missing whole number"],
 )  # fmt: skip
 def test_what_is_not_two_columns_of_finite_numbers_is_no_plane(rows):
     assert points_of(rows) is None

@@ -116,6 +116,18 @@ def test_without_the_other_rows_the_surface_of_unchanged_weights_stays():
     assert alone.intercept_ == pytest.approx(first.intercept_, abs=5e-3)
 
 
+def test_the_support_vectors_of_overlapping_classes_leave_a_surface_to_the_middle_level_alone():
+    first = SVM.fit(TOY.X[TRAIN], TOY.y[TRAIN])
+    kept = TOY.X[TRAIN].iloc[np.sort(first.support_)], TOY.y[TRAIN][np.sort(first.support_)]
+    n, inside = len(kept[1]), np.sum(np.abs(first.dual_coef_) < 1 - 1e-6)
+    hinge = np.maximum(0, 1 - np.where(kept[1] == 1, 1, -1) * first.decision_function(kept[0])).sum()
+    square = first.coef_[0] @ first.coef_[0]
+    # what calling all rows one class costs is n: the bound of probcal.methods.support_vectors
+    assert n > hinge + square / 2 > n - inside - square / 2 - 0.1
+    answers = swept(SVM, rows="support_vectors").probings_[0].answers(TOY.X[TEST]).mean(axis=0)
+    assert np.array_equal((answers > 0) & (answers < 1), np.arange(19) == 9)
+
+
 def test_the_training_rows_to_draw_are_the_support_vectors():
     n = len(SVM.fit(TOY.X[FEW], TOY.y[FEW]).support_)
     drawn = swept(SVM, FEW, [0.5], rows="support_vectors").curves(TOY.X[TEST])["training_rows"]
