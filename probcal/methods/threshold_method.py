@@ -7,9 +7,11 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
+from probcal.methods.crossings import crossings
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, refuse_frozen
 from probcal.methods.minimax import Goal
@@ -18,8 +20,11 @@ from probcal.methods.multiclass import Multiclass, against_the_rest, joined
 from probcal.methods.probes import Probes
 from probcal.methods.refinement import on_grid, refined
 from probcal.methods.threshold_classifiers import ThresholdClassifiers
+from probcal.methods.training_set import row_weights
 
 Train = Callable[[float], Any]
+TwoClasses = tuple[np.ndarray | None, np.ndarray, np.ndarray]
+"""A problem of two classes: the numbers of its rows, None for all, their labels, and the two classes."""
 
 
 def _splits_as_it_goes(method: ThresholdMethod) -> bool:
@@ -36,7 +41,7 @@ class ThresholdMethod(ProbabilityMethod):
     """
 
     n_probes: int
-    multiclass: Multiclass
+    multiclass: Multiclass | str
     clip: tuple[float, float]
     n_jobs: int | None
     random_state: int | np.random.RandomState | None
@@ -62,17 +67,22 @@ class ThresholdMethod(ProbabilityMethod):
         else:
             counted = np.ones(_num_samples(X_counted))
         seed = drawn_seed(self.random_state)
-        problems = against_the_rest(labels, self.classes_, self.multiclass)
+        problems = self._problems(labels)
         self.probings_: list[ThresholdClassifiers] = []
-        for number, (of_problem, classes) in enumerate(problems):
+        for number, (rows, of_problem, classes) in enumerate(problems):
             stream = (seed,) if len(problems) == 1 else (seed, number)
-            train = self._training(X, of_problem, classes, weights, stream)
-            probes = Probes(train, X if X_counted is None else X_counted, classes[1], self.n_jobs)
+            of_rows, of_weights = (X, weights) if rows is None else _of_rows(rows, X, weights)
+            train = self._training(of_rows, of_problem, classes, of_weights, stream)
+            probes = Probes(train, of_rows if X_counted is None else X_counted, classes[1], self.n_jobs)
             self.probings_.append(self._probed(probes, counted, classes[1]))
         if len(problems) == 1:
             (only,) = self.probings_
             self.thresholds_, self.estimators_, self.order_ = only.thresholds, only.classifiers, only.order
             self.estimates_ = np.clip(only.estimates, *self.clip)
+
+    def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
+        problems = against_the_rest(labels, self.classes_, self.multiclass)
+        return [(None, of_problem, classes) for of_problem, classes in problems]
 
     def _probed(self, probes: Probes, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
         grid = self._grid()
@@ -83,7 +93,7 @@ class ThresholdMethod(ProbabilityMethod):
     def votes(self, X: Any) -> np.ndarray:
         """How many classifiers say the positive class: (n_rows,) int for two classes.
 
-        With more classes (n_rows, n_problems), a column for each class that was put against the rest.
+        With more classes (n_rows, n_problems), a column for each class that was put against the rest or each pair.
         """
         self._before_predicting(X)
         votes = [one.votes(X) for one in self.probings_]
@@ -114,11 +124,25 @@ class ThresholdMethod(ProbabilityMethod):
     def monotonicity(self, X: Any) -> Monotonicity | list[Monotonicity]:
         """How often the votes on ``X`` contradict each other, so that sorting them changes some.
 
-        With more than two classes a list, one report for each class that was put against the rest.
+        With more than two classes a list, one report for each class that was put against the rest or each pair.
         """
         self._before_predicting(X)
         reports = [monotonicity(one.thresholds, one.answers(X)) for one in self.probings_]
         return reports[0] if len(reports) == 1 else reports
 
+    def measures(self, X: Any) -> dict[str, float]:
+        """What only the method knows of rows ``X``.
+
+        ``crossings``: how many pairs of thresholds a < b contradict each other, b's classifier calling a point positive
+        that a's calls negative; of the rows and, where X is two numeric columns, of a grid of 100 x 100 points over
+        their box, as far as it lies within their convex hull. With more than two classes, the sum over the problems.
+        """
+        self._before_predicting(X)
+        return {"crossings": float(sum(crossings(one.answers, X) for one in self.probings_))}
+
     def _joined(self, estimates: list[np.ndarray]) -> np.ndarray:
         return joined(estimates, self.multiclass, self.clip)
+
+
+def _of_rows(rows: np.ndarray, X: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
+    return _safe_indexing(X, rows), None if weights is None else row_weights(weights[rows], len(rows))

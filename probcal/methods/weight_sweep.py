@@ -1,31 +1,51 @@
-"""A sweep over class weights: the posterior of a point from the weights at which it lies on the boundary."""
+"""A sweep over class weights: the posterior of a point from the weights at which it lies on the boundary.
+
+Bayes' rule. Of the rows a share P(+) is positive, and f(x|+), f(x|-) are the densities of the classes, so that
+
+    P(+|x) / P(-|x) = f(x|+) P(+) / (f(x|-) P(-))                                                                  (1)
+
+Weights w+ and w- of the rows of each class leave the densities as they are and make the shares Q(+), Q(-) proportional
+to w+ P(+) and w- P(-). A classifier that is best under them has its boundary where f(z|+) Q(+) = f(z|-) Q(-). There
+
+    P(+|z) / P(-|z) = P(+) Q(-) / (P(-) Q(+)) = w- / w+,      P(+|z) = w- / (w+ + w-).
+
+In the letters of Nalbantov & Ivanov (2019) the shares P are called P^new and Q are called P. Their equation 3 is the
+odds above; equation 5 as printed, 1 / (1 + P(-) P^new(+) / (P(+) P^new(-))), has these odds where their inverse
+belongs, so that it gives P(-|z).
+"""
 
 from __future__ import annotations
 
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from probcal.methods.minimax import Goal
+from probcal.methods.multiclass import joined
+from probcal.methods.pairs import coupled, each_pair
 from probcal.methods.parameters import refuse_other_choices
 from probcal.methods.refinement import evenly
+from probcal.methods.support_vectors import support_vectors
+from probcal.methods.sweep_curves import iso_probability, rows_by_class, score_against_estimate
 from probcal.methods.threshold_classifiers import ThresholdClassifiers
-from probcal.methods.threshold_method import ThresholdMethod, Train
+from probcal.methods.threshold_method import ThresholdMethod, Train, TwoClasses
 from probcal.methods.weighted_training import WeightedTraining, Weighting, refuse_weights_for_none
 
 _CHOICES = {
     "answer": ("isotonic", "bounds", "first_crossing"),
+    "rows": ("all", "support_vectors"),
     "weighting": ("auto", "weight", "rejection"),
+    "multiclass": ("rest", "pairs"),
 }
 
 
 class WeightSweepClassifier(ThresholdMethod):
     """Nalbantov & Ivanov (2019): the classifier built anew over a grid of class weights, their sum fixed.
 
-    A point on the boundary between the classes when positive rows weigh w+ and negative ones w- has, by
-    Bayes' rule, D(1|x) w+ = D(0|x) w-, so D(1|x) = w- / (w+ + w-). (Equation 5 as printed has the ratio
-    upside down: it gives the other class.) The label at each level tells between which two levels the
-    posterior lies; the estimate is their midpoint. Only labels are needed, never scores.
+    A point that comes to lie on the boundary between the classes when positive rows weigh w+ and negative ones w- has
+    D(1|x) = w- / (w+ + w-), which is called the level (see the module for Bayes' rule). The label at each level tells
+    between which two levels the posterior lies; the estimate is their midpoint. Only labels are needed, never scores.
 
     Parameters
     ----------
@@ -34,18 +54,23 @@ class WeightSweepClassifier(ThresholdMethod):
     answer : for points whose labels are not monotone in the level (section 4): ``"isotonic"`` takes the
         monotone labels that change the fewest, which is Probing's sort; ``"bounds"`` the lowest and the highest
         level at which the label changes; ``"first_crossing"`` the lowest.
-    weighting : as in ``ProbingClassifier``; the weights sum to the number of rows at every level.
+    rows : ``"support_vectors"`` fits the learner once on all rows and sweeps over those that it then names in
+        ``support_`` (``sklearn.svm.SVC``), as section 3 does for the support vector machine. The estimates are then of
+        these rows, of which the classes have nearly equal shares and no longer their densities; see
+        ``probcal.methods.support_vectors`` for why few levels have a surface left. ``"all"`` keeps all.
+    weighting : as in ``ProbingClassifier``. Given directly, the weights sum to the number of rows at every level (of
+        the rows swept over; to the sum of ``sample_weight`` where there is one).
+    multiclass : with k > 2 classes, ``"rest"`` puts each against the rest and divides each row by its sum;
+        ``"pairs"`` sweeps over the rows of each two classes, and ``probcal.methods.pairs.coupled`` joins the pairs.
     n_jobs : processes.
     random_state : seed; each level has a random stream of its own.
 
-    With more than two classes each is put against the rest, and each row divided by its sum.
-
     Attributes: ``classes_``; ``probings_`` the classifiers of each problem; with two classes ``thresholds_``,
-    (n_levels,), and ``estimators_`` in that order; ``n_features_in_``, ``feature_names_in_`` where X has them.
+    (n_levels,), and ``estimators_`` in that order; ``n_features_in_``, ``feature_names_in_`` where X has them;
+    ``training_rows_``, with two classes and two numeric columns, points of each class to draw, None elsewhere.
     """
 
     hands_weights_on = False
-    multiclass = "normalised"
     clip = (0.0, 1.0)
 
     def __init__(
@@ -54,22 +79,29 @@ class WeightSweepClassifier(ThresholdMethod):
         levels: Any = None,
         *,
         answer: Literal["isotonic", "bounds", "first_crossing"] = "isotonic",
+        rows: Literal["all", "support_vectors"] = "all",
         weighting: Weighting = "auto",
+        multiclass: Literal["rest", "pairs"] = "rest",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
         self.levels = levels
         self.answer = answer
+        self.rows = rows
         self.weighting = weighting
+        self.multiclass = multiclass
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """X: (n_rows, n_columns), passed on untouched; y: (n_rows,) labels; sample_weight: (n_rows,).
 
-        Raises ValueError for a parameter that is not as documented, and for labels or weights that are none.
+        Raises ValueError for a parameter that is not as documented, for labels or weights that are none (with
+        ``multiclass="pairs"``, in the rows of any pair), and for ``rows="support_vectors"`` with a learner that
+        names none.
         """
+        self.training_rows_ = None
         self._fit_thresholds(X, y, sample_weight)
         return self
 
@@ -87,6 +119,27 @@ class WeightSweepClassifier(ThresholdMethod):
         if len(self.probings_) > 1:
             raise ValueError(f"there is an interval for two classes only, not for {len(self.classes_)}")
         return self._interval(self.probings_[0], X)
+
+    def curves(self, X: Any) -> dict[str, list[dict[str, Any]]]:
+        """Lines to draw, of two classes only; what cannot be had is left out.
+
+        ``iso_probability``, of two numeric columns: for each level ``{"level", "x", "y"}``, one or more polylines on
+        which the label of its classifier changes, within the box of X and 5 % more, exact to 1e-5 of it (see
+        ``probcal.methods.iso_curves``). ``training_rows``, of two numeric columns: for each class ``{"x", "y",
+        "label"}``, at most 500 of the rows that were swept over. ``scores``: one ``{"x", "y"}``, the learner's decision
+        function at level .5, where weights are as they are, and the estimate of at most 400 rows of X; not for
+        learners without one, nor for levels without .5.
+        """
+        self._before_predicting(X)
+        if len(self.probings_) > 1:
+            return {}
+        (only,) = self.probings_
+        lines = {
+            "iso_probability": iso_probability(only, X),
+            "training_rows": self.training_rows_,
+            "scores": score_against_estimate(only, X, self.predict_proba(X)[:, 1]),
+        }
+        return {name: of_name for name, of_name in lines.items() if of_name is not None}
 
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
@@ -107,7 +160,23 @@ class WeightSweepClassifier(ThresholdMethod):
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
     ) -> Train:
+        if self.rows == "support_vectors":
+            kept = support_vectors(self.estimator, X, labels, weights, stream)
+            X, labels = _safe_indexing(X, kept), labels[kept]
+            weights = None if weights is None else weights[kept]
+        if len(self.classes_) == 2:
+            self.training_rows_ = rows_by_class(X, labels, classes)
         return WeightedTraining(self.estimator, X, labels, classes, weights, self.weighting, "n", 1, stream)
+
+    def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
+        if self.multiclass == "pairs" and len(self.classes_) > 2:
+            return [(rows, labels[rows], classes) for rows, classes in each_pair(labels, self.classes_)]
+        return super()._problems(labels)
+
+    def _joined(self, estimates: list[np.ndarray]) -> np.ndarray:
+        if self.multiclass == "pairs" and len(self.classes_) > 2:
+            return coupled(estimates, len(self.classes_))
+        return joined(estimates, "normalised", self.clip)
 
     def _interval(self, classifiers: ThresholdClassifiers, X: Any) -> np.ndarray:
         """(n_rows, 2) the levels between which the probability lies."""

@@ -36,6 +36,7 @@ METHODS = [
     (RelabelingClassifier(LOGISTIC, 5), DRAWN_ROWS),
     (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8]), EXPECT_NOTHING),
     (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8], answer="bounds"), EXPECT_NOTHING),
+    (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8], multiclass="pairs"), EXPECT_NOTHING),
     (SigmoidClassifier(LOGISTIC), EXPECT_NOTHING),
     (SigmoidClassifier(LOGISTIC, calibration="holdout"), SPLIT_ROWS),
     (SigmoidClassifier(LOGISTIC, **FOLDS), EXPECT_NOTHING),

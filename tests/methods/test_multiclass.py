@@ -23,6 +23,7 @@ METHODS = [
     ProbingClassifier(TREE, 15, weighting="rejection", discretisation="uniform", random_state=0),
     RelabelingClassifier(TREE, 15, random_state=0),
     WeightSweepClassifier(TREE, random_state=0),
+    WeightSweepClassifier(TREE, multiclass="pairs", random_state=0),
     BaggedVoteClassifier(TREE, 15, random_state=0),
     BaggedVoteClassifier(TREE, 15, voting="means", clip=(0.01, 0.99), random_state=0),
 ]

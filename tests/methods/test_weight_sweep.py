@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from scipy.stats import norm
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -54,6 +56,63 @@ def test_bayes_rule_holds_for_gaussians_of_equal_variance():
     assert np.abs(fitted.predict_proba(points)[:, 1] - truth).max() < 0.025 + 0.015
 
 
+class KnownDensities(Stub):
+    """The best classifier of N(0, 1) and N(1, 1/4), whose shares are those that the weights give."""
+
+    def fit(self, X, y, sample_weight):
+        self.classes_ = np.unique(y)
+        self.shares_ = np.array([sample_weight[y == label].sum() for label in self.classes_]) / len(y)
+        return self
+
+    def answer(self, x):
+        return norm.pdf(x, 1, 0.5) * self.shares_[1] > norm.pdf(x, 0, 1) * self.shares_[0]
+
+
+SHARES = np.array([0.3, 0.7])
+POINTS = np.linspace(-3, 4, 141)[:, None]
+
+
+def known_densities():
+    y = np.repeat([0, 1], [30, 70])
+    return WeightSweepClassifier(KnownDensities()).fit(np.zeros((100, 1)), y)
+
+
+def test_the_interval_holds_the_posterior_of_a_learner_that_knows_the_densities():
+    of = norm.pdf(POINTS[:, 0], 1, 0.5) * SHARES[1]
+    truth = of / (of + norm.pdf(POINTS[:, 0], 0, 1) * SHARES[0])
+    fitted = known_densities()
+    low, high = fitted.predict_interval(POINTS).T
+    assert ((low <= truth) & (truth <= high)).all()
+    assert np.abs(fitted.predict_proba(POINTS)[:, 1] - truth).max() <= 0.025
+    # what equation 5 gives as printed, the posterior of the other class, lies elsewhere
+    assert not ((low <= 1 - truth) & (1 - truth <= high)).all()
+
+
+def test_equation_5_as_printed_gives_the_other_class():
+    new_minus, new_plus = SHARES  # of the data; P(-) and P(+) are the shares under the weights
+    fitted = known_densities()
+    for level, learner in zip(fitted.thresholds_, fitted.estimators_, strict=True):
+        minus, plus = learner.shares_
+        odds = minus * new_plus / (plus * new_minus)  # equation 3
+        assert odds / (1 + odds) == pytest.approx(level)
+        assert 1 / (1 + odds) == pytest.approx(1 - level)  # equation 5
+
+
+def test_a_learner_without_scores_is_enough():
+    learner = Perfect()
+    assert not any(hasattr(learner, scores) for scores in ("predict_proba", "decision_function", "predict_log_proba"))
+    assert WeightSweepClassifier(learner, [0.5]).fit(X, Y).predict_proba(X)[0].tolist() == [0.75, 0.25]
+
+
+def test_the_weights_of_the_rows_and_of_the_levels_multiply_and_sum_to_those_of_the_rows():
+    weight = np.arange(1.0, 41)
+    fitted = WeightSweepClassifier(Perfect(), [0.2, 0.5]).fit(X, Y, weight)
+    low, half = (one.weights_ for one in fitted.estimators_)
+    assert half == pytest.approx(weight)
+    assert low.sum() == pytest.approx(weight.sum())
+    assert low[Y == 1] / weight[Y == 1] == pytest.approx(4 * (low[2] / weight[2]))  # .8 / .2 of a negative row
+
+
 MONOTONE = (1, 1, 1, 0, 0, 0, 0, 0, 0)
 CROSSING = (1, 1, 0, 1, 0, 0, 1, 0, 0)
 
@@ -81,20 +140,31 @@ def test_a_point_beyond_all_levels_lies_at_the_end(answer, pattern, expected):
     assert interval(pattern, answer) == pytest.approx(expected)
 
 
+def breast():
+    X, y = load_breast_cancer(return_X_y=True)
+    return (X - X.min(0)) / np.ptp(X, axis=0), y
+
+
+@pytest.mark.parametrize("data", [breast, lambda: load_iris(return_X_y=True)], ids=["two classes", "three classes"])
 @pytest.mark.parametrize(
     "learner",
-    [DecisionTreeClassifier(max_depth=4, random_state=0), LinearSVC(max_iter=5000), GaussianNB()],
-    ids=["tree", "svm", "nb"],
-)
-def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner):
-    X, y = load_breast_cancer(return_X_y=True)
-    X = (X - X.min(0)) / np.ptp(X, axis=0)
+    [
+        DecisionTreeClassifier(max_depth=4), LinearSVC(max_iter=5000), GaussianNB(), LogisticRegression(max_iter=1000),
+        KNeighborsClassifier(3),
+    ],
+    ids=["tree", "svm", "nb", "logistic", "neighbours, which take no weights"],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner, data):
+    X, y = data()
     sweep = WeightSweepClassifier(learner, random_state=3).fit(X[::2], y[::2])
     probing = ProbingClassifier(
-        learner, 19, loss="squared_error", discretisation="uniform", total_weight="n", clip=(0, 1), random_state=3
-    ).fit(X[::2], y[::2])
+        learner, 19, loss="squared_error", discretisation="uniform", total_weight="n", multiclass="normalised",
+        clip=(0, 1), random_state=3,
+    ).fit(X[::2], y[::2])  # fmt: skip
     assert np.array_equal(sweep.votes(X), probing.votes(X))
     assert np.array_equal(sweep.predict_proba(X), probing.predict_proba(X))
+    assert sweep.measures(X) == probing.measures(X)
 
 
 @pytest.mark.parametrize("levels", [[], [0.5, 0.4], [0, 0.5], [0.5, 1], "0.5", [[0.5]], [0.2, 0.2]], ids=str)

@@ -1,0 +1,148 @@
+"""Two Gaussian classes: what is known of them in closed form, their cards, and that a seed gives the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import multivariate_normal, norm
+
+from probcal.data.card import Card, find_card, read_card
+from probcal.data.generators import generated
+from probcal.data.load import whereabouts
+from probcal.data.splits import repetitions_of, split_rows
+from probcal.errors import FileProblems
+
+TOY = read_card(find_card("gaussians"))
+PARAMETERS = {
+    "kind": "gaussians",
+    "rows_per_class": 30,
+    "test_rows_per_class": 20,
+    "means": [[0, 0, 1], [1, 2, 3]],
+    "covariance": [[2, 0.5, 0], [0.5, 1, 0.1], [0, 0.1, 3]],
+}
+
+
+def card(split=None, rows=100, columns=3, task="binary", **generator):
+    return Card(
+        name="small",
+        title="Small",
+        task=task,
+        columns={"a": "numeric", "class": "target", "b": "numeric", "c": "numeric"},
+        split=split or {"kind": "standard", "train": 60},
+        expect={"rows": rows, "columns": columns},
+        generator={**PARAMETERS, **generator},
+        **({"positive": "yes"} if task == "binary" else {}),
+    )
+
+
+@pytest.fixture(scope="module")
+def toy():
+    return generated(TOY, seed=1)
+
+
+def test_the_rows_to_train_on_are_the_first_and_hold_as_many_of_each_class(toy):
+    train, test = split_rows(TOY, len(toy.y), 0, 0)
+    assert toy.X.shape == (4000, 2) and list(toy.X) == ["x1", "x2"]
+    for part in (train, test):
+        assert np.bincount(toy.y[part]).tolist() == [1000, 1000]
+        assert 0.4 < toy.y[part][:200].mean() < 0.6  # in random order, so that the first rows hold both classes
+    assert toy.y.dtype == np.int8
+
+
+def test_means_and_covariance_are_those_of_the_card(toy):
+    for label in (0, 1):
+        rows = toy.X[toy.y == label]
+        # the means of 2,000 rows have sds of sqrt(3 / 2000) = .04 and .02
+        assert rows.mean().tolist() == pytest.approx(TOY.generator.means[label], abs=0.12)
+        assert rows.cov().to_numpy() == pytest.approx(np.array(TOY.generator.covariance), abs=0.3)
+
+
+def test_the_truth_is_the_ratio_of_the_densities():
+    made = generated(card(), seed=0)
+    assert list(made.X) == ["a", "b", "c"]
+    f0, f1 = (multivariate_normal(mean, PARAMETERS["covariance"]).pdf(made.X) for mean in PARAMETERS["means"])
+    assert made.truth == pytest.approx(f1 / (f0 + f1), rel=1e-9)
+
+
+def test_the_log_odds_of_the_toy_are_those_that_its_card_names(toy):
+    assert np.log(toy.truth / (1 - toy.truth)) == pytest.approx((toy.X["x1"] + 2 * toy.X["x2"]).to_numpy(), abs=1e-9)
+    # means -2 and 2 and an sd of 2 in each class: the best classifier errs with probability Phi(-1) = .159
+    assert np.mean((toy.truth > 0.5) != toy.y) == pytest.approx(norm.cdf(-1), abs=4 * np.sqrt(0.159 * 0.841 / 4000))
+    # all levels of the paper lie among the rows
+    assert np.mean(toy.truth < 0.05) > 0.1 and np.mean(toy.truth > 0.95) > 0.1
+
+
+def test_labels_come_as_often_as_their_true_probability_says(toy):
+    for part in np.array_split(np.argsort(toy.truth), 10):
+        assert toy.y[part].mean() == pytest.approx(toy.truth[part].mean(), abs=4 * 0.5 / np.sqrt(len(part)))
+
+
+def test_a_seed_draws_the_same_rows_for_ever():
+    # any other outcome makes every stored result a result of other rows; the last bits are the machine's
+    made = generated(card(), seed=7)
+    digest = hashlib.sha256(made.X.to_numpy().round(9).tobytes() + made.y.tobytes())
+    assert digest.hexdigest()[:16] == "71f25e69cddbd75d"
+
+
+def test_another_seed_draws_other_rows():
+    one, same, other = (generated(card(), seed) for seed in (7, 7, 8))
+    pd.testing.assert_frame_equal(one.X, same.X, check_exact=True)
+    assert not np.array_equal(one.y, other.y)
+    assert not np.array_equal(one.truth, other.truth)
+
+
+def test_the_growing_toys_differ_from_it_in_the_rows_to_train_on_alone():
+    for n in (14, 250, 4000):
+        grown = read_card(find_card(f"gaussians-{n}"))
+        made = generated(grown, 0)
+        train, test = split_rows(grown, len(made.y), 0, 0)
+        assert (len(train), len(test)) == (2 * n, 2000)
+        same = {"rows_per_class": 1000}
+        assert grown.generator.model_copy(update=same) == TOY.generator
+
+
+def test_drawn_rows_of_a_standard_split_are_drawn_in_every_repetition():
+    assert repetitions_of(TOY, 20) == 20
+    assert whereabouts(TOY) == "generated"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"task": "multilabel"}, 'a row is of one of two Gaussians; write "task: binary"'),
+        ({"rows": 90}, "makes 100 rows, the card expects 90"),
+        ({"columns": 2}, "makes 3 columns, the card expects 2"),
+        ({"split": {"kind": "standard", "train": 50}}, "the first 60 rows are drawn to train on; write split"),
+        ({"split": {"kind": "holdout", "train_fraction": 0.6}}, "the first 60 rows are drawn to train on; write split"),
+        ({"means": [[0, 0, 1], [1, 2]]}, "means: one has 3 numbers, the other 2"),
+        ({"covariance": [[1, 0], [0, 1]]}, "covariance: 3 lists of 3 numbers are needed, for 3 columns"),
+        ({"covariance": [[1, 2, 0], [2, 1, 0], [0, 0, 1]]}, "symmetric and positive definite"),
+        ({"covariance": [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]}, "symmetric and positive definite"),
+        ({"rows_per_class": 10**9}, "rows x columns is 6e.09, and more than"),
+    ],
+)
+def test_a_card_that_does_not_fit_its_generator_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        card(**changes)
+
+
+@pytest.mark.parametrize(
+    ("generator", "message"),
+    [
+        ("{kind: gausians}", 'generator.kind must be "documents" or "gaussians", not \'gausians\'; did you mean'),
+        ("{rows_per_class: 3}", 'the key "generator.kind" is missing'),
+        ("{kind: gaussians, rows_of_class: 4}", 'unknown key "rows_of_class"; did you mean "rows_per_class"?'),
+        ("{kind: documents, rows: 4}", 'unknown key "rows" (known here: documents, exponent, kind'),
+        ("3", "generator must be a mapping, as in {a: b}, not 3"),
+    ],
+)
+def test_a_generator_that_is_none_is_told_with_its_line(tmp_path, generator, message):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"name: mine\nlike: gaussians\ntitle: Mine\ngenerator: {generator}\n")
+    with pytest.raises(FileProblems) as caught:
+        read_card(path)
+    told = {problem.message: problem.line for problem in caught.value.problems}
+    assert any(message in text and line == 4 for text, line in told.items()), told

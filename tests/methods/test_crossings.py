@@ -1,0 +1,87 @@
+"""Pairs of levels whose boundaries cross: counted among rows, and within the hull of points in the plane."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier, WeightSweepClassifier
+from probcal.methods.crossings import crossing_pairs, crossings
+from probcal.methods.plane import grid_within_hull, points_of
+from tests.stubs import Inconsistent, Perfect
+
+LEVELS = np.linspace(0.01, 0.99, 40)[:, None]
+Y = np.tile([0, 1], 20)
+SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(arrays(bool, st.tuples(st.integers(0, 6), st.integers(1, 6))))
+def test_a_pair_crosses_where_the_higher_threshold_says_positive_and_the_lower_does_not(answers):
+    slow = sum(any(row[b] and not row[a] for row in answers) for a, b in combinations(range(answers.shape[1]), 2))
+    assert crossing_pairs(answers) == slow
+
+
+def test_a_perfect_learner_has_no_crossings_and_one_that_tosses_coins_has():
+    assert WeightSweepClassifier(Perfect()).fit(LEVELS, Y).measures(LEVELS) == {"crossings": 0}
+    assert ProbingClassifier(Inconsistent(), 9).fit(LEVELS, Y).measures(LEVELS)["crossings"] > 10
+
+
+def test_of_several_classes_the_crossings_of_all_problems_are_added():
+    X, y = load_iris(return_X_y=True)
+    fitted = WeightSweepClassifier(DecisionTreeClassifier(random_state=0)).fit(X[::2], y[::2])
+    assert fitted.measures(X)["crossings"] == sum(crossing_pairs(one.answers(X)) for one in fitted.probings_)
+
+
+def two_lines(rows):
+    """The level below says positive right of a vertical line, the one above over a line that crosses it at (.5, .2)."""
+    x, y = np.asarray(rows).T
+    return np.column_stack([x > 0.5, y + x > 0.7])
+
+
+def test_a_crossing_between_the_rows_is_found_within_their_hull():
+    rows = np.array([[0.9, 0.9], [0.05, 0.6], [0.9, 0.0], [0.0, 0.0]])
+    assert crossing_pairs(two_lines(rows)) == 0
+    assert crossings(two_lines, rows) == 1
+    assert crossings(lambda X: two_lines(X.to_numpy()), pd.DataFrame(rows, columns=["a", "b"])) == 1
+
+
+def test_a_crossing_outside_the_hull_does_not_count():
+    assert crossings(two_lines, np.array([[0.6, 0.0], [0.9, 0.9], [0.9, 0.0]])) == 0
+
+
+def test_the_grid_stays_within_the_hull():
+    triangle = grid_within_hull(SQUARE[:3], 101)
+    assert (triangle.sum(axis=1) <= 1 + 1e-12).all()
+    assert len(triangle) == pytest.approx(101 * 102 / 2, rel=0.02)
+    assert len(grid_within_hull(SQUARE, 11)) == pytest.approx(121, abs=0)
+
+
+@pytest.mark.parametrize("points", [SQUARE[:1], SQUARE[[0, 1]], SQUARE[[0, 3, 0, 3]]], ids=["one", "two", "a line"])
+def test_points_on_a_line_have_no_hull(points):
+    assert len(grid_within_hull(points, 10)) == 0
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.zeros((3, 3)), np.zeros(3), np.zeros((0, 2)), np.array([["a", "b"]]), np.array([[1.0, np.nan]]),
+        pd.DataFrame({"a": [1.0], "b": pd.Categorical(["x"])}), pd.DataFrame({"a": [1.0], "b": ["x"]}), [[1, 2]],
+        pd.DataFrame({"a": [1.0], "b": pd.array([None], dtype="Int64")}),
+    ],
+    ids=["three", "flat", "none", "text", "missing", "categories", "objects", "a list", "a missing whole number"],
+)  # fmt: skip
+def test_what_is_not_two_columns_of_finite_numbers_is_no_plane(rows):
+    assert points_of(rows) is None
+
+
+def test_whole_numbers_are_numbers():
+    assert points_of(pd.DataFrame({"a": [1, 2], "b": [0.5, 1.5]})).tolist() == [[1, 0.5], [2, 1.5]]

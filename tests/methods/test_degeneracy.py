@@ -1,0 +1,41 @@
+"""Figure 6 of Nalbantov & Ivanov (2019) with a real learner: surfaces of two weightings that cross inside the data."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import ConvexHull
+from sklearn.svm import SVC
+
+from probcal import WeightSweepClassifier
+from probcal.data.card import find_card, read_card
+from probcal.data.generators import generated
+from probcal.data.splits import stream_seed
+
+CARD = read_card(find_card("gaussians-14"))
+DRAWN = generated(CARD, stream_seed(2019, "draw", CARD.name, 0))  # the first repetition of an experiment of seed 2019
+X, Y = DRAWN.X[:28], DRAWN.y[:28]
+LEVELS = [0.5, 2 / 3]
+"""w- / (w+ + w-) of the text's weights: 1.5 of both classes, then 1 of positive and 2 of negative rows."""
+
+
+def test_two_surfaces_of_a_linear_machine_cross_inside_the_data_at_an_angle_that_shows():
+    fitted = WeightSweepClassifier(SVC(kernel="linear", C=1.0), LEVELS, random_state=0).fit(X, Y)
+    normals = np.vstack([learner.coef_[0] for learner in fitted.estimators_])
+    where = np.linalg.solve(normals, [-learner.intercept_[0] for learner in fitted.estimators_])
+    sides = ConvexHull(X).equations
+    assert (sides[:, :2] @ where + sides[:, 2] < -0.3).all()
+    directions = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    assert np.degrees(np.arccos(directions[0] @ directions[1])) > 20
+    assert fitted.measures(X) == {"crossings": 1}
+    one, other = fitted.curves(X)["iso_probability"]
+    assert (one["level"], other["level"]) == tuple(LEVELS)
+
+
+def test_a_row_beyond_the_crossing_has_two_posteriors_and_three_answers():
+    # below the crossing lies a wedge that the level of 2/3 calls positive and that of 1/2 does not
+    wedge = np.array([[2.3, -2.0]])
+    intervals = {}
+    for answer in ("isotonic", "bounds", "first_crossing"):
+        sweep = WeightSweepClassifier(SVC(kernel="linear", C=1.0), LEVELS, answer=answer, random_state=0)
+        intervals[answer] = sweep.fit(X.to_numpy(), Y).predict_interval(wedge)[0].tolist()
+    assert intervals == {"isotonic": [0.5, 2 / 3], "bounds": [0, 1], "first_crossing": [0, 0.5]}

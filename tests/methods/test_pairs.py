@@ -1,0 +1,158 @@
+"""Pairs of classes, coupled: against slow oracles, and where the pairs agree."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+
+from probcal import WeightSweepClassifier
+from probcal.methods.pairs import coupled, each_pair
+from tests.stubs import Stub
+
+quick = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def ratios(k):
+    return arrays(float, (k * (k - 1) // 2,), elements=st.floats(0.025, 0.975))
+
+
+def square_table(estimates, k):
+    """r_ij of the paper, the estimate of i given i or j."""
+    r = np.zeros((k, k))
+    for (i, j), of_second in zip(combinations(range(k), 2), estimates, strict=True):
+        r[j, i], r[i, j] = of_second, 1 - of_second
+    return r
+
+
+def objective(p, r):
+    k = len(p)
+    return sum((r[j, i] * p[i] - r[i, j] * p[j]) ** 2 for i in range(k) for j in range(k) if i != j)
+
+
+def by_descent(r):
+    """Algorithm 2 of Wu, Lin & Weng (2004), as in LIBSVM's multiclass_probability, run until nothing moves."""
+    k = len(r)
+    Q = np.array([[sum(r[s, i] ** 2 for s in range(k) if s != i) if i == j else -r[j, i] * r[i, j]
+                   for j in range(k)] for i in range(k)])  # fmt: skip
+    p = np.full(k, 1 / k)
+    for _ in range(20_000):
+        before = p.copy()
+        for t in range(k):
+            rest = Q[t] @ p - Q[t, t] * p[t]
+            p[t] = (p @ Q @ p - rest) / Q[t, t]
+            p = p / p.sum()
+        if np.abs(p - before).max() < 1e-15:
+            break
+    return p
+
+
+@quick
+@given(st.integers(3, 6).flatmap(ratios))
+def test_the_coupled_probabilities_are_those_that_libsvm_descends_to(estimates):
+    k = round((1 + np.sqrt(1 + 8 * len(estimates))) / 2)
+    (p,) = coupled([np.array([one]) for one in estimates], k)
+    assert p == pytest.approx(by_descent(square_table(estimates, k)), abs=1e-8)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(ratios(4))
+def test_no_other_distribution_has_less_disagreement(estimates):
+    r = square_table(estimates, 4)
+    (p,) = coupled([np.array([one]) for one in estimates], 4)
+    found = minimize(objective, np.full(4, 0.25), (r,), bounds=[(0, 1)] * 4, tol=1e-14,
+                     constraints={"type": "eq", "fun": lambda p: p.sum() - 1})  # fmt: skip
+    assert objective(p, r) <= found.fun + 1e-9
+    assert p.sum() == pytest.approx(1) and (p >= 0).all()
+
+
+@quick
+@given(arrays(float, (5,), elements=st.floats(0.05, 1)))
+def test_pairs_that_agree_give_back_the_probabilities_they_come_from(shares):
+    p = shares / shares.sum()
+    estimates = [np.array([p[j] / (p[i] + p[j])]) for i, j in combinations(range(5), 2)]
+    assert coupled(estimates, 5)[0] == pytest.approx(p, abs=1e-9)
+
+
+def test_each_row_is_coupled_by_itself():
+    rng = np.random.default_rng(0)
+    estimates = list(rng.uniform(0.1, 0.9, (6, 8)))
+    together = coupled(estimates, 4)
+    alone = np.vstack([coupled([one[[row]] for one in estimates], 4) for row in range(8)])
+    assert np.array_equal(together, alone)
+
+
+def test_the_pairs_are_in_the_order_of_the_classes():
+    pairs = each_pair(np.array(["c", "a", "b", "a"]), np.array(["a", "b", "c"]))
+    assert [(rows.tolist(), two.tolist()) for rows, two in pairs] == [
+        ([1, 2, 3], ["a", "b"]), ([0, 1, 3], ["a", "c"]), ([0, 2], ["b", "c"]),
+    ]  # fmt: skip
+
+
+class ThreeDensities(Stub):
+    """The best classifier of any two of three known discrete distributions, whose weights are its class shares."""
+
+    DENSITIES = np.array([[0.5, 0.3, 0.2], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
+    """A row for each class, a column for each value of x."""
+
+    def fit(self, X, y, sample_weight):
+        self.classes_ = np.unique(y)
+        self.shares_ = [sample_weight[y == label].sum() for label in self.classes_]
+        self.weight_ = sample_weight.sum()
+        return self
+
+    def answer(self, x):
+        of, against = (
+            self.DENSITIES[label, int(x)] * share for label, share in zip(self.classes_, self.shares_, strict=True)
+        )
+        return against > of
+
+
+def test_pairs_of_known_densities_give_the_posterior_of_three_classes():
+    sizes = [20, 30, 50]
+    y = np.repeat([0, 1, 2], sizes)
+    X = np.zeros((100, 1))
+    fine = WeightSweepClassifier(ThreeDensities(), np.arange(1, 1000) / 1000, multiclass="pairs").fit(X, y)
+    joint = ThreeDensities.DENSITIES * np.array(sizes)[:, None]
+    p = fine.predict_proba(np.arange(3.0)[:, None])
+    assert p == pytest.approx((joint / joint.sum(axis=0)).T, abs=0.002)
+
+
+def test_the_weights_of_a_pair_sum_to_the_rows_of_its_two_classes():
+    fitted = WeightSweepClassifier(ThreeDensities(), [0.2, 0.5, 0.9], multiclass="pairs").fit(
+        np.zeros((100, 1)), np.repeat([0, 1, 2], [20, 30, 50])
+    )
+    assert [[one.weight_ for one in of.classifiers] for of in fitted.probings_] == [
+        pytest.approx([n] * 3) for n in (50, 70, 80)
+    ]
+
+
+def test_a_pair_is_the_sweep_of_its_two_classes_alone():
+    X, y = load_iris(return_X_y=True)
+    pairs = WeightSweepClassifier(LogisticRegression(), multiclass="pairs").fit(X, y)
+    alone = WeightSweepClassifier(LogisticRegression()).fit(X[y != 1], y[y != 1])
+    assert np.array_equal(pairs.votes(X)[:, 1], alone.votes(X))
+    assert pairs.votes(X).shape == (150, 3)
+    assert len(pairs.monotonicity(X)) == 3
+
+
+def test_two_classes_are_one_pair():
+    X, y = load_iris(return_X_y=True)
+    both = [
+        WeightSweepClassifier(LogisticRegression(), multiclass=way).fit(X, y == 1).predict_proba(X)
+        for way in ("rest", "pairs")
+    ]
+    assert np.array_equal(*both)
+
+
+def test_a_pair_whose_rows_all_weigh_nothing_is_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="zero for all rows"):
+        WeightSweepClassifier(LogisticRegression(), multiclass="pairs").fit(X, y, (y == 2).astype(float))

@@ -1,0 +1,160 @@
+"""The lines that a sweep gives to figures, and the sweep over the support vectors alone."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import WeightSweepClassifier
+from probcal.data.card import find_card, read_card
+from probcal.data.generators import generated
+from probcal.methods.support_vectors import support_vectors
+
+TOY = generated(read_card(find_card("gaussians")), seed=0)
+TRAIN, TEST = slice(0, 2000), slice(2000, None)
+LOGISTIC = LogisticRegression(C=1e8, solver="newton-cholesky", tol=1e-8)
+FEW = slice(0, 300)
+
+
+def swept(learner, part=TRAIN, levels=None, **options):
+    return WeightSweepClassifier(learner, levels, random_state=0, **options).fit(TOY.X[part], TOY.y[part])
+
+
+def test_the_curves_of_a_linear_learner_are_where_its_scores_are_zero():
+    fitted = swept(LOGISTIC)
+    lines = fitted.curves(TOY.X[TEST])["iso_probability"]
+    assert [line["level"] for line in lines] == fitted.thresholds_.tolist()
+    sides = 1.1 * np.ptp(TOY.X[TEST].to_numpy(), axis=0)
+    for line, learner in zip(lines, fitted.estimators_, strict=True):
+        ends = np.column_stack([line["x"], line["y"]])
+        assert len(ends) == 2
+        score = ends @ learner.coef_[0] + learner.intercept_[0]
+        assert np.abs(score).max() < 1e-6 * np.abs(learner.coef_[0] * sides).sum()
+
+
+def test_the_curves_of_logistic_regression_lie_near_the_true_ones():
+    # the log-odds of the toy are x + 2 y
+    for line in swept(LOGISTIC).curves(TOY.X[TEST])["iso_probability"]:
+        along = np.linspace(0.4, 0.6, 3)
+        x, y = (line[k][0] + along * (line[k][1] - line[k][0]) for k in "xy")
+        assert x + 2 * y == pytest.approx(np.full(3, logit(line["level"])), abs=0.5)
+
+
+def test_a_learner_of_arrays_gives_the_lines_of_one_of_frames():
+    of_frame = swept(LOGISTIC, FEW).curves(TOY.X[TEST])
+    X = TOY.X.to_numpy()
+    of_array = WeightSweepClassifier(LOGISTIC, random_state=0).fit(X[FEW], TOY.y[FEW]).curves(X[TEST])
+    assert of_frame == of_array
+
+
+def test_scores_rise_and_their_estimates_are_those_of_the_rows():
+    fitted = swept(LOGISTIC)
+    [line] = fitted.curves(TOY.X[TEST])["scores"]
+    assert len(line["x"]) == len(line["y"]) == 400
+    assert (np.diff(line["x"]) >= 0).all()
+    half = fitted.estimators_[9].decision_function(TOY.X[TEST])
+    assert (line["x"][0], line["x"][-1]) == (half.min(), half.max())
+    of_row = dict(zip(half, fitted.predict_proba(TOY.X[TEST])[:, 1], strict=True))
+    assert line["y"] == [of_row[score] for score in line["x"]]
+
+
+def test_a_tree_has_no_scores_and_levels_without_one_half_give_none():
+    assert "scores" not in swept(DecisionTreeClassifier(max_depth=3), FEW).curves(TOY.X[TEST])
+    assert "scores" not in swept(LOGISTIC, FEW, [0.2, 0.8]).curves(TOY.X[TEST])
+
+
+def test_the_training_rows_are_points_of_each_class_and_at_most_500():
+    of_0, of_1 = swept(LOGISTIC).curves(TOY.X[TEST])["training_rows"]
+    assert (of_0["label"], of_1["label"]) == ("0", "1")
+    assert len(of_0["x"]) == len(of_1["x"]) == 500
+    positive = set(map(tuple, TOY.X[TRAIN][TOY.y[TRAIN] == 1].to_numpy().tolist()))
+    assert set(zip(of_1["x"], of_1["y"], strict=True)) <= positive
+
+
+def test_the_lines_are_plain_numbers():
+    lines = swept(DecisionTreeClassifier(max_depth=3), FEW).curves(TOY.X[TEST])
+    assert json.loads(json.dumps(lines)) == lines
+
+
+def test_more_columns_have_no_curves_and_several_classes_none_at_all():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)
+    assert list(WeightSweepClassifier(LOGISTIC).fit(X, y).curves(X)) == ["scores"]
+    assert WeightSweepClassifier(LogisticRegression()).fit(X[:, :2], np.arange(60) % 3).curves(X[:, :2]) == {}
+
+
+SVM = SVC(kernel="linear", C=1.0)
+
+
+def test_the_support_vectors_alone_are_swept_over_and_weigh_their_number():
+    class Spy(SVC):
+        def fit(self, X, y, sample_weight=None):
+            self.seen_ = np.asarray(X), np.ones(len(y)) if sample_weight is None else sample_weight
+            return super().fit(X, y, sample_weight)
+
+    first = SVM.fit(TOY.X[FEW], TOY.y[FEW])
+    fitted = swept(Spy(kernel="linear"), FEW, [0.4, 0.5, 0.6], rows="support_vectors")
+    kept = TOY.X[FEW].to_numpy()[np.sort(first.support_)]
+    for learner in fitted.estimators_:
+        rows, weights = learner.seen_
+        assert np.array_equal(rows, kept)
+        assert weights.sum() == pytest.approx(len(kept))
+
+
+def test_without_the_other_rows_the_surface_of_unchanged_weights_stays():
+    first = SVM.fit(TOY.X[FEW], TOY.y[FEW])
+    fitted = swept(SVM, FEW, [0.5], rows="support_vectors")
+    alone = fitted.estimators_[0]
+    assert alone.coef_[0] == pytest.approx(first.coef_[0], rel=5e-3)
+    assert alone.intercept_ == pytest.approx(first.intercept_, abs=5e-3)
+
+
+def test_the_support_vectors_of_overlapping_classes_leave_a_surface_to_the_middle_level_alone():
+    first = SVM.fit(TOY.X[TRAIN], TOY.y[TRAIN])
+    kept = TOY.X[TRAIN].iloc[np.sort(first.support_)], TOY.y[TRAIN][np.sort(first.support_)]
+    n, inside = len(kept[1]), np.sum(np.abs(first.dual_coef_) < 1 - 1e-6)
+    hinge = np.maximum(0, 1 - np.where(kept[1] == 1, 1, -1) * first.decision_function(kept[0])).sum()
+    square = first.coef_[0] @ first.coef_[0]
+    # what calling all rows one class costs is n: the bound of probcal.methods.support_vectors
+    assert n > hinge + square / 2 > n - inside - square / 2 - 0.1
+    answers = swept(SVM, rows="support_vectors").probings_[0].answers(TOY.X[TEST]).mean(axis=0)
+    assert np.array_equal((answers > 0) & (answers < 1), np.arange(19) == 9)
+
+
+def test_the_training_rows_to_draw_are_the_support_vectors():
+    n = len(SVM.fit(TOY.X[FEW], TOY.y[FEW]).support_)
+    drawn = swept(SVM, FEW, [0.5], rows="support_vectors").curves(TOY.X[TEST])["training_rows"]
+    assert sum(len(line["x"]) for line in drawn) == n < 300
+
+
+def test_rows_of_no_weight_are_no_support_vectors_and_change_no_numbers():
+    X, y = TOY.X[FEW].to_numpy(), TOY.y[FEW]
+    weight = np.tile([1.0, 0.0], 150)
+    kept = support_vectors(SVM, X, y, weight, (0,))
+    assert np.array_equal(kept, 2 * support_vectors(SVM, X[::2], y[::2], None, (0,)))
+
+
+@pytest.mark.parametrize("learner", [LOGISTIC, LinearSVC()], ids=["logistic", "liblinear"])
+def test_a_learner_that_names_no_support_vectors_is_refused(learner):
+    with pytest.raises(ValueError, match="has none"):
+        swept(learner, FEW, rows="support_vectors")
+
+
+def test_each_of_several_classes_has_support_vectors_of_its_own():
+    y = (TOY.y + (TOY.X["x2"] > 1)).to_numpy()[FEW]
+    for multiclass in ("rest", "pairs"):
+        sweep = WeightSweepClassifier(SVM, [0.4, 0.5, 0.6], rows="support_vectors", multiclass=multiclass)
+        assert sweep.fit(TOY.X[FEW], y).predict_proba(TOY.X[TEST]).shape == (2000, 3)
+
+
+def test_fitting_anew_on_other_columns_forgets_the_rows():
+    fitted = swept(LOGISTIC, FEW)
+    three = pd.concat([TOY.X[FEW], TOY.X["x1"][FEW].rename("x3") ** 2], axis=1)
+    assert fitted.fit(three, TOY.y[FEW]).training_rows_ is None
