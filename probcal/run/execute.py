@@ -122,8 +122,12 @@ def _curves(cell: Cell, estimator: Any, rows: _Rows, p: np.ndarray) -> dict[str,
     found = _told(estimator, "curves", _untouched(rows.X_test), cell.curves)
     if "roc" in cell.curves and p.ndim == 1 and len(np.unique(rows.y_test)) == 2:
         x, y = roc_curve(rows.y_test, p)
-        found["roc"] = [{"x": x.round(_DIGITS).tolist(), "y": y.round(_DIGITS).tolist()}]
-    return found
+        found["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
+    return {name: [_shortened(line) for line in lines] for name, lines in found.items()}
+
+
+def _shortened(line: dict[str, Any]) -> dict[str, Any]:
+    return {**line, **{axis: np.round(line[axis], _DIGITS).tolist() for axis in ("x", "y")}}
 
 
 def _told(estimator: Any, what: str, X: Any, asked: tuple[str, ...]) -> dict[str, Any]:
