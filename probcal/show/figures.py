@@ -11,6 +11,7 @@ from probcal.show.before_after import Effect, effects_of, n_missing
 from probcal.show.calibration_figures import error_figure, ratio_figure
 from probcal.show.curves import panels_of, shortfalls
 from probcal.show.drawing import look, save
+from probcal.show.iso_figures import iso_figures
 from probcal.show.outline import Outline
 from probcal.show.stages_figure import stages_figure
 from probcal.store import Store
@@ -36,6 +37,9 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
             missing, planned = n_missing(outline, results)
             if missing:
                 warn(f"{store.folder}: {missing} of {planned} cells failed, were not run or have no stages")
+        with look():
+            for name, figure in iso_figures(Outline.of(store), results):
+                written += save(figure, store.folder / "figures" / name)
         if panels := panels_of(outline, results):
             with look():
                 written += save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")
@@ -45,7 +49,8 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToDraw(
             f"no result in {folders} tells a metric after every stage; add the line  stages: [cxe]  to the experiment"
-            " file and run it again (methods without stages have none: probing has them)"
+            " file and run it again (methods without stages have none: probing has them); a sweep over class weights of"
+            " two numeric columns is drawn from the line  curves: [iso_probability, training_rows, scores]"
         )
     return written
 

@@ -48,12 +48,18 @@ def troubles(found: Census) -> list[str]:
 
 def exceptions(outline: Outline) -> list[str]:
     """What departs from its row and column, each with its reason."""
+    return [_exception(outline, one) for one in outline.exceptions]
+
+
+def skipped(outline: Outline) -> list[str]:
+    """Those of ``exceptions`` that leave cells out."""
+    return [_exception(outline, one) for one in outline.exceptions if one.skip]
+
+
+def _exception(outline: Outline, departure: Departure) -> str:
     titles = {row.name: row.title for row in outline.datasets}
-    return [
-        f"{', '.join(titles[name] for name in one.datasets if name in titles)}, {_columns(outline, one)} "
-        f"({one.what}): {one.why}"
-        for one in outline.exceptions
-    ]
+    where = ", ".join(titles[name] for name in departure.datasets if name in titles)
+    return f"{where}, {_columns(outline, departure)} ({departure.what}): {departure.why}"
 
 
 def _columns(outline: Outline, departure: Departure) -> str:

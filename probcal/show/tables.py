@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.paper.published import Published
 from probcal.show.best import best_methods
 from probcal.show.calibration_tables import calibration_tables
 from probcal.show.grid import Grid
 from probcal.show.measured import measured
+from probcal.show.notes import skipped
 from probcal.show.order import in_order, numbered
 from probcal.show.outline import Outline
 from probcal.show.render import latex, markdown, page
@@ -50,7 +53,10 @@ def _tidy(store: Store) -> str:
 
 
 def tables(store: Store) -> list[Grid]:
-    """CXE, RMS, AUC, the best methods, the other metrics, what calibration changed; raises as ``tables_text`` does."""
+    """CXE, RMS, AUC, the best methods, the other metrics, what calibration changed.
+
+    The first says which cells are skipped. Raises as ``tables_text`` does.
+    """
     outline, results = Outline.of(store), store.results()
     published = _paper(outline)
     if published:
@@ -60,6 +66,8 @@ def tables(store: Store) -> list[Grid]:
         lambda number, metric: measured(number, outline, results, metric, published),
         (lambda number: best_methods(number, outline, results, published)) if len(outline.columns) > 1 else None,
     )
+    once = set(skipped(outline))
+    grids[1:] = [replace(one, notes=[note for note in one.notes if note not in once]) for one in grids[1:]]
     return grids + calibration_tables(len(grids) + 1, outline, results, published)
 
 

@@ -1,0 +1,52 @@
+"""The region on one side of a border, out of the border's lines."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.path import Path
+
+_NEAR = 1e-6
+"""Of a side of the box: a line that ends so close to it ends on it."""
+
+
+def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray) -> Path:
+    """The part of the box from ``low`` to ``high``, (2,) each, that lies to the left of every one of ``lines``.
+
+    ``lines``: (n, 2) each, which do not cross. Each is closed, or runs from one side of the box to another; from the
+    end of such a line the region goes on along the box, against the clock, to the start of the next. No lines, no
+    region.
+    """
+    closed = [line for line in lines if np.allclose(line[0], line[-1], rtol=0, atol=_NEAR * np.max(high - low))]
+    open_lines = [line for line in lines if not any(line is one for one in closed)]
+    corners = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
+    starts = [_along(line[0], low, high) for line in open_lines]
+    outlines, left = list(closed), set(range(len(open_lines)))
+    while left:
+        here = min(left)
+        pieces = []
+        while here in left:
+            left.remove(here)
+            pieces.append(open_lines[here])
+            end = _along(open_lines[here][-1], low, high)
+            way = [(start - end) % 4 for start in starts]
+            here = int(np.argmin(way))
+            passed = [number for number in range(1, 8) if end < number < end + way[here]]
+            pieces.append(corners[[number % 4 for number in passed]])
+        outlines.append(np.concatenate(pieces))
+    return _compound(outlines)
+
+
+def _along(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    """How far round the box ``point`` lies: 0 at the lower left corner, 1 at the lower right, 2 at the upper right."""
+    across, up = (point - low) / (high - low)
+    distances = [abs(up), abs(1 - across), abs(1 - up), abs(across)]
+    side = int(np.argmin(distances))
+    return (side + [across, up, 1 - across, 1 - up][side]) % 4
+
+
+def _compound(outlines: list[np.ndarray]) -> Path:
+    vertices, codes = [np.empty((0, 2))], [np.empty(0, dtype=np.uint8)]
+    for outline in outlines:
+        vertices.append(np.vstack([outline, outline[:1]]))
+        codes.append(np.array([Path.MOVETO, *[Path.LINETO] * (len(outline) - 1), Path.CLOSEPOLY], dtype=np.uint8))
+    return Path(np.concatenate(vertices), np.concatenate(codes))
