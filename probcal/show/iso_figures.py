@@ -89,7 +89,7 @@ def iso_figures(outline: Outline, results: Results) -> Iterator[tuple[str, Figur
     """(name of a file, figure), drawn under the settings of matplotlib as they are; none where no result has lines."""
     sweeps = sweeps_of(outline, results)
     rest = list(sweeps)
-    for name, (heading, panels) in PAPERS.get(outline.name, {}).items():
+    for name, (heading, panels) in PAPERS.get(outline.name.removesuffix("-quick"), {}).items():
         found = [(panel, sweep) for panel in panels for sweep in sweeps if panel.shows(sweep)]
         rest = [one for one in rest if not any(one is sweep for _, sweep in found)]
         if found:
@@ -122,7 +122,8 @@ def _figure(heading: str, panels: Sequence[tuple[Panel, Sweep]], sweeps: Sequenc
         handles, names = planes[0][0].get_legend_handles_labels()
         also = any(hatched(_levels(panel, sweep)) for _, panel, sweep, _ in planes)
         note = fill(_DARKER + (f"; {_HATCHED}" if also else ""), int(figure.get_figwidth() * _LETTERS_AN_INCH))
-        figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False, title=note)
+        legend = figure.legend(handles, names, loc="outside lower center", ncols=2, frameon=False, title=note)
+        legend.get_title().set_multialignment("center")
     for axes, panel, sweep, box in planes:
         draw_levels(axes, sweep, box, _levels(panel, sweep), panel.names)
     return figure

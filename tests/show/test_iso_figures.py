@@ -1,0 +1,228 @@
+"""``probcal plot`` of a sweep over class weights: lines of equal probability, the regions between them, scores."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import WeightSweepClassifier
+from probcal.data.card import find_card, read_card
+from probcal.data.generators import generated
+from probcal.data.splits import stream_seed
+from probcal.show.iso_figures import PAPERS, iso_figures
+from probcal.show.line_labels import label_lines
+from probcal.show.outline import Outline
+from probcal.show.plane_panels import number_of
+from probcal.show.regions import region
+from probcal.show.sweeps import box_of, sweeps_of
+from probcal.store import CellResult, Store
+from tests.commands import probcal
+
+TOY = generated(read_card(find_card("gaussians-250")), seed=0)
+TRAIN, TEST = slice(0, 500), slice(500, None)
+LEVELS = [0.3, 0.5, 0.7]
+
+
+def swept(learner, levels=LEVELS, **options):
+    return WeightSweepClassifier(learner, levels, random_state=0, **options).fit(TOY.X[TRAIN], TOY.y[TRAIN])
+
+
+TREE = swept(DecisionTreeClassifier(max_leaf_nodes=8, random_state=0))
+MACHINE = swept(SVC(kernel="linear"))
+OF_SUPPORT = swept(SVC(kernel="linear"), rows="support_vectors")
+
+
+@cache
+def curves_of(sweep):
+    return sweep.curves(TOY.X[TEST])
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """``folder({("learner", "method"): sweep}, name)``: the results of one repetition, with the sweep's curves."""
+
+    def write(sweeps, name="mine", datasets=("toy",)):
+        store = Store(tmp_path / "results")
+        columns = [
+            {"learner": learner, "method": method, "label": f"Sweep{learner}", "group": learner}
+            for learner, method in sweeps
+        ]
+        with store.writing(name):
+            store.write_experiment(
+                {
+                    "name": name,
+                    "title": "A sweep",
+                    "metrics": ["cxe"],
+                    "datasets": [{"name": one, "title": one.title()} for one in datasets],
+                    "columns": columns,
+                    "repetitions": dict.fromkeys(datasets, 1),
+                }
+            )
+            for dataset in datasets:
+                for (learner, method), sweep in sweeps.items():
+                    cell = (dataset, 0, learner, method, "done", "run1", 1.0)
+                    store.add(CellResult(*cell, metrics={"cxe": 0.5}, curves=curves_of(sweep)))
+        return store
+
+    return write
+
+
+def drawn(store) -> dict[str, Figure]:
+    return dict(iso_figures(Outline.of(store), store.results()))
+
+
+def found(store):
+    return sweeps_of(Outline.of(store), store.results())
+
+
+def texts_of(file):
+    svg = "{http://www.w3.org/2000/svg}"
+    return {"".join(node.itertext()) for node in ElementTree.fromstring(file.read_bytes()).iter(f"{svg}text")}
+
+
+def black(path, low, high, points):
+    """Which of ``points`` are black where the region is filled with black, as a figure is."""
+    figure = Figure(figsize=(4, 4), dpi=200)
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+    axes.axis("off")
+    axes.add_patch(PathPatch(path, facecolor="black", linewidth=0))
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[::-1, :, 0]
+    across, up = np.floor((points - low) / (high - low) * 800).astype(int).T
+    return pixels[up, across] < 128
+
+
+def test_a_region_holds_the_points_that_its_level_calls_positive(folder):
+    # and no others, which holds only as long as every line has its positive side on the left
+    [sweep] = found(folder({("tree", "sweep"): TREE}))
+    low, high = box_of([sweep])
+    inside = low + np.random.default_rng(0).random((4000, 2)) * (high - low)
+    for place, level in enumerate(LEVELS):
+        says = TREE.probings_[0].says_one(place, pd.DataFrame(inside, columns=TOY.X.columns))
+        assert 0.2 < says.mean() < 0.8
+        lines = sweep.borders[level]
+        # but for a pixel's width along the border
+        assert (black(region(lines, low, high), low, high, inside) == says).mean() > 0.995
+        assert (black(region([line[::-1] for line in lines], low, high), low, high, inside) == ~says).mean() > 0.995
+
+
+def test_an_island_and_the_hole_in_a_region_are_told_apart():
+    box = np.zeros(2), np.ones(2)
+    around = np.array([[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.4]])
+    places = np.array([[0.5, 0.5], [0.1, 0.1], [0.1, 0.9]])
+    assert black(region([around], *box), *box, places).tolist() == [True, False, False]
+    across = np.array([[1.0, 0.8], [0.0, 0.8]])  # its left is below
+    assert black(region([across, around[::-1]], *box), *box, places).tolist() == [False, True, False]
+
+
+def test_every_label_stands_on_its_line_within_the_picture_and_clear_of_the_others():
+    figure = Figure(figsize=(4, 4), layout="constrained")
+    canvas, axes = FigureCanvasAgg(figure), figure.subplots()
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    lines = [(np.array([[0.0, c], [1.0, c + 0.1]]), f"{c:.2f}", "black") for c in np.linspace(0.1, 0.8, 12)]
+    label_lines(axes, lines, 6.5, np.empty((0, 2)))
+    assert [text.get_text() for text in axes.texts] == [name for _, name, _ in lines]
+    for (line, _, _), text in zip(lines, axes.texts, strict=True):
+        x, y = text.get_position()
+        assert y == pytest.approx(line[0, 1] + 0.1 * x)
+    boxes = [text.get_window_extent(canvas.get_renderer()) for text in axes.texts]
+    assert all(axes.bbox.contains(*box.min) and axes.bbox.contains(*box.max) for box in boxes)
+    assert not any(one.overlaps(other) for one in boxes for other in boxes if one is not other)
+
+
+def test_a_line_too_short_for_its_label_has_none():
+    axes = Figure(figsize=(3, 3)).subplots()
+    label_lines(axes, [(np.array([[0.5, 0.5], [0.52, 0.5]]), ".50", "black")], 6.5, np.empty((0, 2)))
+    assert not axes.texts
+
+
+def test_a_users_own_sweep_is_drawn_with_its_levels_and_the_same_bytes_each_time(folder):
+    store = folder({("svm", "sweep"): MACHINE, ("tree", "sweep"): TREE})
+    first = probcal("plot", store.folder)
+    assert first.exit_code == 0
+    files = [
+        store.folder / "figures" / f"iso-probability-toy-{learner}.{kind}"
+        for learner in ("svm", "tree")
+        for kind in ("png", "svg")
+    ]
+    assert first.stdout.splitlines() == [str(file) for file in files]
+    before = [file.read_bytes() for file in files]
+    probcal("plot", store.folder)
+    assert [file.read_bytes() for file in files] == before
+    assert {".30", ".50", ".70", "A sweep: Toy", "class 0", "class 1", "raw score (decision function)"} <= texts_of(
+        files[1]
+    )
+    of_tree = texts_of(files[3])
+    assert {".30", ".50", ".70"} <= of_tree and "raw score (decision function)" not in of_tree
+
+
+def test_the_answers_of_one_sweep_share_a_figure_and_the_support_vectors_have_their_own(folder):
+    bounds = swept(SVC(kernel="linear"), answer="bounds")
+    store = folder({("svm", "sweep"): MACHINE, ("svm", "bounds"): bounds, ("svm", "support"): OF_SUPPORT})
+    assert list(drawn(store)) == ["iso-probability-toy-svm-sweep", "iso-probability-toy-svm-support"]
+
+
+def test_a_sweep_that_lacks_levels_of_its_neighbours_says_which_it_has(folder):
+    assert {line["level"] for line in curves_of(OF_SUPPORT)["iso_probability"]} == {0.5}
+    figures = drawn(folder({("svm", "sweep"): MACHINE, ("svm", "support"): OF_SUPPORT}))
+    assert [figure.axes[0].get_title() for figure in figures.values()] == [
+        "svm",
+        "svm: 1 of 3 levels has a surface here (.50)",
+    ]
+
+
+def test_surfaces_that_cross_are_hatched_and_have_their_weights_on_them(folder):
+    drawn_once = generated(read_card(find_card("gaussians-14")), stream_seed(2019, "draw", "gaussians-14", 0))
+    few = drawn_once.X[:28], drawn_once.y[:28]
+    crossing = WeightSweepClassifier(SVC(kernel="linear"), [0.5, 0.6667], random_state=0).fit(*few)
+    store = folder({("svc", "two_weights"): crossing}, "isoprobability", ["gaussians-14"])
+    [axes] = drawn(store)["figure-6"].axes
+    assert {text.get_text() for text in axes.texts} == {"w₊ = 1.5, w₋ = 1.5 (p = 1/2)", "w₊ = 1, w₋ = 2 (p = 2/3)"}
+    assert [patch.get_hatch() for patch in axes.patches] == [None, None, "////"]
+
+
+def test_the_papers_figures_have_their_names_and_their_groups_of_levels(folder):
+    store = folder({("tree", "weight_sweep"): TREE}, "isoprobability", ["gaussians", "elsewhere"])
+    figures = drawn(store)
+    assert list(figures) == ["figure-4", "iso-probability-elsewhere-tree"]
+    groups = [panel.levels for panel in PAPERS["isoprobability"]["figure-4"][1]]
+    assert groups == [(0.1, 0.7, 0.9), (0.05, 0.55), (0.25, 0.8, 0.95)]
+    assert [axes.get_title() for axes in figures["figure-4"].axes] == [
+        "Levels .10, .70, .90",
+        "Levels .05, .55",
+        "Levels .25, .80, .95",
+    ]
+
+
+def test_levels_are_written_with_two_decimals_or_all_that_they_need():
+    assert [number_of(level) for level in (0.05, 0.5, 0.6667, 0.125)] == [".05", ".50", ".6667", ".125"]
+
+
+def test_without_lines_nothing_is_drawn(folder):
+    store = folder({("tree", "sweep"): TREE})
+    results = {name: CellResult(*("toy", 0, "tree", "sweep", "done", "run1", 1.0)) for name in store.results()}
+    assert list(iso_figures(Outline.of(store), results)) == []
+
+
+def test_the_papers_experiment_runs_quickly_and_draws_the_figure_of_what_was_run(tmp_path):
+    folder = tmp_path / "results"
+    assert probcal("run", "isoprobability", "--quick", "-d", "gaussians-14", "-o", folder).exit_code == 0
+    assert probcal("plot", folder).stdout.splitlines() == [
+        str(folder / "figures" / f"figure-6.{kind}") for kind in ("png", "svg")
+    ]
+    written = texts_of(folder / "figures" / "figure-6.svg")
+    assert {"w₊ = 1.5, w₋ = 1.5 (p = 1/2)", "w₊ = 1, w₋ = 2 (p = 2/3)"} <= written
+    assert "Figure 6. Two surfaces of one learner that cross" in written
+    tables = probcal("table", folder).stdout
+    assert tables.count("**Table ") == 9
+    assert tables.count("SvSVC (not run): it is there for Figure 6 alone") == 1

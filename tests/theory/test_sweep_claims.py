@@ -1,0 +1,64 @@
+"""What Nalbantov & Ivanov (2019) say of surfaces, on draws small enough to fail: sections 3 and 4."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import WeightSweepClassifier
+from probcal.data.card import find_card, read_card
+from probcal.data.generators import generated
+
+CARD = read_card(find_card("gaussians-250"))
+DRAWS = [generated(CARD, seed) for seed in range(3)]
+PAIRS = 19 * 18 // 2
+
+
+def crossings(learner, n_rows):
+    """Of each draw, from its first ``n_rows``, among 1,000 test rows and all within their hull."""
+    found = []
+    for draw in DRAWS:
+        sweep = WeightSweepClassifier(learner, random_state=0).fit(draw.X[:n_rows], draw.y[:n_rows])
+        found.append(sweep.measures(draw.X[500:1500])["crossings"])
+    return found
+
+
+def test_surfaces_of_logistic_regression_do_not_cross_and_those_of_a_tree_do():
+    logistic = LogisticRegression(C=1e8, solver="newton-cholesky")
+    assert max(crossings(logistic, 500)) == 0
+    tree = DecisionTreeClassifier(ccp_alpha=0.0015, random_state=0)
+    assert min(crossings(tree, 500)) > 0.9 * PAIRS
+
+
+def test_a_linear_learner_too_has_surfaces_that_cross_and_fewer_where_rows_are_many():
+    # "no explicit guarantee ... even if the classifier is linear", and it "would tend to disappear" as rows grow
+    machine = SVC(kernel="linear", C=1.0)
+    few, many = crossings(machine, 40), crossings(machine, 500)
+    assert min(few) > 0
+    assert sum(many) < sum(few) / 4
+
+
+def test_surfaces_of_a_tree_coincide_in_part():
+    # section 3 of Figure 4: at other levels the same splits come back
+    draw = DRAWS[0]
+    tree = DecisionTreeClassifier(ccp_alpha=0.0015, random_state=0)
+    sweep = WeightSweepClassifier(tree, [0.25, 0.3, 0.35], random_state=0).fit(draw.X[:500], draw.y[:500])
+    splits = [
+        {(feature, round(at, 9)) for feature, at in zip(one.tree_.feature, one.tree_.threshold, strict=True)}
+        - {(-2, -2.0)}
+        for one in sweep.estimators_
+    ]
+    assert splits[0] & splits[1] and splits[1] & splits[2] and splits[0] != splits[1]
+
+
+@pytest.mark.parametrize("level", [0.1, 0.5, 0.9])
+def test_a_surface_lies_where_bayes_rule_puts_it_and_not_where_the_printed_equation_does(level):
+    # the true posterior along the surface of logistic regression; the printed equation 5 would have 1 - level
+    draw = generated(read_card(find_card("gaussians-4000")), 0)
+    sweep = WeightSweepClassifier(LogisticRegression(C=1e8), [level], random_state=0).fit(draw.X[:8000], draw.y[:8000])
+    [line] = sweep.curves(draw.X[8000:])["iso_probability"]
+    x, y = (np.interp(np.linspace(0.3, 0.7, 5), [0, 1], line[k]) for k in "xy")
+    assert 1 / (1 + np.exp(-(x + 2 * y))) == pytest.approx(np.full(5, level), abs=0.04)
