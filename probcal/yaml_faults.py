@@ -67,11 +67,18 @@ def _message(model: type[BaseModel], place: Place, detail: Mapping[str, Any]) ->
     if kind == "invalid_key" or "[key]" in detail["loc"]:
         return f"the key {_shown(detail['input'])} must be text" + _hint([{**detail, "type": "string_type"}])
     if kind == "extra_forbidden":
-        known = _keys_around(model, place[:-1])
+        known = _keys_around(model, place[:-1], detail["loc"])
         near = did_you_mean(str(place[-1]), known)
         return f'unknown key "{place[-1]}"{near}' + (f" (known here: {', '.join(known)})" if known and not near else "")
     if kind == "missing":
         return f'the key "{_named(place)}" is missing'
+    if kind == "union_tag_not_found":
+        return f'the key "{_named((*place, _discriminator(detail)))}" is missing'
+    if kind == "union_tag_invalid":
+        expected, tag = detail["ctx"]["expected_tags"], detail["ctx"]["tag"]
+        must_be = expected.replace("'", '"').replace(", ", " or ")
+        near = _hint([{"input": tag, "type": kind, "ctx": {"expected": expected}}])
+        return f"{_named((*place, _discriminator(detail)))} must be {must_be}, not {_shown(tag)}{near}"
     if kind == "value_error":
         return str(detail["ctx"]["error"])
     if kind == "too_short":
@@ -109,19 +116,33 @@ def _shown(value: Any) -> str:
     return reprlib.repr(value)
 
 
-def _keys_around(model: type[BaseModel], place: Place) -> list[str]:
-    """The keys that ``model`` knows at ``place``; empty where the place is not a model of ours."""
+def _discriminator(detail: Mapping[str, Any]) -> str:
+    return detail["ctx"]["discriminator"].strip("'")
+
+
+def _keys_around(model: type[BaseModel], place: Place, loc: Iterable[str | int]) -> list[str]:
+    """The keys that ``model`` knows at ``place``; empty where the place is not a model of ours.
+
+    ``loc``: the same place as pydantic tells it, with the tags of the unions that it passes through.
+    """
     current: Any = model
     for part in place:
         fields = getattr(current, "model_fields", {})
         if part in fields:
-            current = _model_within(fields[part].annotation)
+            within = list(_models_within(fields[part].annotation))
+            current = next((one for one in within if _tag(one) in loc), within[0] if within else None)
     return sorted(getattr(current, "model_fields", {}))
 
 
-def _model_within(annotation: Any) -> Any:
-    """The first pydantic model named in an annotation such as ``dict[str, Thing] | None``."""
+def _models_within(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The pydantic models named in an annotation such as ``dict[str, Thing] | None``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    found = (_model_within(part) for part in getattr(annotation, "__args__", ()))
-    return next((model for model in found if model is not None), None)
+        yield annotation
+    for part in getattr(annotation, "__args__", ()):
+        yield from _models_within(part)
+
+
+def _tag(model: type[BaseModel]) -> Any:
+    """What ``kind`` is in a model that allows one only; None in any other."""
+    kinds = getattr(getattr(model.model_fields.get("kind"), "annotation", None), "__args__", ())
+    return kinds[0] if len(kinds) == 1 else None

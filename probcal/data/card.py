@@ -183,18 +183,20 @@ class Card(_Part):
         expect, split = info.data.get("expect"), info.data.get("split")
         if generator is None or expect is None or split is None:
             return generator
-        if info.data.get("task") != "multilabel":
-            raise ValueError('generator: documents have any number of topics; write "task: multilabel"')
+        if info.data.get("task") != generator.task:
+            raise ValueError(f'generator: {generator.why_task}; write "task: {generator.task}"')
         for what, made, wanted in (
-            ("rows", generator.documents, expect.rows),
-            ("columns", generator.words, expect.columns),
+            ("rows", generator.n_rows, expect.rows),
+            ("columns", generator.n_columns, expect.columns),
         ):
             if made != wanted:
                 raise ValueError(f"generator: makes {made} {what}, the card expects {wanted}")
         if expect.fingerprint or expect.classes:
             raise ValueError("generator: draws other rows every time; remove fingerprint and classes of expect")
-        if split.kind not in ("same", "holdout"):
-            raise ValueError(f"generator: drawn rows have no order for a {split.kind} split; write same or holdout")
+        try:
+            generator.refuse_split(split.kind, split.train)
+        except ValueError as error:
+            raise ValueError(f"generator: {error}") from None
         return generator
 
     @property

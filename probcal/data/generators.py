@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_matrix
 
 from probcal.data.card import Card
 from probcal.data.dataset import Dataset
-from probcal.data.sources import GeneratorSource
+from probcal.data.gaussians import gaussians
+from probcal.data.sources import DocumentsSource, GaussiansSource
 
 
 def generated(card: Card, seed: int) -> Dataset:
-    """The data set of a multilabel ``card`` that this ``seed`` draws: equal seeds give equal bits.
+    """The data set of a ``card`` with a generator that this ``seed`` draws: equal seeds give equal bits.
 
     Raises ValueError when the card is not of a generated data set.
     """
     if card.generator is None:
         raise ValueError(f"{card.name}: its card has no generator")
     rng = np.random.default_rng(seed)
+    if isinstance(card.generator, GaussiansSource):
+        inputs, y, truth = gaussians(card.generator, rng)
+        names = [name for name, kind in card.columns.items() if kind != "target"]
+        return Dataset(card, pd.DataFrame(inputs, columns=names), y, truth)
     lengths = rng.poisson(card.generator.mean_length, card.generator.documents)
     return Dataset(card, *documents(card.generator, lengths, rng))
 
 
 def documents(
-    source: GeneratorSource, lengths: np.ndarray, rng: np.random.Generator
+    source: DocumentsSource, lengths: np.ndarray, rng: np.random.Generator
 ) -> tuple[csr_matrix, np.ndarray, np.ndarray]:
     """(word counts, labels, their true probabilities) of documents of these ``lengths``, (documents,).
 
@@ -39,7 +45,7 @@ def documents(
     return words, labels, 1 - (1 - mixes) ** source.labels_drawn
 
 
-def _words(source: GeneratorSource, drawn: np.ndarray, rng: np.random.Generator) -> csr_matrix:
+def _words(source: DocumentsSource, drawn: np.ndarray, rng: np.random.Generator) -> csr_matrix:
     """(documents, words) float64 counts. ``drawn``: (documents, topics), how many words of a document a topic gives."""
     weights = np.arange(1, source.words + 1) ** -source.exponent
     reached = np.cumsum(weights / weights.sum())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
+
+import numpy as np
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -92,9 +94,11 @@ class BundledSource(_Part):
     loader: Literal["load_breast_cancer", "load_digits", "load_iris", "load_wine"]
 
 
-class GeneratorSource(_Part):
+class DocumentsSource(_Part):
     """Documents drawn from topics, anew in every repetition (see ``probcal.data.generators``)."""
 
+    task: ClassVar[str] = "multilabel"
+    why_task: ClassVar[str] = "documents have any number of topics"
     kind: Literal["documents"]
     documents: Count
     topics: Annotated[int, Field(ge=2, strict=True)]
@@ -108,13 +112,85 @@ class GeneratorSource(_Part):
     """So many topics are drawn for each document, with replacement; those drawn are its labels."""
 
     @model_validator(mode="after")
-    def _fits_into_memory(self) -> GeneratorSource:
-        for what, drawn in (
+    def _fits_into_memory(self) -> DocumentsSource:
+        _refuse_too_many(
             ("documents x mean_length", self.documents * self.mean_length),
             ("documents x topics", self.documents * self.topics),
             ("documents x labels_drawn", self.documents * self.labels_drawn),
             ("topics x words", self.topics * self.words),
-        ):
-            if drawn > _MOST_DRAWN:
-                raise ValueError(f"{what} is {drawn:g}, and more than {_MOST_DRAWN:,} numbers are too many to draw")
+        )
         return self
+
+    @property
+    def n_rows(self) -> int:
+        return self.documents
+
+    @property
+    def n_columns(self) -> int:
+        return self.words
+
+    def refuse_split(self, kind: str, train: int | None) -> None:
+        """Raises ValueError unless the rows can be divided like this."""
+        if kind not in ("same", "holdout"):
+            raise ValueError(f"drawn rows have no order for a {kind} split; write same or holdout")
+
+
+Coordinate = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class GaussiansSource(_Part):
+    """Two Gaussian classes of one covariance, drawn anew in every repetition (see ``probcal.data.gaussians``)."""
+
+    task: ClassVar[str] = "binary"
+    why_task: ClassVar[str] = "a row is of one of two Gaussians"
+    kind: Literal["gaussians"]
+    rows_per_class: Count
+    """So many rows of each class to train on; they come first."""
+    test_rows_per_class: Count
+    """And so many to test on."""
+    means: Annotated[list[Some[Coordinate]], Field(min_length=2, max_length=2)]
+    """Of the negative class, then of the positive one; a number for each column."""
+    covariance: Some[Some[Coordinate]]
+    """A list for each column."""
+
+    @model_validator(mode="after")
+    def _is_a_distribution(self) -> GaussiansSource:
+        size = len(self.means[0])
+        if len(self.means[1]) != size:
+            raise ValueError(f"means: one has {size} numbers, the other {len(self.means[1])}")
+        if any(len(row) != size for row in [self.covariance, *self.covariance]):
+            raise ValueError(f"covariance: {size} lists of {size} numbers are needed, for {size} columns")
+        matrix = np.array(self.covariance)
+        if not (matrix == matrix.T).all() or np.linalg.eigvalsh(matrix)[0] <= 0:
+            raise ValueError(f"covariance: must be symmetric and positive definite, not {self.covariance}")
+        _refuse_too_many(("rows x columns", self.n_rows * self.n_columns))
+        return self
+
+    @property
+    def n_train(self) -> int:
+        return 2 * self.rows_per_class
+
+    @property
+    def n_rows(self) -> int:
+        return self.n_train + 2 * self.test_rows_per_class
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.means[0])
+
+    def refuse_split(self, kind: str, train: int | None) -> None:
+        """Raises ValueError unless the rows can be divided like this."""
+        if kind != "standard" or train != self.n_train:
+            raise ValueError(
+                f"the first {self.n_train} rows are drawn to train on; write split: {{kind: standard, train: "
+                f"{self.n_train}}}"
+            )
+
+
+GeneratorSource = Annotated[DocumentsSource | GaussiansSource, Field(discriminator="kind")]
+
+
+def _refuse_too_many(*drawn: tuple[str, float]) -> None:
+    for what, number in drawn:
+        if number > _MOST_DRAWN:
+            raise ValueError(f"{what} is {number:g}, and more than {_MOST_DRAWN:,} numbers are too many to draw")
