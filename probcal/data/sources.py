@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
-
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from probcal.data.change import Change
@@ -190,7 +189,7 @@ class GaussiansSource(_Part):
 
 
 class StreamSource(_Part):
-    """Rows in order of time, the law of whose labels changes, drawn anew in every repetition (``probcal.data.streams``)."""
+    """Rows in order of time whose law changes, drawn anew in every repetition (see ``probcal.data.streams``)."""
 
     task: ClassVar[str] = "binary"
     why_task: ClassVar[str] = "a row of a stream is of one of two classes"
