@@ -98,7 +98,7 @@ def test_the_adversary_gives_the_label_that_the_first_law_holds_to_be_less_likel
     later = slice(N_TRAIN + 20, None)
     assert np.array_equal(made.y[later], ~likelier[later])
     assert np.array_equal(made.truth[later], made.y[later])
-    assert 0 < made.truth[: N_TRAIN + 20].min() and made.truth[: N_TRAIN + 20].max() < 1
+    assert made.truth[: N_TRAIN + 20].min() > 0 and made.truth[: N_TRAIN + 20].max() < 1
 
 
 def test_a_change_moves_nothing_before_it():
