@@ -134,3 +134,11 @@ def test_labels_against_the_protection_itself_cost_nearly_the_bound_and_not_more
         one.learn_one(p, int(one.predict_one(p) < p))  # the label to which it gives less than the base does
         lost.append(-one.log10_martingale)
     assert 0.6 * most < max(lost) <= most
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_area_under_the_curve_grows_between_rows_of_different_times_and_not_among_those_of_one(seed):
+    one = stream("sudden", seed)
+    p, late = protected(one), slice(-1000, None)
+    assert roc_auc(one.y, p) > roc_auc(one.y, one.base) + 0.01
+    assert roc_auc(one.y[late], p[late]) == pytest.approx(roc_auc(one.y[late], one.base[late]), abs=0.004)
