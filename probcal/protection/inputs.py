@@ -88,6 +88,14 @@ def refuse_other_feedback(delay: int, every: int) -> None:
             raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
+def refuse_no_capital(some: bool) -> None:
+    """Raises ValueError unless ``some`` capital is left after a label."""
+    if not some:
+        raise ValueError(
+            "all capital is on calibrators that hold a label to be impossible; let the identity be among them"
+        )
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 

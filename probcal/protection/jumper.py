@@ -8,6 +8,7 @@ from operator import mul
 
 import numpy as np
 
+from probcal.protection.inputs import refuse_no_capital
 from probcal.protection.long_sum import LongSum
 from probcal.protection.scan import capitals
 
@@ -31,6 +32,7 @@ class Jumper:
         """The log10 gain of one step, given the label's probability under each calibrator and under the base."""
         capital = list(map(mul, self.weights(jump=True), likelihoods))
         total = sum(capital)
+        refuse_no_capital(total > 0)
         self.capital = [one / total for one in capital]
         gain = math.log10(total) - math.log10(base)
         self.log10.add(gain)
@@ -42,7 +44,7 @@ class Jumper:
         gains = np.log10(np.einsum("ne,ne->n", self.jumped(capital[:-1]), likelihoods)) - np.log10(base)
         log10 = self.log10.value + np.concatenate([[0.0], np.cumsum(gains)])
         self.capital = capital[-1].tolist()
-        self.log10.add(math.fsum(gains))
+        self.log10.add(float(gains.sum()))
         return capital, log10
 
     def jumped(self, capital: np.ndarray) -> np.ndarray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-_BLOCKS = 128
+_BLOCKS = 256
+_SHORTEST = 16
 
 
 def capitals(start: np.ndarray, likelihoods: np.ndarray, jump_rate: float) -> np.ndarray:
@@ -20,7 +21,7 @@ def capitals(start: np.ndarray, likelihoods: np.ndarray, jump_rate: float) -> np
     n, n_calibrators = likelihoods.shape
     if not n:
         return start[None]
-    length = -(-n // _BLOCKS)
+    length = max(-(-n // _BLOCKS), _SHORTEST)
     blocks = -(-n // length)
     # only ratios within a row matter here; with 1 the largest, no sum of capitals falls below J / |E|
     steps = np.ones((blocks * length, n_calibrators))
@@ -57,7 +58,7 @@ def _starts(start: np.ndarray, matrices: np.ndarray) -> np.ndarray:
 
 def _states(starts: np.ndarray, steps: np.ndarray, jump_rate: float) -> np.ndarray:
     """(n_steps + 1, n_calibrators) normalised capital before each step and after the last."""
-    length, n_calibrators, blocks = steps.shape
+    n_calibrators = len(starts)
     capital = starts.copy()
     before = np.empty_like(steps)
     for likelihoods, kept in zip(steps, before, strict=True):
