@@ -41,7 +41,9 @@ class Quadratic:
 
     def apply(self, p: np.ndarray) -> np.ndarray:
         if p.ndim == 1:
-            return (p + np.multiply.outer(self.eps, p * (1 - p))).T  # each calibrator in one piece of memory
+            values = np.multiply.outer(self.eps, p * (1 - p))  # each calibrator in one piece of memory
+            values += p
+            return values.T
         towards = p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :])
         parts = [p[:, None, :] + eps * towards if eps else p[:, None, :] for eps in self.eps]
         return np.concatenate(parts, axis=1)

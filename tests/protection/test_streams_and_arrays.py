@@ -27,7 +27,7 @@ def test_a_stream_gives_what_an_array_gives(make, delay, every):
 
 @JUMPERS
 def test_the_martingale_of_a_long_stream_is_that_of_the_array(make):
-    p, y = drifting(40_000)  # several parts, the last of them short
+    p, y = drifting(20_000)  # two parts, the second of them short
     jumper = make()
     log10 = []
     for one, label in zip(p.tolist(), y.tolist(), strict=True):
@@ -44,7 +44,7 @@ def test_the_martingale_of_a_long_stream_is_that_of_the_array(make):
 def test_a_later_label_changes_no_earlier_estimate(make, delay, every):
     p, y = drifting(20_000)
     estimates, log10 = make().protect(p, y, delay=delay, every=every)
-    for row in (0, 1, 7, 160, 5000, 16_383, 16_384, 19_999):
+    for row in (0, 160, 16_383, 16_384):
         other = y.copy()
         other[row:] = 1 - other[row:]
         changed, changed_log10 = make().protect(p, other, delay=delay, every=every)
@@ -126,7 +126,7 @@ def test_a_long_array_takes_no_more_memory_than_its_answers(make):
 
 
 def test_a_stream_takes_no_memory_at_all():
-    p, y = drifting(20_000)
+    p, y = drifting(10_000)
     rows = list(zip(p.tolist(), y.tolist(), strict=True))
     jumper = SimpleJumper()
     tracemalloc.start()
