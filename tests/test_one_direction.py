@@ -11,6 +11,7 @@ MAY_KNOW = {
     "data": {"data"},
     "metrics": {"metrics"},
     "methods": {"methods"},
+    "protection": {"protection"},
     "learners": {"learners", "methods"},
     "contract": {"contract", "learners", "methods"},
     "predictions": set(),
