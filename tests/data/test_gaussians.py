@@ -134,7 +134,7 @@ def test_a_card_that_does_not_fit_its_generator_is_refused(changes, message):
 @pytest.mark.parametrize(
     ("generator", "message"),
     [
-        ("{kind: gausians}", 'generator.kind must be "documents" or "gaussians" or "stream", not \'gausians\'; did you mean'),
+        ("{kind: gausians}", 'must be "documents" or "gaussians" or "stream", not \'gausians\'; did you mean'),
         ("{rows_per_class: 3}", 'the key "generator.kind" is missing'),
         ("{kind: gaussians, rows_of_class: 4}", 'unknown key "rows_of_class"; did you mean "rows_per_class"?'),
         ("{kind: documents, rows: 4}", 'unknown key "rows" (known here: documents, exponent, kind'),
