@@ -67,6 +67,8 @@ class Outline(_Part):
     name: str
     title: str
     metrics: list[str]
+    seed: int | None = None
+    """Of the first repetition; each further one has the next."""
     paper: str | None = None
     datasets: list[Row]
     columns: list[Column]
