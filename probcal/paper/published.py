@@ -138,7 +138,9 @@ def _table(raw: dict[str, Any], columns: list[tuple[str, str]]) -> PublishedTabl
     return PublishedTable(raw.get("number"), raw["tolerance"], _by_column(raw["rows"], columns), spreads, **more)
 
 
-def _by_column(rows: dict[str, list[float | None]], columns: list[tuple[str, str]]) -> dict[tuple[str, str, str], float]:
+def _by_column(
+    rows: dict[str, list[float | None]], columns: list[tuple[str, str]]
+) -> dict[tuple[str, str, str], float]:
     return {
         (dataset, learner, method): float(number)
         for dataset, row in rows.items()

@@ -35,10 +35,7 @@ def by_method(number: int, outline: Outline, results: Results, published: Publis
         name=outline.datasets[0].title,
         explanation=_explanation(outline, names, several),
         header=["", *map(_header, names)],
-        rows=[
-            [Text(column.label), *cells]
-            for column, *cells in zip(outline.columns, *columns, strict=True)
-        ],
+        rows=[[Text(column.label), *cells] for column, *cells in zip(outline.columns, *columns, strict=True)],
         notes=[*_agreement(names, several), *_footnotes(several, outline, results), *_meant(names)],
     )
 
@@ -96,5 +93,6 @@ def _footnotes(several: Sequence[Measured], outline: Outline, results: Results) 
 
 def _meant(names: Sequence[MetricName]) -> list[str]:
     """What the headings stand for."""
-    meant = [f"{name.short}: {name.long[0].lower()}{name.long[1:]}" for name in names if name.short != name.long]
+    several = [(name.short, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
+    meant = [f"{short}: {long[0].lower()}{long[1:]}" for short, long in several]
     return [f"{'; '.join(meant)}."] if meant else []

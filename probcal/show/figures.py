@@ -11,7 +11,7 @@ from probcal.show.before_after import Effect, effects_of, n_missing
 from probcal.show.calibration_figures import error_figure, ratio_figure
 from probcal.show.curves import panels_of, shortfalls
 from probcal.show.drawing import look, save
-from probcal.show.kept_curves import kept_panels
+from probcal.show.kept_curves import kept_panels, lacking
 from probcal.show.kept_figure import kept_figure
 from probcal.show.outline import Outline
 from probcal.show.stages_figure import stages_figure
@@ -47,6 +47,8 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
             with look():
                 name = "protection" if any(one.martingales for one in kept) else "roc"
                 written += save(kept_figure(outline.title, kept), store.folder / "figures" / name)
+            for note in lacking(outline, results, kept):
+                warn(f"{store.folder}: {note}")
     if not written:
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToDraw(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from probcal.show.outline import Column, Outline, Row
-from probcal.show.summary import Results, planned_ids
+from probcal.show.summary import Results, planned_ids, stale_ids
 
 MARTINGALE, ROC = "martingale", "roc"
 
@@ -57,6 +57,22 @@ def kept_panels(outline: Outline, results: Results) -> list[Panels]:
             )
             found += [panels] if panels.martingales or panels.rocs else []
     return found
+
+
+def lacking(outline: Outline, results: Results, panels: list[Panels]) -> list[str]:
+    """What a reader of the figure has to know and cannot see: columns without a line, stale cells."""
+    if not any(one.rocs for one in panels):
+        return []
+    pairs = [(row, column) for row in outline.datasets for column in outline.columns]
+    planned = [(row, column) for row, column in pairs if planned_ids(outline, row, column)]
+    without = [column.label for row, column in planned if not _lines(outline, results, row, column, ROC)]
+    stale = [
+        column.label
+        for row, column in planned
+        if planned_ids(outline, row, column)[0] in stale_ids(outline, results, row, column)
+    ]
+    notes = [f"no ROC curve of {', '.join(dict.fromkeys(without))}"] if without else []
+    return notes + ([f"{', '.join(dict.fromkeys(stale))}: stale; probcal run renews them"] if stale else [])
 
 
 def _variant(column: Column) -> str:

@@ -18,11 +18,8 @@ _SIZE = 1.25 * PANEL[0], 1.4 * PANEL[1]
 
 def kept_figure(title: str, panels: Sequence[Panels]) -> Figure:
     """The figure, drawn under the settings of matplotlib as they are; a kind of curve that is nowhere has no panel."""
-    kinds = [
-        draw
-        for draw, there in ((_martingales, any(one.martingales for one in panels)), (_rocs, any(one.rocs for one in panels)))
-        if there
-    ]
+    kinds = [_martingales] if any(one.martingales for one in panels) else []
+    kinds += [_rocs] if any(one.rocs for one in panels) else []
     methods = list(dict.fromkeys(curve.method for one in panels for curve in (*one.rocs, *one.martingales)))
     colours = {method: COLOURS[index % len(COLOURS)] for index, method in enumerate(methods)}
     figure = titled_figure(title, len(kinds) * _SIZE[0], len(panels) * _SIZE[1])
@@ -33,7 +30,7 @@ def kept_figure(title: str, panels: Sequence[Panels]) -> Figure:
             axes.spines[["top", "right"]].set_visible(False)
             if several:
                 axes.set_title(one.row.title)
-    figure.supxlabel("first repetition", fontsize="small", color=_GREY)
+    figure.supxlabel("the first repetition alone", fontsize="small", color=_GREY)
     return figure
 
 
@@ -58,11 +55,11 @@ def _rocs(axes: Axes, panels: Panels, colours: dict[tuple[str, str], str]) -> No
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_aspect("equal")
-    axes.set_xlabel("Share of negative rows")
-    axes.set_ylabel("Share of positive rows")
+    axes.set_xlabel("Share of negative rows called positive")
+    axes.set_ylabel("Share of positive rows called so")
     if panels.rocs:
-        axes.legend(loc="lower right", frameon=False, fontsize="x-small", borderaxespad=0.2, title="AUC", title_fontsize="x-small")
+        axes.legend(loc="lower right", frameon=False, fontsize="x-small", borderaxespad=0.2)
 
 
 def _with_auc(curve: KeptCurve) -> str:
-    return curve.column.label if math.isnan(curve.auc) else f"{curve.auc:.3f}  {curve.column.label}"
+    return curve.column.label + ("" if math.isnan(curve.auc) else f", AUC {curve.auc:.3f}")
