@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from probcal.show.grid import NOT_RUN
 from tests.commands import probcal
 from tests.show.streams import COLUMNS, write
 
@@ -25,7 +26,8 @@ def table(tmp_path):
 
 
 def lines(text):
-    return {cells[0]: cells[1:] for line in text.splitlines() if len(cells := [c.strip() for c in line.split("|")][1:-1]) > 1}
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
+    return {title: cells for title, *cells in rows}
 
 
 def test_a_method_has_a_row_and_a_metric_a_column(table):
@@ -40,7 +42,7 @@ def test_a_method_has_a_row_and_a_metric_a_column(table):
 def test_what_is_missing_has_the_marks_of_every_table(table):
     rows = lines(table())
     assert rows["RF jumper.0.01"] == ["0.840†", "**4657.0**†", "6303.0†", "882.0†"]
-    assert rows["RF sigmoid"] == ["–"] * 4
+    assert rows["RF sigmoid"] == [NOT_RUN] * 4
     assert rows["RF base.0.1"][3] == "n/a"
     assert rows["RF base.untruncated"][2] == "∞†"
 
