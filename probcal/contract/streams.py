@@ -13,7 +13,10 @@ from probcal.contract.verdict import DoesNotApply, Failed
 
 
 def no_estimate_of_a_stream_knows_its_own_label_or_a_later_one(subject: Subject) -> None:
-    """``predict_proba_online(X, y)``: other labels from any row on leave it and all before it as they were, bit for bit."""
+    """``predict_proba_online(X, y)``: other labels from a row on leave that row's estimate and all before as they were.
+
+    Bit for bit, and for every row.
+    """
     if not getattr(subject.estimator, "online", False):
         raise DoesNotApply("it does not learn from a stream")
     subject.needs_to_repeat_itself()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
@@ -63,6 +63,17 @@ class ProtectedClassifier(DirectClassifier):
         self.delay = delay
         self.every = every
         self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
+
+        Raises ValueError as ``DirectClassifier.fit``, and for more classes than the calibrators are for.
+        """
+        super().fit(X, y, sample_weight)
+        n_classes = len(self.classes_)
+        if n_classes > 2:
+            self._jumper().predict_one(np.full(n_classes, 1 / n_classes))
+        return self
 
     @property
     def clip(self) -> tuple[float, float]:

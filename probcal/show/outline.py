@@ -68,7 +68,7 @@ class Outline(_Part):
     title: str
     metrics: list[str]
     seed: int | None = None
-    """Of the first repetition; each further one has the next."""
+    """That of the experiment; a learner with a shared seed adds the number of the repetition, from 0."""
     paper: str | None = None
     datasets: list[Row]
     columns: list[Column]

@@ -76,7 +76,11 @@ def test_a_method_that_learns_from_the_rows_asked_about_is_given_them():
 
 @pytest.mark.parametrize(
     ("name", "params"),
-    [("retrained", {"every": 7}), ("protected", {"delay": 3, "jump_rate": [0.1, 0.01], "passive_weight": 0.5})],
+    [
+        ("retrained", {"every": 7}),
+        ("protected", {"delay": 3, "jump_rate": [0.1, 0.01], "passive_weight": 0.5}),
+        ("protected", {"calibrators": "cox", "start": "first", "every": 4}),
+    ],
 )
 def test_a_method_that_learns_from_a_stream_keeps_the_contract_under_other_settings(name, params):
     assert failures(component(name, params=params).estimator) == {}

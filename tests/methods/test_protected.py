@@ -147,6 +147,12 @@ def test_parameters_that_are_none_are_refused_by_fit(parameters, message):
         ProtectedClassifier(LogisticRegression(), **parameters).fit(X, y)
 
 
+def test_calibrators_for_two_classes_are_refused_for_three_before_any_stream():
+    X, y = stream(3)
+    with pytest.raises(ValueError, match="Cox calibrators are for two classes"):
+        ProtectedClassifier(GaussianNB(), calibrators="cox").fit(X, y)
+
+
 @pytest.mark.parametrize("labels", [["maybe"] * 300, [0, 1]])
 def test_labels_that_are_none_of_the_training_rows_are_refused(labels):
     X, y = stream()

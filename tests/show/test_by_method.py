@@ -20,9 +20,9 @@ CELLS = {
 
 @pytest.fixture
 def table(tmp_path):
-    return lambda format="markdown", **changes: probcal(
-        "table", write(tmp_path / "small", CELLS, **changes).folder, "-f", format
-    ).stdout
+    return lambda format="markdown", **changes: (
+        probcal("table", write(tmp_path / "small", CELLS, **changes).folder, "-f", format).stdout
+    )
 
 
 def lines(text):
