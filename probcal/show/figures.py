@@ -11,6 +11,8 @@ from probcal.show.before_after import Effect, effects_of, n_missing
 from probcal.show.calibration_figures import error_figure, ratio_figure
 from probcal.show.curves import panels_of, shortfalls
 from probcal.show.drawing import look, save
+from probcal.show.kept_curves import kept_panels, lacking
+from probcal.show.kept_figure import kept_figure
 from probcal.show.outline import Outline
 from probcal.show.stages_figure import stages_figure
 from probcal.store import Store
@@ -41,11 +43,18 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
                 written += save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")
             for note in shortfalls(outline, results, panels):
                 warn(f"{store.folder}: {note}")
+        if kept := kept_panels(outline, results):
+            with look():
+                name = "protection" if any(one.martingales for one in kept) else "roc"
+                written += save(kept_figure(outline.title, kept), store.folder / "figures" / name)
+            for note in lacking(outline, results, kept):
+                warn(f"{store.folder}: {note}")
     if not written:
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToDraw(
             f"no result in {folders} tells a metric after every stage; add the line  stages: [cxe]  to the experiment"
-            " file and run it again (methods without stages have none: probing has them)"
+            " file and run it again (methods without stages have none: probing has them), or the line  curves: [roc]  "
+            "for ROC curves and  curves: [martingale, roc]  for methods that protect"
         )
     return written
 
