@@ -56,11 +56,11 @@ def _spread(sd: float | None, decimals: int) -> str:
 
 
 def _header(name: MetricName) -> str:
-    return name.short if name.of_the_data else f"{name.short} {_UP if name.larger_is_better else _DOWN}"
+    return name.short if name.no_end else f"{name.short} {_UP if name.larger_is_better else _DOWN}"
 
 
 def _explanation(outline: Outline, names: Sequence[MetricName], several: Sequence[Measured]) -> str:
-    ends = {_header(name)[-1] for name in names if not name.of_the_data}
+    ends = {_header(name)[-1] for name in names if not name.no_end}
     parts = [splits([outline])]
     parts += [f"{mark} {said} is better" for mark, said in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
     one_group = len({column.group for column in outline.columns}) == 1
@@ -93,6 +93,9 @@ def _footnotes(several: Sequence[Measured], outline: Outline, results: Results) 
 
 def _meant(names: Sequence[MetricName]) -> list[str]:
     """What the headings stand for."""
-    several = [(name.short, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
-    meant = [f"{short}: {long[0].lower()}{long[1:]}" for short, long in several]
+    several = [(name, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
+    meant = [
+        f"{name.short}: {long[0].lower()}{long[1:]}" + (f", {name.no_end}" if name.no_end else "")
+        for name, long in several
+    ]
     return [f"{'; '.join(meant)}."] if meant else []

@@ -123,7 +123,8 @@ def explanation(outlines: Sequence[Outline], metric: str, published: Published |
     """How to read the table of ``metric`` that shows these experiments."""
     parts = [metric_name(metric).good_end]
     parts.append(splits(outlines))
-    if any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines):
+    grouped = any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines)
+    if grouped and not metric_name(metric).no_end:
         parts.append("best of each group of columns in bold")
     if published is not None and metric in published.tables:
         parts.append(f"in brackets {published.tables[metric].place} of {published.short}")

@@ -34,9 +34,9 @@ def test_a_method_has_a_row_and_a_metric_a_column(table):
     text = table()
     assert text.count("**Table") == 1
     rows = lines(text)
-    assert rows[""] == ["AUC ↑", "Errors ↓", "Loss ↓", "log10 S ↑"]
+    assert rows[""] == ["AUC ↑", "Errors ↓", "Loss ↓", "log10 S"]
     assert [name for name in rows if name.startswith("RF")] == [f"RF {one}" for one in COLUMNS]
-    assert rows["RF jumper.0.1"] == ["**0.880** ± 0.000", "4768.0 ± 0.0", "**4765.0** ± 0.0", "**919.2** ± 0.0"]
+    assert rows["RF jumper.0.1"] == ["**0.880** ± 0.000", "4768.0 ± 0.0", "**4765.0** ± 0.0", "919.2 ± 0.0"]
 
 
 def test_what_is_missing_has_the_marks_of_every_table(table):
@@ -53,6 +53,7 @@ def test_the_heading_says_how_to_read_it(table):
         "best in bold.\n"
     ) in table()
     assert "- AUC: area under the ROC curve; Errors: rows whose likeliest class is not theirs; Loss:" in table()
+    assert "log10 S: martingale at the end (log10), what each method gains over a base of its own." in table()
 
 
 def test_published_numbers_stand_in_brackets_and_are_held_against_their_seed_alone(table):
