@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from probcal.methods.temperature import TemperatureClassifier
     from probcal.methods.venn_abers import VennAbersClassifier
     from probcal.methods.weight_sweep import WeightSweepClassifier
+    from probcal.protection.composite import CompositeJumper
+    from probcal.protection.simple import SimpleJumper
 
 __version__ = "0.1.0"
 _HOME = {
     "BaggedVoteClassifier": "probcal.methods.bagging",
     "BetaCalibrationClassifier": "probcal.methods.beta",
+    "CompositeJumper": "probcal.protection.composite",
     "IsotonicClassifier": "probcal.methods.isotonic",
     "ProbingClassifier": "probcal.methods.probing",
     "RelabelingClassifier": "probcal.methods.relabelling",
     "RescaledClassifier": "probcal.methods.rescaled",
     "SigmoidClassifier": "probcal.methods.sigmoid",
+    "SimpleJumper": "probcal.protection.simple",
     "TemperatureClassifier": "probcal.methods.temperature",
     "VennAbersClassifier": "probcal.methods.venn_abers",
     "WeightSweepClassifier": "probcal.methods.weight_sweep",
@@ -33,11 +37,13 @@ _HOME = {
 __all__ = [
     "BaggedVoteClassifier",
     "BetaCalibrationClassifier",
+    "CompositeJumper",
     "IsotonicClassifier",
     "ProbingClassifier",
     "RelabelingClassifier",
     "RescaledClassifier",
     "SigmoidClassifier",
+    "SimpleJumper",
     "TemperatureClassifier",
     "VennAbersClassifier",
     "WeightSweepClassifier",

@@ -16,7 +16,7 @@ from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.metrics import ABOUT_METHODS, COST, NAMED, loss_parameter, nearest_cost
 from probcal.paper.published import Published, paper_names
-from probcal.variants import entries
+from probcal.variants import entries, with_names
 from probcal.yaml_file import YamlFile
 
 CURVES = ("iso_probability", "martingale", "roc", "scores", "training_rows")
@@ -111,3 +111,16 @@ def _paper_problems(file: YamlFile) -> Iterator[Problem]:
                 file.line(("learners", name, "paper")),
                 f'the paper has no learner "{wanted}"{near} (it has: {there})',
             )
+    yield from _paper_variant_problems(file)
+
+
+def _paper_variant_problems(file: YamlFile) -> Iterator[Problem]:
+    for name, entry in entries(file.data, "methods").items():
+        variants = list(with_names(entry.get("variants")))
+        for variant in with_names(entry.get("paper")):
+            if variant not in variants:
+                near, there = did_you_mean(variant, variants), ", ".join(variants) or "none"
+                yield Problem(
+                    file.line(("methods", name, "paper", variant)),
+                    f'{name} has no variant "{variant}"{near} (it has: {there})',
+                )

@@ -85,8 +85,9 @@ class MethodEntry(_Part):
     type: str | None = None
     params: dict[str, Any] = {}
     label: str | None = None
-    paper: str | None = None
-    """The method of the paper whose published numbers belong beside this one's; its type unless given."""
+    paper: str | dict[str, str] | None = None
+    """The method of the paper whose published numbers belong beside this one's; its type unless given. Of variants that
+    are several of the paper's: variant -> its method, and none for those left out."""
     variants: Variants | None = None
 
 
@@ -337,11 +338,17 @@ def _column(learner: Component, variant: Variant, entry: MethodEntry, params_her
         path=builtin.path,
         params={**builtin.params, **entry.params, **variant.params, **params_here},
         label=label,
-        paper=(entry.paper or entry.type or variant.entry) if learner.paper else None,
+        paper=_paper_method(variant, entry) if learner.paper else None,
         entry=variant.entry,
         variant=variant.variant,
     )
     return Column(learner, method, " ".join([f"{label}{learner.label}", *_named_variants(learner, method)]))
+
+
+def _paper_method(variant: Variant, entry: MethodEntry) -> str | None:
+    if isinstance(entry.paper, dict):
+        return entry.paper.get(variant.variant)
+    return entry.paper or entry.type or variant.entry
 
 
 def _named_variants(*components: Component) -> list[str]:

@@ -10,7 +10,8 @@ COMMON = {"errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "com
 MAY_KNOW = {
     "data": {"data"},
     "metrics": {"metrics"},
-    "methods": {"methods"},
+    "methods": {"methods", "protection"},
+    "protection": {"protection"},
     "learners": {"learners", "methods"},
     "contract": {"contract", "learners", "methods"},
     "predictions": set(),

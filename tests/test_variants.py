@@ -99,3 +99,18 @@ def test_a_variant_called_as_another_entry_is_refused(tmp_path):
     clash = ("  nb: {type: kernel_nb}", "  tree.big: {type: kernel_nb}")
     [(line, said)] = faults(tmp_path, TREE, clash)
     assert line == 4 and 'the variant "big" of tree is called as the learner "tree.big" on line 5; rename one' in said
+
+
+def test_variants_may_be_several_methods_of_the_paper_and_the_others_none(tmp_path):
+    named = BAGGING[1].replace("{params: {n_e", "{paper: {votes: bagging}, params: {n_e")
+    found = experiment(
+        tmp_path, (TREE[0], TREE[1].replace("{params", "{paper: J48, params")), (BAGGING[0], named), LISTED
+    ).columns
+    of = {one.method.name: one.method.paper for one in found if one.learner.name == "tree.big"}
+    assert of == {"direct": "direct", "bagging.votes": "bagging", "bagging.means": None}
+
+
+def test_a_variant_that_is_none_cannot_be_a_method_of_the_paper(tmp_path):
+    named = BAGGING[1].replace("{params: {n_e", "{paper: {vote: bagging}, params: {n_e")
+    line, said = the_fault(tmp_path, (BAGGING[0], named), LISTED, more="paper: langford-zadrozny-2005\n")
+    assert (line, said) == (6, 'bagging has no variant "vote"; did you mean "votes"? (it has: votes, means)')

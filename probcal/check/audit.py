@@ -12,10 +12,10 @@ from probcal.check.finding import FARTHEST
 from probcal.errors import ProbcalError
 from probcal.paper.bands import Verdict
 from probcal.paper.published import Published
-from probcal.show.agreement import verdict_of
+from probcal.show.agreement import held_against, verdict_of
 from probcal.show.measured import published_number
 from probcal.show.outline import Column, Row
-from probcal.show.summary import Summary, summarise
+from probcal.show.summary import Summary
 from probcal.store import Store
 
 Key = TypeVar("Key", bound=Hashable)
@@ -141,8 +141,9 @@ def _number(
     checked: Checked, paper: Published, title: str, prefix: str, row: Row, column: Column, metric: str
 ) -> Iterator[Number]:
     published = published_number(paper, row, column, metric)
-    ours = summarise(checked.outline, checked.results, row, column, metric)
-    verdict = None if published is None else verdict_of(ours, published, paper.tables[metric])
+    table = paper.tables[metric]
+    ours = held_against(table, checked.outline, checked.results, row, column, metric)
+    verdict = None if published is None else verdict_of(ours, published, table)
     if published is not None and verdict is not None:
         variant = f"{prefix}{column.learner}/{column.method}"
         excepted = any(one.is_about(row, column) for one in checked.outline.exceptions)

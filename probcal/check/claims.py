@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 
 from probcal.check.experiment import Checked, Splits
 from probcal.check.numbers import paper_column
+from probcal.check.streams import LOG10_MARTINGALE, STEEPEST, largest_gap
 from probcal.paper.bands import ROUNDING
 from probcal.paper.claims import Claim
 from probcal.paper.published import Published
@@ -27,6 +28,9 @@ class Numbers(Protocol):
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
         """By the title of a published column; empty where it was not run, or its stages are not known."""
 
+    def rounding(self, metric: str) -> float:
+        """How far a number may be from what it was."""
+
 
 @dataclass(frozen=True)
 class Printed:
@@ -39,6 +43,9 @@ class Printed:
             return {}
         number = self.paper.number(dataset, *self.paper.columns[column], metric)
         return {} if number is None else {0: number}
+
+    def rounding(self, metric: str) -> float:
+        return self.paper.tables[metric].rounding
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,9 @@ class Ours:
                 if paper_column(ours) == self.paper.columns[column]:
                     return self.checked.splits(row, ours, metric, stage)
         return {}
+
+    def rounding(self, metric: str) -> float:
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,8 @@ def judge(claim: Claim, paper: Published, numbers: Numbers) -> Judged:
     datasets = [name for name in claim.datasets or paper.titles if name not in claim.all_but]
     if claim.kind == "saves":
         return _saves(claim, numbers, datasets)
+    if claim.kind in _OF_STREAMS:
+        return _of_streams(claim, numbers, datasets)
     if claim.kind in ("best", "printed_best"):
         entries = [(dataset, metric) for metric in claim.metrics for dataset in datasets]
         tallies = {"": _tally(_best(claim, paper, numbers, *entry) for entry in entries)}
@@ -145,6 +157,33 @@ _OUTCOMES: dict[str, Callable[[Claim, Numbers, str, str], Outcome | None]] = {
     "beats": _beats, "even": _beats, "gains_most": _beats,
     "same": _same, "infinite": _infinite, "finite": _finite, "converges": _converges,
 }  # fmt: skip
+
+
+def _gains(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome | None, str]:
+    [metric], (base, protected) = claim.metrics, claim.columns
+    losses = [numbers.splits(dataset, title, metric) for title in (base, protected)]
+    rounding = 2 * numbers.rounding(metric) + numbers.rounding(LOG10_MARTINGALE)
+    gap, n = largest_gap(*losses, numbers.splits(dataset, protected, LOG10_MARTINGALE), rounding)
+    return (None, "") if not n else ("win" if gap <= claim.within else "loss", f"misses by {gap:.1e} of it at most")
+
+
+def _grows_most(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome | None, str]:
+    starts = [*numbers.splits(dataset, claim.columns[0], STEEPEST).values()]
+    if not starts:
+        return None, ""
+    low, high = claim.between
+    said = ", ".join(f"begins after {_percent(start)} of the rows" for start in starts)
+    return "win" if all(low - _EPSILON <= one <= high + _EPSILON for one in starts) else "loss", said
+
+
+_OF_STREAMS = {"gains": _gains, "grows_most": _grows_most}
+
+
+def _of_streams(claim: Claim, numbers: Numbers, datasets: Sequence[str]) -> Judged:
+    outcomes = {dataset: _OF_STREAMS[claim.kind](claim, numbers, dataset) for dataset in datasets}
+    tally = _tally(outcome for outcome, _ in outcomes.values())
+    said = "; ".join(f"{dataset} {said}" for dataset, (_, said) in outcomes.items() if said)
+    return Judged(_verdict(claim, tally), {claim.metrics[0]: tally}, said)
 
 
 def _best(claim: Claim, paper: Published, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:

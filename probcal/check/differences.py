@@ -52,13 +52,13 @@ def _finding(
     subtracted, number = (paper.number(row.published, *paper_column(column), metric) for column in (earlier, later))
     if subtracted is None or number is None or math.isinf(subtracted) or math.isinf(number):
         return
-    published = round(number - subtracted, 6)
-    before, after = (checked.splits(row, column, metric) for column in (earlier, later))
+    published, seed = round(number - subtracted, 6), paper.tables[metric].seed
+    before, after = (checked.splits(row, column, metric, seed=seed) for column in (earlier, later))
     both = sorted(before.keys() & after.keys())
     values = tuple(
         after[split] - before[split] for split in both if math.isfinite(before[split]) and math.isfinite(after[split])
     )
-    planned = len(planned_ids(checked.outline, row, later))
+    planned = len(planned_ids(checked.outline, row, later, seed))
     # Two rounded numbers; on the paper's own split each may be off by the tolerance, which here both together may.
     tolerance = paper.tables[metric].tolerance + ROUNDING if planned == 1 else None
     verdict = None

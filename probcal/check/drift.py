@@ -15,8 +15,9 @@ from probcal.check.experiment import Checked, Name
 from probcal.check.finding import mean_of_finite
 
 ABSOLUTE = 0.002
-RELATIVE_CXE = 0.01
-"""Of a cross entropy, which has no upper end; the larger of the two counts."""
+RELATIVE = 0.01
+"""Of a number that has no upper end; the larger of the two counts."""
+_WITHOUT_END = ("cxe", "errors", "log10_loss", "log10_martingale")
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def _distance(metric: str, before: list[float], after: list[float]) -> float:
     if all(map(math.isinf, before)):
         return 0.0
     was = _mean(before)
-    band = max(ABSOLUTE, RELATIVE_CXE * was) if metric == "cxe" else ABSOLUTE
+    band = max(ABSOLUTE, RELATIVE * abs(was)) if metric in _WITHOUT_END else ABSOLUTE
     return abs(_mean(after) - was) / (band + 1e-9)
 
 

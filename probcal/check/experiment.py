@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from probcal.check.streams import STEEPEST, steepest_growth
 from probcal.paper.published import Published
 from probcal.show.before_after import LOSS_RATIO, mean_loss_ratio
 from probcal.show.outline import Column, Outline, Row
@@ -37,17 +38,22 @@ class Checked:
             outline = outline.titled(published.titles)
         return cls(store, outline, store.results(), published)
 
-    def splits(self, row: Row, column: Column, metric: str, stage: int | None = None) -> Splits:
-        """What the finished planned cells gave, or would have after so many stages, where these are kept."""
+    def splits(
+        self, row: Row, column: Column, metric: str, stage: int | None = None, seed: int | None = None
+    ) -> Splits:
+        """What the finished planned cells gave, or would have after so many stages, where these are kept.
+
+        ``seed``: only the repetition that has it.
+        """
         numbers = {
             one.repetition: _number(one, metric, stage)
-            for one in self.finished(row, column)
+            for one in self.finished(row, column, seed)
         }
         return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
 
-    def finished(self, row: Row, column: Column) -> list[CellResult]:
+    def finished(self, row: Row, column: Column, seed: int | None = None) -> list[CellResult]:
         """The planned cells that are done, whether they have numbers or not."""
-        found = (self.results.get(one) for one in planned_ids(self.outline, row, column))
+        found = (self.results.get(one) for one in planned_ids(self.outline, row, column, seed))
         return [one for one in found if one and one.status == "done"]
 
     def every_finished(self) -> list[CellResult]:
@@ -75,6 +81,8 @@ class Checked:
 def _number(cell: CellResult, metric: str, stage: int | None) -> float:
     if metric == LOSS_RATIO:
         return mean_loss_ratio(cell.stages)
+    if metric == STEEPEST:
+        return steepest_growth(cell.curves)
     return cell.metrics.get(metric, math.nan) if stage is None else _after(stage, cell.stages, metric)
 
 

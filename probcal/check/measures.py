@@ -12,6 +12,7 @@ from probcal.metrics.names import loss_parameter
 _SHARE, _LOSS = (0.0, 1.0), (0.0, math.inf)
 _RANGES = {"cxe": _LOSS, "rms": _LOSS, "auc": _SHARE, "c_emp": _LOSS, "ece": _SHARE, "ks": _SHARE, "c_emp_p": _SHARE}
 _RANGES |= dict.fromkeys(("l1", "l1_trivial", "frequency"), _SHARE)
+_RANGES |= dict.fromkeys(("errors", "log10_loss"), _LOSS)
 _EPSILON = 1e-9
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from probcal.check.experiment import Checked
 from probcal.check.finding import Finding, state_of
-from probcal.show.agreement import verdict_of
+from probcal.show.agreement import held_against, verdict_of
 from probcal.show.measured import published_number
 from probcal.show.outline import Column, Row
-from probcal.show.summary import summarise
 
 
 def paper_column(column: Column) -> tuple[str, str]:
@@ -32,8 +31,9 @@ def _finding(checked: Checked, row: Row, column: Column, metric: str) -> Iterato
     published = published_number(checked.published, row, column, metric)
     if published is None or checked.published is None:
         return
-    ours = summarise(checked.outline, checked.results, row, column, metric)
-    verdict = verdict_of(ours, published, checked.published.tables[metric])
+    table = checked.published.tables[metric]
+    ours = held_against(table, checked.outline, checked.results, row, column, metric)
+    verdict = verdict_of(ours, published, table)
     yield Finding(
         kind="number",
         dataset=row.name,

@@ -89,7 +89,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     for claim in paper.claims if paper else ():
         reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
         printed, ours = (judge(claim, paper, source) for source in (Printed(paper), Ours(checked, paper)))
-        claims.append(JudgedClaim(claim, printed, ours, reason, not paper.tables.keys().isdisjoint(claim.metrics)))
+        claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))
     return Report(
         checked=checked,
         numbers=first,

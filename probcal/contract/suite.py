@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from threadpoolctl import threadpool_limits
 
-from probcal.contract import answers, faults, inputs, invariance, repeats, weights
+from probcal.contract import answers, faults, inputs, invariance, repeats, streams, weights
 from probcal.contract.subject import Subject
 from probcal.contract.verdict import DoesNotApply, Failed
 from probcal.errors import ProbcalError
@@ -40,6 +40,7 @@ PROMISES: tuple[Promise, ...] = (
     inputs.rows_labels_and_weights_are_left_as_they_were,
     inputs.the_given_learner_is_left_as_it_was,
     inputs.frames_reach_the_learner_untouched,
+    streams.no_estimate_of_a_stream_knows_its_own_label_or_a_later_one,
     faults.missing_labels_are_refused,
     faults.rows_and_labels_of_other_lengths_are_refused,
     faults.one_class_is_learned_or_refused_by_name,

@@ -9,7 +9,10 @@ from scipy.sparse import csr_matrix
 from probcal.data.card import Card
 from probcal.data.dataset import Dataset
 from probcal.data.gaussians import gaussians
-from probcal.data.sources import DocumentsSource, GaussiansSource
+from probcal.data.sources import DocumentsSource, GaussiansSource, StreamSource
+from probcal.data.streams import stream
+
+_OF_NUMBERS = {GaussiansSource: gaussians, StreamSource: stream}
 
 
 def generated(card: Card, seed: int) -> Dataset:
@@ -20,8 +23,9 @@ def generated(card: Card, seed: int) -> Dataset:
     if card.generator is None:
         raise ValueError(f"{card.name}: its card has no generator")
     rng = np.random.default_rng(seed)
-    if isinstance(card.generator, GaussiansSource):
-        inputs, y, truth = gaussians(card.generator, rng)
+    draw = _OF_NUMBERS.get(type(card.generator))
+    if draw is not None:
+        inputs, y, truth = draw(card.generator, rng)
         names = [name for name, kind in card.columns.items() if kind != "target"]
         return Dataset(card, pd.DataFrame(inputs, columns=names), y, truth)
     lengths = rng.poisson(card.generator.mean_length, card.generator.documents)

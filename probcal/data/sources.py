@@ -7,6 +7,8 @@ from typing import Annotated, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from probcal.data.change import Change
+
 Item = TypeVar("Item")
 Some = Annotated[list[Item], Field(min_length=1)]
 Count = Annotated[int, Field(gt=0, strict=True)]
@@ -186,7 +188,47 @@ class GaussiansSource(_Part):
             )
 
 
-GeneratorSource = Annotated[DocumentsSource | GaussiansSource, Field(discriminator="kind")]
+class StreamSource(_Part):
+    """Rows in order of time whose law changes, drawn anew in every repetition (see ``probcal.data.streams``)."""
+
+    task: ClassVar[str] = "binary"
+    why_task: ClassVar[str] = "a row of a stream is of one of two classes"
+    kind: Literal["stream"]
+    train_rows: Count
+    test_rows: Count
+    weights: Some[Coordinate]
+    """Of the columns, in the log-odds."""
+    intercept: Coordinate
+    correlation: Annotated[float, Field(ge=0, lt=1)]
+    """Of any two columns."""
+    change: Change
+
+    @model_validator(mode="after")
+    def _changes_within_the_test_rows(self) -> StreamSource:
+        _refuse_too_many(("rows x columns", self.n_rows * self.n_columns))
+        at = getattr(self.change, "at", 0)
+        if at >= self.test_rows:
+            raise ValueError(f"change: at must be below test_rows, {self.test_rows}, not {at}")
+        return self
+
+    @property
+    def n_rows(self) -> int:
+        return self.train_rows + self.test_rows
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.weights)
+
+    def refuse_split(self, kind: str, train: int | None) -> None:
+        """Raises ValueError unless the rows can be divided like this."""
+        if kind != "chronological" or train != self.train_rows:
+            raise ValueError(
+                f"the first {self.train_rows} rows of a stream train; write split: {{kind: chronological, train: "
+                f"{self.train_rows}}}"
+            )
+
+
+GeneratorSource = Annotated[DocumentsSource | GaussiansSource | StreamSource, Field(discriminator="kind")]
 
 
 def _refuse_too_many(*drawn: tuple[str, float]) -> None:

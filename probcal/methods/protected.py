@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
@@ -12,6 +12,7 @@ from probcal.methods.direct import DirectClassifier
 from probcal.methods.online import stream_labels
 from probcal.methods.probabilities import two_columns
 from probcal.protection import CompositeJumper, SimpleJumper
+from probcal.protection.inputs import refuse_other_feedback
 
 _MOST_POINTS = 400
 
@@ -30,7 +31,7 @@ class ProtectedClassifier(DirectClassifier):
     passive_weight : the Composite Jumper's share on the base itself, which limits what can be lost to it.
     start : where the capital lies at first, ``"uniform"`` as printed or ``"first"``.
     truncation : base estimates are moved into [truncation, 1 - truncation]. The poster says .1, and .01 is what its
-        authors ran.
+        authors ran. None for not at all: then a label of base probability 0 is refused.
     delay, every : labels come so many rows late, and only those of every so-manyth row.
     random_state : seed of the classifier.
 
@@ -48,7 +49,7 @@ class ProtectedClassifier(DirectClassifier):
         jump_rate: float | Sequence[float] = 0.01,
         passive_weight: float = 0.0,
         start: Literal["uniform", "first"] = "uniform",
-        truncation: float = 0.01,
+        truncation: float | None = 0.01,
         delay: int = 0,
         every: int = 1,
         random_state: int | np.random.RandomState | None = None,
@@ -63,10 +64,22 @@ class ProtectedClassifier(DirectClassifier):
         self.every = every
         self.random_state = random_state
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
+
+        Raises ValueError as ``DirectClassifier.fit``, and for more classes than the calibrators are for.
+        """
+        super().fit(X, y, sample_weight)
+        n_classes = len(self.classes_)
+        if n_classes > 2:
+            self._jumper().predict_one(np.full(n_classes, 1 / n_classes))
+        return self
+
     @property
     def clip(self) -> tuple[float, float]:
         """The range that the truncated base estimates lie in."""
-        return self.truncation, 1 - self.truncation
+        least = self.truncation or 0.0
+        return least, 1 - least
 
     def predict_proba_online(self, X: Any, y: Any) -> np.ndarray:
         """(n_rows, n_classes): rows in the order in which they come, each estimated before its label is known.
@@ -74,8 +87,10 @@ class ProtectedClassifier(DirectClassifier):
         ``y``: (n_rows,) labels. The fitted classifier stays as it is. Raises ValueError for labels that the training
         rows do not have.
         """
+        self._before_predicting(X)
         y = stream_labels(y, self.classes_, _num_samples(X))
-        base, two = self.predict_proba(X), len(self.classes_) == 2
+        # not yet truncated, for several classes truncated twice are others than truncated once
+        base, two = self.estimator_.predict_proba(X), len(self.classes_) == 2
         numbers = np.searchsorted(self.classes_, y)
         p, self.log10_martingale_ = self._jumper().protect(
             base[:, 1] if two else base, numbers, delay=self.delay, every=self.every
@@ -95,6 +110,7 @@ class ProtectedClassifier(DirectClassifier):
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
         self._jumper()
+        refuse_other_feedback(self.delay, self.every)
 
     def _jumper(self) -> SimpleJumper | CompositeJumper:
         if np.ndim(self.jump_rate) == 0 and not self.passive_weight:

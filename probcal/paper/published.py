@@ -26,9 +26,10 @@ class UnknownPaper(ProbcalError):
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One printed table of numbers: (data set, learner, method) -> number, infinity for a printed ∞."""
+    """Printed numbers of one metric: (data set, learner, method) -> number, infinity for a printed ∞."""
 
-    number: int
+    number: int | None
+    """Of the paper's table; None where they are printed elsewhere, in ``source``."""
     tolerance: float
     """How near a result on the same split has to come to count as reproduced."""
     numbers: dict[tuple[str, str, str], float]
@@ -36,8 +37,17 @@ class PublishedTable:
     """The printed standard deviations, where the paper gives them."""
     runs: int = 1
     """Over how many runs the printed numbers are means."""
+    source: str = ""
+    """Where the numbers are printed, as one writes it in a sentence, if not in a table of the paper."""
+    seed: int | None = None
+    """Of the printed run, where we can repeat it: only our repetition of the same seed is held against the numbers."""
     decimals: int = 3
     """With how many the paper prints."""
+
+    @property
+    def place(self) -> str:
+        """Where the numbers are printed: ``Table 1``, or the ``source``."""
+        return self.source if self.number is None else f"Table {self.number}"
 
     @property
     def rounding(self) -> float:
@@ -86,6 +96,12 @@ class Published:
         table = self.tables.get(metric)
         return table.numbers.get((dataset, learner, method)) if table else None
 
+    def tells(self, claim: Claim) -> bool:
+        """Whether there are printed numbers of what the ``claim`` speaks of, and of each of its columns."""
+        tables = [table for metric, table in self.tables.items() if metric in claim.metrics]
+        told = {(learner, method) for table in tables for _, learner, method in table.numbers}
+        return bool(tables) and all(self.columns[title] in told for title in claim.columns)
+
     def best(self, dataset: str, metric: str) -> str | None:
         """The best method as printed, such as ``J48/SVM``, or None where the paper names none."""
         return self.winners.get(dataset, {}).get(metric)
@@ -117,14 +133,17 @@ def _parsed(raw: dict[str, Any]) -> Published:
 
 
 def _table(raw: dict[str, Any], columns: list[tuple[str, str]]) -> PublishedTable:
-    more = {name: raw[name] for name in ("runs", "decimals") if name in raw}
+    more = {name: raw[name] for name in ("runs", "decimals", "seed", "source") if name in raw}
     spreads = _by_column(raw.get("spreads", {}), columns)
-    return PublishedTable(raw["number"], raw["tolerance"], _by_column(raw["rows"], columns), spreads, **more)
+    return PublishedTable(raw.get("number"), raw["tolerance"], _by_column(raw["rows"], columns), spreads, **more)
 
 
-def _by_column(rows: dict[str, list[float]], columns: list[tuple[str, str]]) -> dict[tuple[str, str, str], float]:
+def _by_column(
+    rows: dict[str, list[float | None]], columns: list[tuple[str, str]]
+) -> dict[tuple[str, str, str], float]:
     return {
         (dataset, learner, method): float(number)
         for dataset, row in rows.items()
         for (learner, method), number in zip(columns, row, strict=True)
+        if number is not None
     }

@@ -41,7 +41,9 @@ class Quadratic:
 
     def apply(self, p: np.ndarray) -> np.ndarray:
         if p.ndim == 1:
-            return p[:, None] + np.multiply.outer(p * (1 - p), np.array(self.eps))
+            values = np.multiply.outer(self.eps, p * (1 - p))  # each calibrator in one piece of memory
+            values += p
+            return values.T
         towards = p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :])
         parts = [p[:, None, :] + eps * towards if eps else p[:, None, :] for eps in self.eps]
         return np.concatenate(parts, axis=1)
@@ -64,12 +66,12 @@ class Cox:
     def apply(self, p: np.ndarray) -> np.ndarray:
         if p.ndim > 1:
             raise ValueError("Cox calibrators are for two classes; for more use 'quadratic' or functions of your own")
-        values = np.empty((len(p), len(self.pairs)))
+        values = np.empty((len(self.pairs), len(p)))
         powers = {b: (p**b, (1 - p) ** b) for _, b in self.pairs}
-        for column, (a, b) in enumerate(self.pairs):
-            for_it, against = powers[b]
-            values[:, column] = for_it * math.exp(a) / (for_it * math.exp(a) + against)
-        return values
+        for row, (a, b) in zip(values, self.pairs, strict=True):
+            for_it = powers[b][0] * math.exp(a)
+            np.divide(for_it, for_it + powers[b][1], out=row)
+        return values.T
 
     def apply_one(self, p: float) -> list[float]:
         powers = {b: (p**b, (1 - p) ** b) for _, b in self.pairs}

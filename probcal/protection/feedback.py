@@ -9,13 +9,13 @@ import numpy as np
 
 
 class Arrivals(NamedTuple):
-    """Of n rows: which get a label, (n,); how many of the arrivals each knows, (n,); and the arrivals in order.
+    """Of n rows: which get a label, (n,); the arrivals in order; and how many of them each row knows, for indexing.
 
     ``likelihoods`` (n_arrivals, n_calibrators) and ``base`` (n_arrivals,) are the probabilities of the labels.
     """
 
     labelled: np.ndarray
-    known: np.ndarray
+    known: np.ndarray | slice
     likelihoods: np.ndarray
     base: np.ndarray
 
@@ -29,6 +29,9 @@ class Feedback:
 
     def arrivals(self, likelihoods: np.ndarray, base: np.ndarray, delay: int, every: int) -> Arrivals:
         """The next rows, whose labels have these probabilities under the calibrators and under the base."""
+        if not delay and every == 1 and self._waiting is None:
+            self.row += len(base)
+            return Arrivals(np.ones(len(base), dtype=bool), slice(len(base)), likelihoods, base)
         numbers = np.arange(self.row, self.row + len(base))
         labelled = numbers % every == 0
         labels = _Labels(numbers[labelled], likelihoods[labelled], base[labelled])
@@ -37,13 +40,13 @@ class Feedback:
         there = np.searchsorted(labels.rows + delay, numbers, side="left")
         arrived = int(np.searchsorted(labels.rows + delay, numbers[-1], side="right"))
         self.row += len(base)
-        self._waiting = labels.part(slice(arrived, None))
+        self._waiting = labels.part(slice(arrived, None)) if arrived < len(labels.rows) else None
         now = labels.part(slice(arrived))
         return Arrivals(labelled, there, now.likelihoods, now.base)
 
     def state(self) -> dict[str, Any]:
         waiting = None
-        if self._waiting is not None and len(self._waiting.rows):
+        if self._waiting is not None:
             waiting = {name: getattr(self._waiting, name).tolist() for name in _Labels.__annotations__}
         return {"row": self.row, "waiting": waiting}
 

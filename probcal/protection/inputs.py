@@ -63,7 +63,8 @@ def estimates(p: np.ndarray, truncation: float | None, first: int) -> np.ndarray
 def likelihood(p: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
     """B_p({y}), (n,) or (n, n_calibrators): ``p`` of that shape for two classes, else with a last axis of classes."""
     if n_classes == 2:
-        return np.where((y == 1).reshape(-1, *[1] * (p.ndim - 1)), p, 1 - p)
+        likelihoods = p - (1.0 - y).reshape(-1, *[1] * (p.ndim - 1))
+        return np.abs(likelihoods, out=likelihoods)  # p where y is 1, 1 - p where it is 0
     return np.take_along_axis(p, y.reshape(-1, *[1] * (p.ndim - 1)), axis=-1)[..., 0]
 
 
@@ -86,6 +87,14 @@ def refuse_other_feedback(delay: int, every: int) -> None:
     for value, name, least in ((delay, "delay", 0), (every, "every", 1)):
         if not (isinstance(value, Integral) and not isinstance(value, bool) and value >= least):
             raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+
+
+def refuse_no_capital(some: bool) -> None:
+    """Raises ValueError unless ``some`` capital is left after a label."""
+    if not some:
+        raise ValueError(
+            "all capital is on calibrators that hold a label to be impossible; let the identity be among them"
+        )
 
 
 def _is_number(value: Any) -> bool:

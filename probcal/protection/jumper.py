@@ -8,13 +8,17 @@ from operator import mul
 
 import numpy as np
 
+from probcal.protection.inputs import refuse_no_capital
 from probcal.protection.long_sum import LongSum
 from probcal.protection.scan import capitals
 
 
 @dataclass(slots=True)
 class Jumper:
-    """``capital`` is normalised after every label, so that it neither overflows nor vanishes; ``log10`` is log10 S."""
+    """``capital`` is normalised after every label, so that it neither overflows nor vanishes.
+
+    ``log10`` is what it has gained, log10 S: kept for a mixture of several only, to weigh them.
+    """
 
     jump_rate: float
     capital: list[float]
@@ -31,20 +35,25 @@ class Jumper:
         """The log10 gain of one step, given the label's probability under each calibrator and under the base."""
         capital = list(map(mul, self.weights(jump=True), likelihoods))
         total = sum(capital)
+        refuse_no_capital(total > 0)
         self.capital = [one / total for one in capital]
-        gain = math.log10(total) - math.log10(base)
-        self.log10.add(gain)
-        return gain
+        return math.log10(total) - math.log10(base)
 
-    def learn_all(self, likelihoods: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(n + 1, n_calibrators) capital and (n + 1,) log10 S before the first label, after it, and so on."""
+    def learn_all(self, likelihoods: np.ndarray) -> np.ndarray:
+        """(n + 1, n_calibrators) capital before the first label, after it, and so on."""
         capital = capitals(np.array(self.capital), likelihoods, self.jump_rate)
+        self.capital = capital[-1].tolist()
+        return capital
+
+    def gain_all(self, capital: np.ndarray, likelihoods: np.ndarray, base: np.ndarray) -> np.ndarray:
+        """(n + 1,) log10 S before the first label, after it, and so on, ``capital`` being that of ``learn_all``."""
         gains = np.log10(np.einsum("ne,ne->n", self.jumped(capital[:-1]), likelihoods)) - np.log10(base)
         log10 = self.log10.value + np.concatenate([[0.0], np.cumsum(gains)])
-        self.capital = capital[-1].tolist()
-        self.log10.add(math.fsum(gains))
-        return capital, log10
+        self.log10.add(float(gains.sum()))
+        return log10
 
     def jumped(self, capital: np.ndarray) -> np.ndarray:
         """``weights`` of capital in rows, (n, n_calibrators)."""
-        return (1 - self.jump_rate) * capital + self.jump_rate / capital.shape[1]
+        weights = (1 - self.jump_rate) * capital
+        weights += self.jump_rate / capital.shape[1]
+        return weights

@@ -7,18 +7,33 @@ from collections.abc import Iterable
 from probcal.paper.bands import WIDTH, Verdict, compare, enough
 from probcal.paper.published import PublishedTable
 from probcal.show.grid import INFINITY
-from probcal.show.summary import Summary
+from probcal.show.outline import Column, Outline, Row
+from probcal.show.summary import Results, Summary, summarise
+
+
+def held_against(
+    table: PublishedTable, outline: Outline, results: Results, row: Row, column: Column, metric: str
+) -> Summary:
+    """What is compared with a number of ``table``: all our repetitions, or the one of its seed alone."""
+    return summarise(outline, results, row, column, metric, table.seed)
 
 
 def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
     """One published number against ours; the tolerance of its ``table`` is for a single planned split.
 
     A data set with several planned splits is held to their spread. None when too few of them have a number.
+    ``ours``: as ``held_against`` gives it.
     """
     held_to = table.tolerance if ours.planned == 1 else None
     if not enough(ours.values, published, held_to):
         return None
     return compare(ours.values, published, held_to, table.rounding, table.runs)
+
+
+def verdicts(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> list[Verdict]:
+    """Of those of ``pairs`` that can be compared."""
+    judged = [verdict_of(ours, published, table) for ours, published in pairs]
+    return [verdict for verdict in judged if verdict is not None]
 
 
 def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> str | None:
@@ -28,12 +43,13 @@ def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> 
     """
     one_split, random_splits = [], []
     tolerance, rounding = f"{table.tolerance:.{table.decimals}f}", f"{table.rounding:.{table.decimals + 1}f}"
+    alone = "one split" if table.seed is None else f"seed {table.seed}"
     more = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
     for ours, published in pairs:
         if verdict := verdict_of(ours, published, table):
             (one_split if ours.planned == 1 else random_splits).append(verdict.in_band)
     said = [
-        f"with one split, {_count(one_split)} means are within {tolerance} of the published number"
+        f"with {alone}, {_count(one_split)} means are within {tolerance} of the published number"
         if one_split
         else "",
         f"with random splits, {_count(random_splits)} published numbers are within {WIDTH:.0f} sd of {more} "

@@ -17,9 +17,9 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
-    """All that print the same as the best finite mean; empty where no mean is finite."""
+    """All that print the same as the best finite mean; empty where no mean is finite or the metric has no good end."""
     finite = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
-    if not finite:
+    if not finite or metric_name(metric).no_end:
         return set()
     best = printed(metric_name(metric).best(list(finite.values())))
     return {name for name, mean in finite.items() if printed(mean) == best}
@@ -58,7 +58,7 @@ def best_notes(outline: Outline, results: Results) -> list[str]:
 
 
 def in_the_order_of_table_4(metrics: Iterable[str]) -> list[str]:
-    every = list(dict.fromkeys(metrics))
+    every = [metric for metric in dict.fromkeys(metrics) if not metric_name(metric).no_end]
     first = [metric for metric in ("rms", "cxe", "auc") if metric in every]
     return first + [metric for metric in every if metric not in TABLES_1_TO_3]
 

@@ -12,6 +12,8 @@ from probcal.show.calibration_figures import error_figure, ratio_figure
 from probcal.show.curves import panels_of, shortfalls
 from probcal.show.drawing import look, save
 from probcal.show.iso_figures import iso_figures
+from probcal.show.kept_curves import kept_panels, lacking
+from probcal.show.kept_figure import kept_figure
 from probcal.show.outline import Outline
 from probcal.show.stages_figure import stages_figure
 from probcal.store import Store
@@ -45,12 +47,19 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
                 written += save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")
             for note in shortfalls(outline, results, panels):
                 warn(f"{store.folder}: {note}")
+        if kept := kept_panels(outline, results):
+            with look():
+                name = "protection" if any(one.martingales for one in kept) else "roc"
+                written += save(kept_figure(outline.title, kept), store.folder / "figures" / name)
+            for note in lacking(outline, results, kept):
+                warn(f"{store.folder}: {note}")
     if not written:
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToDraw(
             f"no result in {folders} tells a metric after every stage; add the line  stages: [cxe]  to the experiment"
-            " file and run it again (methods without stages have none: probing has them); a sweep over class weights of"
-            " two numeric columns is drawn from the line  curves: [iso_probability, training_rows, scores]"
+            " file and run it again (methods without stages have none: probing has them), or the line  curves: [roc]  "
+            "for ROC curves,  curves: [martingale, roc]  for methods that protect and  curves: [iso_probability, "
+            "training_rows, scores]  for a sweep over class weights of two numeric columns"
         )
     return written
 

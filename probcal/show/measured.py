@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probcal.paper.published import Published, PublishedTable
-from probcal.show.agreement import agreement
+from probcal.show.agreement import agreement, held_against
 from probcal.show.grid import Grid, Text, printed
 from probcal.show.lines import PAPER, SPREAD, Lines, beneath, in_brackets, means, spreads
 from probcal.show.metric_names import metric_name
@@ -16,7 +16,7 @@ from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, Summary, census, summarise
 
 # Up to so many columns "0.326 ± 0.004 [0.331]" fits on one line of 160 characters.
-_MOST_ON_ONE_LINE = 5
+MOST_ON_ONE_LINE = 5
 
 
 def published_number(published: Published | None, row: Row, column: Column, metric: str) -> float | None:
@@ -54,6 +54,15 @@ class Measured:
         of_columns = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
         return in_brackets(self.theirs(row), of_columns, self.decimals)
 
+    def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
+        """Each published number of the ``table``, and what of ours is held against it."""
+        return [
+            (held_against(table, self.outline, self.results, row, column, self.metric), number)
+            for row in self.outline.datasets
+            for column, number in zip(self.outline.columns, self.theirs(row), strict=True)
+            if number is not None
+        ]
+
     @property
     def table(self) -> PublishedTable | None:
         """The paper's table of this metric."""
@@ -63,15 +72,17 @@ class Measured:
     def decimals(self) -> int:
         return self.table.decimals if self.table else metric_name(self.metric).decimals
 
+    @property
+    def every_summary(self) -> list[Summary]:
+        """One per row and column."""
+        return [one for row in self.outline.datasets for one in self.ours(row)]
+
     def notes(self) -> list[str]:
         """The agreement with the paper, the marks, what is missing, the exceptions."""
-        summaries = [one for row in self.outline.datasets for one in self.ours(row)]
-        notes = [*footnotes(summaries, census(self.outline, self.results)), *exceptions(self.outline)]
-        if self.table is not None:
-            numbers = [one for row in self.outline.datasets for one in self.theirs(row)]
-            pairs = [(a, b) for a, b in zip(summaries, numbers, strict=True) if b is not None]
-            if line := agreement(pairs, self.table):
-                notes.insert(0, line)
+        census_of_all = census(self.outline, self.results)
+        notes = [*footnotes(self.every_summary, census_of_all), *exceptions(self.outline)]
+        if self.table is not None and (line := agreement(self.pairs(self.table), self.table)):
+            notes.insert(0, line)
         return notes
 
 
@@ -80,7 +91,7 @@ def measured(
 ) -> Grid:
     """Table ``number``. ``published`` is None where the experiment follows no paper."""
     one, columns = Measured(outline, results, metric, published), outline.columns
-    lay_out = _one_line if len(columns) <= _MOST_ON_ONE_LINE else _stacked
+    lay_out = _one_line if len(columns) <= MOST_ON_ONE_LINE else _stacked
     rows = []
     for row in outline.datasets:
         ours = one.ours(row)
@@ -111,15 +122,17 @@ def _stacked(title: str, means: list[Text], ours: list[Summary], theirs: list[st
 def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
     """How to read the table of ``metric`` that shows these experiments."""
     parts = [metric_name(metric).good_end]
-    parts.append(_splits(outlines))
-    if any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines):
+    parts.append(splits(outlines))
+    grouped = any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines)
+    if grouped and not metric_name(metric).no_end:
         parts.append("best of each group of columns in bold")
     if published is not None and metric in published.tables:
-        parts.append(f"in brackets Table {published.tables[metric].number} of {published.short}")
+        parts.append(f"in brackets {published.tables[metric].place} of {published.short}")
     return "; ".join(parts) + "."
 
 
-def _splits(outlines: Sequence[Outline]) -> str:
+def splits(outlines: Sequence[Outline]) -> str:
+    """Over what the means are taken."""
     counts = {one.repetitions[row.name] for one in outlines for row in one.datasets}
     several = sorted(n for n in counts if n > 1)
     if not several:

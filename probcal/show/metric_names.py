@@ -13,20 +13,21 @@ class MetricName:
     short: str
     long: str
     larger_is_better: bool = False
-    of_the_data: bool = False
-    """Says nothing of the estimates."""
+    no_end: str = ""
+    """Why neither end is the better one, where it is not; no column is then the best."""
     decimals: int = DECIMALS
 
     @property
     def good_end(self) -> str:
-        if self.of_the_data:
-            return "of the data, whatever the estimates"
+        if self.no_end:
+            return self.no_end
         return "larger is better" if self.larger_is_better else "smaller is better"
 
     def best(self, numbers: list[float]) -> float:
         return max(numbers) if self.larger_is_better else min(numbers)
 
 
+_OF_THE_DATA = "of the data, whatever the estimates"
 # In the order of the tables of Langford & Zadrozny, section 5.
 _KNOWN = {
     "cxe": MetricName("CXE", "Cross entropy (bits)"),
@@ -37,14 +38,18 @@ _KNOWN = {
     "ks": MetricName("KS", "Kolmogorov-Smirnov calibration error"),
     "c_emp_p": MetricName("p(c_emp)", "P-value of c_emp if calibrated", larger_is_better=True),
     "l1": MetricName("l1", "Distance from the true probability (l1 error)"),
-    "l1_trivial": MetricName("l1 trivial", "l1 error of the frequency of labels as estimate", of_the_data=True),
-    "frequency": MetricName("freq", "Frequency of labels", of_the_data=True),
+    "l1_trivial": MetricName("l1 trivial", "l1 error of the frequency of labels as estimate", no_end=_OF_THE_DATA),
+    "frequency": MetricName("freq", "Frequency of labels", no_end=_OF_THE_DATA),
     "errors": MetricName("Errors", "Errors: rows whose likeliest class is not theirs", decimals=1),
     "log10_loss": MetricName("Loss", "Cumulative log loss (decimal logarithm)", decimals=1),
     "l2": MetricName("l2", "Distance from the true probability (root mean square)"),
     "l_max": MetricName("l max", "Distance from the true probability (largest)"),
-    "log10_martingale": MetricName("log10 S", "Martingale at the end (log10)", larger_is_better=True, decimals=1),
-    "crossings": MetricName("Crossings", "Pairs of thresholds whose boundaries cross", decimals=1),
+    "log10_martingale": MetricName(
+        "log10 S", "Martingale at the end (log10)", no_end="what each method gains over a base of its own", decimals=1
+    ),
+    "crossings": MetricName(
+        "Crossings", "Pairs of thresholds whose boundaries cross", no_end="of the classifiers behind it", decimals=1
+    ),
 }
 TABLES_1_TO_3 = ("cxe", "rms", "auc")
 

@@ -67,6 +67,8 @@ class Outline(_Part):
     name: str
     title: str
     metrics: list[str]
+    seed: int | None = None
+    """That of the experiment; a learner with a shared seed adds the number of the repetition, from 0."""
     paper: str | None = None
     datasets: list[Row]
     columns: list[Column]

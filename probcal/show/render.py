@@ -47,7 +47,8 @@ _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "∞": r"$\infty$", "±": r"$\pm$", "†": r"$\dagger$", "\N{EN DASH}": "--",
-    "…": r"\ldots{}", "[": "{[}", "*": "{*}",  # [ and * after the end of a line would be read as its options
+    "…": r"\ldots{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "[": "{[}", "*": "{*}",  # [ and * after the end of a line would be read as its options
 }  # fmt: skip
 
 

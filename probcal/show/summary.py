@@ -64,14 +64,19 @@ class Census:
     """Column -> how many of its results were made under another key than the last run's."""
 
 
-def planned_ids(outline: Outline, row: Row, column: Column) -> list[str]:
+def planned_ids(outline: Outline, row: Row, column: Column, seed: int | None = None) -> list[str]:
+    """``seed``: only the repetition that has it."""
     repetitions = range(0 if outline.skips(row, column) else outline.repetitions[row.name])
+    if seed is not None:
+        repetitions = [one for one in repetitions if outline.seed is not None and outline.seed + one == seed]
     return [cell_id(row.name, repetition, column.learner, column.method) for repetition in repetitions]
 
 
-def summarise(outline: Outline, results: Results, row: Row, column: Column, metric: str) -> Summary:
-    """Results of repetitions that the experiment no longer asks for are left out."""
-    ids = planned_ids(outline, row, column)
+def summarise(
+    outline: Outline, results: Results, row: Row, column: Column, metric: str, seed: int | None = None
+) -> Summary:
+    """Results of repetitions that the experiment no longer asks for are left out; ``seed``: all but one of that."""
+    ids = planned_ids(outline, row, column, seed)
     found = [results[one] for one in ids if one in results]
     done = [result.metrics.get(metric, math.nan) for result in found if result.status == "done"]
     values = tuple(value for value in done if not math.isnan(value))

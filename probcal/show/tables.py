@@ -7,6 +7,7 @@ from dataclasses import replace
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.paper.published import Published
 from probcal.show.best import best_methods
+from probcal.show.by_method import by_method, reads_by_method
 from probcal.show.calibration_tables import calibration_tables
 from probcal.show.grid import Grid
 from probcal.show.measured import measured
@@ -53,14 +54,17 @@ def _tidy(store: Store) -> str:
 
 
 def tables(store: Store) -> list[Grid]:
-    """CXE, RMS, AUC, the best methods, the other metrics, what calibration changed.
+    """CXE, RMS, AUC, the best methods, the other metrics, what calibration changed; raises as ``tables_text`` does.
 
-    The first says which cells are skipped. Raises as ``tables_text`` does.
+    Where a data set stands alone under many columns, one table of all metrics instead of those before the last. The
+    first table says which cells are skipped.
     """
     outline, results = Outline.of(store), store.results()
     published = _paper(outline)
     if published:
         outline = outline.titled(published.titles)
+    if reads_by_method(outline, published):
+        return [by_method(1, outline, results, published), *calibration_tables(2, outline, results, published)]
     grids = numbered(
         outline.metrics,
         lambda number, metric: measured(number, outline, results, metric, published),

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from probcal.check.drift import _distance
 from tests.check.changed import change, summary
 from tests.commands import probcal, refused
 
@@ -107,3 +108,10 @@ def test_garbage_in_place_of_accepted_numbers_is_one_sentence(accepted):
     (accepted.folder / "accepted.csv").write_bytes(bytes(range(128, 256)))
     said = refused("check", accepted.folder)
     assert said.endswith("accepted.csv: is no text in UTF-8; probcal check --accept writes it anew")
+
+
+@pytest.mark.parametrize(
+    ("metric", "now", "drifts"), [("errors", 4830, False), ("errors", 4880, True), ("log10_loss", 4830, False)]
+)
+def test_a_count_may_move_by_one_percent(metric, now, drifts):
+    assert (_distance(metric, [4814.0], [float(now)]) > 1) == drifts

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from probcal.contract import answers, faults, inputs, invariance, repeats, weights
-from tests.contract.sound import Around, Centres
+from probcal.contract import answers, faults, inputs, invariance, repeats, streams, weights
+from tests.contract.sound import Around, Centres, Counting
 
 BROKEN = {}
 
@@ -276,6 +276,18 @@ class DropsUnseenCategories(Around):
         if hasattr(X, "columns"):
             X = X.assign(colour=X["colour"].cat.remove_unused_categories())
         return super().fit(X, y, sample_weight)
+
+
+@caught_by(streams.no_estimate_of_a_stream_knows_its_own_label_or_a_later_one)
+class CountsItsOwnLabel(Counting):
+    def shares(self, mine):
+        return super().shares(mine) + 0.01 * mine
+
+
+@caught_by(streams.no_estimate_of_a_stream_knows_its_own_label_or_a_later_one)
+class CountsTheWholeStream(Counting):
+    def shares(self, mine):
+        return np.tile(mine.mean(axis=0), (len(mine), 1))
 
 
 @caught_by(faults.missing_labels_are_refused)

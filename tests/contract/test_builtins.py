@@ -27,6 +27,8 @@ ONLY_WITH_PROBABILITIES = {
     "probabilities_lie_within_0_and_1_and_sum_to_1",
     "the_predicted_label_is_the_likeliest",
 }
+ONLY_FOR_STREAMS = "no_estimate_of_a_stream_knows_its_own_label_or_a_later_one"
+LEARN_FROM_STREAMS = {"protected", "retrained"}
 ONLY_FOR_SEVERAL_CLASSES = {"three_classes_are_learned_or_refused_by_name"}
 MAY_NOT_APPLY = {
     **dict.fromkeys(LEARNERS, ONLY_FOR_METHODS),
@@ -45,6 +47,9 @@ def checks_of(name):
 def test_it_keeps_the_contract(name, promise):
     if name in NEEDS_WEKA and not find_spec("weka"):
         pytest.skip("needs probcal[weka]")
+    if promise.__name__ == ONLY_FOR_STREAMS and name not in LEARN_FROM_STREAMS:
+        assert checks_of(name)[promise].outcome().status == "does not apply"
+        return
     known = KEPT_BY_SCIKIT_LEARN_IN_PART.get((name, promise.__name__))
     outcome = checks_of(name)[promise].outcome()
     if known:
@@ -67,3 +72,15 @@ def test_a_method_keeps_the_contract_around_a_learner_that_takes_no_weights(name
 
 def test_a_method_that_learns_from_the_rows_asked_about_is_given_them():
     assert failures(component("probing", params={"discretisation": "transductive"}).estimator) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("retrained", {"every": 7}),
+        ("protected", {"delay": 3, "jump_rate": [0.1, 0.01], "passive_weight": 0.5}),
+        ("protected", {"calibrators": "cox", "start": "first", "every": 4}),
+    ],
+)
+def test_a_method_that_learns_from_a_stream_keeps_the_contract_under_other_settings(name, params):
+    assert failures(component(name, params=params).estimator) == {}

@@ -45,7 +45,7 @@ def test_a_failed_check_says_what_was_expected_what_came_and_what_to_do_and_ends
     assert printed[1] == (
         "failed          fit returns the estimator itself: expected self; fit returned None; end fit with `return self`"
     )
-    assert printed[-1] == f"{len(PROMISES) - 3} passed, 1 failed, 2 do not apply"
+    assert printed[-1] == f"{len(PROMISES) - 4} passed, 1 failed, 3 do not apply"
 
 
 def test_an_unforeseen_exception_is_a_failure_and_its_traceback_is_kept_for_verbose():

@@ -8,7 +8,7 @@ import pytest
 from probcal.contract import contract_checks
 from probcal.contract.suite import PROMISES
 from tests.contract.broken import BROKEN
-from tests.contract.sound import Around, Bootstrap, Centres
+from tests.contract.sound import Around, Bootstrap, Centres, Counting
 
 
 def tried(component):
@@ -18,7 +18,7 @@ def tried(component):
     return {name: outcome.reason for name, outcome in outcomes.items() if outcome.status == "failed"}
 
 
-@pytest.mark.parametrize("component", [Centres, Around, Bootstrap])
+@pytest.mark.parametrize("component", [Centres, Around, Bootstrap, Counting])
 def test_a_sound_component_passes_every_check(component):
     assert tried(component) == {}
 

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal, norm
 
+from probcal.config import find_config, read_experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.generators import generated
 from probcal.data.load import whereabouts
-from probcal.data.splits import repetitions_of, split_rows
+from probcal.data.splits import split_rows
 from probcal.errors import FileProblems
 
 TOY = read_card(find_card("gaussians"))
@@ -105,7 +106,8 @@ def test_the_growing_toys_differ_from_it_in_the_rows_to_train_on_alone():
 
 
 def test_drawn_rows_of_a_standard_split_are_drawn_in_every_repetition():
-    assert repetitions_of(TOY, 20) == 20
+    experiment = read_experiment(find_config("isoprobability"))
+    assert experiment.repetitions_of(TOY) == experiment.repeats == 20
     assert whereabouts(TOY) == "generated"
 
 
@@ -132,7 +134,7 @@ def test_a_card_that_does_not_fit_its_generator_is_refused(changes, message):
 @pytest.mark.parametrize(
     ("generator", "message"),
     [
-        ("{kind: gausians}", 'generator.kind must be "documents" or "gaussians", not \'gausians\'; did you mean'),
+        ("{kind: gausians}", 'must be "documents" or "gaussians" or "stream", not \'gausians\'; did you mean'),
         ("{rows_per_class: 3}", 'the key "generator.kind" is missing'),
         ("{kind: gaussians, rows_of_class: 4}", 'unknown key "rows_of_class"; did you mean "rows_per_class"?'),
         ("{kind: documents, rows: 4}", 'unknown key "rows" (known here: documents, exponent, kind'),

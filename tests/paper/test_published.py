@@ -23,6 +23,18 @@ def test_a_paper_may_print_means_of_runs_with_their_spread():
     assert (table.runs, table.decimals, table.rounding) == (5, 4, 0.00005)
 
 
+def test_numbers_may_be_those_of_a_run_of_the_authors_and_not_all_columns_have_one():
+    paper = Published.read("vovk-petej-gammerman-2021")
+    errors = paper.tables["errors"]
+    assert errors.numbers == {
+        ("bank-marketing", "forest", "base"): 4814,
+        ("bank-marketing", "forest", "slipped-0.01"): 4433,
+    }
+    assert (errors.place, errors.number, errors.seed) == ("the authors' notebook", None, 2021)
+    assert [paper.tells(one) for one in paper.claims if one.label == "slipped-gains-log-s-at-.01"] == [True]
+    assert [paper.tells(one) for one in paper.claims if one.label == "simple-gains-log-s"] == [False]
+
+
 def every_cell(paper):
     return itertools.product(paper.titles, paper.columns.values())
 

@@ -1,0 +1,171 @@
+"""How fast the Jumpers are, in one run: python benchmarks/protection.py [-o FILE]
+
+The stream has the length of Bank Marketing's test rows, 35,211, and five calibrators. Every figure is CPU seconds,
+since on a shared machine wall time says more about the neighbours, and the median of several runs in turn. PyPI's
+protected-classification runs once, for two minutes, where it is installed; it is another algorithm (15 calibrators at
+three jump rates, the Brier game), so a row of the Composite Jumper (9 at three jump rates) stands beside it. Below: one
+million steps. Exit code 1 where a target is missed. Takes four minutes.
+
+    python benchmarks/protection.py               # results/protection-speed.md
+    python benchmarks/protection.py -o -          # to the screen only
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tabulate import tabulate
+
+from probcal import CompositeJumper, SimpleJumper
+
+STEPS, MILLION = 35_211, 1_000_000
+RUNS = 9
+AT_LEAST = {"a plain loop over numpy arrays": 20, "protected-classification": 200}
+MOST_GROWTH = 0.1  # MB
+SAME = 1e-12
+
+
+def main() -> None:
+    out = arguments().out
+    p, y = stream(STEPS)
+    rows = list(zip(p.tolist(), y.tolist(), strict=True))
+    timed: dict[str, Callable[[], Any]] = {
+        "a plain loop over numpy arrays": lambda: plain_loop(p, y),
+        "predict_one and learn_one": lambda: one_by_one(SimpleJumper(), rows),
+        "protect": lambda: SimpleJumper().protect(p, y),
+        "CompositeJumper, protect": lambda: CompositeJumper().protect(p, y),
+    }
+    seconds = medians(timed)
+    theirs = protected_classification(p, y)
+    if theirs is not None:
+        seconds["protected-classification"] = theirs
+    difference = float(np.abs(SimpleJumper().protect(p, y)[0] / plain_loop(p, y) - 1).max())
+    lines, missed = speed(seconds)
+    text = (
+        f"{STEPS:,} steps, medians of {RUNS} runs; `protect` is within {difference:.1e} of the plain loop,"
+        " relatively.\n\n"
+        + tabulate(lines, ["", "CPU seconds", "a step", "times protect", "target", ""], tablefmt="github")
+    )
+    million, grown = a_million_steps()
+    text += "\n\nOne million steps:\n\n" + tabulate(
+        million, ["", "CPU seconds", "most memory, MB", "target", ""], tablefmt="github"
+    )
+    if theirs is None:
+        text += "\n\nprotected-classification is left out: it is not installed."
+    print(text)
+    if out != "-":
+        Path(out).parent.mkdir(parents=True, exist_ok=True)
+        Path(out).write_text(f"Written by `python benchmarks/protection.py`.\n\n{text}\n", encoding="utf-8")
+    sys.exit(1 if missed or grown > MOST_GROWTH or difference > SAME else 0)
+
+
+def arguments() -> argparse.Namespace:
+    about, _, more = __doc__.partition("\n\n")
+    parser = argparse.ArgumentParser(
+        description=about.partition(":")[0] + ".", epilog=more, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("-o", "--out", default="results/protection-speed.md", metavar="FILE", help="(%(default)s)")
+    return parser.parse_args()
+
+
+def stream(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Base estimates that become too high."""
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.01, 0.99, n)
+    return p, (rng.random(n) < p ** np.linspace(1, 2, n)).astype(int)
+
+
+def medians(timed: dict[str, Callable[[], Any]]) -> dict[str, float]:
+    found: dict[str, list[float]] = {name: [] for name in timed}
+    for _ in range(RUNS):  # in turn, so that what else the machine does meets all alike
+        for name, call in timed.items():
+            found[name].append(elapsed(call))
+    return {name: statistics.median(one) for name, one in found.items()}
+
+
+def elapsed(call: Callable[[], Any]) -> float:
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def plain_loop(p: np.ndarray, y: np.ndarray, jump_rate: float = 0.01) -> np.ndarray:
+    """Algorithm 1, a numpy array of calibrators at every step."""
+    eps = np.array([-1, -0.5, 0, 0.5, 1])
+    capital, estimates = np.ones(len(eps)), np.empty(len(p))
+    for n in range(len(p)):
+        capital = capital / capital.sum()
+        capital = (1 - jump_rate) * capital + jump_rate / len(eps)
+        values = p[n] + eps * p[n] * (1 - p[n])
+        estimates[n] = values @ capital
+        capital = capital * (values if y[n] else 1 - values)
+    return estimates
+
+
+def one_by_one(jumper: SimpleJumper, rows: Iterable[tuple[float, int]]) -> None:
+    for p, y in rows:
+        jumper.predict_one(p)
+        jumper.learn_one(p, y)
+
+
+def protected_classification(p: np.ndarray, y: np.ndarray) -> float | None:
+    """None where it is not installed."""
+    try:
+        from protected_classification import ProtectedClassification
+    except ImportError:
+        return None
+    both = np.column_stack([1 - p, p])
+    return elapsed(lambda: ProtectedClassification().predict_proba(test_probs=both, y=y))
+
+
+def speed(seconds: dict[str, float]) -> tuple[list[list[str]], bool]:
+    lines, missed = [], False
+    for name, one in seconds.items():
+        ratio, least = one / seconds["protect"], AT_LEAST.get(name)
+        verdict = "" if least is None else "holds" if ratio >= least else "MISSED"
+        missed |= verdict == "MISSED"
+        target = "" if least is None else f">= {least}"
+        lines.append([name, f"{one:.4f}", f"{one / STEPS * 1e6:.2f} us", f"{ratio:.1f}", target, verdict])
+    return lines, missed
+
+
+def a_million_steps() -> tuple[list[list[str]], float]:
+    """Timed and then once more under ``tracemalloc``; the MB that the stream takes are the ones that count."""
+    p, y = stream(MILLION)
+    jumper = SimpleJumper()
+    one_by_one(jumper, pairs(p[:1000], y[:1000]))
+    streamed = elapsed(lambda: one_by_one(jumper, pairs(p, y)))
+    grown = traced(lambda: one_by_one(jumper, pairs(p, y)))
+    at_once = elapsed(lambda: SimpleJumper().protect(p, y))
+    beyond = traced(lambda: SimpleJumper().protect(p, y)) - 2 * p.nbytes / 1e6
+    verdict = "holds" if grown <= MOST_GROWTH else "MISSED"
+    lines = [
+        ["predict_one and learn_one", f"{streamed:.2f}", f"{grown:.3f}", f"<= {MOST_GROWTH:g}", verdict],
+        ["protect, beyond its answers", f"{at_once:.2f}", f"{beyond:.1f}", "", ""],
+    ]
+    return lines, grown
+
+
+def pairs(p: np.ndarray, y: np.ndarray) -> Iterator[tuple[float, int]]:
+    return ((float(a), int(b)) for a, b in zip(p, y, strict=True))
+
+
+def traced(call: Callable[[], Any]) -> float:
+    """The most memory in MB that was taken at a time."""
+    tracemalloc.start()
+    call()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return most / 1e6
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The picture of kept curves: log10 S along the test rows on the left, ROC curves on the right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from probcal.show.drawing import COLOURS, PANEL, titled_figure
+from probcal.show.kept_curves import KeptCurve, Panels
+
+_GREY = "#555555"
+_SIZE = 1.25 * PANEL[0], 1.4 * PANEL[1]
+"""Inches: names of lines stand within a panel."""
+
+
+def kept_figure(title: str, panels: Sequence[Panels]) -> Figure:
+    """The figure, drawn under the settings of matplotlib as they are; a kind of curve that is nowhere has no panel."""
+    kinds = [_martingales] if any(one.martingales for one in panels) else []
+    kinds += [_rocs] if any(one.rocs for one in panels) else []
+    methods = list(dict.fromkeys(curve.method for one in panels for curve in (*one.rocs, *one.martingales)))
+    colours = {method: COLOURS[index % len(COLOURS)] for index, method in enumerate(methods)}
+    figure = titled_figure(title, len(kinds) * _SIZE[0], len(panels) * _SIZE[1])
+    several = len({one.row.name for one in panels}) > 1
+    for one, line_of_axes in zip(panels, figure.subplots(len(panels), len(kinds), squeeze=False), strict=True):
+        for draw, axes in zip(kinds, line_of_axes, strict=True):
+            draw(axes, one, colours)
+            axes.spines[["top", "right"]].set_visible(False)
+            if several:
+                axes.set_title(one.row.title)
+    figure.supxlabel("the first repetition alone", fontsize="small", color=_GREY)
+    return figure
+
+
+def _martingales(axes: Axes, panels: Panels, colours: dict[tuple[str, str], str]) -> None:
+    for curve in panels.martingales:
+        axes.plot(curve.x, curve.y, color=colours[curve.method], linewidth=1.2, label=curve.column.label)
+    axes.axhline(0, color=_GREY, linewidth=0.6, zorder=0)
+    axes.margins(x=0)
+    axes.set_xlabel("Test row")
+    axes.set_ylabel("log10 of the martingale")
+    if panels.martingales:
+        axes.legend(loc="upper left", frameon=False, fontsize="small")
+
+
+def _rocs(axes: Axes, panels: Panels, colours: dict[tuple[str, str], str]) -> None:
+    axes.axline((0, 0), slope=1, color=_GREY, linewidth=0.6, zorder=0)
+    for curve in panels.rocs:
+        own = curve.column.method.partition(".")[2] in (panels.variant, "")
+        axes.plot(
+            curve.x, curve.y, "-" if own else ":", color=colours[curve.method], linewidth=1.2, label=_with_auc(curve)
+        )
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    axes.set_aspect("equal")
+    axes.set_xlabel("Share of negative rows called positive")
+    axes.set_ylabel("Share of positive rows called so")
+    if panels.rocs:
+        axes.legend(loc="lower right", frameon=False, fontsize="x-small", borderaxespad=0.2)
+
+
+def _with_auc(curve: KeptCurve) -> str:
+    return curve.column.label + ("" if math.isnan(curve.auc) else f", AUC {curve.auc:.3f}")

@@ -1,0 +1,181 @@
+"""Streams whose law changes: labels follow the known probabilities all along, cards, and a seed gives the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import logit
+
+from probcal.config import read_experiment
+from probcal.data.card import Card, find_card, read_card
+from probcal.data.generators import generated
+from probcal.data.load import whereabouts
+from probcal.data.splits import split_rows
+from probcal.errors import FileProblems
+
+KINDS = ("none", "sudden", "drift", "recurring", "turned", "adversarial")
+N_TRAIN, N_TEST, WEIGHTS = 100, 60, [1, -0.5]
+OTHER = {"intercept": 2, "slope": -1}
+
+
+def card(change=None, rows=160, columns=2, split=None, task="binary", **generator):
+    parameters = {"train_rows": N_TRAIN, "test_rows": N_TEST, "weights": WEIGHTS, "intercept": 0.5, "correlation": 0.3}
+    return Card(
+        name="small",
+        title="Small",
+        task=task,
+        columns={"a": "numeric", "b": "numeric", "label": "target"},
+        split=split or {"kind": "chronological", "train": N_TRAIN},
+        expect={"rows": rows, "columns": columns},
+        generator={"kind": "stream", **parameters, "change": change or {"kind": "none"}, **generator},
+        **({"positive": "1"} if task == "binary" else {}),
+    )
+
+
+def shipped(kind):
+    return read_card(find_card(f"stream-{kind}"))
+
+
+def law(change):
+    """(intercept, slope) of each test row: what its log-odds are made of."""
+    made = generated(card(change), seed=3)
+    signal = made.X.to_numpy() @ WEIGHTS
+    log_odds = logit(made.truth)
+    assert log_odds[:N_TRAIN] == pytest.approx(0.5 + signal[:N_TRAIN], abs=1e-9)  # whatever comes later
+    return signal[N_TRAIN:], log_odds[N_TRAIN:]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_come_as_often_as_the_known_probabilities_say_in_every_block_of_time(kind):
+    made = generated(shipped(kind), seed=1)
+    of_low = made.truth < np.median(made.truth)
+    for part in np.array_split(np.arange(len(made.y)), 24):  # 500 rows each
+        for rows in (part[of_low[part]], part[~of_low[part]]):
+            spread = np.sqrt((made.truth[rows] * (1 - made.truth[rows])).sum())
+            assert abs(made.y[rows].sum() - made.truth[rows].sum()) <= 4.5 * spread
+
+
+def test_the_inputs_are_as_stated_and_do_not_change():
+    made = generated(shipped("sudden"), seed=1)
+    for part in np.array_split(made.X.to_numpy(), 4):  # 3,000 rows: means have an sd of .018
+        assert part.mean(axis=0) == pytest.approx(0, abs=0.08)
+        assert np.cov(part.T) == pytest.approx(np.full((4, 4), 0.6) + 0.4 * np.eye(4), abs=0.11)
+
+
+def test_without_a_change_the_law_of_the_training_rows_holds_for_ever():
+    signal, log_odds = law({"kind": "none"})
+    assert log_odds == pytest.approx(0.5 + signal, abs=1e-9)
+
+
+def test_a_sudden_change_is_complete_at_its_row():
+    signal, log_odds = law({"kind": "sudden", "at": 20, **OTHER})
+    assert log_odds[:20] == pytest.approx(0.5 + signal[:20], abs=1e-9)
+    assert log_odds[20:] == pytest.approx(2 - signal[20:], abs=1e-9)
+
+
+def test_a_drift_goes_in_equal_steps_to_the_last_row():
+    signal, log_odds = law({"kind": "drift", "at": 20, **OTHER})
+    assert log_odds[:20] == pytest.approx(0.5 + signal[:20], abs=1e-9)
+    assert log_odds[39] == pytest.approx(1.25, abs=1e-9)  # half of the 40 rows of the drift: intercept 1.25, slope 0
+    assert log_odds[-1] == pytest.approx(2 - signal[-1], abs=1e-9)
+    share = np.arange(1, 41) / 40
+    assert log_odds[20:] == pytest.approx(0.5 + 1.5 * share + (1 - 2 * share) * signal[20:], abs=1e-9)
+
+
+def test_a_recurring_change_comes_and_goes():
+    signal, log_odds = law({"kind": "recurring", "at": 5, "every": 10, **OTHER})
+    other = np.isin(np.arange(N_TEST), [*range(5, 15), *range(25, 35), *range(45, 55)])
+    assert log_odds == pytest.approx(np.where(other, 2 - signal, 0.5 + signal), abs=1e-9)
+
+
+def test_the_adversary_gives_the_label_that_the_first_law_holds_to_be_less_likely():
+    made = generated(card({"kind": "adversarial", "at": 20}), seed=3)
+    likelier = 0.5 + made.X.to_numpy() @ WEIGHTS > 0
+    later = slice(N_TRAIN + 20, None)
+    assert np.array_equal(made.y[later], ~likelier[later])
+    assert np.array_equal(made.truth[later], made.y[later])
+    assert made.truth[: N_TRAIN + 20].min() > 0 and made.truth[: N_TRAIN + 20].max() < 1
+
+
+def test_a_change_moves_nothing_before_it():
+    changes = ({"kind": "none"}, {"kind": "sudden", "at": 20, **OTHER}, {"kind": "adversarial", "at": 20})
+    first, *others = (generated(card(change), seed=5) for change in changes)
+    for other in others:
+        pd.testing.assert_frame_equal(first.X, other.X, check_exact=True)
+        assert np.array_equal(first.y[: N_TRAIN + 20], other.y[: N_TRAIN + 20])
+        assert not np.array_equal(first.y, other.y)
+
+
+def test_a_seed_draws_the_same_rows_for_ever():
+    # any other outcome makes every stored result a result of other rows; the last bits are the machine's
+    made = generated(card({"kind": "drift", "at": 0, **OTHER}), seed=7)
+    digest = hashlib.sha256(made.X.to_numpy().round(9).tobytes() + made.y.tobytes())
+    assert digest.hexdigest()[:16] == "ca5021d95b9119c2"
+
+
+def test_another_seed_draws_other_rows():
+    one, same, other = (generated(shipped("drift"), seed) for seed in (7, 7, 8))
+    pd.testing.assert_frame_equal(one.X, same.X, check_exact=True)
+    assert np.array_equal(one.y, same.y) and np.array_equal(one.truth, same.truth)
+    assert not np.array_equal(one.y, other.y)
+
+
+def test_the_shipped_streams_differ_in_their_change_alone():
+    first = shipped("none")
+    for kind in KINDS[1:]:
+        other = shipped(kind)
+        assert other.generator.model_copy(update={"change": first.generator.change}) == first.generator
+        assert (other.columns, other.split, other.expect) == (first.columns, first.split, first.expect)
+    train, test = split_rows(first, 12_000, 3, 0)
+    assert (train[0], train[-1], test[0], test[-1]) == (0, 1999, 2000, 11_999)
+
+
+def test_a_stream_is_drawn_in_every_repetition():
+    experiment = read_experiment(Path(__file__).parents[2] / "configs" / "protection-simulated.yaml")
+    assert {experiment.repetitions_of(card) for card in experiment.cards} == {20}
+    assert whereabouts(shipped("none")) == "generated"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"task": "multilabel"}, 'a row of a stream is of one of two classes; write "task: binary"'),
+        ({"rows": 150}, "makes 160 rows, the card expects 150"),
+        ({"columns": 1}, "makes 2 columns, the card expects 1"),
+        ({"split": {"kind": "chronological", "train": 90}}, "write split: {kind: chronological, train: 100}"),
+        ({"split": {"kind": "holdout", "train_fraction": 0.5}}, "write split: {kind: chronological, train: 100}"),
+        ({"change": {"kind": "adversarial", "at": 60}}, "change: at must be below test_rows, 60, not 60"),
+        ({"test_rows": 10**9}, r"rows x columns is 2e\+09, and more than"),
+    ],
+)
+def test_a_card_that_does_not_fit_its_stream_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        card(**changes)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("kind: sudden", "kind: suden", 13, "generator.change.kind must be"),
+        ("at: 2500", "at: 2500, evry: 3", 13, 'unknown key "evry" (known here: at, intercept, kind, slope)'),
+        ("at: 2500", "at: 2.5", 13, "generator.change.at must be a whole number"),
+        ("at: 2500, ", "", 13, 'the key "generator.change.at" is missing'),
+        ("slope: 1", "slope: steep", 13, "generator.change.slope must be a number"),
+        ("at: 2500", "at: 10000", 6, "change: at must be below test_rows, 10000, not 10000"),
+        ("correlation: 0.6", "correlation: 1", 12, "generator.correlation must be"),
+        ("kind: stream", "kind: steam", 6, "generator.kind must be"),
+    ],
+)
+def test_a_wrong_key_of_a_card_is_told_with_its_line(tmp_path, old, new, line, message):
+    text = find_card("stream-sudden").read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path = tmp_path / "stream-sudden.yaml"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    with pytest.raises(FileProblems) as caught:
+        read_card(path)
+    [problem] = caught.value.problems
+    assert problem.line == line and problem.message.startswith(message)

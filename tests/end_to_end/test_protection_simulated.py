@@ -1,0 +1,68 @@
+"""Protection of simulated streams, as the committed results and their page have it."""
+
+import re
+import statistics
+from pathlib import Path
+
+import pytest
+
+from probcal.store import Store, cell_id
+from tests.commands import probcal
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results" / "protection-simulated"
+GAINS = (RESULTS / "gains.md").read_text(encoding="utf-8")
+LEARNERS = {"Log": "logistic", "NB": "nb"}
+
+
+def of_gains(title):
+    """Row name -> its cells, of the table under ``title``."""
+    table = GAINS.split(f"**{title}**\n\n")[1].split("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    return {row[0]: row[1:] for row in rows[2:]}
+
+
+def test_the_committed_table_is_that_of_the_committed_cells():
+    assert (RESULTS / "tables.md").read_text(encoding="utf-8") == probcal("table", RESULTS).stdout
+
+
+@pytest.mark.parametrize("label", LEARNERS)
+def test_the_gains_are_those_of_the_committed_cells(label):
+    results = Store(RESULTS).results()
+    for title, row in of_gains(f"{label}, all test rows").items():
+        names = {"ranking turned": "turned", "adversarial labels": "adversarial", "no change": "none"}
+        stream = "stream-" + names.get(title, re.split(" change", title)[0].removeprefix("slow "))
+        for method, told in zip(("jumper", "composite", "retrained"), row, strict=False):
+            losses = [
+                [results[cell_id(stream, repetition, LEARNERS[label], one)].metrics["log10_loss"] / 10
+                 for repetition in range(20)]
+                for one in ("base", method)
+            ]  # fmt: skip
+            gains = [base - loss for base, loss in zip(*losses, strict=True)]
+            assert told == f"{statistics.fmean(gains):+.1f} ± {statistics.stdev(gains):.1f}"
+
+
+def test_what_a_jumper_gains_is_its_martingale():
+    results = Store(RESULTS).results()
+    protected = [one for one in results.values() if one.method in ("jumper", "composite")]
+    assert len(protected) == 480
+    for one in protected:
+        base = results[cell_id(one.dataset, one.repetition, one.learner, "base")]
+        gain = base.metrics["log10_loss"] - one.metrics["log10_loss"]
+        assert gain == pytest.approx(one.metrics["log10_martingale"], rel=1e-9, abs=1e-9)
+
+
+def test_the_first_draw_of_every_stream_has_a_curve_that_ends_where_the_martingale_does():
+    drawn = [one for one in Store(RESULTS).results().values() if one.curves]
+    assert len(drawn) == 24  # 6 streams, 2 learners, 2 jumpers
+    for one in drawn:
+        [line] = one.curves["martingale"]
+        assert (line["x"][0], line["x"][-1]) == (0, 10_000)
+        assert line["y"][-1] == pytest.approx(one.metrics["log10_martingale"], abs=1e-4)
+
+
+def test_the_page_shows_the_tables_of_gains():
+    page = (ROOT / "docs" / "protection-simulated.md").read_text(encoding="utf-8")
+    a_gain = re.compile(r"\| [+-]\d+\.\d")
+    shown, known = ({line for line in text.splitlines() if a_gain.search(line)} for text in (page, GAINS))
+    assert len(shown) == 36 and shown <= known  # four tables of 6 streams, 8 periods, 4 kinds of labels

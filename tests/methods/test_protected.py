@@ -1,0 +1,160 @@
+"""A learner whose estimates of a stream are protected."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal.methods.protected import ProtectedClassifier
+from probcal.protection import CompositeJumper, SimpleJumper
+
+
+def stream(n_classes=2, n=400):
+    """Labels 0, 1, ...; after the first 100 rows the last class becomes far more frequent."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(n, 2))
+    score = X[:, 0] + rng.logistic(size=n) + np.where(np.arange(n) < 100, 0, 2)
+    return X, np.digitize(score, np.linspace(-1, 1, n_classes - 1) if n_classes > 2 else [0])
+
+
+def fitted(method, X, y):
+    return method.fit(X[:100], y[:100])
+
+
+def test_estimates_are_those_of_the_simple_jumper_on_the_truncated_base():
+    X, y = stream()
+    method = fitted(ProtectedClassifier(GaussianNB(), jump_rate=0.05, truncation=0.1), X, y)
+    p = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
+    expected, log10_s = SimpleJumper(jump_rate=0.05, truncation=0.1).protect(p, y[100:])
+    found = method.predict_proba_online(X[100:], y[100:])
+    assert found[:, 1].tolist() == expected.tolist()
+    assert np.abs(found.sum(axis=1) - 1).max() < 1e-15
+    assert method.log10_martingale_.tolist() == log10_s.tolist()
+
+
+@pytest.mark.parametrize("calibrators", ["cox", "cox_slipped", "quadratic"])
+def test_several_jump_rates_make_a_composite_jumper(calibrators):
+    X, y = stream()
+    method = ProtectedClassifier(
+        GaussianNB(), calibrators=calibrators, jump_rate=[0.01, 0.001], passive_weight=0.5, start="first"
+    )
+    base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
+    expected, _ = CompositeJumper(calibrators, [0.01, 0.001], 0.5, "first", 0.01).protect(base, y[100:])
+    assert fitted(method, X, y).predict_proba_online(X[100:], y[100:])[:, 1].tolist() == expected.tolist()
+
+
+def test_one_jump_rate_with_a_passive_weight_is_a_composite_jumper_too():
+    X, y = stream()
+    method = fitted(ProtectedClassifier(GaussianNB(), jump_rate=0.01, passive_weight=0.25), X, y)
+    method.predict_proba_online(X[100:], 1 - y[100:])
+    assert method.log10_martingale_.min() >= np.log10(0.25)
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], [False, True], [-3.0, 7.0], [10, 2000]])
+def test_labels_of_any_kind_give_the_same_estimates(names):
+    X, y = stream()
+    expected = fitted(ProtectedClassifier(GaussianNB()), X, y).predict_proba_online(X[100:], y[100:])
+    named = np.array(names)[y]
+    found = fitted(ProtectedClassifier(GaussianNB()), X, named).predict_proba_online(X[100:], named[100:])
+    assert found.tolist() == expected.tolist()
+
+
+def test_three_classes_have_a_column_each():
+    X, y = stream(3)
+    method = fitted(ProtectedClassifier(GaussianNB()), X, y)
+    found = method.predict_proba_online(X[100:], y[100:])
+    expected, _ = SimpleJumper(truncation=0.01).protect(
+        GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:]), y[100:]
+    )
+    assert found.shape == (300, 3) and np.abs(found.sum(axis=1) - 1).max() < 1e-12
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("feedback", [{"delay": 20}, {"every": 5}])
+def test_feedback_may_be_late_or_rare(feedback):
+    X, y = stream()
+    base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
+    expected, _ = SimpleJumper(truncation=0.01).protect(base, y[100:], **feedback)
+    found = fitted(ProtectedClassifier(GaussianNB(), **feedback), X, y).predict_proba_online(X[100:], y[100:])
+    assert found[:, 1].tolist() == expected.tolist()
+
+
+def test_without_labels_the_estimates_are_the_bases_own_truncated():
+    X, y = stream()
+    method = fitted(ProtectedClassifier(GaussianNB(), truncation=0.2), X, y)
+    expected = GaussianNB().fit(X[:100], y[:100]).predict_proba(X).clip(0.2, 0.8)
+    assert method.predict_proba(X)[:, 1].tolist() == expected[:, 1].tolist()
+
+
+def test_estimates_of_0_and_1_may_be_left_where_no_label_comes_that_is_impossible():
+    X, y = stream()
+    certain = ProtectedClassifier(DecisionTreeClassifier(random_state=0), truncation=None)
+    assert set(fitted(certain, X, y).predict_proba(X)[:, 1].tolist()) == {0.0, 1.0}
+    assert certain.predict_proba_online(X[:100], y[:100])[:, 1] == pytest.approx(y[:100], abs=1e-12)
+    with pytest.raises(ValueError, match="impossible"):
+        certain.predict_proba_online(X[100:], y[100:])
+
+
+def test_a_stream_leaves_the_fitted_classifier_as_it_was():
+    X, y = stream()
+    method = fitted(ProtectedClassifier(GaussianNB()), X, y)
+    before = method.predict_proba(X).tolist()
+    once, twice = (method.predict_proba_online(X[100:], y[100:]).tolist() for _ in range(2))
+    assert once == twice and method.predict_proba(X).tolist() == before
+
+
+@pytest.mark.parametrize(
+    ("settings", "n_classes"),
+    [({}, 2), ({"jump_rate": [0.1, 0.01], "passive_weight": 0.5, "calibrators": "cox"}, 2), ({"truncation": 0.2}, 3)],
+)
+def test_what_is_gained_in_log10_loss_is_the_martingale(settings, n_classes):
+    X, y = stream(n_classes)
+    method = fitted(ProtectedClassifier(GaussianNB(), **settings), X, y)
+    base, protected = method.predict_proba(X[100:]), method.predict_proba_online(X[100:], y[100:])
+    base_loss, loss = (-np.log10(p[np.arange(300), y[100:]]).sum() for p in (base, protected))
+    measured = method.measures(X[100:])["log10_martingale"]
+    assert measured > 1
+    assert base_loss - loss == pytest.approx(measured, rel=1e-9)
+
+
+def test_the_curve_runs_from_0_to_the_end_of_the_stream_in_at_most_400_points():
+    X, y = stream(n=1_100)
+    method = fitted(ProtectedClassifier(GaussianNB()), X, y)
+    method.predict_proba_online(X[100:], y[100:])
+    [curve] = method.curves(X[100:])["martingale"]
+    assert (curve["x"][0], curve["y"][0], curve["x"][-1], len(curve["x"])) == (0, 0, 1_000, 400)
+    after = np.concatenate([[0], method.log10_martingale_])
+    assert curve["y"] == pytest.approx(after[curve["x"]].tolist(), abs=5.1e-5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"jump_rate": 0}, "jump rate"),
+        ({"jump_rate": [0.1, 2]}, "jump rate"),
+        ({"passive_weight": 1}, "passive_weight"),
+        ({"truncation": 0.5}, "truncation"),
+        ({"start": "last"}, "start"),
+        ({"calibrators": "cubic"}, "calibrators"),
+        ({"delay": -1}, "delay"),
+        ({"every": 0}, "every"),
+    ],
+)
+def test_parameters_that_are_none_are_refused_by_fit(parameters, message):
+    X, y = stream()
+    with pytest.raises(ValueError, match=message):
+        ProtectedClassifier(LogisticRegression(), **parameters).fit(X, y)
+
+
+def test_calibrators_for_two_classes_are_refused_for_three_before_any_stream():
+    X, y = stream(3)
+    with pytest.raises(ValueError, match="Cox calibrators are for two classes"):
+        ProtectedClassifier(GaussianNB(), calibrators="cox").fit(X, y)
+
+
+@pytest.mark.parametrize("labels", [["maybe"] * 300, [0, 1]])
+def test_labels_that_are_none_of_the_training_rows_are_refused(labels):
+    X, y = stream()
+    with pytest.raises(ValueError, match="y "):
+        fitted(ProtectedClassifier(GaussianNB()), X, y).predict_proba_online(X[100:], labels)

@@ -1,0 +1,94 @@
+"""What the families of calibrating functions do to an estimate."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from streams import quick
+
+from probcal import SimpleJumper
+from probcal.protection import Cox, Quadratic
+from probcal.protection.calibrators import FAMILIES
+
+EACH = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+
+
+def test_the_quadratic_ones_are_those_of_the_poster():
+    # p (1 - p) = .16 at p = .2
+    assert FAMILIES["quadratic"].apply_one(0.2) == pytest.approx([0.2, 0.36, 0.04, 0.28, 0.12], abs=1e-15)
+    assert sorted(FAMILIES["quadratic"].eps) == [-1, -0.5, 0, 0.5, 1]
+
+
+def test_the_nine_of_cox():
+    # odds of .2 are 1/4, to the powers 1, 1/2, 2 : 1/4, 1/2, 1/16; times e^0, e^1, e^-1, the first fastest
+    odds = [odds * math.exp(a) for odds in (1 / 4, 1 / 2, 1 / 16) for a in (0, 1, -1)]
+    assert FAMILIES["cox"].apply_one(0.2) == pytest.approx([one / (1 + one) for one in odds], rel=1e-14)
+
+
+def test_the_slipped_nine_take_places_for_values():
+    # a and b are the places 0, 1, 2: odds 1, 1/4, 1/16 times e^0, e^1, e^2; the first of them is the constant 1/2
+    odds = [odds * math.exp(a) for odds in (1, 1 / 4, 1 / 16) for a in (0, 1, 2)]
+    assert FAMILIES["cox_slipped"].apply_one(0.2) == pytest.approx([one / (1 + one) for one in odds], rel=1e-14)
+    assert FAMILIES["cox_slipped"].apply_one(0.9)[0] == 0.5
+
+
+@EACH
+@quick
+@given(p=st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_they_stay_probabilities_and_are_the_same_one_by_one(family, p):
+    values = family.apply(np.array(p))
+    assert ((values >= 0) & (values <= 1)).all()
+    assert values == pytest.approx(np.array([family.apply_one(one) for one in p]), rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ["quadratic", "cox"])
+def test_the_first_is_the_identity(name):
+    p = np.linspace(0, 1, 101)
+    assert FAMILIES[name].apply(p)[:, 0] == pytest.approx(p, abs=1e-15)
+
+
+def test_on_the_simplex_of_two_classes_they_are_those_of_two_classes():
+    # class 1 at +eps is f_eps of P(y = 1), and class 0 at +eps is f_-eps of it
+    p = np.linspace(0, 1, 21)
+    on_simplex = Quadratic().apply(np.column_stack([1 - p, p]))
+    of_two = dict(zip(Quadratic().eps, Quadratic().apply(p).T, strict=True))
+    expected = [of_two[0]] + [of_two[sign * eps] for eps in (1, -1, 0.5, -0.5) for sign in (-1, 1)]
+    assert on_simplex[:, :, 1] == pytest.approx(np.array(expected).T, abs=1e-15)
+
+
+@quick
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=6).filter(lambda one: sum(one) > 0.01))
+def test_on_the_simplex_they_stay_there(weights):
+    p = np.array([weights]) / sum(weights)
+    values = Quadratic().apply(p)
+    assert values.shape == (1, 1 + 4 * len(weights), len(weights))
+    assert (values >= -1e-16).all()
+    assert values.sum(axis=2) == pytest.approx(1, abs=1e-12)
+    assert np.array_equal(values[:, 0], p)
+
+
+def test_functions_of_the_users_own_do_as_well():
+    p, y = np.linspace(0.1, 0.9, 50), np.arange(50) % 2
+    own = SimpleJumper([lambda p: p, lambda p: p + p * (1 - p), lambda p: p - p * (1 - p)])
+    named = SimpleJumper(Quadratic((0, 1, -1)))
+    assert own.protect(p, y)[0] == pytest.approx(named.protect(p, y)[0], rel=1e-14)
+    assert own.predict_one(0.3) == pytest.approx(named.predict_one(0.3), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: SimpleJumper("quadratik"), "no calibrators 'quadratik'; did you mean \"quadratic\""),
+        (lambda: SimpleJumper([]), "a name, a family or a list of functions"),
+        (lambda: SimpleJumper(["cox"]), "a name, a family or a list of functions"),
+        (lambda: Quadratic((0, 2)), r"within \[-1, 1\]"),
+        (lambda: Cox(((0, -1),)), "b not negative"),
+        (lambda: SimpleJumper([lambda p: p, lambda p: p[:1]]).protect([0.1, 0.2], [0, 1]), "calibrator 1"),
+        (lambda: SimpleJumper("cox").predict_one([0.1, 0.2, 0.7]), "for two classes"),
+    ],
+)
+def test_what_is_no_family_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,155 @@
+"""predict_one and learn_one give what protect gives, and no estimate knows a label too early."""
+
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+from streams import drifting, one_by_one
+
+from probcal import CompositeJumper, SimpleJumper
+
+JUMPERS = pytest.mark.parametrize(
+    "make",
+    [SimpleJumper, lambda: SimpleJumper("cox", 1e-3, "first"), CompositeJumper],
+    ids=["simple", "cox", "composite"],
+)
+FEEDBACK = pytest.mark.parametrize(("delay", "every"), [(0, 1), (1, 1), (25, 1), (0, 10), (13, 5), (9000, 1)])
+
+
+@JUMPERS
+@FEEDBACK
+def test_a_stream_gives_what_an_array_gives(make, delay, every):
+    p, y = drifting(3000)
+    estimates, _ = make().protect(p, y, delay=delay, every=every)
+    assert estimates == pytest.approx(one_by_one(make(), p.tolist(), y, delay, every), rel=1e-12)
+
+
+@JUMPERS
+def test_the_martingale_of_a_long_stream_is_that_of_the_array(make):
+    p, y = drifting(20_000)  # two parts, the second of them short
+    jumper = make()
+    log10 = []
+    for one, label in zip(p.tolist(), y.tolist(), strict=True):
+        jumper.learn_one(one, label)
+        log10.append(jumper.log10_martingale)
+    together = make()
+    assert together.protect(p, y)[1] == pytest.approx(log10, rel=1e-12, abs=1e-12)
+    assert together.log10_martingale == pytest.approx(log10[-1], rel=1e-12)
+    assert together.predict_one(0.3) == pytest.approx(jumper.predict_one(0.3), rel=1e-12)
+
+
+@JUMPERS
+@FEEDBACK
+def test_a_later_label_changes_no_earlier_estimate(make, delay, every):
+    p, y = drifting(20_000)
+    estimates, log10 = make().protect(p, y, delay=delay, every=every)
+    for row in (0, 160, 16_383, 16_384):
+        other = y.copy()
+        other[row:] = 1 - other[row:]
+        changed, changed_log10 = make().protect(p, other, delay=delay, every=every)
+        known_from = row + 1 + delay
+        assert np.array_equal(changed[:known_from], estimates[:known_from])
+        assert np.array_equal(changed_log10[:row], log10[:row])
+
+
+@pytest.mark.parametrize(("delay", "every"), [(0, 1), (25, 1), (0, 10), (13, 5)])
+def test_a_label_counts_from_the_row_at_which_it_is_there(delay, every):
+    p, y = drifting(200)
+    estimates, _ = SimpleJumper().protect(p, y, delay=delay, every=every)
+    for row in (0, 50, 51):
+        other = y.copy()
+        other[row] = 1 - other[row]
+        changed, _ = SimpleJumper().protect(p, other, delay=delay, every=every)
+        differing = np.flatnonzero(changed != estimates)
+        assert (differing[0] == row + 1 + delay) if row % every == 0 else not len(differing)
+
+
+@JUMPERS
+@FEEDBACK
+@pytest.mark.parametrize("half", [0, 1, 777, 1500])
+def test_a_stream_can_be_saved_and_gone_on_with(make, delay, every, half):
+    p, y = drifting(3000)
+    whole = make().protect(p, y, delay=delay, every=every)
+    before = make()
+    first = before.protect(p[:half], y[:half], delay=delay, every=every)
+    after = type(before).from_state(json.loads(json.dumps(before.state())))
+    second = after.protect(p[half:], y[half:], delay=delay, every=every)
+    for found, *parts in zip(whole, first, second, strict=True):
+        assert np.concatenate(parts) == pytest.approx(found, rel=1e-12, abs=1e-12)
+
+
+def test_a_warm_start_keeps_every_bit_of_a_stream():
+    p, y = drifting(300)
+    jumper = SimpleJumper(truncation=0.05)
+    one_by_one(jumper, p.tolist(), y)
+    again = SimpleJumper.from_state(json.loads(json.dumps(jumper.state())))
+    assert again.state() == jumper.state()
+    assert again.predict_one(0.01) == jumper.predict_one(0.01)
+
+
+def test_functions_of_the_users_own_are_given_again():
+    functions = [lambda p: p, lambda p: p**2]
+    jumper = SimpleJumper(functions)
+    jumper.protect(*drifting(50))
+    state = jumper.state()
+    again = SimpleJumper.from_state(state, calibrators=functions)
+    assert again.predict_one(0.4) == jumper.predict_one(0.4)
+    with pytest.raises(ValueError, match="have no name"):
+        SimpleJumper.from_state(state)
+    with pytest.raises(ValueError, match="2 calibrators, not 9"):
+        SimpleJumper.from_state(state, calibrators="cox")
+
+
+def test_an_error_leaves_the_stream_as_it_was():
+    p, y = drifting(100)
+    jumper = SimpleJumper()
+    jumper.protect(p, y, delay=3)
+    state = jumper.state()
+    with pytest.raises(ValueError, match="row 99"):
+        jumper.protect(np.append(p[:99], 1.0), np.append(y[:99], 0), delay=3)
+    with pytest.raises(ValueError, match="calibrator 1"):
+        SimpleJumper([lambda p: p, lambda p: 2 * p]).protect(p, y)
+    assert jumper.state() == state
+
+
+@pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])
+def test_a_long_array_takes_no_more_memory_than_its_answers(make):
+    taken = []
+    for n in (50_000, 200_000):
+        p, y = drifting(n)
+        tracemalloc.start()
+        make().protect(p, y)
+        taken.append(tracemalloc.get_traced_memory()[1] - 2 * 8 * n)
+        tracemalloc.stop()
+    assert taken[1] < taken[0] + 100_000
+
+
+def test_a_stream_takes_no_memory_at_all():
+    p, y = drifting(10_000)
+    rows = list(zip(p.tolist(), y.tolist(), strict=True))
+    jumper = SimpleJumper()
+    tracemalloc.start()
+    for one, label in rows[:1000]:
+        jumper.predict_one(one)
+        jumper.learn_one(one, label)
+    before = tracemalloc.get_traced_memory()[0]
+    for one, label in rows[1000:]:
+        jumper.predict_one(one)
+        jumper.learn_one(one, label)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 2000
+
+
+@pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])
+def test_a_million_steps_neither_overflow_nor_lose_the_way(make):
+    # the base says .01 for half a million labels 1, then .01 for as many labels 0: S goes beyond 10^100,000 and falls
+    # again, and what is left at the end is what the estimates themselves add up to
+    n = 1_000_000
+    p, y = np.full(n, 0.01), (np.arange(n) < n // 2).astype(int)
+    estimates, log10 = make().protect(p, y)
+    assert np.isfinite(log10).all() and log10.max() > 100_000
+    gains = np.log10(np.where(y == 1, estimates / p, (1 - estimates) / (1 - p)).astype(np.longdouble))
+    assert log10[-1] == pytest.approx(float(gains.sum()), abs=1e-6)
+    assert estimates[-1] < 0.02 if make is SimpleJumper else log10[-1] > 0
