@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.special import expit
 
 from probcal.show.grid import NOT_RUN
 from probcal.show.metric_names import metric_name
@@ -84,3 +86,20 @@ def test_every_picture_and_page_that_it_names_is_there():
 def test_no_result_is_stale(store):
     found = census(Outline.of(store), store.results())
     assert (found.failed, found.not_run, found.stale.total()) == ([], 0, 0)
+
+
+def test_the_error_of_a_grid_under_the_true_surfaces_is_the_one_it_tells():
+    # the log-odds of the toy are normal with mean 2 and sd 2 in the positive class, the mirror image in the other
+    odds = np.linspace(-14, 18, 400_001)
+    density = np.exp(-((odds - 2) ** 2) / 8)
+    p = expit(odds)
+    midpoints = (np.floor(p / 0.05) + 0.5) * 0.05
+    error = (np.abs(p - midpoints) * density).sum() / density.sum()
+    assert f"**The grid costs {error:.4f}.**".replace("0.", ".", 1) in PAGE
+
+
+def test_the_outermost_surface_of_the_machine_lies_where_it_says():
+    cell = TOY.results()["gaussians-4000/0/svm/weight_sweep"]
+    [line] = [one for one in cell.curves["iso_probability"] if one["level"] == 0.95]
+    x, y = (np.interp(np.linspace(0.3, 0.7, 5), [0, 1], line[k]) for k in "xy")
+    assert f"{expit(x + 2 * y).mean():.2f}" == "0.98"
