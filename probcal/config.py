@@ -16,6 +16,7 @@ from probcal.check_components import resolve
 from probcal.check_exceptions import columns_of, pairs_of
 from probcal.check_names import name_problems
 from probcal.data.card import Card, find_card, read_card
+from probcal.data.splits import repetitions_of
 from probcal.departures import Departure, DepartureEntry
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import LEARNERS
@@ -184,8 +185,7 @@ class Experiment:
 
     def repetitions_of(self, card: Card) -> int:
         """How often a data set is split, or drawn, or fitted with another seed."""
-        varies = card.split.kind == "holdout" or card.generator or self.repeat_fixed_splits
-        return self.repeats if varies else 1
+        return repetitions_of(card, self.repeats, self.repeat_fixed_splits)
 
     def departed(self, card: Card, column: Column) -> tuple[Card, Column] | None:
         """What the cells of a data set and a column read and run, exceptions applied; None where they are skipped."""

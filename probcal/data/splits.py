@@ -14,6 +14,11 @@ def stream_seed(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8], "little")
 
 
+def repetitions_of(card: Card, repeats: int, fixed_too: bool = False) -> int:
+    """How often a data set is split or drawn: a fixed split of fixed rows once unless ``fixed_too``, all else ``repeats`` times."""
+    return repeats if card.split.kind == "holdout" or card.generator or fixed_too else 1
+
+
 def split_rows(card: Card, n_rows: int, repetition: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """(training rows, test rows), row numbers that together are all rows exactly once; of a ``same`` split all, twice.
 
