@@ -15,7 +15,10 @@ def stream_seed(*parts: object) -> int:
 
 
 def repetitions_of(card: Card, repeats: int, fixed_too: bool = False) -> int:
-    """How often a data set is split or drawn: a fixed split of fixed rows once unless ``fixed_too``, all else ``repeats`` times."""
+    """How often a data set is split or drawn: ``repeats`` times, but a fixed split of fixed rows once.
+
+    ``fixed_too``: that as well ``repeats`` times.
+    """
     return repeats if card.split.kind == "holdout" or card.generator or fixed_too else 1
 
 
