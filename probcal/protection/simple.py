@@ -32,9 +32,9 @@ class SimpleJumper(Protector):
     jump_rate : J, from 1e-12 to 1.
     start : ``"uniform"``, as printed; or ``"first"``, all capital on the first calibrator, as in the notebook.
     truncation : base estimates are moved into [truncation, 1 - truncation] first, and with more than two classes
-        divided by their sum. The least, 1e-9, leaves all but those next to 0 and 1 as they are, and with it no label
-        is impossible. None for not at all, as printed: then a label of base probability 0 is refused, and an estimate
-        nearer to 1 than that has fewer digits, as floats there have.
+        divided by their sum. The default, 1e-9, leaves all but those nearer to 0 or 1 than that as they are, and
+        with it no label is impossible. None for not at all, as printed: then a label of base probability 0 is
+        refused, and an estimate nearer to 1 than 1e-9 has fewer digits, as floats there have.
 
     A row of several classes must sum to 1 to 1e-5. The poster has J = .01, truncation .1 and start="uniform".
     """
