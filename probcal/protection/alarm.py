@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+
+from probcal.protection.checks import as_number
+from probcal.protection.inputs import numbers
 
 
 def first_alarm(log10_martingale: Any, level: float) -> int | None:
@@ -14,11 +18,21 @@ def first_alarm(log10_martingale: Any, level: float) -> int | None:
 
     If the label of every row is drawn with the probability that the base states for it, given all that came before,
     S is a martingale of expectation 1, and by Ville's inequality P(S_n >= c for some n) <= 1 / c: an alarm at level
-    100 is false once in a hundred streams at most, however long they are.
+    100 is false once in a hundred streams at most, however long they are. ``has_reached`` of a Jumper says the same
+    row by row.
 
-    Raises ValueError for a ``level`` that is not above 1.
+    Raises ValueError for a ``level`` that is not above 1, and for what is no array of that shape.
     """
-    if not level > 1:
-        raise ValueError(f"level must be a number above 1, as 1 is where S starts, not {level!r}")
-    reached = np.asarray(log10_martingale) >= np.log10(level)
+    least = log10_level(level)
+    log10 = numbers(log10_martingale, "log10_martingale")
+    if log10.ndim != 1 or np.isnan(log10).any():
+        raise ValueError(f"log10_martingale must be of shape (n,), with no missing values, not {log10.shape}")
+    reached = log10 >= least
     return int(np.argmax(reached)) if reached.any() else None
+
+
+def log10_level(level: float) -> float:
+    """log10 of the level of an alarm. Raises ValueError unless it is a finite number above 1."""
+    if not 1 < as_number(level) < math.inf:
+        raise ValueError(f"level must be a number above 1, as 1 is where S starts, not {level!r}")
+    return math.log10(level)

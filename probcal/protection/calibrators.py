@@ -10,12 +10,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from probcal.errors import did_you_mean
+from probcal.protection.checks import SUM_TOLERANCE, as_number, items
 
-_SUM_TOLERANCE = 1e-6
+_MOST = 100
 
 
 class Calibrators(Protocol):
-    """A finite family of functions from probabilities to probabilities, in a fixed order."""
+    """A finite family of functions from probabilities to probabilities, in a fixed order; its input is read-only."""
 
     def apply(self, p: np.ndarray) -> np.ndarray:
         """(n,) estimates of P(y = 1) -> (n, n_calibrators); (n, n_classes) -> (n, n_calibrators, n_classes)."""
@@ -36,21 +37,30 @@ class Quadratic:
     eps: tuple[float, ...] = (0.0, 1.0, -1.0, 0.5, -0.5)
 
     def __post_init__(self) -> None:
-        if not self.eps or not all(-1 <= one <= 1 for one in self.eps):
+        """Raises ValueError for what are no such numbers."""
+        eps = tuple(map(as_number, items(self.eps, "eps")))
+        if not eps or not all(-1 <= one <= 1 for one in eps):
             raise ValueError(f"eps must be one or more numbers within [-1, 1], not {self.eps!r}")
+        object.__setattr__(self, "eps", eps)
+
+    # p + eps p (1 - p) is written as p (p + (1 + eps) (1 - p)), where nothing cancels: p^2 at eps = -1, however small
 
     def apply(self, p: np.ndarray) -> np.ndarray:
         if p.ndim == 1:
-            values = np.multiply.outer(self.eps, p * (1 - p))  # each calibrator in one piece of memory
+            values = np.multiply.outer([1 + eps for eps in self.eps], 1 - p)  # each calibrator in one piece of memory
             values += p
+            values *= p
             return values.T
-        towards = p[:, :, None] * (np.eye(p.shape[1]) - p[:, None, :])
-        parts = [p[:, None, :] + eps * towards if eps else p[:, None, :] for eps in self.eps]
+        own, p_k = np.eye(p.shape[1]), p[:, :, None]
+        parts = [
+            p[:, None, :] * ((1 - p_k) * (1 + eps * own) + p_k * (1 - eps * (1 - own))) if eps else p[:, None, :]
+            for eps in self.eps
+        ]
         return np.concatenate(parts, axis=1)
 
     def apply_one(self, p: float) -> list[float]:
-        room = p * (1 - p)
-        return [p + room * eps for eps in self.eps]
+        rest = 1 - p
+        return [p * (p + (1 + eps) * rest) for eps in self.eps]
 
 
 @dataclass(frozen=True)
@@ -60,8 +70,12 @@ class Cox:
     pairs: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
-        if not self.pairs or not all(math.isfinite(a) and 0 <= b < math.inf for a, b in self.pairs):
-            raise ValueError(f"Cox needs pairs (a, b) of finite numbers, b not negative, not {self.pairs!r}")
+        """Raises ValueError for what are no such pairs, and beyond 100, where floats overflow."""
+        pairs = [tuple(map(as_number, items(pair, "each of pairs"))) for pair in items(self.pairs, "pairs")]
+        sound = all(len(pair) == 2 and abs(pair[0]) <= _MOST and 0 <= pair[1] <= _MOST for pair in pairs)
+        if not pairs or not sound:
+            raise ValueError(f"Cox needs pairs (a, b) of at most 100 in size, b not negative, not {self.pairs!r}")
+        object.__setattr__(self, "pairs", tuple(pairs))
 
     def apply(self, p: np.ndarray) -> np.ndarray:
         if p.ndim > 1:
@@ -92,10 +106,10 @@ class Own:
         return self.apply(np.array([p]))[0].tolist()
 
     def _values(self, number: int, p: np.ndarray) -> np.ndarray:
-        values = np.asarray(self.functions[number](p), dtype=np.float64)
+        values = np.asarray(self.functions[number](p.copy()), dtype=np.float64)  # it may work in place
         sound = values.shape == p.shape and bool(((values >= 0) & (values <= 1)).all())
         if sound and p.ndim > 1:
-            sound = bool((np.abs(values.sum(axis=1) - 1) <= _SUM_TOLERANCE).all())
+            sound = bool((np.abs(values.sum(axis=1) - 1) <= SUM_TOLERANCE).all())
         if not sound:
             raise ValueError(f"calibrator {number} (from 0) must turn p of shape {p.shape} into as many probabilities")
         return values

@@ -33,9 +33,15 @@ class CompositeJumper(Protector):
         jump_rates: Sequence[float] = (1e-2, 1e-3, 1e-4),
         passive_weight: float = 0.5,
         start: Literal["uniform", "first"] = "first",
-        truncation: float | None = None,
+        truncation: float | None = 1e-9,
     ) -> None:
         """Raises ValueError for a parameter that is not as documented."""
-        super().__init__(calibrators, tuple(jump_rates), passive_weight, start, truncation)
-        self.jump_rates = tuple(jump_rates)
-        self.passive_weight = passive_weight
+        super().__init__(calibrators, jump_rates, passive_weight, start, truncation)
+
+    @property
+    def jump_rates(self) -> tuple[float, ...]:
+        return self._rates
+
+    @property
+    def passive_weight(self) -> float:
+        return self._passive

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+
+from probcal.protection.checks import entries, is_whole, listed, number, whole
+
+_MOST = 1 + 1e-9
+"""Of a probability that was rounded."""
 
 
 class Arrivals(NamedTuple):
@@ -51,11 +57,13 @@ class Feedback:
         return {"row": self.row, "waiting": waiting}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
+    def from_state(cls, state: Any, n_calibrators: int) -> Self:
+        """Raises ValueError, which says where, for what ``state`` does not return."""
+        saved = entries(state, "feedback", ("row", "waiting"))
         feedback = cls()
-        feedback.row = state["row"]
-        if state["waiting"] is not None:
-            feedback._waiting = _Labels(**{name: np.array(values) for name, values in state["waiting"].items()})
+        feedback.row = whole(saved["row"], "feedback.row", 0)
+        if saved["waiting"] is not None:
+            feedback._waiting = _Labels.from_state(saved["waiting"], feedback.row, n_calibrators)
         return feedback
 
 
@@ -71,3 +79,22 @@ class _Labels:
 
     def part(self, rows: slice) -> _Labels:
         return _Labels(*(getattr(self, name)[rows].copy() for name in _Labels.__annotations__))
+
+    @classmethod
+    def from_state(cls, state: Any, row: int, n_calibrators: int) -> Self:
+        """Of rows before ``row``."""
+        where = "feedback.waiting"
+        saved = entries(state, where, tuple(cls.__annotations__))
+        n = len(saved["rows"]) if isinstance(saved["rows"], list) else 0
+        whole_rows = n > 0 and all(is_whole(one, 0, row - 1) for one in saved["rows"])
+        if not whole_rows or sorted(set(saved["rows"])) != saved["rows"]:
+            raise ValueError(f"{where}.rows must be row numbers before {row} in order, not {saved['rows']!r}")
+        name = f"{where}.likelihoods"
+        likelihoods = [
+            [number(one, name, 0, _MOST) for one in listed(each, name, n_calibrators)]
+            for each in listed(saved["likelihoods"], name, n)
+        ]
+        base = [number(one, f"{where}.base", math.ulp(0), 1) for one in listed(saved["base"], f"{where}.base", n)]
+        if not all(map(any, likelihoods)):
+            raise ValueError(f"{name} must not all be 0 for one row")
+        return cls(np.array(saved["rows"]), np.array(likelihoods), np.array(base))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from operator import mul
+from typing import Any
 
 import numpy as np
 
+from probcal.protection.checks import entries, listed, number
 from probcal.protection.inputs import refuse_no_capital
 from probcal.protection.long_sum import LongSum
 from probcal.protection.scan import capitals
@@ -31,13 +32,15 @@ class Jumper:
         stay, arrive = 1 - self.jump_rate, self.jump_rate / len(self.capital)
         return [stay * one + arrive for one in self.capital]
 
-    def learn(self, likelihoods: list[float], base: float) -> float:
-        """The log10 gain of one step, given the label's probability under each calibrator and under the base."""
+    def step(self, likelihoods: list[float]) -> tuple[list[float], float]:
+        """Capital after a label, and the probability that the mean of the calibrators gave to it; nothing is changed.
+
+        likelihoods : the label's probability under each calibrator.
+        """
         capital = list(map(mul, self.weights(jump=True), likelihoods))
         total = sum(capital)
         refuse_no_capital(total > 0)
-        self.capital = [one / total for one in capital]
-        return math.log10(total) - math.log10(base)
+        return [one / total for one in capital], total
 
     def learn_all(self, likelihoods: np.ndarray) -> np.ndarray:
         """(n + 1, n_calibrators) capital before the first label, after it, and so on."""
@@ -57,3 +60,15 @@ class Jumper:
         weights = (1 - self.jump_rate) * capital
         weights += self.jump_rate / capital.shape[1]
         return weights
+
+    def state(self) -> dict[str, Any]:
+        return {"capital": list(self.capital), "log10": self.log10.state()}
+
+    def restore(self, state: Any, name: str) -> None:
+        """Raises ValueError, which begins with ``name``, for what ``state`` does not return."""
+        saved = entries(state, name, ("capital", "log10"))
+        where = f"{name}.capital"
+        self.capital = [number(one, where, 0, 1) for one in listed(saved["capital"], where, len(self.capital))]
+        if abs(sum(self.capital) - 1) > 1e-9:
+            raise ValueError(f"{where} must sum to 1, not to {sum(self.capital)!r}")
+        self.log10 = LongSum.from_state(saved["log10"], f"{name}.log10")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any, Self
+
+from probcal.protection.checks import listed, number
 
 
 @dataclass(slots=True)
@@ -20,6 +24,11 @@ class LongSum:
 
     def state(self) -> list[float]:
         return [self.high, self.low]
+
+    @classmethod
+    def from_state(cls, state: Any, name: str) -> Self:
+        """Raises ValueError, which begins with ``name``, for what ``state`` does not return."""
+        return cls(*(number(one, name, -math.inf, math.inf) for one in listed(state, name, 2)))
 
     @property
     def value(self) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from probcal.protection.checks import as_number, is_whole
+
 
 def regret_bound(n: int, n_calibrators: int, jump_rate: float, switches: int = 0) -> float:
     """log10 loss of the protected estimates on ``n`` labels, less that of the best sequence of calibrators, at most.
@@ -19,8 +21,12 @@ def regret_bound(n: int, n_calibrators: int, jump_rate: float, switches: int = 0
 
     Raises ValueError for a number that is out of its range; at most n - 1 switches are possible.
     """
-    if n < 1 or n_calibrators < 1 or not 0 < jump_rate <= 1 or not 0 <= switches < n:
-        raise ValueError("n and n_calibrators must be at least 1, jump_rate in (0, 1], switches from 0 to n - 1")
+    counts = is_whole(n, 1) and is_whole(n_calibrators, 1) and is_whole(switches, 0, n - 1)
+    if not counts or not 0 < as_number(jump_rate) <= 1:
+        raise ValueError(
+            "n, n_calibrators and switches must be whole numbers, the first two at least 1, switches from 0 to n - 1,"
+            " and jump_rate a number in (0, 1]"
+        )
     arrive = jump_rate / n_calibrators
     stays, first = -math.log10(1 - jump_rate + arrive), math.log10(n_calibrators)
     return first + (n - 1 - switches) * stays - switches * math.log10(arrive)

@@ -24,29 +24,30 @@ def capitals(start: np.ndarray, likelihoods: np.ndarray, jump_rate: float) -> np
     length = max(-(-n // _BLOCKS), _SHORTEST)
     blocks = -(-n // length)
     # in one piece: large pieces that come and go are handed back to the system each time, which costs a quarter more
-    padded, steps, sums = np.empty((3, n_calibrators * blocks * length))
+    padded, steps = np.empty((2, n_calibrators * blocks * length))
     padded = padded.reshape(n_calibrators, -1)
     padded[:, n:] = 1
     # only ratios within a row matter here; with 1 the largest, no sum of capitals falls below J / |E|
     np.divide(likelihoods.T, likelihoods.max(axis=1), out=padded[:, :n])
     steps = steps.reshape(length, n_calibrators, blocks)
     steps[...] = padded.reshape(n_calibrators, blocks, length).transpose(2, 0, 1)
-    starts = _starts(start, _matrices(steps, jump_rate, sums.reshape(steps.shape)))
+    starts = _starts(start, _matrices(steps, jump_rate))
     return _states(starts, steps, jump_rate)[: n + 1]
 
 
-def _matrices(steps: np.ndarray, jump_rate: float, sums: np.ndarray) -> np.ndarray:
+def _matrices(steps: np.ndarray, jump_rate: float) -> np.ndarray:
     """(n_blocks, n_calibrators, n_calibrators): what each block makes of the unit vectors, up to a factor."""
     _, n_calibrators, blocks = steps.shape
-    capital = np.repeat(np.eye(n_calibrators)[:, :, None], blocks, axis=2)
-    for likelihoods, total in zip(steps, sums, strict=True):
+    capital, total = np.repeat(np.eye(n_calibrators)[:, :, None], blocks, axis=2), np.empty((n_calibrators, blocks))
+    for likelihoods in steps:
         np.add.reduce(capital, axis=0, out=total)
-        capital *= (1 - jump_rate) / total
-        capital += jump_rate / n_calibrators
+        # one factor for all unit vectors: jumps keep them within |E| / J of each other, so that none is lost
+        most = total.max(axis=0)
+        capital *= (1 - jump_rate) / most
+        total *= jump_rate / n_calibrators / most
+        capital += total
         capital *= likelihoods[:, None, :]
-    # jumps keep these within log(|E| / J) of each other, so that none is lost
-    scale = np.log(sums, out=sums).sum(axis=0)
-    return (capital * np.exp(scale - scale.max(axis=0))).transpose(2, 0, 1)
+    return capital.transpose(2, 0, 1)
 
 
 def _starts(start: np.ndarray, matrices: np.ndarray) -> np.ndarray:

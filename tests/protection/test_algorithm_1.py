@@ -76,7 +76,7 @@ def test_base_estimates_are_truncated_first():
 
 
 def test_a_certain_base_that_is_right_needs_no_truncation():
-    estimates, log10 = SimpleJumper().protect([0.0, 1.0, 0.0], [0, 1, 0])
+    estimates, log10 = SimpleJumper(truncation=None).protect([0.0, 1.0, 0.0], [0, 1, 0])
     assert estimates.tolist() == pytest.approx([0, 1, 0], abs=1e-15)
     assert log10 == pytest.approx([0, 0, 0], abs=1e-15)
     assert ((estimates >= 0) & (estimates <= 1)).all()

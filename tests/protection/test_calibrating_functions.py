@@ -85,6 +85,16 @@ def test_functions_of_the_users_own_do_as_well():
         (lambda: SimpleJumper(["cox"]), "a name, a family or a list of functions"),
         (lambda: Quadratic((0, 2)), r"within \[-1, 1\]"),
         (lambda: Cox(((0, -1),)), "b not negative"),
+        (lambda: Cox(((1000, 1),)), "at most 100"),
+        (lambda: Cox(((0, 0), (0, 1e300))), "at most 100"),
+        (lambda: Cox(((0, 1, 2),)), "pairs"),
+        (lambda: Cox((3,)), "pairs must be a sequence"),
+        (lambda: Cox(3), "pairs must be a sequence"),
+        (lambda: Cox(()), "pairs"),
+        (lambda: Quadratic(0.5), "eps must be a sequence"),
+        (lambda: Quadratic("ab"), "eps must be a sequence"),
+        (lambda: Quadratic(("a", "b")), "eps must be"),
+        (lambda: Quadratic(()), "eps must be"),
         (lambda: SimpleJumper([lambda p: p, lambda p: p[:1]]).protect([0.1, 0.2], [0, 1]), "calibrator 1"),
         (lambda: SimpleJumper("cox").predict_one([0.1, 0.2, 0.7]), "for two classes"),
     ],
@@ -92,3 +102,16 @@ def test_functions_of_the_users_own_do_as_well():
 def test_what_is_no_family_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_arrays_and_lists_of_numbers_do_for_tuples():
+    assert Quadratic(np.array([0, 0.5])) == Quadratic([0, 0.5]) == Quadratic((0.0, 0.5))
+    assert Cox([[0, 1]]) == Cox(np.array([[0, 1]])) == Cox(((0.0, 1.0),))
+
+
+@pytest.mark.parametrize("pair", [(100, 100), (-100, 100), (100, 0), (-100, 0)])
+def test_the_steepest_of_cox_stays_a_probability(pair):
+    p = np.array([0, 1e-9, 0.5, 1 - 1e-9, 1])
+    values = Cox((pair,)).apply(p)
+    assert ((values >= 0) & (values <= 1)).all()
+    assert values[:, 0] == pytest.approx([Cox((pair,)).apply_one(one)[0] for one in p.tolist()], rel=1e-14)

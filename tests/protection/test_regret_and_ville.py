@@ -74,7 +74,13 @@ def test_the_bound_is_reached():
     assert -np.log10(jumper.protect([0.5], [1])[0][0]) == pytest.approx(regret_bound(1, 2, 0.01), abs=1e-15)
 
 
-@pytest.mark.parametrize("wrong", [(0, 5, 0.01), (10, 0, 0.01), (10, 5, 0), (10, 5, 0.01, 10), (10, 5, 0.01, -1)])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *[(0, 5, 0.01), (10, 0, 0.01), (10, 5, 0), (10, 5, 0.01, 10), (10, 5, 0.01, -1)],
+        *[(10.5, 5, 0.01), (10, 5.0, 0.01), (10, 5, 0.01, 2.5), ("x", 5, 0.01), (10, 5, "x"), (10, 5, None)],
+    ],
+)
 def test_a_bound_of_nothing_is_refused(wrong):
     with pytest.raises(ValueError, match="switches from 0 to n - 1"):
         regret_bound(*wrong)

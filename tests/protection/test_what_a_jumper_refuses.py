@@ -25,18 +25,24 @@ P, Y = [0.2, 0.6, 0.7], [0, 1, 1]
         ([0.2, 1.0, 1.0], [0, 1, 0], r"0/0; give a truncation \(row 2: 0\)"),
         ([[0.2, 0.3, 0.4]] * 3, Y, r"each row of p must sum to 1 \(row 0"),
         ([[0.2, 0.8, 0.0]] * 3, [0, 1, 2], r"0/0; give a truncation \(row 2: 2\)"),
+        (np.ma.array(P, mask=[0, 1, 0]), Y, "p must hold numbers, and no missing values"),
+        (P, np.ma.array(Y, mask=[0, 1, 0]), "y must hold numbers, and no missing values"),
+        (P, np.array([0, None, 1], dtype=object), "y must hold numbers, and no missing values"),
+        (P, np.array([0, "1", 1], dtype=object), "y must hold numbers"),
+        (P, [0, 1, 10**30], "whole numbers 0 to 1 only"),
+        (P, [0, 1, math.nan], "whole numbers 0 to 1 only"),
     ],
 )
 def test_streams_that_are_none(p, y, message):
     with pytest.raises(ValueError, match=message):
-        SimpleJumper().protect(p, y)
+        SimpleJumper(truncation=None).protect(p, y)
 
 
 def test_the_row_is_counted_over_the_whole_array():
     p, y = np.full(40_000, 0.5), np.zeros(40_000)
     p[39_000] = -1
     with pytest.raises(ValueError, match="row 39000"):
-        SimpleJumper().protect(p, y)
+        SimpleJumper(truncation=None).protect(p, y)
 
 
 @pytest.mark.parametrize(
@@ -51,17 +57,21 @@ def test_the_row_is_counted_over_the_whole_array():
         (1.0, 0, "give a truncation"),
         ([0.5, 0.5, 0.0], 2, "give a truncation"),
         ([0.5, 0.5, 0.0], 3, "from 0 to 2, not 3"),
+        (0.3, np.array([1]), "from 0 to 1, not array"),
+        (np.ma.masked, 1, "p must hold numbers, and no missing values"),
+        (np.ma.array([0.5, 0.3, 0.2], mask=[1, 0, 0]), 1, "p must hold numbers, and no missing values"),
     ],
 )
 def test_rows_that_are_none(p, y, message):
     with pytest.raises(ValueError, match=message):
-        SimpleJumper().learn_one(p, y)
+        SimpleJumper(truncation=None).learn_one(p, y)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"jump_rate": 0}, "jump rate"),
+        ({"jump_rate": 0}, r"jump rate must be .*, not 0$"),
+        ({"jump_rate": 10**400}, "jump rate"),
         ({"jump_rate": 1.5}, "jump rate"),
         ({"jump_rate": "fast"}, "jump rate"),
         ({"start": "last"}, "'uniform' or 'first'"),
@@ -77,14 +87,23 @@ def test_parameters_that_are_none(parameters, message):
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [({"jump_rates": ()}, "jump rate"), ({"passive_weight": 1}, "passive_weight"), ({"passive_weight": -1}, "passive")],
+    [
+        ({"jump_rates": ()}, "jump rate"),
+        ({"jump_rates": 0.01}, "jump_rates must be a sequence, not 0.01"),
+        ({"jump_rates": "ab"}, "jump_rates must be a sequence"),
+        ({"jump_rates": np.array(0.1)}, "a sequence"),
+        ({"passive_weight": 1}, "passive_weight"),
+        ({"passive_weight": -1}, "passive"),
+    ],
 )
 def test_parameters_of_the_mixture_that_are_none(parameters, message):
     with pytest.raises(ValueError, match=message):
         CompositeJumper(**parameters)
 
 
-@pytest.mark.parametrize("wrong", [{"delay": -1}, {"delay": 0.5}, {"every": 0}, {"every": True}])
+@pytest.mark.parametrize(
+    "wrong", [{"delay": -1}, {"delay": 0.5}, {"every": 0}, {"every": True}, {"delay": 10**30}, {"every": 10**30}]
+)
 def test_feedback_that_is_none(wrong):
     with pytest.raises(ValueError, match="must be a whole number"):
         SimpleJumper().protect(P, Y, **wrong)
@@ -102,6 +121,26 @@ def test_calibrators_that_all_rule_a_label_out():
 def test_a_state_that_is_none(state):
     with pytest.raises(ValueError, match="no state of SimpleJumper"):
         SimpleJumper.from_state(state)
+
+
+@pytest.mark.parametrize("values", [[0, 1, 1], [False, True, True], [0.0, np.int8(1), np.True_]])
+def test_labels_in_an_array_of_objects_are_labels(values):
+    found = SimpleJumper().protect(np.array(P, dtype=object), np.array(values, dtype=object))[0]
+    assert found.tolist() == SimpleJumper().protect(P, Y)[0].tolist()
+
+
+@pytest.mark.parametrize("y", [1, True, 1.0, np.int8(1), np.True_, np.float32(1)])
+def test_a_label_may_be_any_kind_of_number(y):
+    jumper, plain = SimpleJumper(), SimpleJumper()
+    jumper.learn_one(0.3, y)
+    plain.learn_one(0.3, 1)
+    assert jumper.state() == plain.state()
+
+
+def test_a_mask_that_hides_nothing_is_no_mistake():
+    assert (
+        SimpleJumper().protect(np.ma.array(P), np.ma.array(Y))[0].tolist() == SimpleJumper().protect(P, Y)[0].tolist()
+    )
 
 
 def test_no_rows_are_no_mistake():
