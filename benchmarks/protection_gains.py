@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,9 @@ from probcal.config import Experiment, read_experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.generators import generated
 from probcal.data.splits import stream_seed
+from probcal.errors import StoreError
 from probcal.protection import CompositeJumper, Quadratic, SimpleJumper, regret_bound
+from probcal.run.plan import cells_of
 from probcal.store import Store, cell_id
 
 FOLDER = Path("results/protection-simulated")
@@ -25,9 +29,10 @@ _JUMPERS = (SimpleJumper, CompositeJumper)
 """As they are unless told otherwise, which is as the experiment has them."""
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Writes gains.md beside the cells: gains are in log10 loss per 1,000 rows, against the base."""
-    experiment, store = read_experiment(CONFIG), Store(FOLDER)
+    experiment, store = read_experiment(CONFIG), Store(arguments(words).folder)
+    refuse_no_estimates(experiment, store)
     shown = {
         "all test rows": slice(None),
         "test rows 2,501 to 3,500": slice(2500, 3500),
@@ -41,7 +46,29 @@ def main() -> None:
         ("What 10,000 labels can cost, in all and not per 1,000", premiums()),
     ]  # fmt: skip
     text = "\n".join(f"**{title}**\n\n{table}" for title, table in parts)
-    (FOLDER / "gains.md").write_text(text, encoding="utf-8")
+    (store.folder / "gains.md").write_text(text, encoding="utf-8")
+
+
+def arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.protection_gains", description=__doc__)
+    parser.add_argument("folder", nargs="?", default=FOLDER, type=Path, help=f"the results; {FOLDER} unless given")
+    return parser.parse_args(words)
+
+
+def refuse_no_estimates(experiment: Experiment, store: Store) -> None:
+    """Ends the process where an estimate that ``gains`` reads is not there."""
+    try:
+        found = store.results()
+        for cell in cells_of(experiment):
+            if cell.id not in found:
+                raise StoreError(f"{store.folder} holds no result of {cell.id}")
+            store.predictions(found[cell.id])
+    except StoreError as error:
+        # where cells are done and their estimates were deleted, as in a fresh clone, a run would not make them again
+        sys.exit(
+            f"error: {error}; run the experiment first, into a folder of its own:\n"
+            "probcal run protection-simulated -j 2 -o DIR && python -m benchmarks.protection_gains DIR"
+        )
 
 
 def gains(experiment: Experiment, store: Store, learner: str, part: slice) -> str:

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from probcal.methods.beta import BetaCalibrationClassifier
     from probcal.methods.isotonic import IsotonicClassifier
     from probcal.methods.probing import ProbingClassifier
+    from probcal.methods.protected import ProtectedClassifier
     from probcal.methods.relabelling import RelabelingClassifier
     from probcal.methods.rescaled import RescaledClassifier
+    from probcal.methods.retrained import RetrainedClassifier
     from probcal.methods.sigmoid import SigmoidClassifier
     from probcal.methods.temperature import TemperatureClassifier
     from probcal.methods.venn_abers import VennAbersClassifier
@@ -26,8 +28,10 @@ _HOME = {
     "CompositeJumper": "probcal.protection.composite",
     "IsotonicClassifier": "probcal.methods.isotonic",
     "ProbingClassifier": "probcal.methods.probing",
+    "ProtectedClassifier": "probcal.methods.protected",
     "RelabelingClassifier": "probcal.methods.relabelling",
     "RescaledClassifier": "probcal.methods.rescaled",
+    "RetrainedClassifier": "probcal.methods.retrained",
     "SigmoidClassifier": "probcal.methods.sigmoid",
     "SimpleJumper": "probcal.protection.simple",
     "TemperatureClassifier": "probcal.methods.temperature",
@@ -40,8 +44,10 @@ __all__ = [
     "CompositeJumper",
     "IsotonicClassifier",
     "ProbingClassifier",
+    "ProtectedClassifier",
     "RelabelingClassifier",
     "RescaledClassifier",
+    "RetrainedClassifier",
     "SigmoidClassifier",
     "SimpleJumper",
     "TemperatureClassifier",

@@ -17,7 +17,7 @@ from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.metrics import ABOUT_METHODS, COST, NAMED, loss_parameter, nearest_cost
 from probcal.paper.published import Published, paper_names
 from probcal.variants import entries, with_names
-from probcal.yaml_file import YamlFile
+from probcal.yaml_file import Place, YamlFile
 
 CURVES = ("iso_probability", "martingale", "roc", "scores", "training_rows")
 """Lines for figures: ``roc`` is drawn from any estimates, the others are told by the methods that have them."""
@@ -102,16 +102,23 @@ def _paper_problems(file: YamlFile) -> Iterator[Problem]:
             file.line(("paper",)), f'there are no published numbers called "{paper}"{near} (there are: {there})'
         )
         return
-    learners = dict.fromkeys(learner for learner, _ in Published.read(paper).columns.values())
+    learners, methods = (
+        list(dict.fromkeys(part)) for part in zip(*Published.read(paper).columns.values(), strict=True)
+    )
     for name, entry in entries(file.data, "learners").items():
-        wanted = entry.get("paper")
-        if isinstance(wanted, str) and wanted not in learners:
-            near, there = did_you_mean(wanted, learners), ", ".join(learners)
-            yield Problem(
-                file.line(("learners", name, "paper")),
-                f'the paper has no learner "{wanted}"{near} (it has: {there})',
-            )
+        yield from _not_in_the_paper(file, ("learners", name, "paper"), "learner", entry.get("paper"), learners)
+    for name, entry in entries(file.data, "methods").items():
+        place, wanted = ("methods", name, "paper"), entry.get("paper")
+        of_variants = with_names(wanted) or {"": wanted}
+        for variant, one in of_variants.items():
+            yield from _not_in_the_paper(file, (*place, variant) if variant else place, "method", one, methods)
     yield from _paper_variant_problems(file)
+
+
+def _not_in_the_paper(file: YamlFile, place: Place, kind: str, wanted: Any, known: list[str]) -> Iterator[Problem]:
+    if isinstance(wanted, str) and wanted not in known:
+        near, there = did_you_mean(wanted, known), ", ".join(known)
+        yield Problem(file.line(place), f'the paper has no {kind} "{wanted}"{near} (it has: {there})')
 
 
 def _paper_variant_problems(file: YamlFile) -> Iterator[Problem]:

@@ -76,6 +76,19 @@ def test_the_paper_s_learner_is_checked_against_the_paper(tmp_path):
     )
 
 
+def test_the_paper_s_method_is_checked_against_the_paper_of_each_variant_too(tmp_path):
+    methods = (
+        "methods:\n  direct: {paper: drect}\n  probing:\n    paper:\n      fine: probing\n      coarse: prbing\n"
+        "    variants: {fine: {n_probes: 50}, coarse: {n_probes: 5}}"
+    )
+    combinations = "combinations:\n  tree: [direct, {probing: {weighting: rejection}}]"
+    changes = ("methods: [direct, probing]", methods), (combinations, "")
+    assert faults(tmp_path, *changes, more="paper: langford-zadrozny-2005\n") == [
+        (7, 'the paper has no method "drect"; did you mean "direct"? (it has: direct, bagging, probing, sigmoid)'),
+        (11, 'the paper has no method "prbing"; did you mean "probing"? (it has: direct, bagging, probing, sigmoid)'),
+    ]
+
+
 def test_a_misspelt_method_is_told_once_though_combinations_name_it_rightly(tmp_path):
     line, message = the_fault(tmp_path, ("[direct, probing]", "[direct, probin]"))
     assert line == 6 and 'no method "probin"; did you mean "probing"?' in message

@@ -15,11 +15,16 @@ _TENTH = 0.1
 
 
 def steepest_growth(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
-    """From 0, the first row, to .9; of the first line of ``martingale``, straight between its points; NaN without."""
+    """From 0, the first row, to .9; of the first line of ``martingale``, straight between its points; NaN without.
+
+    NaN also where the points do not rise along the stream.
+    """
     lines = curves.get("martingale", ())
     if not lines:
         return math.nan
     x, y = (np.asarray(lines[0][axis], dtype=float) for axis in "xy")
+    if len(x) < 2 or not (np.diff(x) > 0).all():
+        return math.nan
     rows = (x - x[0]) / (x[-1] - x[0])
     last = 1 - _TENTH
     # the growth is straight between these, so that it is largest at one of them

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from probcal.components import unmet_need
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.parameters import refuse_no_range
@@ -42,11 +43,14 @@ class DirectClassifier(ProbabilityMethod):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
 
-        Raises ValueError for anything else, and for weights with a learner that takes none.
+        Raises ValueError for anything else, for weights with a learner that takes none, and for a learner without
+        ``predict_proba``.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
         self.estimator_ = fit_weighted(copy, X, labels, self._weights_for_learner(weights))
+        if needed := unmet_need(type(self), self.estimator_):
+            raise ValueError(f"{type(self.estimator).__name__} has no {needed}, and {type(self).__name__} needs it")
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples
 
 from probcal.methods.direct import DirectClassifier
@@ -20,13 +21,14 @@ _MOST_POINTS = 400
 class ProtectedClassifier(DirectClassifier):
     """Vovk, Petej & Gammerman (2021): the learner is fitted once; its estimates of a stream are bet against and mended.
 
-    Without labels, in ``predict_proba``, they are the base's own, truncated. ``probcal.protection`` has the Jumpers
-    themselves, which take one row at a time and whose state can be kept.
+    Without labels, in ``predict_proba``, they are the base's own, truncated, after a stream as before it.
+    ``probcal.protection`` has the Jumpers themselves, which take one row at a time and whose state can be kept.
 
     Parameters
     ----------
     estimator : classifier with ``predict_proba``, the base forecaster.
-    calibrators : a family by its name, ``"quadratic"``, ``"cox"`` or ``"cox_slipped"``; see ``SimpleJumper``.
+    calibrators : a family by its name, ``"quadratic"``, ``"cox"`` or ``"cox_slipped"``, or a list of functions of an
+        estimate of two classes; see ``SimpleJumper``.
     jump_rate : of the Simple Jumper; several, of the Composite Jumper.
     passive_weight : the Composite Jumper's share on the base itself, which limits what can be lost to it.
     start : where the capital lies at first, ``"uniform"`` as printed or ``"first"``.
@@ -36,7 +38,7 @@ class ProtectedClassifier(DirectClassifier):
     random_state : seed of the classifier.
 
     Attributes: those of ``DirectClassifier``; ``log10_martingale_`` (n_rows,), log10 S after each row of the last
-    stream.
+    stream, from the first call of ``predict_proba_online`` after a fit on.
     """
 
     online = True
@@ -69,6 +71,7 @@ class ProtectedClassifier(DirectClassifier):
 
         Raises ValueError as ``DirectClassifier.fit``, and for more classes than the calibrators are for.
         """
+        vars(self).pop("log10_martingale_", None)  # of a stream under another fit
         super().fit(X, y, sample_weight)
         n_classes = len(self.classes_)
         if n_classes > 2:
@@ -98,12 +101,12 @@ class ProtectedClassifier(DirectClassifier):
         return two_columns(p) if two else p
 
     def measures(self, X: Any) -> dict[str, float]:
-        """What the last stream came to; X is not used."""
-        return {"log10_martingale": float(self.log10_martingale_[-1])}
+        """What the last stream came to; X is not used. Raises NotFittedError before any stream."""
+        return {"log10_martingale": float(self._course()[-1])}
 
     def curves(self, X: Any) -> dict[str, list[dict[str, list[float]]]]:
-        """log10 S along the last stream, at most 400 points; X is not used."""
-        course = np.concatenate([[0.0], self.log10_martingale_])
+        """log10 S along the last stream, at most 400 points; X is not used. Raises NotFittedError before any stream."""
+        course = self._course()
         places = np.unique(np.linspace(0, len(course) - 1, _MOST_POINTS).round().astype(int))
         return {"martingale": [{"x": places.tolist(), "y": course[places].round(4).tolist()}]}
 
@@ -111,6 +114,15 @@ class ProtectedClassifier(DirectClassifier):
         """Raises ValueError for a parameter that is not as documented."""
         self._jumper()
         refuse_other_feedback(self.delay, self.every)
+
+    def _course(self) -> np.ndarray:
+        """(n_rows + 1,) log10 S before the first row and after each."""
+        if not hasattr(self, "log10_martingale_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} has protected no stream since it was fitted; call predict_proba_online"
+                " with rows and their labels first"
+            )
+        return np.concatenate([[0.0], self.log10_martingale_])
 
     def _jumper(self) -> SimpleJumper | CompositeJumper:
         if np.ndim(self.jump_rate) == 0 and not self.passive_weight:

@@ -64,7 +64,7 @@ class RetrainedClassifier(DirectClassifier):
         self._before_predicting(X)
         y = stream_labels(y, self.classes_, _num_samples(X))
         learner, parts = self, []
-        for start in range(0, len(y), self.every):
+        for start in range(0, max(len(y), 1), self.every):  # no rows are the learner's to refuse
             if start:
                 learner = clone(self).fit(*self._up_to(X, y, start))
             parts.append(learner.predict_proba(_safe_indexing(X, slice(start, start + self.every))))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from probcal.methods.calibration import CalibratingMethod, Calibration
-from probcal.methods.parameters import refuse_other_choices
+from probcal.methods.parameters import refuse_no_range, refuse_other_choices
 from probcal.methods.scores import SCORES, Scores, class_scores
 
 _MOST_STEPS = 100
@@ -24,13 +24,14 @@ _SUFFICIENT = 1e-4
 
 @dataclass(frozen=True)
 class Sigmoid:
-    """1 / (1 + exp(slope * score + intercept)), for (n,) scores."""
+    """1 / (1 + exp(slope * score + intercept)), for (n,) scores, projected to ``clip``."""
 
     slope: float
     intercept: float
+    clip: tuple[float, float] = (0.0, 1.0)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return expit(-(self.slope * scores + self.intercept))
+        return np.clip(expit(-(self.slope * scores + self.intercept)), *self.clip)
 
 
 class SigmoidClassifier(CalibratingMethod):
@@ -51,6 +52,8 @@ class SigmoidClassifier(CalibratingMethod):
     holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
     cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
         (rows to learn from, rows to calibrate on).
+    clip : the sigmoid is projected to this range; ``(0, 1)`` leaves it. Of more than two classes it is each class's
+        sigmoid that is projected, before rows are divided by their sums.
     random_state : seed of the classifier and of the split.
 
     Attributes
@@ -71,6 +74,7 @@ class SigmoidClassifier(CalibratingMethod):
         calibration: Calibration = "train",
         holdout_size: float = 0.25,
         cv: Any = 5,
+        clip: tuple[float, float] = (0.0, 1.0),
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
@@ -78,6 +82,7 @@ class SigmoidClassifier(CalibratingMethod):
         self.calibration = calibration
         self.holdout_size = holdout_size
         self.cv = cv
+        self.clip = clip
         self.random_state = random_state
 
     @property
@@ -92,6 +97,7 @@ class SigmoidClassifier(CalibratingMethod):
         """Raises ValueError for a parameter that is not as documented."""
         refuse_other_choices(self, {"scores": SCORES})
         super().check_parameters()
+        refuse_no_range(self.clip)
 
     def _scores(self, learner: Any, X: Any) -> np.ndarray:
         wanted = self.scores
@@ -100,7 +106,7 @@ class SigmoidClassifier(CalibratingMethod):
         return class_scores(learner, X, wanted, len(self.classes_))
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
-        return Sigmoid(*fit_sigmoid(scores, positive, weights))
+        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=tuple(self.clip))
 
     def _of_maps(self, name: str) -> float | np.ndarray:
         values = [getattr(one, name) for one in self.maps_]

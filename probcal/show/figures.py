@@ -51,10 +51,12 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
             with look():
                 name = "protection" if any(one.martingales for one in kept) else "roc"
                 written += save(kept_figure(outline.title, kept), store.folder / "figures" / name)
-            for note in lacking(outline, results, kept):
+            for note in lacking(outline, results):
                 warn(f"{store.folder}: {note}")
     if not written:
         folders = ", ".join(str(store.folder) for store in stores)
+        if not any(store.results() for store in stores):
+            raise NothingToDraw(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
         raise NothingToDraw(
             f"no result in {folders} tells a metric after every stage; add the line  stages: [cxe]  to the experiment"
             " file and run it again (methods without stages have none: probing has them), or the line  curves: [roc]  "

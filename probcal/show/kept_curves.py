@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from probcal.show.outline import Column, Outline, Row
-from probcal.show.summary import Results, planned_ids, stale_ids
+from probcal.show.summary import Results, planned_ids, stale_ids, summarise
 
 MARTINGALE, ROC = "martingale", "roc"
 
@@ -25,7 +25,7 @@ class KeptCurve:
     @property
     def method(self) -> tuple[str, str]:
         """Learner, and the entry of which its method is a variant: lines of one are alike."""
-        return self.column.learner, self.column.method.partition(".")[0]
+        return self.column.learner, _entry(self.column)
 
 
 @dataclass(frozen=True)
@@ -59,20 +59,44 @@ def kept_panels(outline: Outline, results: Results) -> list[Panels]:
     return found
 
 
-def lacking(outline: Outline, results: Results, panels: list[Panels]) -> list[str]:
+def lacking(outline: Outline, results: Results) -> list[str]:
     """What a reader of the figure has to know and cannot see: columns without a line, stale cells."""
-    if not any(one.rocs for one in panels):
-        return []
     pairs = [(row, column) for row in outline.datasets for column in outline.columns]
     planned = [(row, column) for row, column in pairs if planned_ids(outline, row, column)]
-    without = [column.label for row, column in planned if not _lines(outline, results, row, column, ROC)]
+    protecting = {_entry(column) for row, column in planned if _protects(outline, results, row, column)}
+    could = [(row, column) for row, column in planned if _entry(column) in protecting]
     stale = [
         column.label
         for row, column in planned
         if planned_ids(outline, row, column)[0] in stale_ids(outline, results, row, column)
     ]
-    notes = [f"no ROC curve of {', '.join(dict.fromkeys(without))}"] if without else []
-    return notes + ([f"{', '.join(dict.fromkeys(stale))}: stale; probcal run renews them"] if stale else [])
+    notes = [_without(outline, results, could, MARTINGALE, "martingale")]
+    notes += [_without(outline, results, planned, ROC, "ROC curve")]
+    notes += [f"{', '.join(dict.fromkeys(stale))}: stale; probcal run renews them"] if stale else []
+    return [note for note in notes if note]
+
+
+def _without(outline: Outline, results: Results, pairs: list[tuple[Row, Column]], name: str, called: str) -> str:
+    """Which columns lack it, with the data set where they have it on another one; empty where all or none have it."""
+    has = [bool(_lines(outline, results, row, column, name)) for row, column in pairs]
+    having = {column for (_, column), one in zip(pairs, has, strict=True) if one}
+    without = [
+        f"{column.label} on {row.title}" if column in having else column.label
+        for (row, column), one in zip(pairs, has, strict=True)
+        if not one
+    ]
+    return f"no {called} of {', '.join(dict.fromkeys(without))}" if having and without else ""
+
+
+def _protects(outline: Outline, results: Results, row: Row, column: Column) -> bool:
+    """Whether it bets along the stream: some other methods have no martingale and lack none."""
+    measured = summarise(outline, results, row, column, "log10_martingale").n > 0
+    return measured or bool(_lines(outline, results, row, column, MARTINGALE))
+
+
+def _entry(column: Column) -> str:
+    """The method that it is a variant of."""
+    return column.method.partition(".")[0]
 
 
 def _variant(column: Column) -> str:

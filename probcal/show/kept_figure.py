@@ -14,22 +14,29 @@ from probcal.show.kept_curves import KeptCurve, Panels
 _GREY = "#555555"
 _SIZE = 1.25 * PANEL[0], 1.4 * PANEL[1]
 """Inches: names of lines stand within a panel."""
+_MOST_ACROSS = 3
 
 
 def kept_figure(title: str, panels: Sequence[Panels]) -> Figure:
-    """The figure, drawn under the settings of matplotlib as they are; a kind of curve that is nowhere has no panel."""
+    """The figure, drawn under the settings of matplotlib as they are; a kind of curve that is nowhere has no panel.
+
+    Both kinds stand side by side, a line for each of ``panels``; one kind alone fills lines of several panels.
+    """
     kinds = [_martingales] if any(one.martingales for one in panels) else []
     kinds += [_rocs] if any(one.rocs for one in panels) else []
+    across = len(kinds) if len(kinds) > 1 else min(_MOST_ACROSS, math.ceil(math.sqrt(len(panels))))
+    drawn = [(draw, one) for one in panels for draw in kinds]
+    down = math.ceil(len(drawn) / across)
     methods = list(dict.fromkeys(curve.method for one in panels for curve in (*one.rocs, *one.martingales)))
     colours = {method: COLOURS[index % len(COLOURS)] for index, method in enumerate(methods)}
-    figure = titled_figure(title, len(kinds) * _SIZE[0], len(panels) * _SIZE[1])
+    figure = titled_figure(title, across * _SIZE[0], down * _SIZE[1])
     several = len({one.row.name for one in panels}) > 1
-    for one, line_of_axes in zip(panels, figure.subplots(len(panels), len(kinds), squeeze=False), strict=True):
-        for draw, axes in zip(kinds, line_of_axes, strict=True):
-            draw(axes, one, colours)
-            axes.spines[["top", "right"]].set_visible(False)
-            if several:
-                axes.set_title(one.row.title)
+    for place, (draw, one) in enumerate(drawn, 1):
+        axes = figure.add_subplot(down, across, place)
+        draw(axes, one, colours)
+        axes.spines[["top", "right"]].set_visible(False)
+        if several:
+            axes.set_title(one.row.title)
     figure.supxlabel("the first repetition alone", fontsize="small", color=_GREY)
     return figure
 

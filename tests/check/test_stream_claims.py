@@ -1,5 +1,6 @@
 """What is claimed of protected streams: what is gained is log10 S, and where it grows most."""
 
+import numpy as np
 import pytest
 
 from probcal.check.claims import Ours, Printed, judge
@@ -75,6 +76,12 @@ def test_the_steepest_tenth_begins_where_most_is_gained_in_a_tenth():
     between = {"martingale": [{"x": [0, 45, 55, 100], "y": [0, 0, 9, 9]}]}
     assert steepest_growth(between) == pytest.approx(0.45)
     assert steepest_growth(course(*range(10), 99)) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("x", [[5], [5, 5], [0, 9, 3]])
+@pytest.mark.filterwarnings("error")
+def test_points_that_do_not_rise_along_the_stream_tell_of_no_growth(x):
+    assert np.isnan(steepest_growth({"martingale": [{"x": x, "y": [1.0] * len(x)}]}))
 
 
 @pytest.mark.parametrize(("kept", "verdict"), [((0, 0, 0, 9), "supported"), ((0, 9, 9, 9), "not supported")])

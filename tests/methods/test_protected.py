@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.methods.protected import ProtectedClassifier
+from probcal import ProtectedClassifier, RetrainedClassifier
+from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper
 
 
@@ -158,3 +161,32 @@ def test_labels_that_are_none_of_the_training_rows_are_refused(labels):
     X, y = stream()
     with pytest.raises(ValueError, match="y "):
         fitted(ProtectedClassifier(GaussianNB()), X, y).predict_proba_online(X[100:], labels)
+
+
+def test_a_fit_forgets_the_stream_before_it():
+    X, y = stream()
+    method = fitted(ProtectedClassifier(GaussianNB()), X, y)
+    method.predict_proba_online(X[100:], y[100:])
+    assert not hasattr(fitted(method, X, y), "log10_martingale_")
+
+
+@pytest.mark.parametrize("told", ["measures", "curves"])
+def test_what_only_a_stream_can_tell_is_refused_before_any(told):
+    X, y = stream()
+    with pytest.raises(NotFittedError, match="has protected no stream since it was fitted; call predict_proba_online"):
+        getattr(fitted(ProtectedClassifier(GaussianNB()), X, y), told)(X)
+
+
+@pytest.mark.parametrize("method", [DirectClassifier, ProtectedClassifier, RetrainedClassifier])
+def test_a_learner_without_probabilities_is_refused_by_fit(method):
+    X, y = stream()
+    with pytest.raises(ValueError, match=f"LinearSVC has no predict_proba, and {method.__name__} needs it"):
+        method(LinearSVC()).fit(X, y)
+
+
+def test_calibrators_may_be_a_list_of_functions():
+    X, y = stream()
+    method = fitted(ProtectedClassifier(GaussianNB(), calibrators=[lambda p: p, lambda p: p**2]), X, y)
+    base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1].clip(0.01, 0.99)
+    found = method.predict_proba_online(X[100:], y[100:])[:, 1]
+    assert np.all((base**2 <= found + 1e-12) & (found <= base + 1e-12)) and found[0] < base[0]

@@ -72,6 +72,12 @@ def test_labels_that_are_none_are_refused(y, message):
         method.predict_proba_online(X, y)
 
 
+def test_no_rows_are_refused_as_the_learner_refuses_them():
+    X, y = stream()
+    with pytest.raises(ValueError, match=r"0 sample\(s\)"):
+        RetrainedClassifier(GaussianNB()).fit(X, y).predict_proba_online(X[:0], y[:0])
+
+
 @pytest.mark.parametrize("every", [0, 1.5, True, "10"])
 def test_a_number_of_rows_that_is_none_is_refused(every):
     X, y = stream()

@@ -224,6 +224,23 @@ def test_scores_that_are_not_finite_are_refused(bad):
         SigmoidClassifier(Given()).fit(X, [0, 1, 1])
 
 
+def test_estimates_are_clipped_only_when_asked_for():
+    scores, y = noisy()
+    plain, clipped = (
+        SigmoidClassifier(Given(), clip=clip).fit(scores[:, None], y).predict_proba(scores[:, None])[:, 1]
+        for clip in ((0, 1), (0.3, 0.9))
+    )
+    assert plain.tolist() == expit(-(np.array(fit_sigmoid(scores, y)) @ [scores, np.ones(400)])).tolist()
+    assert plain.min() < 0.3 and plain.max() > 0.9
+    assert clipped.tolist() == plain.clip(0.3, 0.9).tolist()
+
+
+@pytest.mark.parametrize("clip", [(0.5, 0.5), (-1, 1), "none", 0.1])
+def test_a_clip_that_is_no_range_is_refused(clip):
+    with pytest.raises(ValueError, match="clip must be two rising numbers"):
+        SigmoidClassifier(Given(), clip=clip).fit(*blobs(30, 2))
+
+
 def test_an_unknown_kind_of_score_is_refused():
     with pytest.raises(ValueError, match="scores must be"):
         SigmoidClassifier(Given(), scores="logits").fit(np.zeros((2, 1)), [0, 1])

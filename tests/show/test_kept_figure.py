@@ -5,8 +5,9 @@ import pytest
 from probcal.show.kept_curves import kept_panels
 from probcal.show.kept_figure import kept_figure
 from probcal.show.outline import Outline
-from tests.commands import probcal
-from tests.show.streams import write
+from probcal.store import CellResult, Store
+from tests.commands import probcal, refused
+from tests.show.streams import experiment, write
 
 ROC = {"roc": [{"x": [0.0, 0.2, 1.0], "y": [0.0, 0.9, 1.0]}]}
 
@@ -79,3 +80,54 @@ def test_the_same_results_give_the_same_bytes(stream):
 def test_columns_without_a_line_are_said(stream):
     store = stream({"base.0.1": ROC, "jumper.0.1": growing(0.0, 1.0)}, columns=("base.0.1", "jumper.0.1", "sigmoid"))
     assert "no ROC curve of RF sigmoid" in probcal("plot", store.folder).stderr
+
+
+def test_a_protecting_method_without_its_martingale_is_said_and_others_are_not(stream):
+    store = stream({"base.0.1": ROC, "sigmoid": ROC, "jumper.0.1": growing(0.0, 1.0), "jumper.0.01": ROC})
+    assert "no martingale of RF jumper.0.01\n" in probcal("plot", store.folder).stderr
+
+
+def test_a_method_of_which_no_curve_is_kept_protects_where_its_martingale_was_measured(stream):
+    store = stream({"jumper.0.1": growing(0.0, 1.0), "slipped": ROC}, columns=("jumper.0.1", "slipped"))
+    with store.writing("small"):
+        cell = ("bank-marketing", 1, "forest", "slipped", "done", "run1", 1.0)
+        store.add(CellResult(*cell, metrics={"log10_martingale": 3.0}))
+    assert "no martingale of RF slipped\n" in probcal("plot", store.folder).stderr
+
+
+@pytest.mark.parametrize(("n", "shape"), [(1, (1, 1)), (2, (1, 2)), (3, (2, 2)), (6, (2, 3)), (7, (3, 3))])
+def test_martingales_alone_of_several_data_sets_fill_a_grid(tmp_path, n, shape):
+    names = [f"stream-{number}" for number in range(n)]
+    store = Store(tmp_path)
+    asked = {"datasets": [{"name": name, "title": name} for name in names], "repetitions": dict.fromkeys(names, 1)}
+    with store.writing("small"):
+        store.write_experiment(experiment(columns=("jumper",), **asked))
+        for name in names:
+            curves = {"martingale": [{"x": [0, 1], "y": [0.0, 1.0]}]}
+            store.add(CellResult(name, 0, "forest", "jumper", "done", "run1", 1.0, curves=curves))
+    axes = figure_of(store).axes
+    assert [one.get_title() for one in axes] == (names if n > 1 else [""])
+    assert axes[0].get_subplotspec().get_gridspec().get_geometry() == shape
+
+
+def test_a_data_set_that_lacks_a_curve_is_named_where_another_has_it(tmp_path):
+    asked = {"datasets": [{"name": one, "title": one} for one in "ab"], "repetitions": {"a": 1, "b": 1}}
+    store = Store(tmp_path)
+    with store.writing("small"):
+        store.write_experiment(experiment(columns=("jumper",), **asked))
+        store.add(CellResult("a", 0, "forest", "jumper", "done", "run1", 1.0, curves=growing(0.0, 1.0)))
+    said = probcal("plot", store.folder).stderr
+    assert "no martingale of RF jumper on b\n" in said and "no ROC curve of RF jumper on b\n" in said
+
+
+def test_broken_curves_are_told_with_their_line(stream):
+    store = stream(CURVES)
+    path = store.folder / "cells.jsonl"
+    path.write_text(path.read_text().replace('"y": [0.0, 1.0, 5.0]', '"y": [0.0, 1.0]'))
+    for command in ("plot", "check", "table"):
+        assert "cells.jsonl:7: is not the result of a cell; remove this line" in refused(command, store.folder)
+
+
+def test_a_folder_in_which_nothing_was_run_is_told_so(stream):
+    folder = stream({}).folder
+    assert refused("plot", folder) == f"nothing has been run yet in {folder}; probcal run fills a folder of results"

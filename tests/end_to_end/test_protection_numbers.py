@@ -1,0 +1,112 @@
+"""The numbers in the text of docs/protection.md, from the original file: whole streams, the forest of seed 2021."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+
+from probcal import ProtectedClassifier
+from probcal.data.card import find_card, read_card
+from probcal.data.encode import ENCODERS
+from probcal.data.load import load, obtain
+from probcal.data.splits import split_rows
+from probcal.metrics import roc_auc
+
+PAGE = " ".join((Path(__file__).parents[2] / "docs" / "protection.md").read_text(encoding="utf-8").split())
+COMPOSITE = {"calibrators": "cox", "jump_rate": [0.01, 0.001, 0.0001], "passive_weight": 0.5, "start": "first"}
+
+
+class Streams:
+    def __init__(self, folder):
+        card = read_card(find_card("bank-marketing"))
+        obtain(card, folder)
+        data = load(card)
+        self.train, self.test = split_rows(card, len(data.y), 0, 0)
+        encoder = ENCODERS["ordinal"]().fit(data.X.iloc[self.train])
+        self.X, self.y_train, self.y = encoder.transform(data.X), data.y[self.train], data.y[self.test]
+        forest = RandomForestClassifier(random_state=2021).fit(self.X[self.train], self.y_train)
+        self.forest, self.p = FrozenEstimator(forest), forest.predict_proba(self.X[self.test])[:, 1]
+
+    def protected(self, **settings):
+        """(protected estimates, log10 S before the first row and after each) of a whole stream."""
+        method = ProtectedClassifier(self.forest, **settings).fit(self.X[self.train], self.y_train)
+        p = method.predict_proba_online(self.X[self.test], self.y)[:, 1]
+        return p, np.concatenate([[0], method.log10_martingale_])
+
+    def auc(self, p):
+        return roc_auc(self.y, p)
+
+    def auc_within(self, p):
+        """The mean over fifty blocks of equal length."""
+        blocks = np.array_split(np.arange(len(p)), 50)
+        return np.mean([roc_auc(self.y[rows], p[rows]) for rows in blocks])
+
+
+@pytest.fixture(scope="module")
+def streams(original_files):
+    return Streams(original_files)
+
+
+def short(number, decimals=3):
+    return f"{number:.{decimals}f}".replace("0.", ".", 1)
+
+
+def said(text):
+    assert text in PAGE
+
+
+def test_where_it_grows(streams):
+    _, course = streams.protected(truncation=0.1)
+    tenths = np.diff(course[np.linspace(0, 35_211, 11).round().astype(int)])
+    said(f"Of the {course[-1]:.0f} that the Simple Jumper gains with truncation .1 in the first forest, ")
+    said(f"{tenths[8]:.0f} fall in the ninth tenth of the rows and {tenths[9]:.0f} in the last.")
+    blocks = np.diff(course[::500])
+    said(f"of blocks of 500 rows the one from {500 * blocks.argmax():,} gains most, {blocks.max():.0f}")
+    assert blocks[58] < 6 < 20 < blocks[59]  # from row 29,500
+    said(f"From row 29,700 on {streams.y[29_700:].mean():.0%} of".replace("%", " %"))
+    said(f"before it {streams.y[:29_700].mean():.0%}; the forest".replace("%", " %"))
+    said(f"says {streams.p[:29_700].mean():.0%} in the mean".replace("%", " %"))
+    assert f"{streams.p[29_700:].mean():.0%}" == "4%"
+
+
+def test_ties(streams):
+    aucs = [roc_auc(streams.y, p) for p in (streams.p, streams.p.clip(0.01, 0.99), streams.p.clip(0.1, 0.9))]
+    said(f"{short(aucs[0], 4)} untruncated, {short(aucs[1])} at .01 and {short(aucs[2])} at .1 (seed 2021)")
+    said(f"{(streams.p <= 0.01).sum():,} are at most .01 and {(streams.p <= 0.1).sum():,} at most .1")
+    zero = streams.p == 0
+    said(f"{zero.sum():,} estimates are exactly 0, and {streams.y[zero].sum():,} of these rows have the label 1")
+
+
+def test_the_auc_within_blocks_and_over_all_rows(streams):
+    for settings in ({"truncation": 0.1}, {"truncation": 0.01, **COMPOSITE}):
+        least = settings["truncation"]
+        base, (p, _) = streams.p.clip(least, 1 - least), streams.protected(**settings)
+        within, whole = ([short(of(one)) for one in (base, p)] for of in (streams.auc_within, streams.auc))
+        said(f"from {within[0]} to {within[1]} where that of all rows goes from {whole[0]} to {whole[1]}")
+    said(f"untruncated the forest has {short(streams.auc_within(streams.p))} within blocks")
+
+
+@pytest.mark.parametrize(
+    ("truncation", "settings", "sentence", "least", "row", "digit"),
+    [
+        (0.01, {}, "-2.554 (Simple, row 8,580)", -2.554, 8_580, 5e-4),
+        (0.01, COMPOSITE, "-.233 (Composite, row 8,584)", -0.233, 8_584, 5e-4),
+        (0.1, {}, "the Simple Jumper is never below 0", 0, 0, 0),
+        (0.1, COMPOSITE, "the Composite one is so by .0002, at row 5", -2e-4, 5, 5e-5),
+    ],
+)
+def test_the_lowest_points(streams, truncation, settings, sentence, least, row, digit):
+    _, course = streams.protected(truncation=truncation, **settings)
+    assert (course.min(), course.argmin()) == (pytest.approx(least, abs=digit), row)
+    said(sentence)
+
+
+def test_what_there_is_to_gain_from_the_first_row_on(streams):
+    first = slice(len(streams.y) // 10)
+    low = streams.p[first] <= 0.1
+    assert round(low.mean(), 1) == 0.9  # "the nine tenths of the rows"
+    said(f"{100 * streams.y[first][low].mean():.1f} % subscribe in the first tenth".replace("0.", ".", 1))
