@@ -21,6 +21,7 @@ from probcal.yaml_file import Place, YamlFile
 
 CURVES = ("iso_probability", "martingale", "roc", "scores", "training_rows")
 """Lines for figures: ``roc`` is drawn from any estimates, the others are told by the methods that have them."""
+_OF_METHODS = tuple(name for name in CURVES if name != "roc")
 
 
 def name_problems(file: YamlFile) -> list[Problem]:
@@ -31,6 +32,7 @@ def name_problems(file: YamlFile) -> list[Problem]:
         *_metric_problems(file, "metrics", NAMED),
         *_metric_problems(file, "stages", tuple(name for name in NAMED if name not in ABOUT_METHODS)),
         *_curve_problems(file),
+        *_told_by_no_method(file, methods),
         *_paper_problems(file),
         *learners.problems,
         *methods.problems,
@@ -80,6 +82,21 @@ def _curve_problems(file: YamlFile) -> Iterator[Problem]:
             yield Problem(file.line(("curves", index)), f'there is no curve "{name}"{near} (there are: {there})')
         elif file.data["curves"].index(name) < index:
             yield Problem(file.line(("curves", index)), f'the curve "{name}" is listed twice')
+
+
+def _told_by_no_method(file: YamlFile, methods: Section) -> Iterator[Problem]:
+    """What only methods themselves can tell, where none here does. Silent as long as one of them is not known."""
+    named = [one for family in methods.families.values() for one in family]
+    if not named or any(one not in methods.components for one in named):
+        return
+    for section, word, asked in (("metrics", "metric", ABOUT_METHODS), ("curves", "curve", _OF_METHODS)):
+        tell = "measures" if section == "metrics" else "curves"
+        if any(hasattr(one, tell) for one in methods.components.values()):
+            continue
+        for index, name in _texts(file.data, section):
+            if name in asked:
+                message = f'the {word} "{name}" is told by methods; no method here has it'
+                yield Problem(file.line((section, index)), message)
 
 
 def _no_metric(name: str, metrics: tuple[str, ...]) -> str:

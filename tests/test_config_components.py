@@ -107,3 +107,32 @@ def test_weights_need_a_learner_that_takes_them(tmp_path):
         10,
         "nb with probing: KNeighborsClassifier.fit takes no sample_weight; use weighting='rejection' or 'auto'",
     )
+
+
+@pytest.mark.parametrize("metric", ["crossings", "log10_martingale"])
+def test_a_metric_that_no_method_measures_is_told_at_its_line(tmp_path, metric):
+    line, said = the_fault(
+        tmp_path,
+        ("methods: [direct, probing]", "methods: [direct]"),
+        ("[direct, {probing: {weighting: rejection}}]", "[direct]"),
+        ("[rms, auc]", f"[rms, {metric}]"),
+    )
+    assert (line, said) == (9, f'the metric "{metric}" is told by methods; no method here has it')
+
+
+def test_a_curve_that_no_method_has_is_told_and_roc_is_of_any(tmp_path):
+    line, said = the_fault(tmp_path, more="curves:\n  - roc\n  - iso_probability\n")
+    assert (line, said) == (12, 'the curve "iso_probability" is told by methods; no method here has it')
+
+
+def test_one_method_that_has_it_is_enough(tmp_path):
+    methods = ("methods: [direct, probing]", "methods: [direct, probing, weight_sweep]")
+    more = "curves: [iso_probability, roc]\n"
+    metrics = ("[rms, auc]", "[rms, crossings]")
+    assert experiment(tmp_path, methods, metrics, more=more).curves == ("iso_probability", "roc")
+
+
+def test_of_a_misspelt_method_nothing_more_is_told(tmp_path):
+    methods = ("methods: [direct, probing]", "methods: [direct, probing, weight_swep]")
+    line, said = the_fault(tmp_path, methods, more="curves: [scores]\n")
+    assert line == 6 and 'did you mean "weight_sweep"' in said

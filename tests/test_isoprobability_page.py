@@ -76,6 +76,48 @@ def test_the_numbers_in_the_text_are_those_of_the_committed_results():
     assert "713 cells" in PAGE and len(REAL.results()) == 713
 
 
+def test_one_number_of_crossings_is_told_in_one_way():
+    [shown] = means(TOY, [("gaussians", "crossings")])["SweepTree"]
+    assert shown == "101.5" and PAGE.count("101.5 ") == 6  # the text twice, the table four times
+    assert not re.search(r"\b10[12]\b[^.]", PAGE)
+
+
+def rms_of(learner):
+    """Label -> the printed RMS of each data set, of the columns of ``learner``."""
+    return {
+        label: np.array(numbers[:4], dtype=float)
+        for label, numbers in means(REAL, OF_REAL).items()
+        if label.endswith(learner)
+    }
+
+
+def test_what_is_said_of_linear_learners_on_real_data_holds():
+    worse = {}  # than the sweep, of each data set; Ionosphere is the third
+    for learner in ("SVM", "Log"):
+        rms = rms_of(learner)
+        worse |= {label: np.round(one - rms[f"Sweep{learner}"], 3) for label, one in rms.items()}
+    near = [worse[label] for label in ("ProbSVM", "SigSVM", "ProbLog", "SigLog", "Log")]
+    assert "is within .006 of that of Probing, of a sigmoid and of logistic regression itself" in PAGE
+    assert np.abs(near).max() == 0.006
+    isotonic = np.array([worse["IsoSVM"], worse["IsoLog"]])
+    assert "is within .001 on Adult and .007 to .022 worse" in PAGE
+    assert (isotonic[:, 0].max(), isotonic[:, 1:].min(), isotonic[:, 1:].max()) == (0.001, 0.007, 0.022)
+    bagged = np.array([worse["BagSVM"], worse["BagLog"]]).ravel()
+    assert bagged[2] == -0.007
+    assert (np.delete(bagged, 2).min(), bagged.max()) == (0.013, 0.104)
+
+
+def test_what_is_said_of_the_tree_on_real_data_holds():
+    rms = {label: one[1:] for label, one in rms_of("Tree").items()}  # Diabetes, Ionosphere, Liver
+    others = np.minimum.reduce([rms["Tree"], rms["SigTree"], rms["IsoTree"]])
+    assert (rms["SweepTree"] < others).all() and (rms["BoundsTree"] < others).all()
+    assert (rms["FirstTree"] > rms["IsoTree"]).tolist() == [True, False, True]
+    sweeps = np.minimum.reduce([rms["SweepTree"], rms["BoundsTree"], rms["FirstTree"]])
+    assert (rms["BagTree"] < sweeps).tolist() == [True, False, True]
+    assert rms["BagTree"][1] == rms["SweepTree"][1]
+    assert (rms["ProbTree"] < sweeps).tolist() == [False, True, False]
+
+
 def test_every_picture_and_page_that_it_names_is_there():
     named = re.findall(r"\]\(([^)#]+)\)", PAGE)
     assert len(named) >= 7

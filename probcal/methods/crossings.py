@@ -27,7 +27,8 @@ def crossings(answered: Callable[[Any], np.ndarray], X: Any) -> int:
     """``crossing_pairs`` among the rows of ``X`` and, where they are points in the plane, all within their hull.
 
     ``answered``: rows -> (n_rows, n) bool. ``X`` of two numeric columns stands for its convex hull, of which a grid
-    of 100 x 100 points over its box is asked besides the rows. Other rows are asked alone.
+    of 100 x 100 points over its box is asked besides the rows. Other rows are asked alone. It is what is found there: a
+    lower bound of the pairs that cross anywhere within the hull.
     """
     answers, points = answered(X), points_of(X)
     if points is not None and len(within := grid_within_hull(points, _SIDE)):

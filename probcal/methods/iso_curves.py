@@ -30,9 +30,8 @@ class Box(NamedTuple):
 
     @classmethod
     def around(cls, points: np.ndarray, margin: float = 0.05) -> Box:
-        """The box of ``points``, (n, 2), wider by ``margin`` of its sides on each; no side is 0."""
+        """The box of ``points``, (n, 2), wider by ``margin`` of its sides on each; neither may be 0."""
         low, sides = points.min(axis=0), np.ptp(points, axis=0)
-        sides = np.where(sides > 0, sides, 1.0)
         return cls(low - margin * sides, (1 + 2 * margin) * sides)
 
 
@@ -46,6 +45,10 @@ def border(says: Says, box: Box) -> list[np.ndarray]:
     corners of a tree's regions are cut by no more than that. Points that the line runs straight through, to 1e-5
     again, are left out at the end: a straight border is its two ends. Only where 200 points are not enough for that
     is the line simplified more.
+
+    What this leaves open: a region narrower than a cell, 1/128 of the box, may be missed, and a line may run past it.
+    The points of a line are exact to 1e-5 of the box; halfway between two of them a curved border may be farther from
+    the line, by about 1e-4 (8e-5 for a support vector machine with a Gaussian kernel, 1.1e-4 for naive Bayes).
     """
 
     def on_unit_square(points: np.ndarray) -> np.ndarray:

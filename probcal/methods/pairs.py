@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import combinations
 
 import numpy as np
@@ -13,6 +15,19 @@ def each_pair(labels: np.ndarray, classes: np.ndarray) -> list[tuple[np.ndarray,
         (np.flatnonzero((labels == one) | (labels == other)), np.array([one, other]))
         for one, other in combinations(classes, 2)
     ]
+
+
+@contextmanager
+def naming_the_pair(classes: np.ndarray) -> Iterator[None]:
+    """An error within tells the two ``classes``: a ValueError in its message, any other in a note."""
+    one, other = classes.tolist()
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"of the classes {one!r} and {other!r}: {error}") from error
+    except Exception as error:  # of a kind that may not be made of a message alone
+        error.add_note(f"in the pair of classes {one!r} and {other!r}")
+        raise
 
 
 def coupled(estimates: list[np.ndarray], n_classes: int) -> np.ndarray:

@@ -10,7 +10,12 @@ from scipy.spatial import ConvexHull, QhullError
 
 
 def points_of(X: Any) -> np.ndarray | None:
-    """(n_rows, 2) float64 where ``X``, an array or a frame, is two columns of finite numbers; None elsewhere."""
+    """(n_rows, 2) float64 where ``X`` is two columns of finite numbers; None elsewhere.
+
+    An array, be it of objects that are numbers, a frame of two numeric columns, or a list of pairs.
+    """
+    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object):
+        X = _numbers_of(X)
     if getattr(X, "ndim", None) != 2 or X.shape[1] != 2 or not X.shape[0]:
         return None
     if not isinstance(X, pd.DataFrame | np.ndarray):
@@ -21,8 +26,19 @@ def points_of(X: Any) -> np.ndarray | None:
     return points if np.isfinite(points).all() else None
 
 
+def _numbers_of(rows: Any) -> np.ndarray | None:
+    """The array that ``rows``, a list or an array of objects, make; None where they are no pairs."""
+    # of long texts an array would be far larger than they are
+    if not all(isinstance(row, list | tuple | np.ndarray) and len(row) == 2 for row in rows):
+        return None
+    try:
+        return np.array([list(row) for row in rows])
+    except ValueError:  # of lists that differ in length, further in
+        return None
+
+
 def as_given(points: np.ndarray, X: Any) -> Any:
-    """``points``, (n, 2), as rows of the kind that ``X`` has: a frame with its columns, or an array."""
+    """``points``, (n, 2), as rows of the kind that ``X`` has: a frame with its columns, else an array."""
     return pd.DataFrame(points, columns=X.columns) if isinstance(X, pd.DataFrame) else points
 
 

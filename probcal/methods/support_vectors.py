@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from probcal.methods.fitting import fit_weighted, fresh_copy
@@ -24,15 +25,32 @@ def support_vectors(
 ) -> np.ndarray:
     """(n,) the rising numbers of the rows that ``estimator`` names in ``support_`` once it is fitted on all.
 
-    ``weights``: (n_rows,) or None; ``stream``: the numbers that its random stream starts from. Raises ValueError when
-    it names none.
+    Of a Pipeline its last step names them. ``weights``: (n_rows,) or None; ``stream``: the numbers that its random
+    stream starts from. Raises ValueError when it names none, when what it names are no row numbers, and for a class
+    whose rows all weigh 0.
     """
     counted = np.arange(len(labels)) if weights is None else np.flatnonzero(weights)
+    weightless = np.setdiff1d(labels, labels[counted])
+    if len(weightless):
+        raise ValueError(f"sample_weight is zero for all rows of class {weightless.tolist()[0]!r}; leave the class out")
     learner = fresh_copy(estimator, np.random.default_rng(stream))
     fit_weighted(learner, _safe_indexing(X, counted), labels[counted], None if weights is None else weights[counted])
+    while isinstance(learner, Pipeline):
+        learner = learner.steps[-1][1]
     if not hasattr(learner, "support_"):
         raise ValueError(
             'rows="support_vectors" needs a learner that names them in support_, such as sklearn.svm.SVC, '
-            f"and {type(estimator).__name__} has none"
+            f"and {type(learner).__name__} has none"
         )
-    return counted[np.sort(learner.support_)]
+    return counted[_row_numbers(learner, len(counted))]
+
+
+def _row_numbers(learner: Any, n_rows: int) -> np.ndarray:
+    named = np.asarray(learner.support_)
+    sound = named.ndim == 1 and named.dtype.kind in "iu" and len(named) > 0
+    if not sound or named.min() < 0 or named.max() >= n_rows or len(np.unique(named)) < len(named):
+        raise ValueError(
+            'rows="support_vectors" needs the numbers of rows in support_, each once and from 0, and that of '
+            f"{type(learner).__name__} holds something else"
+        )
+    return np.sort(named)

@@ -36,10 +36,11 @@ def rows_by_class(X: Any, labels: np.ndarray, classes: np.ndarray) -> Lines | No
 def iso_probability(classifiers: ThresholdClassifiers, X: Any) -> Lines | None:
     """``{"level", "x", "y"}`` for each line of each level's border within the box of X and a margin of 5 %.
 
-    None where X is not two numeric columns. How exact the lines are: ``probcal.methods.iso_curves.border``.
+    None where X is not two numeric columns, or has one value only in either: its box has no width. How exact the lines
+    are: ``probcal.methods.iso_curves.border``.
     """
     points = points_of(X)
-    if points is None:
+    if points is None or not np.ptp(points, axis=0).all():
         return None
     box, lines = Box.around(points), []
     for place, level in enumerate(classifiers.thresholds.tolist()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from itertools import zip_longest
 from typing import Any
 
@@ -11,12 +12,14 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
+from probcal.methods.class_weight import warn_of_class_weight
 from probcal.methods.crossings import crossings
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, refuse_frozen
 from probcal.methods.minimax import Goal
 from probcal.methods.monotonicity import Monotonicity, monotonicity
 from probcal.methods.multiclass import Multiclass, against_the_rest, joined
+from probcal.methods.pairs import naming_the_pair
 from probcal.methods.probes import Probes
 from probcal.methods.refinement import on_grid, refined
 from probcal.methods.threshold_classifiers import ThresholdClassifiers
@@ -62,6 +65,7 @@ class ThresholdMethod(ProbabilityMethod):
         """``X_counted``: rows that intervals are weighed by instead of the training rows."""
         refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight)
+        warn_of_class_weight(self)
         if X_counted is None:
             counted = np.ones(len(labels)) if weights is None else weights
         else:
@@ -71,10 +75,11 @@ class ThresholdMethod(ProbabilityMethod):
         self.probings_: list[ThresholdClassifiers] = []
         for number, (rows, of_problem, classes) in enumerate(problems):
             stream = (seed,) if len(problems) == 1 else (seed, number)
-            of_rows, of_weights = (X, weights) if rows is None else _of_rows(rows, X, weights)
-            train = self._training(of_rows, of_problem, classes, of_weights, stream)
-            probes = Probes(train, of_rows if X_counted is None else X_counted, classes[1], self.n_jobs)
-            self.probings_.append(self._probed(probes, counted, classes[1]))
+            with nullcontext() if rows is None else naming_the_pair(classes):
+                of_rows, of_weights = (X, weights) if rows is None else _of_rows(rows, X, weights)
+                train = self._training(of_rows, of_problem, classes, of_weights, stream)
+                probes = Probes(train, of_rows if X_counted is None else X_counted, classes[1], self.n_jobs)
+                self.probings_.append(self._probed(probes, counted, classes[1]))
         if len(problems) == 1:
             (only,) = self.probings_
             self.thresholds_, self.estimators_, self.order_ = only.thresholds, only.classifiers, only.order
@@ -135,7 +140,8 @@ class ThresholdMethod(ProbabilityMethod):
 
         ``crossings``: how many pairs of thresholds a < b contradict each other, b's classifier calling a point positive
         that a's calls negative; of the rows and, where X is two numeric columns, of a grid of 100 x 100 points over
-        their box, as far as it lies within their convex hull. With more than two classes, the sum over the problems.
+        their box, as far as it lies within their convex hull. Pairs that contradict each other between these points
+        only are not found, so that it is a lower bound. With more than two classes, the sum over the problems.
         """
         self._before_predicting(X)
         return {"crossings": float(sum(crossings(one.answers, X) for one in self.probings_))}

@@ -50,14 +50,18 @@ class WeightSweepClassifier(ThresholdMethod):
     Parameters
     ----------
     estimator : classifier with ``fit`` and ``predict``.
-    levels : rising numbers within (0, 1); None stands for .05 to .95 by .05, as in the paper.
-    answer : for points whose labels are not monotone in the level (section 4): ``"isotonic"`` takes the
-        monotone labels that change the fewest, which is Probing's sort; ``"bounds"`` the lowest and the highest
-        level at which the label changes; ``"first_crossing"`` the lowest.
+    levels : rising numbers within (0, 1); None stands for .05 to .95 by .05, as in the paper. Few of them are coarse:
+        with [.1, .9] all rows between get .5, and ``predict`` calls them all the first class.
+    answer : for points whose labels are not monotone in the level (section 4): ``"isotonic"`` is Probing's sort of
+        the labels: as many positive ones as there are, moved to the lowest levels (0, 0, 1 becomes 1, 0, 0). It keeps
+        the count of votes and nothing else: it is neither the monotone labels that change the fewest (0, 0, 0) nor
+        the least-squares isotonic regression of the labels (1/3 at each level). ``"bounds"`` takes the lowest and
+        the highest level at which the label changes; ``"first_crossing"`` the lowest.
     rows : ``"support_vectors"`` fits the learner once on all rows and sweeps over those that it then names in
-        ``support_`` (``sklearn.svm.SVC``), as section 3 does for the support vector machine. The estimates are then of
-        these rows, of which the classes have nearly equal shares and no longer their densities; see
-        ``probcal.methods.support_vectors`` for why few levels have a surface left. ``"all"`` keeps all.
+        ``support_`` (``sklearn.svm.SVC``, also as the last step of a Pipeline), as section 3 does for the support
+        vector machine. The estimates are then of these rows, of which the classes have nearly equal shares and no
+        longer their densities; see ``probcal.methods.support_vectors`` for why few levels have a surface left.
+        ``"all"`` keeps all.
     weighting : as in ``ProbingClassifier``. Given directly, the weights sum to the number of rows at every level (of
         the rows swept over; to the sum of ``sample_weight`` where there is one).
     multiclass : with k > 2 classes, ``"rest"`` puts each against the rest and divides each row by its sum;
@@ -99,7 +103,8 @@ class WeightSweepClassifier(ThresholdMethod):
 
         Raises ValueError for a parameter that is not as documented, for labels or weights that are none (with
         ``multiclass="pairs"``, in the rows of any pair), and for ``rows="support_vectors"`` with a learner that
-        names none.
+        names none or a class whose rows all weigh 0. Warns of a learner with a ``class_weight`` of its own. With
+        ``multiclass="pairs"`` an error names the pair of classes.
         """
         self.training_rows_ = None
         self._fit_thresholds(X, y, sample_weight)
@@ -124,7 +129,9 @@ class WeightSweepClassifier(ThresholdMethod):
         """Lines to draw, of two classes only; what cannot be had is left out.
 
         ``iso_probability``, of two numeric columns: for each level ``{"level", "x", "y"}``, one or more polylines on
-        which the label of its classifier changes, within the box of X and 5 % more, exact to 1e-5 of it (see
+        which the label of its classifier changes, within the box of X and 5 % more; not for columns of one value only.
+        Their points are exact to 1e-5 of the box; the middle of a segment between two of them may be off by about
+        1e-4 where the border is curved, and a region narrower than a cell of a grid of 128 x 128 may be missed (see
         ``probcal.methods.iso_curves``). ``training_rows``, of two numeric columns: for each class ``{"x", "y",
         "label"}``, at most 500 of the rows that were swept over. ``scores``: one ``{"x", "y"}``, the learner's decision
         function at level .5, where weights are as they are, and the estimate of at most 400 rows of X; not for

@@ -25,6 +25,11 @@ def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
     return {name for name, mean in finite.items() if printed(mean) == best}
 
 
+def has_a_best(outline: Outline) -> bool:
+    """Whether there are columns to choose from, and a metric to choose by."""
+    return len(outline.columns) > 1 and bool(in_the_order_of_table_4(outline.metrics))
+
+
 def best_methods(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
     """Table ``number``: a row a data set, a column a metric; ties joined with ``/``."""
     metrics = in_the_order_of_table_4(outline.metrics)
@@ -58,6 +63,7 @@ def best_notes(outline: Outline, results: Results) -> list[str]:
 
 
 def in_the_order_of_table_4(metrics: Iterable[str]) -> list[str]:
+    """Those that have a better end; each once."""
     every = [metric for metric in dict.fromkeys(metrics) if not metric_name(metric).no_end]
     first = [metric for metric in ("rms", "cxe", "auc") if metric in every]
     return first + [metric for metric in every if metric not in TABLES_1_TO_3]

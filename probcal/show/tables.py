@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.paper.published import Published
-from probcal.show.best import best_methods
+from probcal.show.best import best_methods, has_a_best
 from probcal.show.by_method import by_method, reads_by_method
 from probcal.show.calibration_tables import calibration_tables
 from probcal.show.grid import Grid
@@ -68,7 +68,7 @@ def tables(store: Store) -> list[Grid]:
     grids = numbered(
         outline.metrics,
         lambda number, metric: measured(number, outline, results, metric, published),
-        (lambda number: best_methods(number, outline, results, published)) if len(outline.columns) > 1 else None,
+        (lambda number: best_methods(number, outline, results, published)) if has_a_best(outline) else None,
     )
     once = set(skipped(outline))
     grids[1:] = [replace(one, notes=[note for note in one.notes if note not in once]) for one in grids[1:]]

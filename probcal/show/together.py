@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from probcal.paper.published import Published
 from probcal.show.beside import Beside, beside_one_paper
-from probcal.show.best import best_grid, best_notes, in_the_order_of_table_4, published_winner, winner
+from probcal.show.best import best_grid, best_notes, has_a_best, in_the_order_of_table_4, published_winner, winner
 from probcal.show.grid import Grid, Text
 from probcal.show.lines import PAPER, SPREAD, Lines, beneath, in_brackets, means, spreads
 from probcal.show.measured import Measured, explanation
@@ -22,7 +22,7 @@ Entry = TypeVar("Entry", Text, str)
 def together(*stores: Store) -> tuple[str, list[Grid]]:
     """The heading and the tables; raises as ``beside_one_paper`` does."""
     published, experiments = beside_one_paper(stores)
-    several = [one for one in experiments if len(one.outline.columns) > 1]
+    several = [one for one in experiments if has_a_best(one.outline)]
     grids = numbered(
         [metric for one in experiments for metric in one.outline.metrics],
         lambda number, metric: _measured(number, experiments, metric, published),

@@ -74,10 +74,12 @@ def test_points_on_a_line_have_no_hull(points):
     "rows",
     [
         np.zeros((3, 3)), np.zeros(3), np.zeros((0, 2)), np.array([["a", "b"]]), np.array([[1.0, np.nan]]),
-        pd.DataFrame({"a": [1.0], "b": pd.Categorical(["x"])}), pd.DataFrame({"a": [1.0], "b": ["x"]}), [[1, 2]],
-        pd.DataFrame({"a": [1.0], "b": pd.array([None], dtype="Int64")}),
+        pd.DataFrame({"a": [1.0], "b": pd.Categorical(["x"])}), pd.DataFrame({"a": [1.0], "b": ["x"]}),
+        pd.DataFrame({"a": [1.0], "b": pd.array([None], dtype="Int64")}), [["a", "b"]], [[1, 2], [3]],
+        [[1, [2]], [3, 4]], ["ab", "cd"], np.array([[1, None]]), np.array([[1, "a"]], object),
     ],
-    ids=["three", "flat", "none", "text", "missing", "categories", "objects", "a list", "a missing whole number"],
+    ids=["three", "flat", "none", "text", "missing", "categories", "objects", "a missing whole number", "words",
+         "ragged", "nested", "texts", "nothing", "a word"],
 )  # fmt: skip
 def test_what_is_not_two_columns_of_finite_numbers_is_no_plane(rows):
     assert points_of(rows) is None

@@ -95,7 +95,22 @@ def test_a_ragged_border_is_thinned():
     assert 0 < max(map(len, lines)) <= 200
 
 
-def test_the_box_of_points_is_a_little_wider_than_they_are_and_never_empty():
-    box = Box.around(np.array([[0.0, 3.0], [10.0, 3.0]]))
+def test_the_box_of_points_is_a_little_wider_than_they_are():
+    box = Box.around(np.array([[0.0, 3.0], [10.0, 4.0]]))
     assert box.low.tolist() == [-0.5, 2.95]
     assert box.sides.tolist() == pytest.approx([11, 1.1])
+
+
+def test_the_points_of_a_curved_border_are_exact_and_the_middles_between_them_nearly():
+    # two ellipses: x^2 / .16 + y^2 / .04 = 1 around the middle, and one a quarter as high
+    for height in (0.2, 0.05):
+        across = np.array([0.4, height])
+
+        def distance(points, across=across):
+            value = (((points - 0.5) / across) ** 2).sum(axis=1) - 1
+            slope = np.linalg.norm(2 * (points - 0.5) / across**2, axis=1)
+            return np.abs(value) / slope  # to first order
+
+        (line,) = border(lambda points, across=across: (((points - 0.5) / across) ** 2).sum(axis=1) < 1, UNIT)
+        assert distance(line).max() < 1e-5
+        assert distance((line[1:] + line[:-1]) / 2).max() < 2e-4

@@ -156,3 +156,32 @@ def test_a_pair_whose_rows_all_weigh_nothing_is_refused():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="zero for all rows"):
         WeightSweepClassifier(LogisticRegression(), multiclass="pairs").fit(X, y, (y == 2).astype(float))
+
+
+class NoThird(Stub):
+    """Cannot learn the third class."""
+
+    def __init__(self, error=ValueError):
+        self.error = error
+
+    def fit(self, X, y, sample_weight=None):
+        if "c" in y:
+            raise self.error("that is too hard")
+        return super().fit(X, y, sample_weight)
+
+    def answer(self, x):
+        return 1
+
+
+def test_an_error_of_a_learner_names_the_pair():
+    X, y = np.zeros((30, 1)), np.repeat(["a", "b", "c"], 10)
+    with pytest.raises(ValueError, match=r"^of the classes 'a' and 'c': that is too hard"):
+        WeightSweepClassifier(NoThird(), multiclass="pairs").fit(X, y)
+    with pytest.raises(RuntimeError, match=r"^that is too hard") as caught:
+        WeightSweepClassifier(NoThird(RuntimeError), multiclass="pairs").fit(X, y)
+    assert caught.value.__notes__ == ["in the pair of classes 'a' and 'c'"]
+
+
+def test_an_error_outside_pairs_is_as_it_was():
+    with pytest.raises(ValueError, match=r"^that is too hard"):
+        WeightSweepClassifier(NoThird()).fit(np.zeros((20, 1)), np.repeat(["a", "c"], 10))

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -152,6 +154,61 @@ def test_each_of_several_classes_has_support_vectors_of_its_own():
     for multiclass in ("rest", "pairs"):
         sweep = WeightSweepClassifier(SVM, [0.4, 0.5, 0.6], rows="support_vectors", multiclass=multiclass)
         assert sweep.fit(TOY.X[FEW], y).predict_proba(TOY.X[TEST]).shape == (2000, 3)
+
+
+def test_the_support_vectors_of_a_pipeline_are_those_of_its_last_step():
+    machine = make_pipeline(StandardScaler(), SVM)
+    alone = SVC(kernel="linear").fit(StandardScaler().fit_transform(TOY.X[FEW]), TOY.y[FEW])
+    kept = support_vectors(machine, TOY.X[FEW], TOY.y[FEW], None, (0,))
+    assert np.array_equal(kept, np.sort(alone.support_))
+    fitted = swept(machine, FEW, [0.4, 0.5, 0.6], rows="support_vectors")
+    assert sum(len(line["x"]) for line in fitted.curves(TOY.X[TEST])["training_rows"]) == len(kept)
+    with pytest.raises(ValueError, match="LogisticRegression has none"):
+        swept(make_pipeline(StandardScaler(), LOGISTIC), FEW, rows="support_vectors")
+
+
+def test_a_class_of_no_weight_has_no_support_vectors():
+    sweep = WeightSweepClassifier(SVM, rows="support_vectors")
+    labels = np.where(TOY.y[FEW] == 1, "yes", "no")
+    with pytest.raises(ValueError, match="sample_weight is zero for all rows of class 'yes'"):
+        sweep.fit(TOY.X[FEW], labels, (labels == "no").astype(float))
+
+
+class Names(LogisticRegression):
+    """Says of the rows what it is told to."""
+
+    def __init__(self, support=None):
+        super().__init__()
+        self.support = support
+
+    def fit(self, X, y, sample_weight=None):
+        self.support_ = self.support
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(
+    "support", [None, "all", 3, [], [0.5], [True, False], [[0, 1]], [0, 300], [-1, 2], [1, 1, 2]], ids=str
+)
+def test_support_vectors_that_are_no_row_numbers_are_refused(support):
+    with pytest.raises(ValueError, match="that of Names holds something else"):
+        swept(Names(support), FEW, rows="support_vectors")
+
+
+@pytest.mark.parametrize("kind", [np.ndarray.tolist, lambda X: X.astype(object)], ids=["list", "objects"])
+def test_lists_and_objects_that_are_numbers_have_the_curves_of_an_array(kind):
+    X, y = TOY.X.to_numpy(), TOY.y
+    sweep = WeightSweepClassifier(LOGISTIC, [0.4, 0.6], random_state=0)
+    of_array = sweep.fit(X[FEW], y[FEW]).curves(X[TEST])
+    assert sweep.fit(kind(X[FEW]), y[FEW]).curves(kind(X[TEST])) == of_array
+    assert list(of_array) == ["iso_probability", "training_rows"]
+
+
+@pytest.mark.parametrize("constant", [[0], [0, 1]], ids=["one column", "both"])
+def test_a_box_without_width_has_no_curves(constant):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[:, constant] = 1.0
+    fitted = WeightSweepClassifier(SVC()).fit(X, np.tile([0, 1], 30))
+    assert "iso_probability" not in fitted.curves(X)
 
 
 def test_fitting_anew_on_other_columns_forgets_the_rows():

@@ -134,6 +134,19 @@ def test_labels_that_cross_have_the_papers_three_answers(answer, expected):
     assert interval(CROSSING, answer) == pytest.approx(expected)
 
 
+def test_the_isotonic_answer_keeps_the_count_of_votes_and_not_the_most_labels():
+    # 0, 0, 1 becomes 1, 0, 0 by the sort, which changes two labels; 0, 0, 0 would change one
+    fitted = WeightSweepClassifier(Answers((0, 0, 1)), [0.1, 0.2, 0.3]).fit(X, Y)
+    assert fitted.predict_interval(X[:1])[0].tolist() == [0.1, 0.2]
+
+
+def test_between_two_coarse_levels_all_rows_get_the_middle_and_the_first_class():
+    fitted = WeightSweepClassifier(Perfect(), [0.1, 0.9]).fit(X, Y)
+    between = (X[:, 0] > 0.11) & (X[:, 0] < 0.89)
+    assert np.array_equal(np.unique(fitted.predict_proba(X[between])), [0.5])
+    assert not fitted.predict(X[between]).any()
+
+
 @pytest.mark.parametrize("answer", ["isotonic", "bounds", "first_crossing"])
 @pytest.mark.parametrize(("pattern", "expected"), [((0,) * 9, [0, 0.1]), ((1,) * 9, [0.9, 1])])
 def test_a_point_beyond_all_levels_lies_at_the_end(answer, pattern, expected):

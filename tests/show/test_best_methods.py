@@ -76,3 +76,12 @@ def test_tables_are_in_the_order_of_the_paper_and_numbered(small):
 def test_one_column_has_nothing_to_be_best_of(small):
     grids = tables(small(columns=("j48.probing",), metrics=("rms",)).write({}))
     assert [grid.name for grid in grids] == ["Root mean squared error"]
+
+
+def test_metrics_without_a_better_end_have_no_best_methods(small):
+    crossings = [{"crossings": 3.0, "frequency": 0.2, "cxe": 0.5}]
+    store = small(metrics=("crossings", "frequency")).write({("adult", "j48.probing"): crossings})
+    assert [grid.name for grid in tables(store)] == [
+        "Pairs of thresholds whose boundaries cross", "Frequency of labels",
+    ]  # fmt: skip
+    assert [grid.number for grid in tables(store)] == [1, 2]

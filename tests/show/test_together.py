@@ -172,3 +172,8 @@ def test_the_command_line_takes_several_folders(weka, native, small):
     assert probcal("table", weka.folder, native.folder).stdout == tables_text(weka, native)
     lone = small("lone").write({})
     assert "follows no paper" in refused("table", weka.folder, lone.folder, "--together")
+
+
+def test_experiments_without_a_better_end_have_no_best_methods(small):
+    stores = [small(name, paper=PAPER, metrics=("crossings",)).write({}) for name in ("one", "other")]
+    assert [grid.name for grid in together(*stores)[1]] == ["Pairs of thresholds whose boundaries cross"]

@@ -1,0 +1,78 @@
+"""A learner's own weights of classes: told where they make probabilities wrong, and nowhere else."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.ensemble import BaggingClassifier
+from sklearn.feature_selection import SelectFromModel
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier, RelabelingClassifier, SigmoidClassifier, WeightSweepClassifier
+
+METHODS = {
+    "probing": lambda learner: ProbingClassifier(learner, 3),
+    "relabelling": lambda learner: RelabelingClassifier(learner, 3),
+    "sweep": lambda learner: WeightSweepClassifier(learner, [0.3, 0.6]),
+}
+BALANCED = LogisticRegression(class_weight="balanced")
+Y = np.tile([0, 0, 0, 1], 30)
+X = np.random.default_rng(0).normal(size=(120, 2)) + Y[:, None]
+
+
+def told(method):
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        method.fit(X, Y)
+    return [one for one in given if issubclass(one.category, UserWarning) and "class_weight" in str(one.message)]
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize(
+    ("learner", "name"),
+    [
+        (BALANCED, "class_weight='balanced'"),
+        (DecisionTreeClassifier(class_weight={0: 1, 1: 5}), "class_weight={0: 1, 1: 5}"),
+        (make_pipeline(StandardScaler(), LinearSVC(class_weight="balanced")), "class_weight='balanced'"),
+        (BaggingClassifier(BALANCED, 2), "estimator__class_weight='balanced'"),
+    ],
+    ids=["learner", "weights by hand", "last step", "nested"],
+)
+def test_weights_of_the_learner_s_own_are_told_once_with_what_to_do(method, learner, name):
+    [warning] = told(method(learner))
+    assert f"has {name}: " in str(warning.message)
+    assert str(warning.message).endswith(f"probabilities are wrong; set {name.partition('=')[0]}=None")
+    assert warning.filename == __file__
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize(
+    "learner",
+    [LogisticRegression(), DecisionTreeClassifier(), make_pipeline(SelectFromModel(BALANCED), LogisticRegression())],
+    ids=["none", "tree", "another step's"],
+)
+def test_a_learner_without_any_is_not_warned_of(method, learner):
+    assert told(method(learner)) == []
+
+
+def test_a_method_that_weights_nothing_does_not_warn():
+    assert told(SigmoidClassifier(BALANCED)) == []
+
+
+def test_the_estimates_are_wrong_indeed():
+    # N(0, 1) and N(1, 1) in each of two columns, a tenth positive: log-odds x1 + x2 - 1 + log(1 / 9)
+    rng = np.random.default_rng(0)
+    y = (rng.random(2000) < 0.1).astype(int)
+    x = rng.normal(size=(2000, 2)) + y[:, None]
+    truth = expit(x.sum(axis=1) - 1 + np.log(1 / 9))
+    with pytest.warns(UserWarning, match="class_weight"):
+        wrong = WeightSweepClassifier(BALANCED).fit(x, y).predict_proba(x)[:, 1]
+    right = WeightSweepClassifier(LogisticRegression()).fit(x, y).predict_proba(x)[:, 1]
+    assert np.abs(right - truth).mean() < 0.03 < 0.15 < np.abs(wrong - truth).mean()
