@@ -23,6 +23,7 @@ from typing import IO, Any
 import numpy as np
 from filelock import FileLock, Timeout
 
+from probcal.curves import curves_fault
 from probcal.errors import StoreError
 from probcal.predictions import Predictions
 
@@ -84,6 +85,8 @@ class CellResult:
         result = cls(**row)
         if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
             raise TypeError(f"{wrong[0]} is of another kind")
+        if fault := curves_fault(result.curves):
+            raise ValueError(fault)
         return result
 
 

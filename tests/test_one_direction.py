@@ -15,7 +15,8 @@ MAY_KNOW = {
     "learners": {"learners", "methods"},
     "contract": {"contract", "learners", "methods"},
     "predictions": set(),
-    "store": {"predictions"},
+    "curves": set(),
+    "store": {"curves", "predictions"},
     "paper": {"paper"},
     "show": {"show", "metrics", "paper", "store"},
     "check": {"check", "show", "metrics", "paper", "store"},
@@ -25,7 +26,7 @@ MAY_KNOW = {
         "check_names", "check_combinations", "check_components", "check_exceptions", "variants", "departures",
         "data", "learners", "methods", "metrics",
     },
-    "run": {"run", "config", "data", "learners", "methods", "metrics", "store"},
+    "run": {"run", "config", "data", "learners", "methods", "metrics", "store", "curves"},
 }
 
 

@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 
 from probcal.components import import_class, parameter_names
 from probcal.config import Component
+from probcal.curves import curves_fault
 from probcal.data.card import Card
 from probcal.data.encode import ENCODERS
 from probcal.data.generators import generated
@@ -123,7 +124,10 @@ def _curves(cell: Cell, estimator: Any, rows: _Rows, p: np.ndarray) -> dict[str,
     if "roc" in cell.curves and p.ndim == 1 and len(np.unique(rows.y_test)) == 2:
         x, y = roc_curve(rows.y_test, p)
         found["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
-    return {name: [_shortened(line) for line in lines] for name, lines in found.items()}
+    short = {name: [_shortened(line) for line in lines] for name, lines in found.items()}
+    if fault := curves_fault(short):  # of a method of the user's; kept, it would be a broken line of the results
+        raise ValueError(fault)
+    return short
 
 
 def _shortened(line: dict[str, Any]) -> dict[str, Any]:

@@ -45,6 +45,15 @@ def test_a_method_tells_the_curves_and_numbers_that_were_asked_for_and_no_others
     assert "Pairs of thresholds whose boundaries cross" in telling.probcal("table", str(telling.results)).said
 
 
+def test_a_curve_that_no_figure_could_be_drawn_of_fails_its_cell(bench):
+    bench.module("telling", TELLING.replace("[0.5, 0.25]", "[0.5]"))
+    bench.config(learners=NB, methods={"tell": {"type": "telling.Telling"}}, curves=["scores"])
+    assert bench.run().code == 1
+    cell = cells(bench)["wine-first/0/nb/tell"]
+    said = 'a line of the curve "scores" lacks x and y, equally many finite numbers, one at least'
+    assert (cell.status, cell.message) == ("failed", said)
+
+
 def test_asking_for_a_curve_runs_the_first_repetition_again_and_no_other(bench):
     bench.config(learners=NB, methods=["direct"])
     bench.run()

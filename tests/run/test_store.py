@@ -1,6 +1,7 @@
 """The results folder: each result is there the moment its cell has ended, and nothing else is."""
 
 import json
+import math
 import struct
 
 import numpy as np
@@ -77,6 +78,46 @@ def test_a_broken_line_elsewhere_is_told_with_its_number(store):
     path = store.folder / "cells.jsonl"
     path.write_text("nonsense\n" + path.read_text())
     with pytest.raises(StoreError, match=r"cells\.jsonl:1: is not the result of a cell; remove this line"):
+        store.results()
+
+
+LINE = {"x": [0.0, 1.0], "y": [0, -2.5]}
+LEVEL, LABEL = {**LINE, "level": 0.5}, {**LINE, "label": "no"}
+
+
+def test_curves_come_back_as_they_were(store):
+    curves = {"martingale": [LINE], "roc": [], "iso_probability": [LEVEL, LEVEL], "training_rows": [LABEL]}
+    with store.writing("small"):
+        store.add(result(curves=curves))
+    assert store.results()["adult/0/j48/probing"].curves == curves
+
+
+@pytest.mark.parametrize(
+    "curves",
+    [
+        [],
+        {"roc": LINE},
+        {"roc": [[0.0, 1.0]]},
+        {"roc": [{"x": [0.0]}]},
+        {"roc": [{"y": [0.0]}]},
+        {"roc": [LINE, {"x": [0.0, 1.0], "y": [0.0]}]},
+        {"roc": [{"x": [], "y": []}]},
+        {"roc": [{"x": 0.0, "y": 0.0}]},
+        {"roc": [{"x": "ab", "y": "ab"}]},
+        *({"roc": [{"x": [0.0, one], "y": [0.0, 1.0]}]} for one in ("1", None, True, [1.0], {}, 10**400)),
+        *({"roc": [{"x": [0.0, 1.0], "y": [one, 1.0]}]} for one in (math.nan, math.inf, -math.inf)),
+        {"iso_probability": [LINE]},
+        {"iso_probability": [{**LINE, "level": "0.5"}]},
+        {"training_rows": [LINE]},
+        {"training_rows": [{**LINE, "label": ["no"]}]},
+    ],
+)
+def test_curves_that_are_none_make_a_broken_line(store, curves):
+    with store.writing("small"):
+        store.add(result(curves={"roc": [LINE]}))
+    path = store.folder / "cells.jsonl"
+    path.write_text(path.read_text() + json.dumps(json.loads(path.read_text()) | {"curves": curves}) + "\n")
+    with pytest.raises(StoreError, match=r"cells\.jsonl:2: is not the result of a cell; remove this line"):
         store.results()
 
 
