@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 _TOLD_BY = {"iso_probability": "level", "training_rows": "label"}
 """What tells the lines of one name from each other, where a figure needs it: a number and a text."""
+_LARGEST = 1e100
+"""Matplotlib cannot lay out axes near the largest floats."""
 
 
 def curves_fault(curves: dict[str, Any]) -> str | None:
     """What is wrong with the first of ``curves`` that is none; None when all are well.
 
-    Name -> lines, each a mapping with lists ``x`` and ``y`` of equally many finite numbers, one at least.
+    Name -> lines, each a mapping with lists ``x`` and ``y`` of equally many finite numbers, one at least and none
+    beyond 1e100.
     """
     for name, lines in curves.items():
         if not isinstance(lines, list):
@@ -36,7 +38,4 @@ def _is_told(name: str, line: dict[str, Any]) -> bool:
 
 
 def _finite(values: list[Any]) -> bool:
-    try:
-        return {*map(type, values)} <= {int, float} and all(map(math.isfinite, values))
-    except OverflowError:  # of a whole number beyond all floats
-        return False
+    return {*map(type, values)} <= {int, float} and all(-_LARGEST <= value <= _LARGEST for value in values)

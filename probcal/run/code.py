@@ -22,6 +22,7 @@ METRICS = "probcal.metrics"
 _ELSEWHERE = (
     "probcal.components",
     "probcal.config",
+    "probcal.curves",
     "probcal.data.card",
     "probcal.data.generators",
     "probcal.data.load",

@@ -105,7 +105,7 @@ def test_curves_come_back_as_they_were(store):
         {"roc": [{"x": 0.0, "y": 0.0}]},
         {"roc": [{"x": "ab", "y": "ab"}]},
         *({"roc": [{"x": [0.0, one], "y": [0.0, 1.0]}]} for one in ("1", None, True, [1.0], {}, 10**400)),
-        *({"roc": [{"x": [0.0, 1.0], "y": [one, 1.0]}]} for one in (math.nan, math.inf, -math.inf)),
+        *({"roc": [{"x": [0.0, 1.0], "y": [one, 1.0]}]} for one in (math.nan, math.inf, -math.inf, 1e308)),
         {"iso_probability": [LINE]},
         {"iso_probability": [{**LINE, "level": "0.5"}]},
         {"training_rows": [LINE]},
