@@ -125,10 +125,11 @@ class WeightSweepClassifier(ThresholdMethod):
 
         ``iso_probability``, of two numeric columns: for each level ``{"level", "x", "y"}``, one or more polylines on
         which the label of its classifier changes, within the box of X and 5 % more, exact to 1e-5 of it (see
-        ``probcal.methods.iso_curves``). ``training_rows``, of two numeric columns: for each class ``{"x", "y",
-        "label"}``, at most 500 of the rows that were swept over. ``scores``: one ``{"x", "y"}``, the learner's decision
-        function at level .5, where weights are as they are, and the estimate of at most 400 rows of X; not for
-        learners without one, nor for levels without .5.
+        ``probcal.methods.iso_curves``); for a level whose label does not change there the box's lower left corner
+        alone, and under ``positive`` whether it says the second class. ``training_rows``, of two numeric columns: for
+        each class ``{"x", "y", "label"}``, at most 500 of the rows that were swept over. ``scores``: one ``{"x",
+        "y"}``, the learner's decision function at level .5, where weights are as they are, and the estimate of at most
+        400 rows of X; not for learners without one, nor for levels without .5.
         """
         self._before_predicting(X)
         if len(self.probings_) > 1:
