@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_TOLD_BY = {"iso_probability": "level", "training_rows": "label"}
+_TOLD_BY = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
 """What tells the lines of one name from each other, where a figure needs it: a number and a text."""
 _LARGEST = 1e100
 """Matplotlib cannot lay out axes near the largest floats."""
@@ -33,7 +33,8 @@ def _has_points(line: dict[str, Any]) -> bool:
 
 def _is_told(name: str, line: dict[str, Any]) -> bool:
     if name == "iso_probability":
-        return _finite([line.get("level")])
+        level = line.get("level")
+        return _finite([level]) and 0 < level < 1 and isinstance(line.get("positive", True), bool)
     return name != "training_rows" or isinstance(line.get("label"), str)
 
 

@@ -36,8 +36,9 @@ def rows_by_class(X: Any, labels: np.ndarray, classes: np.ndarray) -> Lines | No
 def iso_probability(classifiers: ThresholdClassifiers, X: Any) -> Lines | None:
     """``{"level", "x", "y"}`` for each line of each level's border within the box of X and a margin of 5 %.
 
-    None where X is not two numeric columns, or has one value only in either: its box has no width. How exact the lines
-    are: ``probcal.methods.iso_curves.border``.
+    A level without a border there has one point, the lower left corner of the box, and under ``positive`` whether it
+    says the positive class, there as everywhere: no line could tell. None where X is not two numeric columns, or has
+    one value only in either: its box has no width. How exact the lines are: ``probcal.methods.iso_curves.border``.
     """
     points = points_of(X)
     if points is None or not np.ptp(points, axis=0).all():
@@ -48,8 +49,13 @@ def iso_probability(classifiers: ThresholdClassifiers, X: Any) -> Lines | None:
         def says(asked: np.ndarray, place: int = place) -> np.ndarray:
             return classifiers.says_one(place, as_given(asked, X))
 
-        lines += [{"level": level, "x": one[:, 0].tolist(), "y": one[:, 1].tolist()} for one in border(says, box)]
+        found = [{"level": level, "x": one[:, 0].tolist(), "y": one[:, 1].tolist()} for one in border(says, box)]
+        lines += found or [_without_border(level, says(box.low[None])[0], box)]
     return lines
+
+
+def _without_border(level: float, positive: bool, box: Box) -> dict[str, Any]:
+    return {"level": level, "x": [float(box.low[0])], "y": [float(box.low[1])], "positive": bool(positive)}
 
 
 def score_against_estimate(classifiers: ThresholdClassifiers, X: Any, estimates: np.ndarray) -> Lines | None:

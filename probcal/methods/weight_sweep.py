@@ -132,10 +132,11 @@ class WeightSweepClassifier(ThresholdMethod):
         which the label of its classifier changes, within the box of X and 5 % more; not for columns of one value only.
         Their points are exact to 1e-5 of the box; the middle of a segment between two of them may be off by about
         1e-4 where the border is curved, and a region narrower than a cell of a grid of 128 x 128 may be missed (see
-        ``probcal.methods.iso_curves``). ``training_rows``, of two numeric columns: for each class ``{"x", "y",
-        "label"}``, at most 500 of the rows that were swept over. ``scores``: one ``{"x", "y"}``, the learner's decision
-        function at level .5, where weights are as they are, and the estimate of at most 400 rows of X; not for
-        learners without one, nor for levels without .5.
+        ``probcal.methods.iso_curves``). A level whose label does not change there has the box's lower left corner
+        alone, and under ``positive`` whether it says the second class. ``training_rows``, of two numeric columns: for
+        each class ``{"x", "y", "label"}``, at most 500 of the rows that were swept over. ``scores``: one ``{"x",
+        "y"}``, the learner's decision function at level .5, where weights are as they are, and the estimate of at most
+        400 rows of X; not for learners without one, nor for levels without .5.
         """
         self._before_predicting(X)
         if len(self.probings_) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -12,6 +13,7 @@ from typing import Any
 
 from probcal.components import import_class
 from probcal.config import Component, Experiment, parse_experiment
+from probcal.data.card import Card
 from probcal.errors import StoreError
 from probcal.run.backends import outcomes
 from probcal.run.data_step import obtain_all
@@ -94,10 +96,12 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         "title": experiment.title,
         "paper": experiment.paper,
         "metrics": list(experiment.metrics),
+        "curves": list(experiment.curves),
         "seed": experiment.seed,
         "datasets": [
             {"name": card.name, "title": card.title, "reading_of": card.reading_of, "split": card.split.kind}
             | ({"drawn": True} if card.generator else {})
+            | _plane(card)
             for card in experiment.cards
         ],
         "repetitions": {card.name: experiment.repetitions_of(card) for card in experiment.cards},
@@ -109,6 +113,8 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
                 "group": column.group,
                 "paper_learner": column.learner.paper,
                 "paper_method": column.method.paper,
+                "encoding": column.learner.encoding,
+                "settings": _plain({"type": column.method.path, "params": column.method.params}),
                 **({"before_and_after": True} if experiment.stages and _calibrates(column.method) else {}),
             }
             for column in experiment.columns
@@ -122,6 +128,17 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         "config_path": os.path.relpath(experiment.path, folder),
         "config": experiment.text,
     }
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(json.dumps(settings, default=str))  # YAML also has dates
+
+
+def _plane(card: Card) -> dict[str, Any]:
+    """What the axes and marks of a picture of two columns are called."""
+    inputs = [name for name, kind in card.columns.items() if kind not in ("ignore", "target")]
+    names = {"inputs": inputs} if len(inputs) == 2 and "*" not in inputs else {}
+    return names | ({"positive": card.positive[0]} if len(card.positive) == 1 else {})
 
 
 def _calibrates(method: Component) -> bool:

@@ -16,9 +16,18 @@ from probcal.show.kept_curves import kept_panels, lacking
 from probcal.show.kept_figure import kept_figure
 from probcal.show.outline import Outline
 from probcal.show.stages_figure import stages_figure
+from probcal.show.sweeps import left_out, sweeps_of
 from probcal.store import Store
 
 _LONGEST_NAME = 16
+_CURVES_OF = {
+    "iso_probability": "a sweep over class weights (weight_sweep) of two classes and two numeric columns",
+    "training_rows": "the same, and drawn with iso_probability alone",
+    "scores": "a sweep over class weights of two classes, with .5 among its levels, around a learner with scores",
+    "martingale": "methods that protect",
+    "roc": "any method on two classes",
+}
+"""Curve -> what has it, for whoever asked for one that nothing here has."""
 
 
 class NothingToDraw(ProbcalError):
@@ -40,8 +49,11 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
             if missing:
                 warn(f"{store.folder}: {missing} of {planned} cells failed, were not run or have no stages")
         with look():
-            for name, figure in iso_figures(Outline.of(store), results):
+            sweeps = sweeps_of(Outline.of(store), results)
+            for name, figure in iso_figures(Outline.of(store), sweeps):
                 written += save(figure, store.folder / "figures" / name)
+            for note in left_out(sweeps):
+                warn(f"{store.folder}: {note}")
         if panels := panels_of(outline, results):
             with look():
                 written += save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")
@@ -57,6 +69,11 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
         folders = ", ".join(str(store.folder) for store in stores)
         if not any(store.results() for store in stores):
             raise NothingToDraw(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
+        if asked := {name for store in stores for name in Outline.of(store).curves}:
+            raise NothingToDraw(
+                f"no first repetition in {folders} that is done has a curve that its experiment asks for: "
+                + "; ".join(f"{name} is of {of}" for name, of in _CURVES_OF.items() if name in asked)
+            )
         raise NothingToDraw(
             f"no result in {folders} tells a metric after every stage; add the line  stages: [cxe]  to the experiment"
             " file and run it again (methods without stages have none: probing has them), or the line  curves: [roc]  "

@@ -13,8 +13,8 @@ _ENOUGH = 30.0
 """Points of the page: further apart than this, labels gain nothing."""
 
 
-def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: float, rows: np.ndarray) -> None:
-    """Write each (line, text, colour) on its (n, 2) line, along it; texts for which there is no room are left out.
+def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: float, rows: np.ndarray) -> list[str]:
+    """Write each (line, text, colour) on its (n, 2) line, along it; the texts for which there is no room.
 
     A text stands where its line is straightest, other texts are farthest and least of other lines and of ``rows``,
     (n, 2), is covered. The limits and the layout of the figure must stand: call this last.
@@ -27,11 +27,13 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
     samples = [_along(line, 2 * _STEP) for line in on_page]
     rows = axes.transData.transform(rows) * scale
     taken: list[np.ndarray] = []
+    unwritten = []
     for number, (_, text, colour) in enumerate(lines):
         half = np.array([0.34 * size * len(text) + 1, 0.62 * size])
         avoid = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
         place = _place(on_page[number], half, low, high, taken, avoid)
         if place is None:
+            unwritten.append(text)
             continue
         middle, angle = place
         taken.append(_cover(middle, angle, half))
@@ -48,6 +50,7 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
             zorder=5,
         )
         written.set_in_layout(False)
+    return unwritten
 
 
 def _place(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -23,6 +24,10 @@ class Row(_Part):
     """``holdout``, ``standard``, ``chronological`` or ``same``; None in folders of earlier versions."""
     drawn: bool = False
     """Each repetition has rows of its own, drawn by a generator."""
+    inputs: list[str] = []
+    """The names of the columns of a set that has two."""
+    positive: str | None = None
+    """The label that makes y = 1, where it is one."""
 
     @property
     def fixed(self) -> bool:
@@ -46,6 +51,10 @@ class Column(_Part):
     paper_method: str | None = None
     before_and_after: bool = False
     """Whether the stages of its cells are two: before and after calibration."""
+    encoding: str | None = None
+    """How the learner has its columns; None in folders of earlier versions."""
+    settings: dict[str, Any] = {}
+    """``type`` and ``params`` of the method, but for exceptions; empty in folders of earlier versions."""
 
 
 class Departure(_Part):
@@ -75,6 +84,10 @@ class Outline(_Part):
     repetitions: dict[str, int]
     """Splits per data set; they are numbered from 0."""
     exceptions: list[Departure] = []
+    curves: list[str] = []
+    """Lines for figures that the experiment asks for."""
+    config: str = ""
+    """The text that the experiment was read from."""
     keys: dict[str, str] = {}
     """Cell -> digest of its key when the experiment was last run; a result under another one is stale."""
 

@@ -9,12 +9,13 @@ _NEAR = 1e-6
 """Of a side of the box: a line that ends so close to it ends on it."""
 
 
-def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray) -> Path:
+def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, everywhere: bool = False) -> Path:
     """The part of the box from ``low`` to ``high``, (2,) each, that lies to the left of every one of ``lines``.
 
     ``lines``: (n, 2) each, which do not cross. Each is closed, or runs from one side of the box to another; from the
-    end of such a line the region goes on along the box, against the clock, to the start of the next. No lines, no
-    region.
+    end of such a line the region goes on along the box, against the clock, to the start of the next. Where all are
+    closed, the largest has no other around it: the region goes as far as the box if it lies outside that one. Without
+    lines it is the whole box, if it is ``everywhere``, or nothing.
     """
     closed = [line for line in lines if np.allclose(line[0], line[-1], rtol=0, atol=_NEAR * np.max(high - low))]
     open_lines = [line for line in lines if not any(line is one for one in closed)]
@@ -33,7 +34,23 @@ def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray) -> Path:
             passed = [number for number in range(1, 8) if end < number < end + way[here]]
             pieces.append(corners[[number % 4 for number in passed]])
         outlines.append(np.concatenate(pieces))
+    if not open_lines and (min(map(_area, closed), key=lambda area: -abs(area)) < 0 if closed else everywhere):
+        outlines.append(corners)
     return _compound(outlines)
+
+
+def holds(path: Path, points: np.ndarray) -> np.ndarray:
+    """(n,) bool: which of ``points``, (n, 2), lie in a region."""
+    inside = np.zeros(len(points), dtype=bool)
+    for outline in path.to_polygons():  # one within another is a hole, and one within that an island
+        inside ^= Path(outline).contains_points(points)
+    return inside
+
+
+def _area(outline: np.ndarray) -> float:
+    """Below 0 where the outline runs with the clock, its left outside it."""
+    x, y = (outline - outline[0]).T
+    return float(x @ np.roll(y, -1) - np.roll(x, -1) @ y) / 2
 
 
 def _along(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:

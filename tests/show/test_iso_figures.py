@@ -18,24 +18,28 @@ from probcal import WeightSweepClassifier
 from probcal.data.card import find_card, read_card
 from probcal.data.generators import generated
 from probcal.data.splits import stream_seed
-from probcal.show.iso_figures import PAPERS, iso_figures
+from probcal.resources import shipped
+from probcal.show.iso_figures import iso_figures
+from probcal.show.iso_papers import PAPERS
 from probcal.show.line_labels import label_lines
 from probcal.show.outline import Outline
 from probcal.show.plane_panels import number_of
-from probcal.show.regions import region
-from probcal.show.sweeps import box_of, sweeps_of
+from probcal.show.regions import holds, region
+from probcal.show.sweeps import box_of, left_out, sweeps_of
 from probcal.store import CellResult, Store
 from tests.commands import probcal
 
 TOY = generated(read_card(find_card("gaussians-250")), seed=0)
 TRAIN, TEST = slice(0, 500), slice(500, None)
 LEVELS = [0.3, 0.5, 0.7]
+SHIPPED = (shipped("configs") / "isoprobability.yaml").read_text(encoding="utf-8")
 
 
 def swept(learner, levels=LEVELS, **options):
     return WeightSweepClassifier(learner, levels, random_state=0, **options).fit(TOY.X[TRAIN], TOY.y[TRAIN])
 
 
+FEW = generated(read_card(find_card("gaussians-14")), stream_seed(2019, "draw", "gaussians-14", 0))
 TREE = swept(DecisionTreeClassifier(max_leaf_nodes=8, random_state=0))
 MACHINE = swept(SVC(kernel="linear"))
 OF_SUPPORT = swept(SVC(kernel="linear"), rows="support_vectors")
@@ -50,11 +54,13 @@ def curves_of(sweep):
 def folder(tmp_path):
     """``folder({("learner", "method"): sweep}, name)``: the results of one repetition, with the sweep's curves."""
 
-    def write(sweeps, name="mine", datasets=("toy",)):
+    def write(sweeps, name="mine", datasets=("toy",), row=None, column=None, metrics=None, curves_told=None, **told):
         store = Store(tmp_path / "results")
         columns = [
             {"learner": learner, "method": method, "label": f"Sweep{learner}", "group": learner}
-            for learner, method in sweeps
+            | {"settings": {"type": "sweep", "params": sweep.get_params(deep=False) | {"estimator": None}}}
+            | (column or {})
+            for (learner, method), sweep in sweeps.items()
         ]
         with store.writing(name):
             store.write_experiment(
@@ -62,22 +68,24 @@ def folder(tmp_path):
                     "name": name,
                     "title": "A sweep",
                     "metrics": ["cxe"],
-                    "datasets": [{"name": one, "title": one.title()} for one in datasets],
+                    "datasets": [{"name": one, "title": one.title()} | (row or {}) for one in datasets],
                     "columns": columns,
                     "repetitions": dict.fromkeys(datasets, 1),
+                    **told,
                 }
             )
             for dataset in datasets:
                 for (learner, method), sweep in sweeps.items():
+                    curves = curves_of(sweep) if curves_told is None else curves_told
                     cell = (dataset, 0, learner, method, "done", "run1", 1.0)
-                    store.add(CellResult(*cell, metrics={"cxe": 0.5}, curves=curves_of(sweep)))
+                    store.add(CellResult(*cell, metrics={"cxe": 0.5} | (metrics or {}), curves=curves))
         return store
 
     return write
 
 
 def drawn(store) -> dict[str, Figure]:
-    return dict(iso_figures(Outline.of(store), store.results()))
+    return dict(iso_figures(Outline.of(store), found(store)))
 
 
 def found(store):
@@ -123,6 +131,40 @@ def test_an_island_and_the_hole_in_a_region_are_told_apart():
     assert black(region([around], *box), *box, places).tolist() == [True, False, False]
     across = np.array([[1.0, 0.8], [0.0, 0.8]])  # its left is below
     assert black(region([across, around[::-1]], *box), *box, places).tolist() == [False, True, False]
+
+
+def test_a_region_around_a_hole_goes_as_far_as_the_box_and_so_does_one_without_a_border():
+    box, around = (np.zeros(2), np.ones(2)), np.array([[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.4]])
+    within = 0.5 + 0.3 * (around - 0.5)
+    places = np.array([[0.5, 0.5], [0.42, 0.42], [0.1, 0.1]])
+    for lines, everywhere, expected in (
+        ([around[::-1]], False, [False, False, True]),
+        ([within, around[::-1]], False, [True, False, True]),
+        ([around, within[::-1]], False, [False, True, False]),
+        ([], True, [True, True, True]),
+        ([], False, [False, False, False]),
+    ):
+        path = region(lines, *box, everywhere)
+        assert black(path, *box, places).tolist() == expected == holds(path, places).tolist()
+
+
+def test_the_shade_of_curved_borders_is_where_the_levels_say_positive(folder):
+    # level .1 calls negative what lies within a closed line, level .02 nothing at all, level .98 everything
+    rows = generated(read_card(find_card("gaussians-14")), seed=1)
+    few = WeightSweepClassifier(SVC(), [0.02, 0.1, 0.5, 0.98], random_state=0).fit(rows.X[:28], rows.y[:28])
+    [sweep] = found(folder({("svm", "sweep"): few}))
+    [closed] = sweep.borders[0.1]
+    assert np.allclose(closed[0], closed[-1])
+    assert (sweep.borders[0.02], sweep.borders[0.98], sweep.everywhere) == ([], [], {0.02})
+    low, high = box_of([sweep])
+    places = low + np.random.default_rng(0).random((4000, 2)) * (high - low)
+    votes = sum(
+        holds(region(lines, low, high, level in sweep.everywhere), places).astype(int)
+        for level, lines in sweep.borders.items()
+    )
+    assert (votes == few.probings_[0].votes(pd.DataFrame(places, columns=TOY.X.columns))).mean() > 0.995
+    [axes] = drawn(folder({("svm", "sweep"): few}))["iso-probability-toy-svm"].axes[:1]
+    assert len(axes.patches) == 4
 
 
 def test_every_label_stands_on_its_line_within_the_picture_and_clear_of_the_others():
@@ -173,26 +215,108 @@ def test_the_answers_of_one_sweep_share_a_figure_and_the_support_vectors_have_th
 
 
 def test_a_sweep_that_lacks_levels_of_its_neighbours_says_which_it_has(folder):
-    assert {line["level"] for line in curves_of(OF_SUPPORT)["iso_probability"]} == {0.5}
+    has = [line["level"] for line in curves_of(OF_SUPPORT)["iso_probability"] if len(line["x"]) > 1]
+    assert has == [0.5]
     figures = drawn(folder({("svm", "sweep"): MACHINE, ("svm", "support"): OF_SUPPORT}))
     assert [figure.axes[0].get_title() for figure in figures.values()] == [
-        "svm",
-        "svm: 1 of 3 levels has a surface here (.50)",
+        "svm, sweep",
+        "svm, support: 1 of 3 levels has a surface here (.50)",
     ]
 
 
+def test_sweeps_of_other_levels_or_weightings_have_figures_of_their_own_and_count_their_own_levels(folder):
+    other, rejection = swept(SVC(kernel="linear"), [0.4, 0.6]), swept(SVC(kernel="linear"), weighting="rejection")
+    first, bounds = swept(SVC(kernel="linear")), swept(SVC(kernel="linear"), answer="bounds")
+    sweeps = {"a": first, "b": other, "c": rejection, "d": bounds}
+    store = folder({("svm", name): sweep for name, sweep in sweeps.items()})
+    titles = {name: figure.axes[0].get_title() for name, figure in drawn(store).items()}
+    assert titles == {f"iso-probability-toy-svm-{name}": f"svm, {name}" for name in "abc"}
+    note = "learner, rows and levels are those of Sweepsvm, and they differ in the answer alone"
+    assert left_out(found(store)) == [f"Sweepsvm: not drawn; {note}"]
+    assert note in probcal("plot", store.folder).stderr.replace("\n", " ")
+
+
+def test_of_a_crowd_of_lines_some_levels_have_lines_and_the_legend_names_them(folder):
+    crowd = swept(DecisionTreeClassifier(random_state=0), levels=None)
+    [figure] = drawn(folder({("tree", "sweep"): crowd}, metrics={"crossings": 170.0})).values()
+    [legend] = figure.legends
+    levels = [text.get_text() for text in legend.get_texts() if "level" in text.get_text()]
+    assert levels == ["level .10", "level .30", "level .50", "level .70", "level .90"]
+    styles = {(line.get_color(), line.get_linestyle()) for line in legend.get_lines()[-5:]}
+    assert len(styles) >= 4
+    assert "lines of some levels only" in legend.get_title().get_text().replace("\n", " ")
+    assert len(figure.axes[0].patches) == 19
+    title = figure.axes[0].get_title().replace("\n", " ")
+    assert title == "tree, sweep: 170 of 171 pairs of levels contradict each other on test rows"
+
+
+def test_levels_without_room_for_a_label_are_told(folder):
+    close = swept(SVC(kernel="linear"), np.linspace(0.48, 0.52, 26).round(4).tolist())
+    [figure] = drawn(folder({("svm", "sweep"): close})).values()
+    axes = figure.axes[0]
+    [note] = [text.get_text() for text in axes.texts if text.get_text().startswith("no room for ")]
+    on_lines = {text.get_text() for text in axes.texts} - {note}
+    told = set(note.removeprefix("no room for ").replace("\n", " ").split(", "))
+    [sweep] = found(folder({("svm", "sweep"): close}))
+    assert on_lines | told == {number_of(level) for level, lines in sweep.borders.items() if lines}
+
+
+def test_columns_and_classes_have_the_names_of_the_card_as_they_are(folder):
+    row = {"inputs": ["age $x_1$", "<b>&income"], "positive": "yes"}
+    store = folder({("svm", "sweep"): MACHINE}, row=row, column={"encoding": "numeric"})
+    probcal("plot", store.folder)
+    written = texts_of(store.folder / "figures" / "iso-probability-toy-svm.svg")
+    names = {"age $x_1$ (scaled to 0 to 1)", "<b>&income (scaled to 0 to 1)", "class 0", "class 1 (yes)"}
+    assert names <= written
+
+
+def test_nothing_is_called_hatched_where_nothing_is(folder):
+    [figure] = drawn(folder({("svm", "sweep"): MACHINE})).values()
+    assert [patch.get_hatch() for patch in figure.axes[0].patches] == [None] * 3
+    assert "hatched" not in figure.legends[0].get_title().get_text()
+
+
+def test_an_experiment_that_is_called_like_the_papers_but_is_another_has_no_figure_of_the_paper(folder):
+    sweeps = {("svc", "two_weights"): MACHINE}
+    for changed in (SHIPPED.replace("[0.5, 0.6667]", "[0.3, 0.5, 0.7]"), SHIPPED.replace("linear, C: 1}", "rbf}"), ""):
+        assert changed != SHIPPED
+        store = folder(sweeps, "isoprobability", ["gaussians-14"], config=changed)
+        assert list(drawn(store)) == ["iso-probability-gaussians-14-svc"]
+
+
+def test_scores_of_any_number_of_columns_are_drawn_and_without_them_the_reason_is_told(folder):
+    three = TOY.X.assign(x3=TOY.X["x1"] ** 2)
+
+    def fitted(learner):
+        sweep = WeightSweepClassifier(learner, LEVELS, random_state=0).fit(three[TRAIN], TOY.y[TRAIN])
+        return sweep, sweep.curves(three[TEST])
+
+    machine, curves = fitted(SVC(kernel="linear"))
+    assert list(curves) == ["scores"]
+    store = folder({("svm", "sweep"): machine}, curves_told=curves)
+    [figure] = drawn(store).values()
+    assert [axes.get_xlabel() for axes in figure.axes] == ["raw score (decision function)"]
+    tree, curves = fitted(DecisionTreeClassifier(random_state=0))
+    store = folder({("tree", "sweep"): tree}, curves_told=curves, curves=["iso_probability", "scores"])
+    said = probcal("plot", store.folder)
+    assert said.exit_code == 2
+    words = " ".join(said.stderr.split())
+    assert "iso_probability is of a sweep over class weights (weight_sweep) of two classes and two numeric" in words
+    assert "add the line" not in words and "roc" not in words
+
+
 def test_surfaces_that_cross_are_hatched_and_have_their_weights_on_them(folder):
-    drawn_once = generated(read_card(find_card("gaussians-14")), stream_seed(2019, "draw", "gaussians-14", 0))
-    few = drawn_once.X[:28], drawn_once.y[:28]
+    few = FEW.X[:28], FEW.y[:28]
     crossing = WeightSweepClassifier(SVC(kernel="linear"), [0.5, 0.6667], random_state=0).fit(*few)
-    store = folder({("svc", "two_weights"): crossing}, "isoprobability", ["gaussians-14"])
+    store = folder({("svc", "two_weights"): crossing}, "isoprobability", ["gaussians-14"], config=SHIPPED)
     [axes] = drawn(store)["figure-6"].axes
     assert {text.get_text() for text in axes.texts} == {"w₊ = 1.5, w₋ = 1.5 (p = 1/2)", "w₊ = 1, w₋ = 2 (p = 2/3)"}
     assert [patch.get_hatch() for patch in axes.patches] == [None, None, "////"]
 
 
 def test_the_papers_figures_have_their_names_and_their_groups_of_levels(folder):
-    store = folder({("tree", "weight_sweep"): TREE}, "isoprobability", ["gaussians", "elsewhere"])
+    sweeps = {("tree", "weight_sweep"): TREE}
+    store = folder(sweeps, "isoprobability", ["gaussians", "elsewhere"], config=SHIPPED)
     figures = drawn(store)
     assert list(figures) == ["figure-4", "iso-probability-elsewhere-tree"]
     groups = [panel.levels for panel in PAPERS["isoprobability"]["figure-4"][1]]
@@ -211,7 +335,7 @@ def test_levels_are_written_with_two_decimals_or_all_that_they_need():
 def test_without_lines_nothing_is_drawn(folder):
     store = folder({("tree", "sweep"): TREE})
     results = {name: CellResult(*("toy", 0, "tree", "sweep", "done", "run1", 1.0)) for name in store.results()}
-    assert list(iso_figures(Outline.of(store), results)) == []
+    assert list(iso_figures(Outline.of(store), sweeps_of(Outline.of(store), results))) == []
 
 
 def test_the_papers_experiment_runs_quickly_and_draws_the_figure_of_what_was_run(tmp_path):
