@@ -242,8 +242,7 @@ def test_of_a_crowd_of_lines_some_levels_have_lines_and_the_legend_names_them(fo
     [legend] = figure.legends
     levels = [text.get_text() for text in legend.get_texts() if "level" in text.get_text()]
     assert levels == ["level .10", "level .30", "level .50", "level .70", "level .90"]
-    styles = {(line.get_color(), line.get_linestyle()) for line in legend.get_lines()[-5:]}
-    assert len(styles) >= 4
+    assert len({(line.get_color(), line.get_linestyle()) for line in legend.get_lines()[-5:]}) >= 4
     assert "lines of some levels only" in legend.get_title().get_text().replace("\n", " ")
     assert len(figure.axes[0].patches) == 19
     title = figure.axes[0].get_title().replace("\n", " ")
@@ -266,8 +265,7 @@ def test_columns_and_classes_have_the_names_of_the_card_as_they_are(folder):
     store = folder({("svm", "sweep"): MACHINE}, row=row, column={"encoding": "numeric"})
     probcal("plot", store.folder)
     written = texts_of(store.folder / "figures" / "iso-probability-toy-svm.svg")
-    names = {"age $x_1$ (scaled to 0 to 1)", "<b>&income (scaled to 0 to 1)", "class 0", "class 1 (yes)"}
-    assert names <= written
+    assert {"age $x_1$ (scaled to 0 to 1)", "<b>&income (scaled to 0 to 1)", "class 0", "class 1 (yes)"} <= written
 
 
 def test_nothing_is_called_hatched_where_nothing_is(folder):
@@ -306,8 +304,7 @@ def test_scores_of_any_number_of_columns_are_drawn_and_without_them_the_reason_i
 
 
 def test_surfaces_that_cross_are_hatched_and_have_their_weights_on_them(folder):
-    few = FEW.X[:28], FEW.y[:28]
-    crossing = WeightSweepClassifier(SVC(kernel="linear"), [0.5, 0.6667], random_state=0).fit(*few)
+    crossing = WeightSweepClassifier(SVC(kernel="linear"), [0.5, 0.6667]).fit(FEW.X[:28], FEW.y[:28])
     store = folder({("svc", "two_weights"): crossing}, "isoprobability", ["gaussians-14"], config=SHIPPED)
     [axes] = drawn(store)["figure-6"].axes
     assert {text.get_text() for text in axes.texts} == {"w₊ = 1.5, w₋ = 1.5 (p = 1/2)", "w₊ = 1, w₋ = 2 (p = 2/3)"}
