@@ -56,6 +56,9 @@ class Column(_Part):
     settings: dict[str, Any] = {}
     """``type`` and ``params`` of the method, but for exceptions; empty in folders of earlier versions."""
 
+    def __hash__(self) -> int:
+        return hash((self.learner, self.method))  # settings have none
+
 
 class Departure(_Part):
     """An exception: cells that read another card, take other settings, or are skipped. ``columns``: learner, method."""
