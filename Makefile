@@ -25,6 +25,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/harness.py
 	$(BIN)/python benchmarks/weka_bridge.py
 	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/protection.py
 
 clean:
 	rm -rf $(VENV) results/quickstart results/regression/predictions.bin
