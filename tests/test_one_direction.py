@@ -22,9 +22,10 @@ MAY_KNOW = {
     "check": {"check", "show", "metrics", "paper", "store"},
     "variants": set(),
     "departures": {"data"},
+    "experiment_file": {"departures", "metrics"},
     "config": {
         "check_names", "check_combinations", "check_components", "check_exceptions", "variants", "departures",
-        "data", "learners", "methods", "metrics",
+        "experiment_file", "data", "learners", "methods", "metrics",
     },
     "run": {"run", "config", "data", "learners", "methods", "metrics", "store", "curves"},
 }

@@ -40,7 +40,7 @@ def test_the_experiment_and_the_card_shown_are_sound(tmp_path):
 
 
 def test_every_key_of_an_experiment_is_explained():
-    from probcal.config import ExperimentFile
+    from probcal.experiment_file import ExperimentFile
 
     page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     assert [key for key in ExperimentFile.model_fields if f"| `{key}` |" not in page] == []
