@@ -9,12 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal.show.before_after import Effect
-from probcal.show.drawing import COLOURS, NAMES, PANEL, name_lines, splits_said, titled_figure
+from probcal.show.drawing import COLOURS, GREY, NAMES, PANEL, name_lines, splits_said, titled_figure
 from probcal.show.metric_names import metric_name
 
 _WIDTH = 0.36
 """Of a bar, where two of one column stand side by side within 1."""
-_GREY = "#555555"
 
 
 def error_figure(title: str, effects: list[Effect]) -> Figure:
@@ -33,7 +32,7 @@ def error_figure(title: str, effects: list[Effect]) -> Figure:
         axes.bar(x, before, 0.9 * width, color=COLOURS[number % len(COLOURS)], label=one.row.title if first else None)
         axes.hlines(after, x - width / 2, x + width / 2, color="black", linewidth=1.4)
         if len(one.errors) > 1:
-            axes.errorbar(x, before, one.errors[:, 0].std(ddof=1), color=_GREY, linewidth=1, capsize=2)
+            axes.errorbar(x, before, one.errors[:, 0].std(ddof=1), color=GREY, linewidth=1, capsize=2)
     (after_mark,) = axes.plot([], color="black", linewidth=1.4, label="after calibration")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_ylim(bottom=0)
@@ -41,7 +40,7 @@ def error_figure(title: str, effects: list[Effect]) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     bars = [one for one in axes.containers if one.get_label() in rows]
     axes.legend(handles=[*bars, after_mark], frameon=False, fontsize="small")
-    figure.supxlabel(splits_said([len(one.errors) for one in shown], "whisker"), fontsize="small", color=_GREY)
+    figure.supxlabel(splits_said([len(one.errors) for one in shown], "whisker"), fontsize="small", color=GREY)
     return figure
 
 
@@ -54,7 +53,7 @@ def ratio_figure(title: str, effects: list[Effect]) -> Figure:
     for row, axes in zip(rows, figure.subplots(1, len(rows), squeeze=False, sharey=True)[0], strict=True):
         for one in (one for one in shown if one.row.title == row):
             _line(axes, one, COLOURS[columns.index(one.name) % len(COLOURS)])
-        axes.axhline(1, color=_GREY, linewidth=0.6, zorder=0)
+        axes.axhline(1, color=GREY, linewidth=0.6, zorder=0)
         axes.set_title(row)
         axes.set_xlim(0, max(one.parameters[-1] for one in shown))
         axes.set_xlabel("Loss parameter p (false positive p, false negative 1 - p)")
@@ -62,7 +61,7 @@ def ratio_figure(title: str, effects: list[Effect]) -> Figure:
     for axes in figure.axes:
         name_lines(axes)
     figure.axes[0].set_ylabel("Loss after calibration / loss before")
-    figure.supxlabel(splits_said([len(one.ratios) for one in shown], "band"), fontsize="small", color=_GREY)
+    figure.supxlabel(splits_said([len(one.ratios) for one in shown], "band"), fontsize="small", color=GREY)
     return figure
 
 

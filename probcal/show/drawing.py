@@ -16,6 +16,8 @@ from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe & Ito's, which the colour-blind tell apart; yellow left out: it is too pale for a line on white."""
+GREY = "#555555"
+"""Of what is no line of its own: a zero line, a diagonal, a note."""
 PANEL = (3.5, 2.6)
 """Inches; two panels fill the width of a page."""
 NAMES = 0.9

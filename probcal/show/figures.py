@@ -42,15 +42,16 @@ def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
     """
     stores, written = list(stores), []
     for store in stores:
-        outline, results = _titled(Outline.of(store)), store.results()
+        untitled, results = Outline.of(store), store.results()
+        outline = _titled(untitled)
         if effects := effects_of(outline, results):
             written += _calibration(outline, effects, store.folder / "figures")
             missing, planned = n_missing(outline, results)
             if missing:
                 warn(f"{store.folder}: {missing} of {planned} cells failed, were not run or have no stages")
         with look():
-            sweeps = sweeps_of(Outline.of(store), results)
-            for name, figure in iso_figures(Outline.of(store), sweeps):
+            sweeps = sweeps_of(untitled, results)
+            for name, figure in iso_figures(untitled, sweeps):
                 written += save(figure, store.folder / "figures" / name)
             for note in left_out(sweeps):
                 warn(f"{store.folder}: {note}")

@@ -9,7 +9,7 @@ from textwrap import fill
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from probcal.show.drawing import COLOURS, titled_figure
+from probcal.show.drawing import COLOURS, GREY, titled_figure
 from probcal.show.iso_papers import PAPERS, Panel, of_a_paper
 from probcal.show.outline import Outline
 from probcal.show.plane_panels import FEW, draw_levels, draw_rows, label_levels, number_of
@@ -21,7 +21,6 @@ _LETTERS_AN_INCH = 13
 _DARKER = "the darker, the more levels say positive"
 _HATCHED = "hatched: a higher level says positive, a lower one does not"
 _SOME = "lines of some levels only"
-_GREY = "#555555"
 _NAMED = 4
 """So many levels that have a surface, or that have none, are named."""
 
@@ -98,7 +97,7 @@ def _what_levels(sweep: Sweep) -> str:
 
 def _draw_scores(axes: Axes, sweep: Sweep) -> None:
     axes.plot(*sweep.scores.T, ".", color=COLOURS[0], markersize=3, zorder=3)
-    axes.axvline(0, color=_GREY, linewidth=0.5, zorder=0)
+    axes.axvline(0, color=GREY, linewidth=0.5, zorder=0)
     axes.set_ylim(0, 1)
     axes.set_yticks([number / 10 for number in range(11)])
     axes.set_yticks([number / 20 for number in range(21)], minor=True)

@@ -25,7 +25,7 @@ class KeptCurve:
     @property
     def method(self) -> tuple[str, str]:
         """Learner, and the entry of which its method is a variant: lines of one are alike."""
-        return self.column.learner, _entry(self.column)
+        return self.column.learner, self.column.entry
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ def kept_panels(outline: Outline, results: Results) -> list[Panels]:
     found = []
     for row in outline.datasets:
         martingales, rocs = (_curves(outline, results, row, name) for name in (MARTINGALE, ROC))
-        variants = list(dict.fromkeys(_variant(one.column) for one in martingales))
+        variants = list(dict.fromkeys(one.column.variant for one in martingales))
         for variant in variants or [""]:
             others = {one for one in variants if one != variant}
             panels = Panels(
                 row,
                 variant,
-                [one for one in martingales if _variant(one.column) == variant],
-                [one for one in rocs if _variant(one.column) not in others],
+                [one for one in martingales if one.column.variant == variant],
+                [one for one in rocs if one.column.variant not in others],
             )
             found += [panels] if panels.martingales or panels.rocs else []
     return found
@@ -63,8 +63,8 @@ def lacking(outline: Outline, results: Results) -> list[str]:
     """What a reader of the figure has to know and cannot see: columns without a line, stale cells."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns]
     planned = [(row, column) for row, column in pairs if planned_ids(outline, row, column)]
-    protecting = {_entry(column) for row, column in planned if _protects(outline, results, row, column)}
-    could = [(row, column) for row, column in planned if _entry(column) in protecting]
+    protecting = {column.entry for row, column in planned if _protects(outline, results, row, column)}
+    could = [(row, column) for row, column in planned if column.entry in protecting]
     stale = [
         column.label
         for row, column in planned
@@ -92,15 +92,6 @@ def _protects(outline: Outline, results: Results, row: Row, column: Column) -> b
     """Whether it bets along the stream: some other methods have no martingale and lack none."""
     measured = summarise(outline, results, row, column, "log10_martingale").n > 0
     return measured or bool(_lines(outline, results, row, column, MARTINGALE))
-
-
-def _entry(column: Column) -> str:
-    """The method that it is a variant of."""
-    return column.method.partition(".")[0]
-
-
-def _variant(column: Column) -> str:
-    return column.method.partition(".")[2]
 
 
 def _curves(outline: Outline, results: Results, row: Row, name: str) -> list[KeptCurve]:

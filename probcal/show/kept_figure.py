@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from probcal.show.drawing import COLOURS, PANEL, titled_figure
+from probcal.show.drawing import COLOURS, GREY, PANEL, titled_figure
 from probcal.show.kept_curves import KeptCurve, Panels
 
-_GREY = "#555555"
 _SIZE = 1.25 * PANEL[0], 1.4 * PANEL[1]
 """Inches: names of lines stand within a panel."""
 _MOST_ACROSS = 3
@@ -37,14 +36,14 @@ def kept_figure(title: str, panels: Sequence[Panels]) -> Figure:
         axes.spines[["top", "right"]].set_visible(False)
         if several:
             axes.set_title(one.row.title)
-    figure.supxlabel("the first repetition alone", fontsize="small", color=_GREY)
+    figure.supxlabel("the first repetition alone", fontsize="small", color=GREY)
     return figure
 
 
 def _martingales(axes: Axes, panels: Panels, colours: dict[tuple[str, str], str]) -> None:
     for curve in panels.martingales:
         axes.plot(curve.x, curve.y, color=colours[curve.method], linewidth=1.2, label=curve.column.label)
-    axes.axhline(0, color=_GREY, linewidth=0.6, zorder=0)
+    axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)
     axes.margins(x=0)
     axes.set_xlabel("Test row")
     axes.set_ylabel("log10 of the martingale")
@@ -53,9 +52,9 @@ def _martingales(axes: Axes, panels: Panels, colours: dict[tuple[str, str], str]
 
 
 def _rocs(axes: Axes, panels: Panels, colours: dict[tuple[str, str], str]) -> None:
-    axes.axline((0, 0), slope=1, color=_GREY, linewidth=0.6, zorder=0)
+    axes.axline((0, 0), slope=1, color=GREY, linewidth=0.6, zorder=0)
     for curve in panels.rocs:
-        own = curve.column.method.partition(".")[2] in (panels.variant, "")
+        own = curve.column.variant in (panels.variant, "")
         axes.plot(
             curve.x, curve.y, "-" if own else ":", color=colours[curve.method], linewidth=1.2, label=_with_auc(curve)
         )

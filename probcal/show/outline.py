@@ -59,6 +59,16 @@ class Column(_Part):
     def __hash__(self) -> int:
         return hash((self.learner, self.method))  # settings have none
 
+    @property
+    def entry(self) -> str:
+        """The method that its own is a variant of."""
+        return self.method.partition(".")[0]
+
+    @property
+    def variant(self) -> str:
+        """Empty where the method has no variants."""
+        return self.method.partition(".")[2]
+
 
 class Departure(_Part):
     """An exception: cells that read another card, take other settings, or are skipped. ``columns``: learner, method."""
