@@ -19,11 +19,13 @@ def one_thread_for_linear_algebra():
         yield
 
 
-@pytest.fixture(autouse=True)
-def nothing_of_the_users(monkeypatch, tmp_path_factory) -> None:
-    """No test reads or writes the user's cache, or finds data that it did not ask for."""
-    monkeypatch.delenv("PROBCAL_DATA_DIR", raising=False)
-    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
+@pytest.fixture(autouse=True, scope="session")
+def nothing_of_the_users(tmp_path_factory):
+    """No test or fixture reads or writes the user's cache, or finds data that it did not ask for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PROBCAL_DATA_DIR", raising=False)
+        patch.setenv("PROBCAL_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -83,7 +83,8 @@ class Worker:
 
 
 def _serve(parent: Connection, run: str, environment: dict[str, str]) -> None:
-    os.environ.update(environment)  # the fork server's is that of its own start
+    os.environ.clear()  # the fork server's is that of its own start
+    os.environ.update(environment)
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)  # so that ``end`` reaches programs that a learner started
     # Ctrl-C and a scheduler's SIGTERM are the parent's business; handlers, unlike SIG_IGN, are not
