@@ -10,9 +10,10 @@ COMMON = {"errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "com
 MAY_KNOW = {
     "data": {"data"},
     "metrics": {"metrics"},
-    "methods": {"methods", "protection"},
+    "shortcuts": {"shortcuts"},
+    "methods": {"methods", "protection", "shortcuts"},
     "protection": {"protection"},
-    "learners": {"learners", "methods"},
+    "learners": {"learners", "methods", "shortcuts"},
     "contract": {"contract", "learners", "methods"},
     "predictions": set(),
     "curves": set(),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from probcal.learners.kernel_density import KernelDensity
 from probcal.methods.training_set import row_weights, two_classes
+from probcal.shortcuts.prior_shift import PriorShift
 
 _SMALLEST = 1e-75
 """Weka's floor for the probability of one value given a class."""
@@ -26,20 +28,33 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
     out of the product, in training and in prediction, and so are levels that the training frame did not
     declare. Two classes.
 
+    Parameters
+    ----------
+    weights : ``"counts"`` takes a row of weight w for w rows, as Weka does: the more a class weighs, the narrower are
+        its kernels and the less its frequencies are smoothed. ``"shares"`` takes the weights within a class for shares
+        of it, so that weights of whole classes change the prior and nothing else: Probing then needs one fit only.
+
     Attributes: ``classes_`` (2,), ``log_prior_`` (2,) nats, ``n_features_in_``.
     """
+
+    def __init__(self, *, weights: Literal["counts", "shares"] = "counts") -> None:
+        self.weights = weights
 
     def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> KernelNaiveBayes:
         """X: (n_rows, n_columns); y: (n_rows,); sample_weight: (n_rows,) not negative, 1 unless given.
 
         Raises ValueError for infinite values, weights that are not as said, and all but two classes.
         """
+        if self.weights not in ("counts", "shares"):
+            raise ValueError(f"weights must be 'counts' or 'shares', not {self.weights!r}")
         labels, self.classes_ = two_classes(X, y)
         weights = row_weights(sample_weight, len(labels))
         weights = np.ones(len(labels)) if weights is None else weights
         positive = labels == self.classes_[1]
         by_class = np.array([weights[~positive].sum(), weights[positive].sum()])
         self.log_prior_ = np.log((by_class + 1) / (by_class.sum() + 2))
+        if self.weights == "shares":
+            weights = _shares(weights, positive)
         columns = _columns(X)
         self._names = _names(X)
         self.n_features_in_ = len(columns)
@@ -69,6 +84,34 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         """(n_rows,) labels; a tie goes to the first class, as in Weka."""
         log_odds = self.decision_function(X)
         return self.classes_[(log_odds > 0).astype(int)]
+
+
+    @property
+    def class_weight_shortcut(self) -> Callable[[], PriorShift] | None:
+        """How Probing fits it under many class weights: see ``probcal.shortcuts``."""
+        return (lambda: PriorShift(_log_odds, _log_prior_odds)) if self.weights == "shares" else None
+
+
+_OFF = 1e-6
+"""Far above the error of the kernel densities of all columns, which depends on the rows that are asked about."""
+
+
+def _log_odds(fitted: KernelNaiveBayes, X: Any) -> tuple[np.ndarray, float]:
+    return fitted.decision_function(X), _OFF
+
+
+def _log_prior_odds(first: float, second: float) -> float:
+    return float(np.log((second + 1) / (first + 1)))
+
+
+def _shares(weights: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """``weights`` scaled within each class to sum to its rows, but for those that weigh nothing."""
+    scaled = weights.copy()
+    for of_class in (~positive, positive):
+        total = weights[of_class].sum()
+        if total > 0:
+            scaled[of_class] *= np.count_nonzero(weights[of_class]) / total
+    return scaled
 
 
 def _columns(X: Any) -> list[pd.Series]:

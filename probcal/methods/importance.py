@@ -28,6 +28,20 @@ def importance_weights(
     return weights if total_weight is None else weights * (total / weights.sum())
 
 
+def class_weights(
+    positive: np.ndarray, p: float, total_weight: TotalWeight = None, row_weights: np.ndarray | None = None
+) -> tuple[float, float]:
+    """What ``importance_weights`` gives the rows of the negative and of the positive class, before ``row_weights``."""
+    ratio = (1 - p) / p
+    if total_weight is None:
+        return 1.0, ratio
+    weights = np.ones(len(positive)) if row_weights is None else row_weights
+    of_positive = float(weights[positive].sum())
+    total = float(weights.sum())
+    scale = total / (total - of_positive + ratio * of_positive)
+    return scale, ratio * scale
+
+
 def rejection_sample(weights: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """Row numbers of one rejection sample: row i is kept with probability w_i / Z.
 

@@ -1,42 +1,171 @@
-"""Fitting the classifier of a threshold, several ahead of need where there are processes for it."""
+"""Fitting the classifiers of thresholds: one after the other, ahead of need in processes, or together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Iterator
+from itertools import takewhile
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
+
+from probcal.methods.ahead import Ahead
+from probcal.methods.distinct_rows import DistinctRows
+from probcal.methods.together import says_together
+from probcal.methods.weighted_training import WeightedTraining
+from probcal.shortcuts.prior_shift import PriorShift
+from probcal.shortcuts.shortcut import Shortcut
 
 
-class Probes:
-    """The classifiers of thresholds, each fitted once by ``train(p)``, and what they say of the rows ``X``.
+class Train(Protocol):
+    """Gives the classifier of a threshold: the same whenever, wherever and after whatever it is fitted."""
+
+    def __call__(self, p: float) -> Any: ...
+
+
+class Probe(NamedTuple):
+    """A fitted probe; ``together``: whether the shortcut made it, and can tell of it together with others."""
+
+    classifier: Any
+    together: bool
+
+
+class Step(NamedTuple):
+    """A threshold that will be needed; ``guessed``: unless the rows fall elsewhere than was assumed."""
+
+    p: float
+    guessed: bool
+
+
+class Probes(Protocol):
+    """The classifiers of thresholds, each fitted once, and what they say of the rows that intervals are weighed by."""
+
+    def fit_ahead(self, steps: Iterator[Step]) -> None:
+        """Told before every ``take`` which thresholds come next, the one to be taken first."""
+        ...
+
+    def take(self, p: float) -> tuple[Probe, np.ndarray]:
+        """The probe of threshold ``p`` and, (n_rows,) bool, whether it says the positive class."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class EachByItself:
+    """One fit after the other, in this process or, told of the next steps, ahead in ``n_workers`` of them.
 
     Fitting ahead is safe because a probe depends on its threshold and on nothing that was fitted before
     it; one that is never taken is dropped.
     """
 
-    def __init__(self, train: Callable[[float], Any], X: Any, positive: Any, n_jobs: int | None) -> None:
-        self._train, self._X, self._positive = train, X, positive
-        self._n_jobs = n_jobs
-        self._ready: dict[float, tuple[Any, np.ndarray]] = {}
+    def __init__(self, train: Train, rows: DistinctRows, positive: Any, n_workers: int) -> None:
+        self._fit = _Fit(train, rows, positive)
+        self._ahead = Ahead(self._fit, n_workers) if n_workers > 1 else None
 
-    @property
-    def n_workers(self) -> int:
-        return effective_n_jobs(self._n_jobs)
+    def fit_ahead(self, steps: Iterator[Step]) -> None:
+        if self._ahead is not None:
+            self._ahead.start(step.p for step in steps)
 
-    def fit_ahead(self, wanted: list[float]) -> None:
-        """Fit the ``wanted`` thresholds at once, if there are several workers and the first is not ready."""
-        if self.n_workers == 1 or wanted[0] in self._ready:
+    def take(self, p: float) -> tuple[Probe, np.ndarray]:
+        classifier, says = self._fit(p) if self._ahead is None else self._ahead.take(p)
+        return Probe(classifier, together=False), says
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._ahead is not None:
+            self._ahead.close()
+
+
+class Together:
+    """All that are sure to be needed next fitted at once by ``shortcut``; those it cannot vouch for by the learner."""
+
+    def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: Shortcut) -> None:
+        self._train, self._rows, self._positive, self._shortcut = train, rows, positive, shortcut
+        self._ready: dict[float, tuple[Probe, np.ndarray]] = {}
+
+    def fit_ahead(self, steps: Iterator[Step]) -> None:
+        first = next(steps)
+        if first.p in self._ready:
             return
-        batch = [p for p in dict.fromkeys(wanted) if p not in self._ready]
-        done = Parallel(n_jobs=self.n_workers)(delayed(self._fit)(p) for p in batch)
-        self._ready.update(zip(batch, done, strict=True))
+        sure = [first.p, *(step.p for step in takewhile(lambda step: not step.guessed, steps))]
+        self._ready.update(self._fitted([p for p in dict.fromkeys(sure) if p not in self._ready]))
 
-    def take(self, p: float) -> tuple[Any, np.ndarray]:
-        """The classifier of threshold ``p`` and, per row of ``X``, whether it says the positive class."""
-        return self._ready.pop(p) if p in self._ready else self._fit(p)
+    def take(self, p: float) -> tuple[Probe, np.ndarray]:
+        if p not in self._ready:
+            self._ready.update(self._fitted([p]))
+        return self._ready.pop(p)
 
-    def _fit(self, p: float) -> tuple[Any, np.ndarray]:
-        classifier = self._train(p)
-        return classifier, np.asarray(classifier.predict(self._X) == self._positive)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ready.clear()
+
+    def _fitted(self, thresholds: list[float]) -> dict[float, tuple[Probe, np.ndarray]]:
+        train = self._train
+        weights = np.array([train.class_weights(p) for p in thresholds])
+        found = self._shortcut.fit(clone(train.estimator), train.X, train.labels, weights, train.row_weights)
+        made = [(p, classifier) for p, classifier in zip(thresholds, found, strict=True) if classifier is not None]
+        ready = {}
+        if made:
+            classifiers = [classifier for _, classifier in made]
+            says, sure = says_together(self._shortcut, classifiers, self._rows)
+            ready = {
+                p: (Probe(classifier, together=True), column)
+                for (p, classifier), column, one in zip(made, says.T.copy(), sure, strict=True)
+                if one
+            }
+        slow = _Fit(train, DistinctRows(self._rows), self._positive)
+        return ready | {p: _by_itself(slow, p) for p in thresholds if p not in ready}
+
+
+class Shifted:
+    """One fit for all, where class weights shift the learner's log-odds and do nothing else."""
+
+    def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: PriorShift) -> None:
+        self._train, self._rows, self._positive, self._shortcut = train, rows, positive, shortcut
+        self._log_odds: tuple[np.ndarray, np.ndarray | float] | None = None
+
+    def fit_ahead(self, steps: Iterator[Step]) -> None:
+        """Nothing is gained by it."""
+
+    def take(self, p: float) -> tuple[Probe, np.ndarray]:
+        train = self._train
+        weights = np.array([train.class_weights(p)])
+        (made,) = self._shortcut.fit(train.estimator, train.X, train.labels, weights, train.row_weights)
+        if made is not None:
+            if self._log_odds is None:
+                self._log_odds = self._shortcut.log_odds(made.base, self._rows)
+            log_odds, error = self._log_odds
+            margins = log_odds + made.shift
+            if (np.abs(margins) > error).all():  # false of a margin that is no number
+                return Probe(made, together=True), margins > 0
+        return _by_itself(_Fit(train, DistinctRows(self._rows), self._positive), p)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class _Fit(NamedTuple):
+    train: Train
+    rows: DistinctRows
+    positive: Any
+
+    def __call__(self, p: float) -> tuple[Any, np.ndarray]:
+        classifier = self.train(p)
+        return classifier, self.rows.labels(classifier) == self.positive
+
+
+def _by_itself(fit: _Fit, p: float) -> tuple[Probe, np.ndarray]:
+    classifier, says = fit(p)
+    return Probe(classifier, together=False), says

@@ -15,8 +15,9 @@ from probcal.methods.importance import TotalWeight
 from probcal.methods.minimax import Goal, Loss, Refinement
 from probcal.methods.multiclass import Multiclass
 from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
+from probcal.methods.probes import Train
 from probcal.methods.refinement import evenly
-from probcal.methods.threshold_method import ThresholdMethod, Train
+from probcal.methods.threshold_method import ThresholdMethod
 from probcal.methods.weighted_training import WeightedTraining, Weighting, refuse_weights_for_none
 
 _CHOICES = {
@@ -56,6 +57,8 @@ class ProbingClassifier(ThresholdMethod):
         divided by its sum. ``"normalised"`` probes all k and divides each row by its sum.
     clip : estimates are projected to this range, so that no loss is infinite.
     n_jobs : processes that fit probes ahead of need; the result does not depend on it.
+    shortcuts : whether probes are fitted together where the learner has a shortcut that changes no vote (see
+        ``probcal.shortcuts``), and asked about equal rows once. False fits and asks each by itself.
     random_state : seed. Each threshold has a random stream of its own, so the order of fitting, and
         ``n_probes``, never change the classifier of a threshold.
 
@@ -97,6 +100,7 @@ class ProbingClassifier(ThresholdMethod):
         multiclass: Multiclass = "difference",
         clip: tuple[float, float] = (0.001, 0.999),
         n_jobs: int | None = None,
+        shortcuts: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
@@ -110,6 +114,7 @@ class ProbingClassifier(ThresholdMethod):
         self.multiclass = multiclass
         self.clip = clip
         self.n_jobs = n_jobs
+        self.shortcuts = shortcuts
         self.random_state = random_state
 
     @property

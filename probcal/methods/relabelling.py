@@ -11,8 +11,9 @@ from probcal.methods.fitting import fit_on_sample, fresh_copy
 from probcal.methods.minimax import Goal, Loss
 from probcal.methods.multiclass import Multiclass
 from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
+from probcal.methods.probes import Train
 from probcal.methods.refinement import evenly
-from probcal.methods.threshold_method import ThresholdMethod, Train
+from probcal.methods.threshold_method import ThresholdMethod
 from probcal.methods.weighted_training import random_stream
 
 _CHOICES = {

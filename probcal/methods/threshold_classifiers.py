@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
+from probcal.methods.distinct_rows import DistinctRows, distinct_rows
 from probcal.methods.minimax import Goal
+from probcal.methods.together import says_together, votes_together
+from probcal.shortcuts.shortcut import Shortcut
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +22,8 @@ class ThresholdClassifiers:
 
     ``thresholds``: (n,) rising; ``classifiers`` in that order; ``order``: (n,) int, their places in the
     order of fitting; ``estimates``: (n + 1,) the probability for each number of votes, from 0 up;
-    ``goal``: under which the intervals were split.
+    ``goal``: under which the intervals were split; ``shortcut``: None, or what tells of the classifiers that it
+    made, (n,) bool ``together``, at once.
     """
 
     thresholds: np.ndarray
@@ -27,6 +32,8 @@ class ThresholdClassifiers:
     estimates: np.ndarray
     positive: Any
     goal: Goal
+    shortcut: Shortcut | None
+    together: np.ndarray
 
     def says_one(self, place: int, X: Any) -> np.ndarray:
         """(n_rows,) bool: whether the classifier at ``place`` says the positive class."""
@@ -34,13 +41,20 @@ class ThresholdClassifiers:
 
     def answers(self, X: Any) -> np.ndarray:
         """(n_rows, n) bool, a column for each threshold in rising order."""
-        return np.column_stack([self.says_one(place, X) for place in range(len(self.classifiers))])
+        answers = np.empty((_num_samples(X), len(self.classifiers)), dtype=bool)
+        if self.shortcut is not None and self.together.any():
+            answers[:, self.together], _ = says_together(self.shortcut, self._made_together, X)
+        for place, column in self._each_by_itself(X):
+            answers[:, place] = column
+        return answers
 
     def votes(self, X: Any) -> np.ndarray:
-        """(n_rows,) int, how many say the positive class."""
-        votes = self.says_one(0, X).astype(np.int64)
-        for place in range(1, len(self.classifiers)):
-            votes += self.says_one(place, X)
+        """(n_rows,) int64, how many say the positive class."""
+        votes = np.zeros(_num_samples(X), dtype=np.int64)
+        if self.shortcut is not None and self.together.any():
+            votes += votes_together(self.shortcut, self._made_together, X)
+        for _, column in self._each_by_itself(X):
+            votes += column
         return votes
 
     def staged_estimates(self, X: Any) -> Iterator[np.ndarray]:
@@ -53,3 +67,14 @@ class ThresholdClassifiers:
             intervals[split : split + 1] = self.goal.split(intervals[split])
             votes = votes + self.says_one(place, X).astype(np.int64)
             yield np.array([one.p for one in intervals])[votes]
+
+    @property
+    def _made_together(self) -> list[Any]:
+        return [one for one, together in zip(self.classifiers, self.together, strict=True) if together]
+
+    def _each_by_itself(self, X: Any) -> Iterator[tuple[int, np.ndarray]]:
+        """(place, (n_rows,) bool) of each classifier that no shortcut made."""
+        places = np.flatnonzero(~self.together).tolist()
+        rows = distinct_rows(X) if len(places) > 1 else DistinctRows(X)
+        for place in places:
+            yield place, rows.labels(self.classifiers[place]) == self.positive

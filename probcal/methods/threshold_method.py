@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples
 
 from probcal.methods.class_weight import warn_of_class_weight
 from probcal.methods.crossings import crossings
+from probcal.methods.distinct_rows import DistinctRows, distinct_rows
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, refuse_frozen
 from probcal.methods.minimax import Goal
 from probcal.methods.monotonicity import Monotonicity, monotonicity
 from probcal.methods.multiclass import Multiclass, against_the_rest, joined
 from probcal.methods.pairs import naming_the_pair
-from probcal.methods.probes import Probes
+from probcal.methods.probes import EachByItself, Probes, Shifted, Together, Train
 from probcal.methods.refinement import on_grid, refined
 from probcal.methods.threshold_classifiers import ThresholdClassifiers
 from probcal.methods.training_set import row_weights
+from probcal.methods.weighted_training import WeightedTraining
+from probcal.shortcuts.prior_shift import PriorShift
+from probcal.shortcuts.shortcut import Shortcut, shortcut_of
 
-Train = Callable[[float], Any]
 TwoClasses = tuple[np.ndarray | None, np.ndarray, np.ndarray]
 """A problem of two classes: the numbers of its rows, None for all, their labels, and the two classes."""
 
@@ -48,6 +52,7 @@ class ThresholdMethod(ProbabilityMethod):
     clip: tuple[float, float]
     n_jobs: int | None
     random_state: int | np.random.RandomState | None
+    shortcuts: bool = True
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
@@ -78,8 +83,8 @@ class ThresholdMethod(ProbabilityMethod):
             with nullcontext() if rows is None else naming_the_pair(classes):
                 of_rows, of_weights = (X, weights) if rows is None else _of_rows(rows, X, weights)
                 train = self._training(of_rows, of_problem, classes, of_weights, stream)
-                probes = Probes(train, of_rows if X_counted is None else X_counted, classes[1], self.n_jobs)
-                self.probings_.append(self._probed(probes, counted, classes[1]))
+                asked = of_rows if X_counted is None else X_counted
+                self.probings_.append(self._probed(train, asked, counted, classes[1]))
         if len(problems) == 1:
             (only,) = self.probings_
             self.thresholds_, self.estimators_, self.order_ = only.thresholds, only.classifiers, only.order
@@ -89,11 +94,25 @@ class ThresholdMethod(ProbabilityMethod):
         problems = against_the_rest(labels, self.classes_, self.multiclass)
         return [(None, of_problem, classes) for of_problem, classes in problems]
 
-    def _probed(self, probes: Probes, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
-        grid = self._grid()
-        if grid is not None:
-            return on_grid(probes, grid, self._goal(), positive)
-        return refined(probes, self.n_probes, self._goal(), counted, positive)
+    def _probed(self, train: Train, asked: Any, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
+        grid, tells = self._grid(), self._shortcut(train)
+        with self._probes(train, asked, positive) as probes:
+            if grid is not None:
+                return on_grid(probes, grid, self._goal(), positive, tells)
+            return refined(probes, self.n_probes, self._goal(), counted, positive, tells)
+
+    def _probes(self, train: Train, asked: Any, positive: Any) -> Probes:
+        shortcut = self._shortcut(train)
+        if shortcut is not None and isinstance(train, WeightedTraining):
+            kind = Shifted if isinstance(shortcut, PriorShift) else Together
+            return kind(train, asked, positive, shortcut)
+        rows = distinct_rows(asked) if self.shortcuts else DistinctRows(asked)
+        return EachByItself(train, rows, positive, effective_n_jobs(self.n_jobs))
+
+    def _shortcut(self, train: Train) -> Shortcut | None:
+        """A new one, which knows nothing of the training rows yet."""
+        with_weights = isinstance(train, WeightedTraining) and train.gives_weights
+        return shortcut_of(self.estimator) if self.shortcuts and with_weights else None
 
     def votes(self, X: Any) -> np.ndarray:
         """How many classifiers say the positive class: (n_rows,) int for two classes.

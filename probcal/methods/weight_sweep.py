@@ -25,11 +25,12 @@ from probcal.methods.minimax import Goal
 from probcal.methods.multiclass import joined
 from probcal.methods.pairs import coupled, each_pair
 from probcal.methods.parameters import refuse_other_choices
+from probcal.methods.probes import Train
 from probcal.methods.refinement import evenly
 from probcal.methods.support_vectors import support_vectors
 from probcal.methods.sweep_curves import iso_probability, rows_by_class, score_against_estimate
 from probcal.methods.threshold_classifiers import ThresholdClassifiers
-from probcal.methods.threshold_method import ThresholdMethod, Train, TwoClasses
+from probcal.methods.threshold_method import ThresholdMethod, TwoClasses
 from probcal.methods.weighted_training import WeightedTraining, Weighting, refuse_weights_for_none
 
 _CHOICES = {
@@ -67,6 +68,7 @@ class WeightSweepClassifier(ThresholdMethod):
     multiclass : with k > 2 classes, ``"rest"`` puts each against the rest and divides each row by its sum;
         ``"pairs"`` sweeps over the rows of each two classes, and ``probcal.methods.pairs.coupled`` joins the pairs.
     n_jobs : processes.
+    shortcuts : as in ``ProbingClassifier``.
     random_state : seed; each level has a random stream of its own.
 
     Attributes: ``classes_``; ``probings_`` the classifiers of each problem; with two classes ``thresholds_``,
@@ -87,6 +89,7 @@ class WeightSweepClassifier(ThresholdMethod):
         weighting: Weighting = "auto",
         multiclass: Literal["rest", "pairs"] = "rest",
         n_jobs: int | None = None,
+        shortcuts: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
@@ -96,6 +99,7 @@ class WeightSweepClassifier(ThresholdMethod):
         self.weighting = weighting
         self.multiclass = multiclass
         self.n_jobs = n_jobs
+        self.shortcuts = shortcuts
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

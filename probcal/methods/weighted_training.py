@@ -10,7 +10,7 @@ from sklearn.utils import _safe_indexing
 
 from probcal.methods.costing import MajorityVote
 from probcal.methods.fitting import fit_on_sample, fit_weighted, fresh_copy, takes_weights
-from probcal.methods.importance import TotalWeight, importance_weights, rejection_sample
+from probcal.methods.importance import TotalWeight, class_weights, importance_weights, rejection_sample
 
 Weighting = Literal["auto", "weight", "rejection", "costing"]
 
@@ -37,11 +37,20 @@ class WeightedTraining:
         """The classifier of threshold ``p``."""
         random = random_stream(self.stream, p)
         weights = importance_weights(self.labels == self.classes[1], p, self.total_weight, self.row_weights)
-        if self.weighting == "weight" or (self.weighting == "auto" and takes_weights(self.estimator)):
+        if self.gives_weights:
             return fit_weighted(fresh_copy(self.estimator, random), self.X, self.labels, weights)
         if self.weighting == "costing":
             return MajorityVote([self._on_sample(weights, random) for _ in range(self.n_samples)], self.classes)
         return self._on_sample(weights, random)
+
+    @property
+    def gives_weights(self) -> bool:
+        """Whether the learner is given the weights, and not samples."""
+        return self.weighting == "weight" or (self.weighting == "auto" and takes_weights(self.estimator))
+
+    def class_weights(self, p: float) -> tuple[float, float]:
+        """What threshold ``p`` multiplies the weights of the rows of each of ``classes`` by."""
+        return class_weights(self.labels == self.classes[1], p, self.total_weight, self.row_weights)
 
     def _on_sample(self, weights: np.ndarray, random: np.random.Generator) -> Any:
         classifier = fresh_copy(self.estimator, random)

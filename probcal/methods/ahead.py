@@ -1,0 +1,61 @@
+"""Fits in other processes, started before it is sure that they are needed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+from loky import get_reusable_executor
+from threadpoolctl import threadpool_limits
+
+_IN_HAND = 2
+"""Fits a worker that are under way or waiting, so that none is idle while the next step is worked out."""
+
+
+class Ahead:
+    """``fit(p)`` of thresholds in ``n_workers`` processes. What is never taken is dropped."""
+
+    def __init__(self, fit: Callable[[float], Any], n_workers: int) -> None:
+        self._n_workers = n_workers
+        # written once: sent with every fit, the training rows would cost more than many a fit itself
+        self._folder = tempfile.TemporaryDirectory(prefix="probcal-", ignore_cleanup_errors=True)
+        self._path = Path(self._folder.name) / "fit"
+        self._path.write_bytes(cloudpickle.dumps(fit))
+        self._started: dict[float, Future[Any]] = {}
+
+    def start(self, thresholds: Iterable[float]) -> None:
+        """Start the first of ``thresholds``, and as many more as keep the workers busy."""
+        executor = get_reusable_executor(max_workers=self._n_workers)
+        under_way = sum(not one.done() for one in self._started.values())
+        for place, p in enumerate(islice(thresholds, _IN_HAND * self._n_workers)):
+            if p not in self._started and (place == 0 or under_way < _IN_HAND * self._n_workers):
+                self._started[p] = executor.submit(_fit, str(self._path), p)
+                under_way += 1
+
+    def take(self, p: float) -> Any:
+        """``fit(p)``. Raises what the fit raised."""
+        if p not in self._started:
+            self.start([p])
+        return self._started.pop(p).result()
+
+    def close(self) -> None:
+        """Drop what was not taken."""
+        for one in self._started.values():
+            one.cancel()
+        self._folder.cleanup()
+
+
+def _fit(path: str, p: float) -> Any:
+    with threadpool_limits(1):
+        return _read(path)(p)
+
+
+@lru_cache(maxsize=1)
+def _read(path: str) -> Callable[[float], Any]:
+    return cloudpickle.loads(Path(path).read_bytes())

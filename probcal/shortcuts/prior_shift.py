@@ -1,0 +1,83 @@
+"""The shortcut for learners whose densities of a class know nothing of the classes' weights.
+
+By Bayes' rule the log-odds of a row are log f(x|1) - log f(x|0) + log P(1) - log P(0). Where weights of the classes
+change the last two alone, one fit gives the classifiers of all weights: its log-odds, shifted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+
+LogOdds = Callable[..., tuple[np.ndarray, np.ndarray | float]]
+"""Of a fitted learner and X: ((n_rows,) log-odds of the second class in nats, how far off rounding may put them)."""
+
+
+class ShiftedClassifier(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose log-odds are shifted, as by other weights of its two classes.
+
+    ``log_odds``: of ``base``; ``shift``: nats.
+    """
+
+    def __init__(self, base: Any, log_odds: LogOdds, shift: float) -> None:
+        self.base = base
+        self.log_odds = log_odds
+        self.shift = shift
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return self.base.classes_
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """(n_rows,) log-odds of the second class, in nats."""
+        return self.log_odds(self.base, X)[0] + self.shift
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n_rows, 2) probabilities of ``classes_``."""
+        log_odds = self.decision_function(X)
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n_rows,) labels; a tie goes to the first class."""
+        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+
+
+class PriorShift:
+    """One fit for all class weights.
+
+    ``log_odds``: of the learner, fitted on the rows without class weights; ``log_prior_odds``: function of the total
+    weights of the two classes to what a fit with them adds to the log-odds, in nats.
+    """
+
+    def __init__(self, log_odds: LogOdds, log_prior_odds: Callable[[float, float], float]) -> None:
+        self.log_odds, self._log_prior_odds = log_odds, log_prior_odds
+        self._base: Any = None
+        self._totals = (0.0, 0.0)
+
+    def fit(
+        self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
+    ) -> list[ShiftedClassifier | None]:
+        """A ``ShiftedClassifier`` for each row of ``class_weights``, (k, 2); None where all rows of a class weigh 0."""
+        if self._base is None:
+            weights = np.ones(len(labels)) if row_weights is None else row_weights
+            second = labels == np.unique(labels)[1]
+            self._totals = float(weights[~second].sum()), float(weights[second].sum())
+            self._base = clone(estimator).fit(X, labels, sample_weight=row_weights)
+        if min(self._totals) <= 0:
+            return [None] * len(class_weights)
+        first, second = self._totals
+        own = self._log_prior_odds(*self._totals)
+        return [
+            ShiftedClassifier(self._base, self.log_odds, self._log_prior_odds(a * first, b * second) - own)
+            for a, b in class_weights.tolist()
+        ]
+
+    def margins(self, classifiers: list[ShiftedClassifier], X: Any) -> tuple[np.ndarray, np.ndarray | float]:
+        """((n_rows, k) log-odds, how far off rounding may be)."""
+        log_odds, error = self.log_odds(classifiers[0].base, X)
+        shifts = np.array([one.shift for one in classifiers])
+        return log_odds[:, None] + shifts, np.reshape(error, (-1, 1))

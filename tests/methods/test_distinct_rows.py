@@ -1,0 +1,65 @@
+"""Equal rows are asked about once, and every row gets the answer it would have got."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier
+from probcal.methods.distinct_rows import distinct_rows
+
+
+class Echo:
+    """Predicts the row itself, as text, and counts what it is asked."""
+
+    asked = 0
+
+    def predict(self, X):
+        self.asked += len(X)
+        rows = X.itertuples(index=False) if isinstance(X, pd.DataFrame) else X.tolist()
+        return np.array([repr(tuple(row)) for row in rows])
+
+
+values = st.sampled_from([0.0, -0.0, 1.0, 0.1, 1e300, np.inf, np.nan])
+
+
+@given(arrays(np.float64, st.tuples(st.integers(1, 40), st.integers(1, 2)), elements=values))
+@settings(max_examples=100, derandomize=True, deadline=None)
+def test_every_row_gets_its_own_answer(X):
+    given = np.abs(X)  # -0.0 and 0.0 are equal, and no learner tells them apart; their texts do
+    assert distinct_rows(given).labels(Echo()).tolist() == Echo().predict(given).tolist()
+
+
+def test_a_frame_is_asked_about_once_a_row():
+    kinds = pd.Categorical(list("abab" * 10))
+    frame = pd.DataFrame({"kind": kinds, "x": [1.0, 2.0, 1.0, np.nan] * 10}, index=range(5, 45))
+    echo = Echo()
+    assert distinct_rows(frame).labels(echo).tolist() == Echo().predict(frame).tolist()
+    assert echo.asked == 3
+
+
+@pytest.mark.parametrize(
+    "X",
+    [["a text", "a text"], csr_array(np.zeros((4, 2))), pd.DataFrame({"cell": [[1], [1]]}), np.arange(20.0)[:, None]],
+    ids=["texts", "sparse", "cells that cannot be hashed", "all rows differ"],
+)
+def test_other_rows_are_asked_about_as_they_are(X):
+    rows = distinct_rows(X)
+    assert rows.X is X
+    assert rows.place is None
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame])
+def test_probing_asks_about_equal_rows_once_and_no_vote_changes(kind):
+    X, y = make_classification(300, 4, n_informative=2, n_redundant=0, flip_y=0.2, random_state=0)
+    X = kind(X.round())
+    fast, slow = (
+        ProbingClassifier(DecisionTreeClassifier(), 20, shortcuts=on, random_state=0).fit(X, y).votes(X).tolist()
+        for on in (True, False)
+    )
+    assert fast == slow

@@ -1,0 +1,127 @@
+"""A learner of one's own declares a shortcut, and Probing never takes its word where it gives none."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from probcal import ProbingClassifier
+
+X = np.random.default_rng(1).normal(size=(400, 2))
+Y = (X[:, 0] + np.random.default_rng(2).normal(size=400) > 0).astype(int)
+
+
+class Means(ClassifierMixin, BaseEstimator):
+    """Says the second class right of a point that the weights of the classes move. Counts its fits."""
+
+    fits = 0
+    class_weight_shortcut = None
+
+    def fit(self, X, y, sample_weight=None):
+        type(self).fits += 1
+        self.classes_ = np.unique(y)
+        first, second = (sample_weight[y == one].sum() for one in self.classes_)
+        return self.at(np.log(first / second))
+
+    def at(self, point):
+        self.point_ = point
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > self.point_).astype(int)]
+
+
+class Shortcut:
+    """Fits all class weights at once, but none at or above ``refuses``, and is unsure of those below ``unsure``."""
+
+    refuses, unsure, rounds = np.inf, -np.inf, None
+
+    def fit(self, estimator, X, labels, class_weights, row_weights):
+        weights = np.ones(len(labels)) if row_weights is None else row_weights
+        totals = weights[labels == 0].sum(), weights[labels == 1].sum()
+        if self.rounds is not None:
+            self.rounds.append(len(class_weights))
+        made = []
+        for first, second in class_weights * totals:
+            one = type(estimator)().at(np.log(first / second))
+            one.classes_ = np.unique(labels)
+            made.append(one if one.point_ < self.refuses else None)
+        return made
+
+    def margins(self, classifiers, X):
+        points = np.array([one.point_ for one in classifiers])
+        return X[:, :1] - points, np.where(points < self.unsure, np.inf, 1e-9)
+
+
+def declared(**how):
+    shortcut = type("Declared", (Shortcut,), how)
+    return type("Learner", (Means,), {"class_weight_shortcut": shortcut, "fits": 0})
+
+
+def votes(learner, **parameters):
+    fitted = ProbingClassifier(learner(), 50, weighting="weight", random_state=0, **parameters).fit(X, Y)
+    return fitted.votes(X).tolist(), fitted
+
+
+@pytest.mark.parametrize("how", [{}, {"refuses": 0.5}, {"unsure": -0.5}, {"refuses": 0.0, "unsure": 0.0}], ids=str)
+def test_votes_are_the_learners_own_however_much_the_shortcut_can_do(how):
+    learner = declared(**how)
+    found, fitted = votes(learner)
+    expected, slow = votes(Means)
+    assert found == expected
+    assert fitted.thresholds_.tolist() == slow.thresholds_.tolist()
+    assert learner.fits == np.sum(~fitted.probings_[0].together)
+    points = np.array([one.point_ for one in fitted.estimators_])
+    refused = (points >= how.get("refuses", np.inf)) | (points < how.get("unsure", -np.inf))
+    assert (fitted.probings_[0].together == ~refused).all()
+
+
+def test_probes_are_fitted_in_rounds_of_what_is_sure_to_be_needed():
+    rounds = []
+    _, fitted = votes(declared(rounds=rounds))
+    assert sum(rounds) <= 1.1 * len(fitted.thresholds_)
+    assert len(rounds) < 20
+
+
+def test_the_flag_turns_it_off():
+    learner = declared()
+    found, fitted = votes(learner, shortcuts=False)
+    assert (learner.fits, fitted.probings_[0].together.any()) == (50, False)
+    assert found == votes(Means)[0]
+
+
+def test_samples_are_never_left_to_a_shortcut():
+    class Plain(Means):
+        class_weight_shortcut = Shortcut
+
+        def fit(self, X, y):
+            return super().fit(X, y, np.ones(len(y)))
+
+    assert not ProbingClassifier(Plain(), 10, random_state=0).fit(X, Y).probings_[0].together.any()
+
+
+def test_a_margin_that_is_no_number_is_not_believed():
+    class NoNumbers(Shortcut):
+        def margins(self, classifiers, X):
+            return np.full((len(X), len(classifiers)), np.nan), 0.0
+
+    learner = declared()
+    learner.class_weight_shortcut = NoNumbers
+    assert votes(learner)[0] == votes(Means)[0]
+
+
+def test_margins_are_asked_for_in_blocks():
+    asked = []
+
+    class Notes(Shortcut):
+        def margins(self, classifiers, X):
+            asked.append(len(X) * len(classifiers))
+            return super().margins(classifiers, X)
+
+    learner = declared()
+    learner.class_weight_shortcut = Notes
+    many = np.tile(X, (200, 1))
+    _, fitted = votes(learner)
+    asked.clear()
+    assert fitted.votes(many).tolist() == fitted.votes(X).tolist() * 200
+    assert len(asked) > 3
+    assert max(asked) <= 2**20

@@ -1,0 +1,35 @@
+"""The slow way that every shortcut is held to: each probe cloned, weighted, fitted and asked by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from probcal import ProbingClassifier
+from probcal.methods.importance import importance_weights
+
+
+def labels_one_by_one(learner: Any, X: Any, y: np.ndarray, thresholds: Any, asked: Any, **how: Any) -> np.ndarray:
+    """(n_rows, n) bool: whether the learner fitted for each threshold says the second class of each row ``asked``."""
+    positive = y == np.unique(y)[1]
+    fits = (clone(learner).fit(X, y, sample_weight=importance_weights(positive, p, **how)) for p in thresholds)
+    return np.column_stack([one.predict(asked) == np.unique(y)[1] for one in fits])
+
+
+def assert_no_vote_changes(
+    learner: Any, X: Any, y: np.ndarray, asked: Any = None, **parameters: Any
+) -> ProbingClassifier:
+    """Probing with shortcuts, after it was found to be Probing without them, on X and on the rows ``asked``."""
+    parameters = {"n_probes": 40, "weighting": "weight", "random_state": 0, **parameters}
+    fast = ProbingClassifier(learner, **parameters).fit(X, y)
+    slow = ProbingClassifier(learner, **parameters, shortcuts=False).fit(X, y)
+    for quick, one in zip(fast.probings_, slow.probings_, strict=True):
+        assert quick.thresholds.tolist() == one.thresholds.tolist()
+        assert quick.order.tolist() == one.order.tolist()
+        assert not one.together.any()
+        for rows in (X,) if asked is None else (X, asked):
+            assert (quick.answers(rows) == one.answers(rows)).all()
+            assert (quick.votes(rows) == one.votes(rows)).all()
+    return fast

@@ -1,0 +1,107 @@
+"""One fit of naive Bayes gives the votes of a hundred."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_loop import assert_no_vote_changes, labels_one_by_one
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.naive_bayes import GaussianNB
+
+from probcal import ProbingClassifier, WeightSweepClassifier
+from probcal.learners import KernelNaiveBayes
+from probcal.shortcuts.shortcut import shortcut_of
+
+
+class Twin(GaussianNB):
+    """A subclass may do anything, so that what holds for its parent is not assumed of it."""
+
+
+def data(name):
+    if name == "breast cancer":
+        return load_breast_cancer(return_X_y=True)
+    if name == "text labels":
+        X, y = make_classification(600, random_state=3, flip_y=0.2)
+        return X, np.array(["no", "yes"])[y]
+    return make_classification(2000, 6, n_informative=2, weights=[0.95], flip_y=0.1, random_state=5)
+
+
+@pytest.mark.parametrize("learner", [GaussianNB(), KernelNaiveBayes(weights="shares")], ids=["gaussian", "kernel"])
+@pytest.mark.parametrize("name", ["breast cancer", "text labels", "one in twenty"])
+@pytest.mark.parametrize("total_weight", [None, "n"])
+def test_no_vote_changes(learner, name, total_weight):
+    X, y = data(name)
+    fitted = assert_no_vote_changes(learner, X[::2], y[::2], X[1::2], total_weight=total_weight)
+    assert fitted.probings_[0].together.all()
+
+
+def test_votes_are_those_of_a_loop_over_the_same_thresholds():
+    X, y = data("one in twenty")
+    fitted = ProbingClassifier(GaussianNB(), 60, random_state=0).fit(X[:1500], y[:1500])
+    loop = labels_one_by_one(GaussianNB(), X[:1500], y[:1500], fitted.thresholds_, X[1500:])
+    assert (fitted.votes(X[1500:]) == loop.sum(axis=1)).all()
+
+
+def test_frames_with_nominal_columns_keep_their_votes():
+    X, y = data("text labels")
+    frame = pd.DataFrame(X[:, :4]).set_axis(list("abcd"), axis=1)
+    frame["kind"] = pd.Categorical(np.where(X[:, 4] > 0.4, "u", "v"))
+    frame.loc[::7, "b"] = np.nan
+    assert assert_no_vote_changes(KernelNaiveBayes(weights="shares"), frame, y).probings_[0].together.all()
+
+
+@pytest.mark.parametrize("method", [ProbingClassifier(GaussianNB(), 25), WeightSweepClassifier(GaussianNB())])
+def test_rows_with_weights_and_several_classes_keep_their_votes(method):
+    X, y = load_iris(return_X_y=True)
+    weights = np.random.default_rng(0).exponential(size=len(y))
+    fast, slow = (
+        method.set_params(shortcuts=on, random_state=1).fit(X, y, weights).predict_proba(X) for on in (True, False)
+    )
+    assert (fast == slow).all()
+
+
+cells = st.sampled_from([0.0, 0.5, 1.0])
+
+
+@given(st.lists(st.tuples(cells, cells, st.integers(0, 1)), min_size=4, max_size=24))
+@settings(max_examples=60, derandomize=True, deadline=None)
+def test_where_rounding_could_decide_the_learner_itself_is_asked(rows):
+    # few values and mirrored rows: log-odds that are exactly those of a threshold
+    rows = [(0.0, 1.0, 0), (1.0, 0.0, 0), (0.0, 1.0, 1), (1.0, 0.0, 1), (0.5, 0.0, 0), (0.5, 1.0, 1), *rows]
+    X, y = np.array([row[:2] for row in rows]), np.array([row[2] for row in rows])
+    assert_no_vote_changes(GaussianNB(), X, y, n_probes=15)
+
+
+def test_a_tie_at_one_half_is_left_to_the_learner():
+    X, y = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
+    fitted = assert_no_vote_changes(GaussianNB(), X, y, n_probes=2)
+    assert fitted.thresholds_[fitted.order_].tolist()[0] == 0.5
+    assert fitted.probings_[0].together[fitted.order_].tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [Twin(), GaussianNB(priors=[0.3, 0.7]), KernelNaiveBayes()],
+    ids=["a subclass", "priors that weights leave alone", "kernels whose width hangs on the weights"],
+)
+def test_there_is_no_shortcut_where_it_would_not_be_exact(learner):
+    assert shortcut_of(learner) is None
+
+
+def test_what_was_fitted_can_be_kept_and_read_again():
+    X, y = data("text labels")
+    for learner in (GaussianNB(), KernelNaiveBayes(weights="shares")):
+        fitted = ProbingClassifier(learner, 20, random_state=0).fit(X, y)
+        kept = pickle.loads(pickle.dumps(fitted))
+        assert (kept.predict_proba(X) == fitted.predict_proba(X)).all()
+        assert (kept.estimators_[3].predict(X) == fitted.estimators_[3].predict(X)).all()
+
+
+def test_stages_are_those_of_fewer_probes():
+    X, y = data("text labels")
+    fitted = ProbingClassifier(GaussianNB(), 12, random_state=0).fit(X, y)
+    for n, stage in enumerate(fitted.staged_predict_proba(X), start=1):
+        assert (stage == ProbingClassifier(GaussianNB(), n, random_state=0).fit(X, y).predict_proba(X)).all()
