@@ -1,10 +1,12 @@
 """The minimum of the hinge under many class weights, by multipliers and semismooth Newton steps.
 
 min |w|^2 / 2 + sum c max(0, 1 - x'w) has a multiplier a in [0, c] for each row, and w = sum a x at the minimum.
-The method of multipliers (Rockafellar 1976; Li, Sun & Toh 2018 for the Newton steps inside) takes, for a given
-penalty, the w at which the new multipliers clip(a + penalty (1 - x'w), 0, c) add up to w, and starts over from
-those. Only the rows strictly between 0 and c enter the Hessian, and near the minimum those are the few of
-margin 1. A Newton step costs two products of the rows with a vector.
+The method of multipliers takes, for a given penalty, the w at which the new multipliers clip(a + penalty (1 - x'w),
+0, c) add up to w, and starts over from those (Rockafellar 1976, "Augmented Lagrangians and applications of the
+proximal point algorithm in convex programming"; the Newton steps inside and their stop as in Li, Sun & Toh 2018,
+"A highly efficient semismooth Newton augmented Lagrangian method for solving Lasso problems", section 3).
+Only the rows strictly between 0 and c enter the Hessian, and near the minimum those are the few of margin 1. A
+Newton step costs two products of the rows with a vector.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ class Solution:
     """``w``: (d,); ``free``: (n_free,) int, the rows whose multiplier lies strictly inside its range;
     ``shares``: (n_free,) their multipliers as shares of c; all others are at an end, told by the margin.
     ``margins``: (n_rows,) of the signed rows; ``n_steps``; ``residual``: the largest error of a margin of
-    a free row, ``gradient``: |w - sum a x|; ``gap``: the value less that of the dual.
+    a free row, ``gradient``: |w - sum a x|.
     """
 
     w: np.ndarray
@@ -43,7 +45,6 @@ class Solution:
     n_steps: int
     residual: float
     gradient: float
-    gap: float
 
 
 class Hinge:
@@ -106,10 +107,8 @@ class Hinge:
     ) -> Solution:
         free = np.flatnonzero((a > 0) & (a < limits))
         total = a @ self.rows
-        value = w @ w / 2 + limits @ np.maximum(1 - margins, 0)
-        gap = float(value - (a.sum() - total @ total / 2))
         gradient = float(np.linalg.norm(w - total))
-        return Solution(w, free, a[free] / limits[free], margins, n_steps, residual, gradient, gap)
+        return Solution(w, free, a[free] / limits[free], margins, n_steps, residual, gradient)
 
 
 def _part(
