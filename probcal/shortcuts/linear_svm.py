@@ -1,0 +1,110 @@
+"""The shortcut of scikit-learn's LinearSVC: exact minima instead of rounds of liblinear.
+
+It stands for a LinearSVC whose own answer is the minimum up to a known error: the primal solver for the squared
+hinge, and the dual one for the hinge, at a tolerance of 1e-8 or less. At the default 1e-4 the labels are not the
+minimum's. Where liblinear runs out of rounds and warns of it, its labels are not the minimum's either.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.svm import LinearSVC
+from sklearn.utils.validation import validate_data
+
+from probcal.shortcuts.hinge_path import HingePath
+from probcal.shortcuts.signed_rows import signed_rows
+from probcal.shortcuts.squared_hinge_path import SquaredHingePath
+
+_TIGHT = 1e-8
+_SOLVERS = {("squared_hinge", False): 1000, ("squared_hinge", "auto"): 1000}
+_SOLVERS |= {("hinge", True): 1_000_000, ("hinge", "auto"): 1_000_000}
+"""The least ``max_iter`` for a loss and ``dual``: the rounds of the primal and of the dual solver are unlike."""
+_NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
+
+
+def usable(estimator: Any) -> bool:
+    """Whether ``LinearSVCShortcut`` says what ``estimator`` would say once fitted."""
+    return (
+        type(estimator) is LinearSVC
+        and estimator.penalty == "l2"
+        and isinstance(estimator.loss, str)
+        and isinstance(estimator.dual, (bool, str))
+        and (estimator.loss, estimator.dual) in _SOLVERS
+        and estimator.multi_class == "ovr"
+        and estimator.class_weight is None
+        and estimator.verbose == 0
+        and all(isinstance(getattr(estimator, name), Real) for name in _NUMBERS)
+        and 0 < estimator.tol <= _TIGHT
+        and estimator.max_iter >= _SOLVERS[estimator.loss, estimator.dual]
+        and 0 < estimator.C < np.inf
+        and (not estimator.fit_intercept or 0 < estimator.intercept_scaling < np.inf)
+    )
+
+
+class LinearSVCShortcut:
+    """LinearSVC for many class weights, each solved from the nearest one before it."""
+
+    def __init__(self) -> None:
+        self._template: LinearSVC | None = None
+
+    def fit(
+        self, estimator: LinearSVC, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: Any
+    ) -> list[LinearSVC | None]:
+        """A fitted LinearSVC for each row of ``class_weights``, (k, 2), or None where it cannot be vouched for.
+
+        X: (n_rows, n_columns) frame or array; labels: (n_rows,) of two kinds; row_weights: (n_rows,) or None.
+        ``margin_error_`` of each is how far its margin of a training row close to 0 may be from liblinear's.
+        Raises ValueError for an X that LinearSVC refuses, with its message.
+        """
+        if issparse(X):
+            return [None] * len(class_weights)
+        if self._template is None:
+            self._prepare(estimator, X, labels, row_weights)
+        found: list[LinearSVC | None] = [None] * len(class_weights)
+        if not self._has_both or (estimator.loss == "squared_hinge" and self._is_wide and estimator.dual == "auto"):
+            return found
+        able = np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1))
+        for place in able[np.argsort(_log_ratio(class_weights[able]), kind="stable")].tolist():
+            found[place] = self._classifier(estimator, class_weights[place])
+        return found
+
+    def margins(self, classifiers: list[LinearSVC], X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(n_rows, k) margins of the rows of X, (n_rows, n_columns), and (k,) their errors."""
+        coefficients = np.concatenate([one.coef_ for one in classifiers])
+        intercepts = np.array([np.ravel(one.intercept_)[0] for one in classifiers])
+        errors = np.array([one.margin_error_ for one in classifiers])
+        return np.asarray(X, dtype=np.float64) @ coefficients.T + intercepts, errors
+
+    def _prepare(self, estimator: LinearSVC, X: Any, labels: np.ndarray, row_weights: Any) -> None:
+        template = clone(estimator)
+        checked = validate_data(template, X, dtype=np.float64, order="C")
+        template.classes_ = np.unique(labels)
+        constant = float(estimator.intercept_scaling) if estimator.fit_intercept else None
+        data = signed_rows(checked, np.asarray(labels) == template.classes_[1], row_weights, constant)
+        self._is_wide, self._has_both = len(checked) < checked.shape[1], data.smallest_share() > 0
+        path = HingePath if estimator.loss == "hinge" else SquaredHingePath
+        self._path = path(data, estimator.tol)
+        self._template = template
+
+    def _classifier(self, estimator: LinearSVC, class_weights: np.ndarray) -> LinearSVC | None:
+        found = self._path.solve(estimator.C * class_weights)
+        if found is None:
+            return None
+        w, n_steps, error = found
+        classifier = copy(self._template)
+        n_columns = classifier.n_features_in_
+        classifier.coef_ = w[None, :n_columns].copy()
+        classifier.intercept_ = estimator.intercept_scaling * w[n_columns:] if estimator.fit_intercept else 0.0
+        classifier.n_iter_ = n_steps
+        classifier.margin_error_ = error
+        return classifier
+
+
+def _log_ratio(class_weights: np.ndarray) -> np.ndarray:
+    return np.log(class_weights[..., 1]) - np.log(class_weights[..., 0])

@@ -1,0 +1,297 @@
+"""The shortcut of LinearSVC says what LinearSVC says at a tight tolerance, and only where it can know."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from probcal.shortcuts.hinge import Hinge
+from probcal.shortcuts.linear_svm import LinearSVCShortcut, usable
+from probcal.shortcuts.signed_rows import signed_rows
+
+TIGHT = LinearSVC(tol=1e-10, max_iter=100_000)
+HINGE = LinearSVC(loss="hinge", tol=1e-9, max_iter=20_000_000, intercept_scaling=5.0, random_state=0)
+both = pytest.mark.parametrize("tight", [TIGHT, HINGE], ids=["squared hinge", "hinge"])
+
+
+def class_weights(n_thresholds=19):
+    thresholds = np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
+    return np.column_stack([np.ones(n_thresholds), (1 - thresholds) / thresholds])
+
+
+def naive(estimator, X, labels, pair, row_weights=None):
+    weights = np.where(labels == np.unique(labels)[1], pair[1], pair[0])
+    if row_weights is not None:
+        weights = weights * row_weights
+    return clone(estimator).fit(X, labels, sample_weight=weights)
+
+
+def overlapping(n_rows=600, n_columns=8, seed=0):
+    random = np.random.default_rng(seed)
+    labels = (random.random(n_rows) < 0.3).astype(int)
+    return random.standard_normal((n_rows, n_columns)) + 0.4 * labels[:, None], labels
+
+
+def assert_same_labels(X, labels, estimator=TIGHT, row_weights=None, pairs=None):
+    """Of every probe it vouches for; the share of those."""
+    pairs = class_weights() if pairs is None else pairs
+    shortcut = LinearSVCShortcut()
+    vouched = 0
+    for classifier, pair in zip(shortcut.fit(estimator, X, labels, pairs, row_weights), pairs, strict=True):
+        if classifier is None:
+            continue
+        margins, error = shortcut.margins([classifier], X)
+        if np.any(np.abs(margins) <= error):
+            continue
+        vouched += 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ConvergenceWarning)
+            slow = naive(estimator, X, labels, pair, row_weights)
+        np.testing.assert_array_equal(classifier.predict(X), slow.predict(X))
+        np.testing.assert_array_equal(margins[:, 0] > 0, slow.predict(X) == slow.classes_[1])
+    return vouched / len(pairs)
+
+
+def sets():
+    cancer, kinds = load_breast_cancer(return_X_y=True)
+    wine, wines = load_wine(return_X_y=True)
+    iris, irises = load_iris(return_X_y=True)
+    return {
+        "cancer": (StandardScaler().fit_transform(cancer), kinds),
+        "cancer as it is": (cancer, kinds),
+        "wine": (StandardScaler().fit_transform(wine), wines == 1),
+        "iris": (iris, np.where(irises == 1, "versicolor", "other")),
+        "overlapping": overlapping(),
+        "few positives": make_classification(3000, 12, weights=[0.97], flip_y=0.02, random_state=1),
+    }
+
+
+@pytest.mark.parametrize("name", sets())
+def test_labels_are_those_of_the_tight_loop(name):
+    assert assert_same_labels(*sets()[name]) > 0.8
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"C": 0.01}, {"C": 20.0}, {"fit_intercept": False}, {"intercept_scaling": 5.0}, {"dual": False}]
+)
+def test_labels_are_the_same_under_other_parameters(parameters):
+    assert assert_same_labels(*overlapping(), estimator=clone(TIGHT).set_params(**parameters)) > 0.9
+
+
+@pytest.mark.parametrize("parameters", [{}, {"C": 0.01}, {"fit_intercept": False}, {"dual": True}])
+def test_labels_under_the_hinge_are_those_of_the_tight_loop(parameters):
+    pairs = class_weights(7)
+    assert assert_same_labels(*overlapping(300, 5), clone(HINGE).set_params(**parameters), pairs=pairs) > 0.8
+
+
+@pytest.mark.parametrize("name", ["cancer", "wine"])
+def test_labels_under_the_hinge_are_those_of_the_tight_loop_on(name):
+    assert assert_same_labels(*sets()[name], estimator=HINGE, pairs=class_weights(5)) > 0.7
+
+
+@both
+def test_labels_are_the_same_with_row_weights_some_of_them_zero(tight):
+    X, labels = overlapping(400, 5)
+    row_weights = np.random.default_rng(3).integers(0, 4, len(X)).astype(float)
+    assert assert_same_labels(X, labels, tight, row_weights=row_weights, pairs=class_weights(7)) > 0.8
+
+
+def test_labels_are_the_same_with_weights_that_sum_to_the_number_of_rows():
+    X, labels = overlapping()
+    pairs = class_weights()
+    pairs *= (len(X) / (pairs @ np.bincount(labels)))[:, None]
+    assert assert_same_labels(X, labels, pairs=pairs) > 0.9
+
+
+tables = st.tuples(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 4), st.sampled_from([1, 3, 1000]))
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(tables, st.booleans(), st.booleans(), st.booleans(), st.sampled_from([TIGHT, HINGE]))
+def test_labels_are_the_same_on_small_tables(table, duplicated, collinear, separable, tight):
+    seed, n_rows, n_columns, n_values = table
+    random = np.random.default_rng(seed)
+    X = random.integers(-n_values, n_values + 1, (n_rows, n_columns)) / n_values
+    labels = (X[:, 0] > 0).astype(int) if separable else random.integers(0, 2, n_rows)
+    labels[:2] = 0, 1
+    if duplicated:
+        X, labels = np.repeat(X, 3, axis=0), np.repeat(labels, 3)
+    if collinear:
+        X = np.column_stack([X, X[:, 0], 2 * X[:, -1]])
+    assert_same_labels(X, labels, tight, pairs=class_weights(5))
+
+
+def test_the_gradient_vanishes_and_no_point_nearby_is_lower():
+    X, labels = overlapping()
+    (classifier,) = LinearSVCShortcut().fit(clone(TIGHT).set_params(C=3.0), X, labels, np.array([[1.0, 2.5]]), None)
+    rows, signs = np.column_stack([X, np.ones(len(X))]), np.where(labels == 1, 1, -1)
+    costs = 3.0 * np.where(labels == 1, 2.5, 1.0)
+
+    def value(w):
+        return w @ w / 2 + costs @ np.maximum(1 - signs * (rows @ w), 0) ** 2
+
+    w = np.append(classifier.coef_, classifier.intercept_)
+    gradient = w - 2 * rows.T @ (costs * signs * np.maximum(1 - signs * (rows @ w), 0))
+    assert np.linalg.norm(gradient) < 1e-10 * np.linalg.norm(2 * rows.T @ (costs * signs))
+    random = np.random.default_rng(0)
+    assert all(value(w + 1e-3 * random.standard_normal(len(w))) > value(w) for _ in range(50))
+
+
+def test_under_the_hinge_the_value_is_that_of_the_dual():
+    X, labels = overlapping()
+    data = signed_rows(X, labels == 1, None, 5.0)
+    hinge, nowhere = Hinge(data), (np.zeros(9), np.empty(0, dtype=int), np.empty(0))
+    for pair in class_weights(7):
+        found = hinge.minimise(pair, *nowhere, 0.1)
+        limits = np.repeat(pair, [data.n_first, len(X) - data.n_first])
+        gaps = 1 - data.rows @ found.w
+        multipliers = np.where(gaps > 0, limits, 0)
+        multipliers[found.free] = found.shares * limits[found.free]
+        summed = multipliers @ data.rows
+        value = found.w @ found.w / 2 + limits @ np.maximum(gaps, 0)
+        assert np.all((multipliers >= 0) & (multipliers <= limits))
+        assert value - (multipliers.sum() - summed @ summed / 2) <= 1e-10 * value
+        np.testing.assert_allclose(gaps[found.free], 0, atol=1e-10)
+        np.testing.assert_allclose(summed, found.w, atol=1e-9)
+
+
+@both
+def test_labels_do_not_depend_on_rounds(tight):
+    X, labels = overlapping(n_rows=2000)
+    pairs = class_weights(30)
+    at_once = LinearSVCShortcut().fit(tight, X, labels, pairs, None)
+    shortcut, order = LinearSVCShortcut(), np.random.default_rng(0).permutation(30)
+    for places in np.split(order, [1, 3, 6, 10, 17]):
+        for place, classifier in zip(places, shortcut.fit(tight, X, labels, pairs[places], None), strict=True):
+            np.testing.assert_array_equal(classifier.predict(X), at_once[place].predict(X))
+            np.testing.assert_allclose(classifier.coef_, at_once[place].coef_, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_liblinear_stays_within_the_error_where_labels_are_in_doubt(seed):
+    X, labels = overlapping(n_rows=3000, seed=seed)
+    pairs = class_weights(9)
+    shortcut = LinearSVCShortcut()
+    classifiers = shortcut.fit(TIGHT, X, labels, pairs, None)
+    margins, _ = shortcut.margins(classifiers, X)
+    for place, pair in enumerate(pairs):
+        slow = naive(TIGHT, X, labels, pair)
+        differ = (slow.decision_function(X) > 0) != (margins[:, place] > 0)
+        assert not differ.any() or classifiers[place].margin_error_ >= np.abs(margins[differ, place]).max()
+
+
+def test_a_row_on_the_boundary_is_within_the_error():
+    X, labels = overlapping()
+    X, labels = np.vstack([X, -X]), np.append(labels, 1 - labels)
+    X, labels = np.vstack([X, np.zeros((2, X.shape[1]))]), np.append(labels, [0, 1])
+    shortcut = LinearSVCShortcut()
+    margins, error = shortcut.margins(shortcut.fit(TIGHT, X, labels, np.ones((1, 2)), None), X)
+    assert np.all(np.abs(margins[-1]) <= error)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"tol": 1e-4},
+        {"tol": 1e-7},
+        {"tol": 0.0},
+        {"loss": "hinge"},
+        {"tol": "small"},
+        {"dual": 0},
+        {"penalty": "l1"},
+        {"dual": True},
+        {"multi_class": "crammer_singer"},
+        {"class_weight": "balanced"},
+        {"class_weight": {0: 1, 1: 2}},
+        {"verbose": 1},
+        {"max_iter": 100},
+        {"C": 0.0},
+        {"intercept_scaling": 0.0},
+    ],
+    ids=str,
+)
+def test_it_is_not_usable_with(parameters):
+    assert usable(TIGHT)
+    assert not usable(clone(TIGHT).set_params(**parameters))
+
+
+def test_it_is_usable_for_a_tight_hinge_with_rounds_enough_only():
+    assert usable(HINGE)
+    for parameters in ({"tol": 1e-4}, {"dual": False}, {"max_iter": 500_000}):
+        assert not usable(clone(HINGE).set_params(**parameters))
+
+
+def test_it_is_not_usable_for_the_defaults_nor_for_a_subclass():
+    class Other(LinearSVC):
+        pass
+
+    assert not usable(LinearSVC())
+    assert not usable(Other(tol=1e-10))
+    assert usable(LinearSVC(tol=1e-8, fit_intercept=False, intercept_scaling=0))
+
+
+def test_it_vouches_for_none_of_sparse_rows_wide_rows_and_a_class_of_weight_zero():
+    X, labels = overlapping()
+    pairs = class_weights(3)
+    assert LinearSVCShortcut().fit(TIGHT, csr_array(X), labels, pairs, None) == [None] * 3
+    assert LinearSVCShortcut().fit(TIGHT, X[:6], np.arange(6) % 2, pairs, None) == [None] * 3
+    assert LinearSVCShortcut().fit(TIGHT, X, labels, pairs, labels.astype(float)) == [None] * 3
+    assert LinearSVCShortcut().fit(TIGHT, X, labels, np.array([[1.0, 0.0]]), None) == [None]
+
+
+def test_it_vouches_for_none_where_the_classes_are_all_but_separated():
+    X, labels = overlapping()
+    X[:, 0] = 100 * (2 * labels - 1)
+    assert LinearSVCShortcut().fit(TIGHT, X, labels, class_weights(3), None) == [None] * 3
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_value_that_is_no_number_is_refused_as_by_scikit_learn(value):
+    X, labels = overlapping()
+    X[3, 2] = value
+    with pytest.raises(ValueError) as expected:
+        clone(TIGHT).fit(X, labels)
+    with pytest.raises(ValueError) as refused:
+        LinearSVCShortcut().fit(TIGHT, X, labels, class_weights(2), None)
+    assert str(refused.value) == str(expected.value)
+
+
+def test_a_classifier_has_what_scikit_learn_gives_it_keeps_names_and_holds_no_rows():
+    X, labels = overlapping(n_rows=3000)
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    (classifier,) = LinearSVCShortcut().fit(TIGHT, frame, labels, np.array([[1.0, 2.0]]), None)
+    slow = naive(TIGHT, frame, labels, (1.0, 2.0))
+    assert type(classifier) is LinearSVC and set(vars(slow)) < set(vars(classifier))
+    for name in ("coef_", "intercept_", "classes_", "feature_names_in_"):
+        assert getattr(classifier, name).shape == getattr(slow, name).shape
+    np.testing.assert_allclose(classifier.coef_, slow.coef_, rtol=1e-4)
+    np.testing.assert_array_equal(classifier.feature_names_in_, slow.feature_names_in_)
+    assert len(pickle.dumps(classifier)) < 3000
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(classifier)).predict(frame), slow.predict(frame))
+
+
+def test_more_probes_take_no_more_rows_of_memory():
+    X, labels = overlapping(n_rows=20_000, n_columns=20)
+
+    def peak(n_thresholds):
+        tracemalloc.start()
+        LinearSVCShortcut().fit(TIGHT, X, labels, class_weights(n_thresholds), None)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    assert peak(20) < peak(2) + 0.2 * X.nbytes
+    assert peak(20) < 3 * X.nbytes
