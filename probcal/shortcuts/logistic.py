@@ -1,7 +1,7 @@
 """The shortcut for scikit-learn's LogisticRegression, where its solver goes all the way to the minimum.
 
-That is "newton-cholesky" at a tolerance of 1e-8 or less. The default, L-BFGS at 1e-4, stops so early that where it stops
-decides hundreds of labels; nobody else's solver says the same.
+That is "newton-cholesky" at a tolerance of 1e-8 or less. The default, L-BFGS at 1e-4, stops so early that where it
+stops decides hundreds of labels: no other solver says the same.
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ _TOLERANCES = (1e-12, 1e-8)
 """Below the first, rounding makes scikit-learn's solver give up where it is; above the second it stops too early."""
 _FEWEST_STEPS = 100
 """scikit-learn's own ``max_iter``, which it does not need at these tolerances."""
-_BLOCK = 1 << 17
-"""Scores at a time."""
 _OWN_ERROR = 1e-9
 _ROUNDING = 1e-13
-"""Of a score, as a share of the lengths of row and coefficients: n_columns times the machine's, at most some hundreds."""
+"""Of a score, as a share of the product of the lengths of row and coefficients: some hundred times the machine's."""
 
 
 def shortcut_of(estimator: LogisticRegression) -> LogisticShortcut | None:
@@ -102,14 +100,14 @@ class LogisticShortcut:
         for one, hessian in zip(searches, first, strict=True):
             if one.state == "done" and (is_singular(one, one.hessian) or is_flat(one, hessian, template.tol)):
                 one.state = "failed"
-        _refuse_doubtful(rows, [one for one in searches if one.state == "done"], template)
+        _refuse_doubtful(loss, [one for one in searches if one.state == "done"], template.tol)
         template.classes_ = classes
         return [_classifier(template, one) if one.state == "done" else None for one in searches]
 
     def margins(self, classifiers: list[LogisticRegression], X: Any) -> tuple[np.ndarray, np.ndarray]:
         """((n_rows, k) scores, (n_rows, k) a bound of the solver's error and of rounding).
 
-        Rows whose label scikit-learn's tolerance may decide are not among these: ``fit`` declined their classifiers.
+        Where scikit-learn's tolerance might decide the label of a training row, ``fit`` has declined already.
         """
         rows = np.asarray(X, dtype=np.float64)
         coefficients = np.column_stack([one.coef_[0] for one in classifiers])
@@ -139,22 +137,19 @@ def _search(template: LogisticRegression, loss: LogisticLoss, pair: np.ndarray, 
     return Search(weighting, penalties, np.zeros(loss.n_coefficients), state="open" if usual else "failed")
 
 
-def _refuse_doubtful(X: np.ndarray, searches: list[Search], template: LogisticRegression) -> None:
+def _refuse_doubtful(loss: LogisticLoss, searches: list[Search], tol: float) -> None:
     """The searches whose labels scikit-learn's tolerance may decide are failed."""
     if not searches:
         return
-    doubt = Doubt(X, template.fit_intercept, template.tol)
-    points = np.column_stack([one.point for one in searches])
-    step = max(1, _BLOCK // len(searches))
-    for start in range(0, len(X), step):
-        scores = X[start : start + step] @ points[: X.shape[1]]
-        if template.fit_intercept:
-            scores += points[-1]
-        near = np.abs(scores) <= doubt.reach
-        for i in np.flatnonzero(near.any(axis=0)):
-            rows = np.flatnonzero(near[:, i])
-            if searches[i].state == "done" and doubt.decides(searches[i], start + rows, scores[rows, i]):
-                searches[i].state = "failed"
+    doubt = Doubt(loss, tol)
+    near: list[list[np.ndarray]] = [[] for _ in searches]
+    for first, scores in loss.scores(np.column_stack([one.point for one in searches])):
+        rows, places = np.nonzero(np.abs(scores, out=scores) <= doubt.reach)
+        for i in np.unique(places):
+            near[i].append(first + rows[places == i])
+    for one, rows_of in zip(searches, near, strict=True):
+        if rows_of and doubt.decides(one, np.concatenate(rows_of)):
+            one.state = "failed"
 
 
 def _classifier(template: LogisticRegression, search: Search) -> LogisticRegression:

@@ -1,10 +1,10 @@
 """Which minima scikit-learn's own solver would not reach, or stops so far from that a label may differ.
 
-Its newton-cholesky goes over to L-BFGS, which may end anywhere, where the Hessian is singular to working precision. Else
-it stops after a Newton step from a point p with d^2 / 2 <= tol, d the Newton decrement, and with no entry of the
-gradient above tol. That leaves the score of a row x off by at most tol |H^-1 x|_1; and, to the leading order of the
-step's error -H^-1 sum_i v_i h_i' x_i (x_i (p - minimum))^2 / 2, with |h'| <= h |1 - 2 sigma|, by at most
-tol max_i |1 - 2 sigma_i| |x H^-1 x_i|.
+Where the Hessian H is singular to working precision its newton-cholesky goes over to L-BFGS, which may end anywhere.
+Else it stops after a Newton step from a point p that is e off the minimum, e H e / 2 <= tol, with no entry of the
+gradient above tol. So the score of a row x is off by at most tol |H^-1 x|_1. To the leading order of what a Newton step
+leaves, it is off by e B e / 2, where B is what H changes by along H^-1 x: at most by tol times the largest y B y of all
+y with y H y = 1, and that by tol max_i |1 - 2 sigma_i| |x H^-1 x_i|, which is looser and costs next to nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf
 from scipy.special import expit
 
-from probcal.shortcuts.logistic_search import Search
+from probcal.shortcuts.logistic_loss import LogisticLoss
+from probcal.shortcuts.logistic_search import CLOSE_ENOUGH, Search
 
 _SINGULAR = 4 * np.finfo(np.float64).eps
 """Reciprocal condition numbers below which scikit-learn may find the Hessian singular; it draws the line at eps, of
@@ -25,7 +26,12 @@ _LEADING_ORDER = 2.0
 _LARGEST_BOUND = 1e5
 """Of the bound, in units of tol. Rows that are not nearly alone in what they tell of some coefficient stay below."""
 _SAMPLE = 256
-"""Rows over which the largest term of a bound is taken."""
+"""Rows over which the largest term of the looser bound is taken."""
+_BEND_ROWS = 1 << 14
+"""Rows, or up to twice as many, that the tighter bound is computed on."""
+_MOST_IN_REACH = 1 << 14
+_MOST_ROWS = 8
+"""Rows in doubt that are looked at more closely; with more, the learner's own fit is as cheap."""
 
 
 def is_singular(search: Search, hessian: np.ndarray) -> bool:
@@ -46,24 +52,36 @@ def is_flat(search: Search, at_zero: np.ndarray, tol: float) -> bool:
 class Doubt:
     """Whether a row lies so near the line between the classes that scikit-learn's tolerance decides its label.
 
-    ``X``: (n_rows, n_columns) float64; ``tol``: of the learner.
+    ``tol``: that of the learner.
     """
 
-    def __init__(self, X: np.ndarray, intercept: bool, tol: float) -> None:
-        self._X, self._intercept, self._tol = X, intercept, tol
-        self._sample = self._with_ones(X[:: max(1, len(X) // _SAMPLE)])
+    def __init__(self, loss: LogisticLoss, tol: float) -> None:
+        self._loss, self._tol = loss, tol
+        self._sample = loss.with_ones(slice(None, None, max(1, loss.n_rows // _SAMPLE)))
+        self._some = loss.every(max(1, loss.n_rows // _BEND_ROWS))
 
     @property
     def reach(self) -> float:
         """The distance from 0 beyond which no score is in doubt."""
         return _LARGEST_BOUND * self._tol
 
-    def decides(self, search: Search, rows: np.ndarray, scores: np.ndarray) -> bool:
-        """Whether the tolerance may decide a label of ``rows``, whose ``scores``, (n,), are within reach."""
-        solved = search.solve(self._with_ones(self._X[rows]).T)
-        flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
-        by_decrement = _LEADING_ORDER * (flatness[:, None] * np.abs(self._sample @ solved)).max(axis=0)
-        return bool((np.abs(scores) <= self._tol * np.minimum(by_decrement, np.abs(solved).sum(axis=0))).any())
+    def decides(self, search: Search, rows: np.ndarray) -> bool:
+        """Whether the tolerance, or the error of ``search``, may decide a label of ``rows``, numbers of those in reach.
 
-    def _with_ones(self, X: np.ndarray) -> np.ndarray:
-        return np.column_stack([X, np.ones(len(X))]) if self._intercept else X
+        So it is where very many are in reach: equal rows, for instance, or scores that are all about 0.
+        """
+        if len(rows) > _MOST_IN_REACH:
+            return True
+        X = self._loss.with_ones(rows)
+        solved = search.solve(X.T)
+        own = CLOSE_ENOUGH * np.sqrt(np.einsum("ij,ji->i", X, solved))  # by Cauchy and Schwarz
+        scores = np.abs(X @ search.point) - own
+        flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
+        loose = _LEADING_ORDER * (flatness[:, None] * np.abs(self._sample @ solved)).max(axis=0)
+        doubtful = scores <= self._tol * np.minimum(loose, np.abs(solved).sum(axis=0))
+        if doubtful.sum() > _MOST_ROWS:
+            return True
+        return any(scores[i] <= self._tol * self._tight(search, solved[:, i]) for i in np.flatnonzero(doubtful))
+
+    def _tight(self, search: Search, solved: np.ndarray) -> float:
+        return _LEADING_ORDER * search.largest(self._some.bend(search.point, search.weighting, solved))

@@ -28,6 +28,7 @@ class LogisticLoss:
     def __init__(self, X: np.ndarray, second: np.ndarray, row_weights: np.ndarray | None, intercept: bool) -> None:
         self._X, self._row_weights = X, row_weights
         self._second = second.astype(np.intp)
+        self.n_rows = len(X)
         self._n_columns = X.shape[1]
         self._intercept = intercept
         self.n_coefficients = X.shape[1] + intercept
@@ -70,14 +71,46 @@ class LogisticLoss:
             hessian += Z.T @ Z  # of one matrix with itself, which costs half of a product
         return hessian
 
+    def bend(self, coefficients: np.ndarray, weighting: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """(n_coefficients, n_coefficients) how the Hessian changes along ``direction``, (n_coefficients,)."""
+        bend = np.zeros((self.n_coefficients, self.n_coefficients))
+        for rows in self._blocks():
+            misfit = self._misfits(rows, coefficients[:, None])[:, 0]
+            X = self.with_ones(rows)
+            change = weighting[self._second[rows]] * misfit * (1 - misfit) * (1 - 2 * misfit)
+            change *= np.where(self._second[rows], -1.0, 1.0) * (X @ direction)
+            if self._row_weights is not None:
+                change *= self._row_weights[rows]
+            bend += X.T @ (X * change[:, None])
+        return bend
+
+    def scores(self, coefficients: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """The number of the first row of a block, and the block's (n_block, k) scores, one block after the other."""
+        for rows in self._blocks():
+            yield rows.start, self._scores(rows, coefficients)
+
+    def every(self, step: int) -> LogisticLoss:
+        """The loss of one row in ``step``, each weighing so many times as much."""
+        weights = np.ones(len(self._X)) if self._row_weights is None else self._row_weights
+        return LogisticLoss(self._X[::step], self._second[::step], step * weights[::step], self._intercept)
+
+    def with_ones(self, rows: np.ndarray | slice) -> np.ndarray:
+        """(n, n_coefficients) ``rows`` of X, with a column of ones where there is an intercept."""
+        X = self._X[rows]
+        return np.column_stack([X, np.ones(len(X))]) if self._intercept else X
+
     def _misfits(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
         """(n_block, k) the probability of the class that a row is not of."""
-        margins = self._X[rows] @ coefficients[: self._n_columns]
-        if self._intercept:
-            margins += coefficients[-1]
+        scores = self._scores(rows, coefficients)
         # the sign first, not 1 - p afterwards: that would leave no digits of small probabilities
-        margins *= np.where(self._second[rows], -1.0, 1.0)[:, None]
-        return expit(margins, out=margins)
+        scores *= np.where(self._second[rows], -1.0, 1.0)[:, None]
+        return expit(scores, out=scores)
+
+    def _scores(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
+        scores = self._X[rows] @ coefficients[: self._n_columns]
+        if self._intercept:
+            scores += coefficients[-1]
+        return scores
 
     def _blocks(self) -> Iterator[slice]:
         for start in range(0, len(self._X), self._block):

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
 
-_CLOSE_ENOUGH = 1e-11
-"""Length of the last step in the norm of the mean loss's Hessian. That of scikit-learn is 1e-4 at tol=1e-8."""
+CLOSE_ENOUGH = 1e-11
+"""Distance from the minimum in the norm of the mean loss's Hessian. scikit-learn's is about 1e-7 at tol=1e-8."""
+_RATE_MARGIN = 10.0
+"""By how many times less than the one before a step may bring the minimum closer."""
 _MOST_GRADIENTS = 150
 _SMALLEST_SHARE = 1e-4
 """Of a Newton step: where less of it is still too far, the search is given up."""
@@ -66,6 +68,13 @@ class Search:
         scale = self._scale if right.ndim == 1 else self._scale[:, None]
         return cho_solve(self._factor, right / scale, check_finite=False) / scale
 
+    def largest(self, matrix: np.ndarray) -> float:
+        """The largest | x matrix x | of all x that the Hessian with the penalty gives the length 1."""
+        scaled = matrix / (self._scale * self._scale[:, None])
+        half = solve_triangular(self._factor[0], scaled, lower=True, check_finite=False)
+        whole = solve_triangular(self._factor[0], half.T, lower=True, check_finite=False)
+        return float(np.abs(np.linalg.eigvalsh(whole)).max())
+
     def advance(self, gradient: np.ndarray, hessian_cost: float) -> None:
         """Go on from ``gradient``, (n_coefficients,) without the penalty, at ``point``.
 
@@ -78,16 +87,16 @@ class Search:
         step = -self.solve(gradient + self.penalties * self.point)
         # without the penalty: along collinear columns steps are rounding, and of no effect on scores
         length = math.sqrt(max(0.0, step @ self.hessian @ step))
-        if length <= _CLOSE_ENOUGH:
+        rate = length / self._length if math.isfinite(self._length) else 1.0
+        if length * min(1.0, _RATE_MARGIN * rate) <= CLOSE_ENOUGH:
             self.point, self.state = self.point + step, "done"
         elif length > self._length:
             self._go_back()
         else:
-            rate = length / self._length
             self._length, self._share = length, 1.0
             self._points.append(self.point)
             self._steps.append(step)
-            steps_left = math.log(length / _CLOSE_ENOUGH) / -math.log(min(max(rate, 1e-3), 0.999))
+            steps_left = math.log(length / CLOSE_ENOUGH) / -math.log(min(max(rate, 1e-3), 0.999))
             self.wants_hessian = steps_left > hessian_cost + 2 and len(self._steps) > 1
             if not self.wants_hessian:
                 self.point = self._mixed()
