@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import expit
 
-_BLOCK = 1 << 17
+_BLOCK = 1 << 16
 """Numbers of X in a block of rows: one that stays in the processor's cache, whatever the number of rows."""
 _FEWEST = 256
 """Rows that a block holds at least, so that matrix products pay."""
