@@ -79,7 +79,7 @@ class Doubt:
             return True
         X = self._loss.with_ones(rows)
         solved = search.solve(X.T)
-        own = CLOSE_ENOUGH * np.sqrt(np.einsum("ij,ji->i", X, solved))  # by Cauchy and Schwarz
+        own = CLOSE_ENOUGH * np.sqrt(np.abs(np.einsum("ij,ji->i", X, solved)))  # by Cauchy and Schwarz
         scores = np.abs(X @ search.point) - own
         flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
         loose = _LEADING_ORDER * (flatness[:, None] * np.abs(self._sample @ solved)).max(axis=0)
