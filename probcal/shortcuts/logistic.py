@@ -1,0 +1,164 @@
+"""The shortcut for scikit-learn's LogisticRegression, where its solver goes all the way to the minimum.
+
+That is "newton-cholesky" at a tolerance of 1e-8 or less. The default, L-BFGS at 1e-4, stops so early that where it
+stops decides hundreds of labels: no other solver says the same.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.fixes import parse_version
+from sklearn.utils.validation import validate_data
+
+from probcal.shortcuts.logistic_doubt import Doubt, is_flat, is_singular
+from probcal.shortcuts.logistic_loss import LogisticLoss
+from probcal.shortcuts.logistic_search import Search
+from probcal.shortcuts.logistic_solver import LogisticSolver
+
+_TOLERANCES = (1e-12, 1e-8)
+"""Below the first, rounding makes scikit-learn's solver give up where it is; above the second it stops too early."""
+_FEWEST_STEPS = 100
+"""scikit-learn's own ``max_iter``, which it does not need at these tolerances."""
+_OWN_ERROR = 1e-9
+_ROUNDING = 1e-13
+"""Of a score, as a share of the product of the lengths of row and coefficients: some hundred times the machine's."""
+
+
+def shortcut_of(estimator: LogisticRegression) -> LogisticShortcut | None:
+    """A shortcut for a problem of ``estimator``'s, or None where it would not give the same labels."""
+    return LogisticShortcut() if usable(estimator) else None
+
+
+def usable(estimator: Any) -> bool:
+    """Whether the fits of ``estimator`` are the minima that ``LogisticShortcut`` finds."""
+    if type(estimator) is not LogisticRegression:
+        return False
+    tested = parse_version("1.6") <= parse_version(sklearn.__version__) < parse_version("1.10")
+    least, most = _TOLERANCES
+    own = estimator.get_params(deep=False)
+    return (
+        tested
+        and own["solver"] == "newton-cholesky"
+        and own["penalty"] in ("deprecated", "l2", None)
+        and own["l1_ratio"] in (None, 0)
+        and isinstance(own["C"], Real)
+        and own["C"] > 0
+        and isinstance(own["tol"], Real)
+        and least <= own["tol"] <= most
+        and own["max_iter"] >= _FEWEST_STEPS
+        and own["class_weight"] is None
+        and own["dual"] is False
+        and own["warm_start"] is False
+        and own["verbose"] == 0
+        and own.get("multi_class", "deprecated") in ("deprecated", "auto")
+    )
+
+
+class LogisticShortcut:
+    """The minima of all class weights found together, each from those found before.
+
+    Declines, with None, a minimum that is not found or that scikit-learn may not find, and one beside which a row's
+    score is so near 0 that scikit-learn's tolerance may decide its label. X of float32, in which scikit-learn would
+    compute as well, sparse X and weights of rows that are not all above 0 are declined altogether.
+    """
+
+    def __init__(self) -> None:
+        self._solver = LogisticSolver()
+        self._at_zero: np.ndarray | None = None
+
+    def fit(
+        self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
+    ) -> list[LogisticRegression | None]:
+        """A fitted LogisticRegression for each row of ``class_weights``, (k, 2), or None where it is declined."""
+        declined: list[LogisticRegression | None] = [None] * len(class_weights)
+        template = clone(estimator)
+        classes, codes = np.unique(labels, return_inverse=True)
+        rows = _checked(template, X)
+        weights = np.ones(len(labels)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
+        if rows is None or len(rows) != len(labels) or len(classes) != 2:
+            return declined
+        if not (weights > 0).all() or not np.isfinite(weights).all():
+            return declined
+        second = codes == 1
+        loss = LogisticLoss(rows, second, None if row_weights is None else weights, template.fit_intercept)
+        if self._at_zero is None:
+            zero = np.zeros(loss.n_coefficients)
+            self._at_zero = np.stack([loss.hessian(zero, weighting) for weighting in np.eye(2)])
+        totals = np.array([weights[~second].sum(), weights[second].sum()])
+        searches = [_search(template, loss, pair, totals) for pair in class_weights]
+        first = [np.tensordot(one.weighting, self._at_zero, axes=1) for one in searches]
+        for one, hessian in zip(searches, first, strict=True):
+            if one.state == "open" and is_singular(one, hessian):
+                one.state = "failed"
+        self._solver.solve(loss, searches, self._at_zero)
+        for one, hessian in zip(searches, first, strict=True):
+            if one.state == "done" and (is_singular(one, one.hessian) or is_flat(one, hessian, template.tol)):
+                one.state = "failed"
+        _refuse_doubtful(loss, [one for one in searches if one.state == "done"], template.tol)
+        template.classes_ = classes
+        return [_classifier(template, one) if one.state == "done" else None for one in searches]
+
+    def margins(self, classifiers: list[LogisticRegression], X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """((n_rows, k) scores, (n_rows, k) a bound of the solver's error and of rounding).
+
+        Where scikit-learn's tolerance might decide the label of a training row, ``fit`` has declined already.
+        """
+        rows = np.asarray(X, dtype=np.float64)
+        coefficients = np.column_stack([one.coef_[0] for one in classifiers])
+        intercepts = np.array([one.intercept_[0] for one in classifiers])
+        sizes = np.linalg.norm(coefficients, axis=0) + np.abs(intercepts)
+        lengths = 1 + np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        return rows @ coefficients + intercepts, _OWN_ERROR + _ROUNDING * lengths[:, None] * sizes
+
+
+def _checked(template: LogisticRegression, X: Any) -> np.ndarray | None:
+    """X as scikit-learn's fit has it, whose names it gives to ``template``; None where that is not float64."""
+    try:
+        rows = validate_data(template, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
+    except (ValueError, TypeError):
+        return None  # for the learner's own fit to refuse in its own words
+    return rows if isinstance(rows, np.ndarray) and rows.dtype == np.float64 else None
+
+
+def _search(template: LogisticRegression, loss: LogisticLoss, pair: np.ndarray, totals: np.ndarray) -> Search:
+    total = float(pair @ totals)
+    usual = np.isfinite(total) and (pair > 0).all()
+    C = np.inf if template.penalty is None else template.C
+    penalties = np.full(loss.n_coefficients, 1 / (C * total) if usual else 0.0)
+    if template.fit_intercept:
+        penalties[-1] = 0
+    weighting = pair / total if usual else np.ones(2)
+    return Search(weighting, penalties, np.zeros(loss.n_coefficients), state="open" if usual else "failed")
+
+
+def _refuse_doubtful(loss: LogisticLoss, searches: list[Search], tol: float) -> None:
+    """The searches whose labels scikit-learn's tolerance may decide are failed."""
+    if not searches:
+        return
+    doubt = Doubt(loss, tol)
+    near: list[list[np.ndarray]] = [[] for _ in searches]
+    for first, scores in loss.scores(np.column_stack([one.point for one in searches])):
+        rows, places = np.nonzero(np.abs(scores, out=scores) <= doubt.reach)
+        for i in np.unique(places):
+            near[i].append(first + rows[places == i])
+    for one, rows_of in zip(searches, near, strict=True):
+        if rows_of and doubt.decides(one, np.concatenate(rows_of)):
+            one.state = "failed"
+
+
+def _classifier(template: LogisticRegression, search: Search) -> LogisticRegression:
+    fitted = clone(template)
+    for name in ("classes_", "n_features_in_", "feature_names_in_"):
+        if hasattr(template, name):
+            setattr(fitted, name, getattr(template, name))
+    point = search.point.copy()
+    fitted.coef_ = point[None, : template.n_features_in_]
+    fitted.intercept_ = point[-1:] if template.fit_intercept else np.zeros(1)
+    fitted.n_iter_ = np.array([search.n_gradients], dtype=np.int32)
+    return fitted

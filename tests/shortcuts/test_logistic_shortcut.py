@@ -1,0 +1,272 @@
+"""The shortcut for LogisticRegression says what the learner itself says, or declines."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from probcal.shortcuts.logistic import LogisticShortcut, shortcut_of, usable
+
+LEARNER = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8)
+NEXT_TO_NO_PENALTY = LogisticRegression(C=1e8, solver="newton-cholesky", tol=1e-8)
+THRESHOLDS = np.array([0.5, 0.2, 0.8, 0.07, 0.35, 0.65, 0.93, 0.028, 0.13, 0.27, 0.42, 0.58, 0.73, 0.002, 0.998])
+
+
+def class_weights(thresholds, y=None):
+    """(k, 2): 1 and (1-p)/p; with ``y``, scaled so that the rows weigh n in all."""
+    pairs = np.column_stack([np.ones(len(thresholds)), (1 - thresholds) / thresholds])
+    if y is None:
+        return pairs
+    return pairs * (len(y) / (pairs @ np.bincount(y)))[:, None]
+
+
+def slow(estimator, X, y, pair, row_weights=None):
+    weights = pair[(y == np.unique(y)[1]).astype(int)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(estimator).fit(X, y, sample_weight=weights if row_weights is None else weights * row_weights)
+
+
+def in_rounds(estimator, X, y, pairs, row_weights=None, sizes=(1, 2, 4, 8, 100)):
+    shortcut, fitted = LogisticShortcut(), []
+    for size in sizes:
+        if now := pairs[len(fitted) : len(fitted) + size].tolist():
+            fitted += shortcut.fit(estimator, X, y, np.array(now), row_weights)
+    return shortcut, fitted
+
+
+def assert_same_labels(estimator, X, y, pairs, row_weights=None, *, at_least):
+    """Whoever is not declined says what the learner says, and says it by ``margins`` too; ``at_least`` so many are."""
+    shortcut, fitted = in_rounds(estimator, X, y, pairs, row_weights)
+    kept = [(one, pair) for one, pair in zip(fitted, pairs, strict=True) if one is not None]
+    assert len(kept) >= at_least
+    if not kept:
+        return
+    margins, error = shortcut.margins([one for one, _ in kept], X)
+    for (one, pair), scores, doubt in zip(kept, margins.T, np.broadcast_to(error, margins.shape).T, strict=True):
+        expected = slow(estimator, X, y, pair, row_weights).predict(X)
+        np.testing.assert_array_equal(one.predict(X), expected)
+        sure = np.abs(scores) > doubt
+        np.testing.assert_array_equal((scores > 0)[sure], (expected == one.classes_[1])[sure])
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_classification(4000, 12, n_informative=6, flip_y=0.1, weights=[0.7], random_state=0)
+
+
+@pytest.mark.parametrize("estimator", [LEARNER, NEXT_TO_NO_PENALTY])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("scaled", [True, False])
+def test_labels_are_those_of_the_learner(table, estimator, intercept, scaled):
+    X, y = table
+    estimator = clone(estimator).set_params(fit_intercept=intercept)
+    assert_same_labels(estimator, X, y, class_weights(THRESHOLDS, y if scaled else None), at_least=13)
+
+
+def test_labels_are_those_of_the_learner_on_tumours():
+    X, y = load_breast_cancer(return_X_y=True)
+    assert_same_labels(LEARNER, StandardScaler().fit_transform(X), y, class_weights(THRESHOLDS), at_least=13)
+
+
+def test_columns_of_very_different_size_do_no_harm():
+    X, y = load_breast_cancer(return_X_y=True)
+    assert_same_labels(LEARNER, X, y, class_weights(THRESHOLDS), at_least=10)
+
+
+def test_rows_may_have_weights(table):
+    X, y = table
+    row_weights = np.random.default_rng(0).gamma(1.0, size=len(y)) + 0.01
+    assert_same_labels(LEARNER, X, y, class_weights(THRESHOLDS), row_weights, at_least=13)
+
+
+def test_labels_may_be_words(table):
+    X, y = table
+    words = np.array(["no", "yes"])[y]
+    assert_same_labels(LEARNER, X, words, class_weights(THRESHOLDS), at_least=13)
+
+
+def test_one_column_for_each_value_and_an_intercept_are_collinear():
+    random = np.random.default_rng(0)
+    kinds = random.integers(0, 8, size=(3000, 3))
+    X = np.column_stack([kinds[:, [j]] == np.arange(8) for j in range(3)]).astype(float)
+    y = (random.random(3000) < 1 / (1 + np.exp(1 - X @ random.normal(size=24)))).astype(int)
+    # equal rows have equal scores, near 0 or not, so some thresholds are in doubt at every row of a kind
+    assert_same_labels(NEXT_TO_NO_PENALTY, X, y, class_weights(THRESHOLDS, y), at_least=12)
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(8, 40),
+    st.integers(1, 4),
+    st.booleans(),
+    st.sampled_from(["as drawn", "rows twice", "a column twice"]),
+    st.sampled_from([0.1, 1.0, 100.0, 1e8]),
+)
+def test_small_tables_of_any_kind_get_the_labels_of_the_learner(seed, n_rows, n_columns, intercept, kind, C):
+    random = np.random.default_rng(seed)
+    X = random.integers(-3, 4, size=(n_rows, n_columns)).astype(float)
+    y = random.permutation(np.arange(n_rows) % 2)
+    X, y = (np.vstack([X, X]), np.concatenate([y, y])) if kind == "rows twice" else (X, y)
+    X = np.column_stack([X, X[:, 0]]) if kind == "a column twice" else X
+    estimator = clone(LEARNER).set_params(C=C, fit_intercept=intercept)
+    assert_same_labels(estimator, X, y, class_weights(THRESHOLDS[:6]), at_least=0)
+
+
+def test_rounds_change_no_label(table):
+    X, y = table
+    pairs = class_weights(THRESHOLDS)
+    by_rounds = [in_rounds(LEARNER, X, y, pairs, sizes=sizes)[1] for sizes in [(100,), (1,) * 15, (2, 3, 10)]]
+    backwards = in_rounds(LEARNER, X, y, pairs[::-1])[1][::-1]
+    for alike in zip(*by_rounds, backwards, strict=True):
+        assert len({one is None for one in alike}) == 1
+        if alike[0] is not None:
+            assert all((one.predict(X) == alike[0].predict(X)).all() for one in alike)
+
+
+def test_scores_are_as_near_to_the_minimum_as_margins_says(table):
+    X, y = table
+    pairs = class_weights(THRESHOLDS)
+    shortcut, fitted = in_rounds(LEARNER, X, y, pairs)
+    kept = [(one, pair) for one, pair in zip(fitted, pairs, strict=True) if one is not None]
+    margins, error = shortcut.margins([one for one, _ in kept], X)
+    tight = clone(LEARNER).set_params(tol=1e-13)
+    expected = np.column_stack([slow(tight, X, y, pair).decision_function(X) for _, pair in kept])
+    assert (np.abs(margins - expected) <= error).all()
+
+
+@pytest.mark.parametrize("frame", [True, False])
+def test_a_classifier_is_like_one_that_was_fitted(table, frame):
+    X, y = table
+    X = pd.DataFrame(X, columns=[f"c{j}" for j in range(12)]) if frame else X
+    (one,) = LogisticShortcut().fit(LEARNER, X, y, np.array([[1.0, 2.0]]), None)
+    other = slow(LEARNER, X, y, np.array([1.0, 2.0]))
+    assert type(one) is LogisticRegression
+    assert vars(one).keys() == vars(other).keys()
+    assert one.get_params() == other.get_params()
+    for name in ("coef_", "intercept_", "classes_", "n_iter_"):
+        assert getattr(one, name).shape == getattr(other, name).shape
+        assert getattr(one, name).dtype == getattr(other, name).dtype
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-5)
+    assert len(pickle.dumps(one)) < 3000
+
+
+def test_whole_numbers_are_taken_for_what_they_are():
+    random = np.random.default_rng(1)
+    X = random.integers(-5, 6, size=(2000, 5))
+    y = (random.random(2000) < 1 / (1 + np.exp(-X @ np.array([0.3, -0.2, 0.1, 0, 0.4])))).astype(int)
+    assert_same_labels(LEARNER, X, y, class_weights(THRESHOLDS), at_least=10)
+    assert_same_labels(LEARNER, pd.DataFrame(X), y, class_weights(THRESHOLDS), at_least=10)
+
+
+def spoiled(X, value):
+    X = X.copy()
+    X[3, 2] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X: X.astype(np.float32),
+        csr_array,
+        lambda X: spoiled(X, np.nan),
+        lambda X: spoiled(X, np.inf),
+        lambda X: X[:-1],
+        lambda X: np.full(X.shape, "a"),
+    ],
+    ids=["float32", "sparse", "nan", "inf", "a row short", "words"],
+)
+def test_X_that_it_does_not_handle_is_left_to_the_learner(table, change):
+    X, y = table
+    assert LogisticShortcut().fit(LEARNER, change(X), y, class_weights(THRESHOLDS), None) == [None] * len(THRESHOLDS)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
+def test_weights_that_are_not_above_0_are_left_to_the_learner(table, value):
+    X, y = table
+    row_weights = np.ones(len(y))
+    row_weights[5] = value
+    assert LogisticShortcut().fit(LEARNER, X, y, np.ones((2, 2)), row_weights) == [None, None]
+    declined, fitted = LogisticShortcut().fit(LEARNER, X, y, np.array([[1.0, value], [1.0, 1.0]]), None)
+    assert declined is None
+    assert fitted is not None
+
+
+def test_separable_classes_without_a_penalty_are_left_to_the_learner():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < 2], y[y < 2]
+    unpenalised = clone(LEARNER).set_params(C=np.inf)
+    assert LogisticShortcut().fit(unpenalised, X, y, class_weights(THRESHOLDS), None) == [None] * len(THRESHOLDS)
+
+
+def test_a_singular_hessian_is_left_to_the_learner(table):
+    X, y = table
+    unpenalised = clone(LEARNER).set_params(C=np.inf)
+    assert LogisticShortcut().fit(unpenalised, np.hstack([X, X]), y, np.ones((1, 2)), None) == [None]
+
+
+def test_a_row_on_the_line_between_the_classes_is_left_to_the_learner():
+    X = np.array([[-1.0], [1.0], [-1.0], [1.0], [0.0], [0.0]])
+    y = np.array([0, 1, 0, 1, 0, 1])
+    assert LogisticShortcut().fit(LEARNER, X, y, np.ones((1, 2)), None) == [None]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"solver": "lbfgs"},
+        {"solver": "newton-cg"},
+        {"tol": 1e-4},
+        {"tol": 0.0},
+        {"tol": "small"},
+        {"C": -1.0},
+        {"C": "1"},
+        {"l1_ratio": 0.5},
+        {"class_weight": "balanced"},
+        {"class_weight": {0: 1.0, 1: 2.0}},
+        {"dual": True},
+        {"warm_start": True},
+        {"max_iter": 20},
+        {"verbose": 1},
+        {"penalty": "l1"},
+    ],
+)
+def test_other_parameters_are_not_for_the_shortcut(parameters):
+    estimator = clone(LEARNER).set_params(**parameters)
+    assert not usable(estimator)
+    assert shortcut_of(estimator) is None
+
+
+def test_a_subclass_is_not_for_the_shortcut():
+    class Mine(LogisticRegression):
+        pass
+
+    assert not usable(Mine(solver="newton-cholesky", tol=1e-8))
+    assert usable(LEARNER)
+    assert usable(clone(LEARNER).set_params(C=np.inf, fit_intercept=False, tol=1e-10))
+
+
+def test_memory_does_not_grow_with_the_number_of_class_weights():
+    X, y = make_classification(50_000, 20, flip_y=0.2, random_state=0)
+    X = np.ascontiguousarray(X)
+    shortcut = LogisticShortcut()
+    tracemalloc.start()
+    shortcut.fit(LEARNER, X, y, class_weights(np.linspace(0.1, 0.9, 40)), None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # X is 8 MB; 40 columns of scores would be 16 MB
+    assert peak < 7e6
