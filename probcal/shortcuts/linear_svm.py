@@ -28,6 +28,11 @@ _SOLVERS |= {("hinge", True): 1_000_000, ("hinge", "auto"): 1_000_000}
 _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
 
 
+def shortcut_of(estimator: LinearSVC) -> LinearSVCShortcut | None:
+    """A shortcut for a problem of ``estimator``'s, or None where it would not give the same labels."""
+    return LinearSVCShortcut() if usable(estimator) else None
+
+
 def usable(estimator: Any) -> bool:
     """Whether ``LinearSVCShortcut`` says what ``estimator`` would say once fitted."""
     return (
