@@ -12,6 +12,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
+from probcal.methods.shared_fits import fit_or_shared
+
 
 def drawn_seed(random_state: int | np.random.RandomState | None) -> int:
     """A seed to derive streams from: the number itself, or one drawn from a generator. ValueError for anything else."""
@@ -43,10 +45,11 @@ def takes_weights(estimator: BaseEstimator) -> bool:
 def fit_weighted(estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None) -> BaseEstimator:
     """Fit with ``weights``, (n_rows,), or without where None.
 
-    A Pipeline hands them to its last step. Raises ValueError where the estimator takes none.
+    A Pipeline hands them to its last step. Returns ``estimator``, or one that was fitted alike where a run shares fits
+    between its methods. Raises ValueError where the estimator takes none.
     """
     if weights is None:
-        return estimator.fit(X, labels)
+        return fit_or_shared(estimator, X, labels)
     name = weights_parameter(estimator)
     if name is None:
         raise ValueError(f"{type(estimator).__name__} cannot be fitted with weights: its fit takes no sample_weight")

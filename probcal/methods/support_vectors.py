@@ -34,7 +34,8 @@ def support_vectors(
     if len(weightless):
         raise ValueError(f"sample_weight is zero for all rows of class {weightless.tolist()[0]!r}; leave the class out")
     learner = fresh_copy(estimator, np.random.default_rng(stream))
-    fit_weighted(learner, _safe_indexing(X, counted), labels[counted], None if weights is None else weights[counted])
+    of_counted = None if weights is None else weights[counted]
+    learner = fit_weighted(learner, _safe_indexing(X, counted), labels[counted], of_counted)
     while isinstance(learner, Pipeline):
         learner = learner.steps[-1][1]
     if not hasattr(learner, "support_"):

@@ -26,6 +26,7 @@ from probcal.data.load import load
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
 from probcal.methods.fitting import fresh_copy
+from probcal.methods.shared_fits import SharedFits
 from probcal.metrics import all_metrics, means_over_labels, roc_curve
 from probcal.run.plan import Cell
 from probcal.store import CellResult
@@ -152,8 +153,9 @@ def _fitted(cell: Cell, rows: _Rows) -> Any:
         learner.set_params(random_state=(cell.seed + cell.repetition) % 2**32)
     estimator = method_class(learner, **params)
     more = {"X_test": _untouched(rows.X_test)} if getattr(estimator, "needs_test_rows", False) else {}
-    estimator.fit(_untouched(rows.X_train), rows.y_train, **more)
-    return estimator
+    X_train = _untouched(rows.X_train)
+    with _fits_of(cell).of_rows(X_train, rows.y_train):
+        return estimator.fit(X_train, rows.y_train, **more)
 
 
 def _stages(estimator: Any, rows: _Rows, metrics: tuple[str, ...]) -> tuple[np.ndarray, dict[str, list[float]]]:
@@ -248,6 +250,15 @@ def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding
         if isinstance(part, np.ndarray):
             part.flags.writeable = False  # shared between cells: none may change what the next one sees
     return rows
+
+
+def _fits_of(cell: Cell) -> SharedFits:
+    return _fits(cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding)
+
+
+@lru_cache(maxsize=1)
+def _fits(*split: Any) -> SharedFits:
+    return SharedFits()
 
 
 def _untouched(X: Any) -> Any:

@@ -1,0 +1,74 @@
+"""A fit is shared for the same rows, labels and parameters, and for nothing else."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal.methods.fitting import fit_weighted
+from probcal.methods.shared_fits import SharedFits
+
+X = np.random.default_rng(0).normal(size=(40, 2))
+Y = np.arange(40) % 2
+
+
+def test_the_same_learner_is_fitted_once():
+    with SharedFits().of_rows(X, Y):
+        assert fit_weighted(GaussianNB(), X, Y.copy(), None) is fit_weighted(GaussianNB(), X, Y, None)
+
+
+@pytest.mark.parametrize(
+    ("learner", "rows", "labels", "weights"),
+    [
+        (GaussianNB(var_smoothing=0.1), X, Y, None),
+        (GaussianNB(), X.copy(), Y, None),
+        (GaussianNB(), X, 1 - Y, None),
+        (GaussianNB(), X, Y, np.ones(40)),
+    ],
+    ids=["other parameters", "other rows", "other labels", "weights"],
+)
+def test_what_differs_is_fitted_anew(learner, rows, labels, weights):
+    with SharedFits().of_rows(X, Y):
+        first = fit_weighted(GaussianNB(), X, Y, None)
+        assert fit_weighted(learner, rows, labels, weights) is not first
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [DecisionTreeClassifier(), make_pipeline(FunctionTransformer(lambda X: X), GaussianNB())],
+    ids=["a seed of its own", "a function without a name"],
+)
+def test_a_learner_whose_parameters_do_not_tell_its_fit_is_never_shared(learner):
+    with SharedFits().of_rows(X, Y):
+        first = fit_weighted(learner, X, Y, None)
+        assert fit_weighted(type(learner)(**learner.get_params(deep=False)), X, Y, None) is not first
+
+
+def test_labels_of_another_problem_of_the_same_rows_are_another_fit():
+    shared = SharedFits()
+    with shared.of_rows(X, Y):
+        first = fit_weighted(GaussianNB(), X, Y, None)
+    with shared.of_rows(X, 1 - Y):
+        assert fit_weighted(GaussianNB(), X, 1 - Y, None) is not first
+    with shared.of_rows(X, Y):
+        assert fit_weighted(GaussianNB(), X, Y, None) is first
+
+
+def test_what_a_fit_warned_of_is_warned_of_every_time():
+    class Warns(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            warnings.warn("hm", RuntimeWarning, stacklevel=1)
+            return super().fit(X, y, sample_weight)
+
+    with SharedFits().of_rows(X, Y):
+        for _ in range(2):
+            with pytest.warns(RuntimeWarning, match="hm"):
+                fit_weighted(Warns(), X, Y, None)
+
+
+def test_nothing_is_shared_outside():
+    assert fit_weighted(GaussianNB(), X, Y, None) is not fit_weighted(GaussianNB(), X, Y, None)

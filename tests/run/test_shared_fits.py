@@ -1,0 +1,85 @@
+"""Methods that would fit a learner alike on the same rows share one fit, and nothing else tells that they do."""
+
+import json
+
+from run_bench import DUMMY
+
+COUNTED = """
+    import os
+    import warnings
+    from pathlib import Path
+
+    import numpy as np
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Counted(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            with open("fits", "a") as file:
+                file.write(f"{len(X)}\\n")
+            warnings.warn("hm", RuntimeWarning)
+            return super().fit(X, y, sample_weight)
+
+
+    class Drawn(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            with open("fits", "a") as file:
+                file.write(f"{len(X)}\\n")
+            return super().fit(X, y, sample_weight)
+"""
+METHODS = {
+    "direct": {},
+    "clipped": {"type": "direct", "params": {"clip": [0.1, 0.9]}},
+    "sigmoid": {"params": {"calibration": "train", "scores": "probability"}},
+}
+
+
+def fits(bench):
+    return (bench.folder / "fits").read_text().split() if (bench.folder / "fits").exists() else []
+
+
+def run(bench, *words, learner="Counted", **learner_keys):
+    bench.module("counted", COUNTED)
+    bench.config(learners={"nb": {"type": f"counted.{learner}", **learner_keys}}, methods=METHODS, repeats=3)
+    done = bench.run(*words)
+    assert done.code == 0, done.said
+    return {row["method"] + str(row["repetition"]): (row["metrics"], row.get("warnings")) for row in bench.rows()}
+
+
+def test_a_learner_is_fitted_once_a_split(bench):
+    run(bench)
+    assert len(fits(bench)) == 3
+
+
+def test_numbers_and_warnings_are_those_of_methods_run_alone(bench):
+    together = run(bench)
+    alone = {}
+    for name in METHODS:
+        alone |= run(bench, "-m", name, "-o", "results/alone")
+    folder = bench.folder / "results" / "alone"
+    rows = [json.loads(line) for line in (folder / "cells.jsonl").read_text().splitlines()]
+    found = {row["method"] + str(row["repetition"]): (row["metrics"], row.get("warnings")) for row in rows}
+    assert found == together
+    assert all(warned == {"RuntimeWarning": 1} for _, warned in together.values())
+
+
+def test_learners_with_seeds_of_their_own_are_fitted_for_each_method(bench):
+    run(bench, learner="Drawn")
+    assert len(fits(bench)) == 9
+
+
+def test_learners_with_a_shared_seed_are_fitted_once(bench):
+    run(bench, learner="Drawn", shared_seed=True)
+    assert len(fits(bench)) == 3
+
+
+def test_trivial_learners_are_not_mixed_up(bench):
+    learners = {
+        name: {"type": DUMMY, "params": {"strategy": "constant", "constant": value}}
+        for name, value in (("no", 0), ("yes", 1))
+    }
+    bench.config(learners=learners, methods=["direct"], repeats=1)
+    assert bench.run().code == 0
+    rms = {row["learner"]: row["metrics"]["rms"] for row in bench.rows()}
+    assert rms["no"] != rms["yes"]
