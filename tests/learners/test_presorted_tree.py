@@ -19,6 +19,8 @@ from probcal.learners import PresortedTreeClassifier
 from probcal.learners.sorted_columns import sort_columns
 from tests.learners.weka.test_without_the_extra import without
 
+pytest.importorskip("numba", reason="needs probcal[trees]")
+
 both_criteria = pytest.mark.parametrize("criterion", ["gini", "entropy"])
 
 

@@ -12,6 +12,8 @@ from sklearn.datasets import load_breast_cancer
 from probcal.learners import PresortedTreeClassifier
 from probcal.methods.importance import importance_weights
 
+pytest.importorskip("numba", reason="needs probcal[trees]")
+
 PARTS = ("classes_", "feature_", "threshold_", "left_", "value_")
 
 
