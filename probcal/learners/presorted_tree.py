@@ -36,11 +36,13 @@ class SharedColumns:
         """A tree for each row of ``class_weights``, (k, 2): what ``estimator`` itself would grow, node for node."""
         if self._columns is None:
             self._columns = estimator.sort_columns(X)
-        classes = (labels == np.unique(labels)[1]).astype(np.intp)
+        names, classes = np.unique(labels, return_inverse=True)
         own = 1.0 if row_weights is None else row_weights
         grown = []
         for weights in class_weights:
-            grown.append(clone(estimator).fit(self._columns, labels, sample_weight=weights[classes] * own))
+            tree = clone(estimator).fit(self._columns, classes, sample_weight=weights[classes] * own)
+            tree.classes_ = names
+            grown.append(tree)
         return grown
 
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, float]:
@@ -116,16 +118,7 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
             rows = np.flatnonzero(weights)
             columns, classes, weights = columns.take(rows), classes[rows], weights[rows]
         by_class = _by_class(classes, weights, len(self.classes_))
-        self.feature_, self.threshold_, self.left_, value = growth.grow(
-            columns,
-            classes,
-            np.ones(len(self.classes_)) if by_class is None else by_class,
-            weights if by_class is None else None,
-            self.criterion == "entropy",
-            self.min_samples_leaf,
-            np.iinfo(np.int64).max if self.max_depth is None else self.max_depth,
-        )
-        self.value_ = value / value.sum(axis=1, keepdims=True)
+        self._grow(growth, columns, classes, by_class, weights)
         return self
 
     def apply(self, X: Any) -> np.ndarray:
@@ -154,6 +147,40 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
         refuse_no_count(self, "min_samples_leaf")
         if self.max_depth is not None:
             refuse_no_count(self, "max_depth")
+
+    def _grow(
+        self, growth: Any, columns: SortedColumns, classes: np.ndarray, by_class: np.ndarray | None, weights: np.ndarray
+    ) -> None:
+        n_rows, n_columns, n_classes = len(classes), len(columns.common), len(self.classes_)
+        most = 2 * n_rows  # nodes
+        feature, left = np.zeros((2, most), dtype=np.int32)
+        threshold, value = np.zeros(most), np.zeros((most, n_classes))
+        n_nodes = growth.grow(
+            columns.entries.copy(),
+            columns.ends,
+            columns.common,
+            columns.values,
+            columns.first,
+            classes,
+            np.ones(n_classes) if by_class is None else by_class,
+            weights if by_class is None else np.empty(0),
+            self.criterion == "entropy",
+            self.min_samples_leaf,
+            np.iinfo(np.int64).max if self.max_depth is None else self.max_depth,
+            feature,
+            threshold,
+            left,
+            value,
+            np.arange(n_rows),
+            np.zeros(n_rows, dtype=bool),
+            np.empty(n_rows, dtype=np.int64),
+            np.zeros((64, 4), dtype=np.int64),
+            np.zeros((64, 2, n_columns), dtype=np.int64),
+            np.zeros((3, n_columns), dtype=np.int64),
+        )
+        self.left_, self.threshold_ = left[:n_nodes].copy(), threshold[:n_nodes].copy()
+        self.feature_ = np.where(self.left_ > 0, feature[:n_nodes], np.int32(-1))
+        self.value_ = value[:n_nodes] / value[:n_nodes].sum(axis=1, keepdims=True)
 
     def _set_names(self, columns: SortedColumns) -> None:
         self.n_features_in_ = len(columns.common)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,22 +33,13 @@ class SortedColumns:
     first: np.ndarray
     names: np.ndarray | None
 
-    def rows(self) -> np.ndarray:
-        """(n_entries,) int, the row of each entry."""
-        return self.entries & _ROW
-
     def take(self, rows: np.ndarray) -> SortedColumns:
         """The table made of ``rows``, numbers in any order, repeated or left out, without sorting it again."""
         counts = np.bincount(rows, minlength=self.n_rows)
         places = np.argsort(rows, kind="stable")  # where row 0 went, where row 1 went, ...
         begins = np.cumsum(counts) - counts
-        old = self.rows()
-        copies = counts[old]
-        after = np.cumsum(copies)
-        which = np.arange(after[-1] if len(after) else 0) - np.repeat(after - copies - begins[old], copies)
-        entries = np.repeat(self.entries - old, copies) | places[which]
-        ends = np.append(0, after)[self.ends]
-        return replace(self, n_rows=len(rows), entries=entries, ends=ends)
+        taken = [_taken(self.entries[a:b], counts, begins, places) for a, b in pairwise(self.ends.tolist())]
+        return replace(self, n_rows=len(rows), entries=np.concatenate(taken), ends=_offsets(taken))
 
 
 _ROW = (1 << (CODE - 1)) - 1
@@ -91,5 +84,14 @@ def _sparse_column(X: sp.csc_array, number: int) -> tuple[np.ndarray, int, np.nd
     return np.sort(codes[listed] << CODE | rows[listed]), common, values
 
 
-def _offsets(parts: tuple[np.ndarray, ...]) -> np.ndarray:
+def _taken(entries: np.ndarray, counts: np.ndarray, begins: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The ``entries`` of a column for a sample with ``counts`` of each row, at ``places`` from its ``begins`` on."""
+    rows = entries & _ROW
+    copies = counts[rows]
+    after = np.cumsum(copies)
+    which = np.arange(copies.sum()) + np.repeat(begins[rows] + copies - after, copies)
+    return np.repeat(entries - rows, copies) | places[which]
+
+
+def _offsets(parts: Sequence[np.ndarray]) -> np.ndarray:
     return np.cumsum([0, *(len(part) for part in parts)])

@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from probcal import BaggedVoteClassifier, ProbingClassifier
 from probcal.learners import PresortedTreeClassifier
-from probcal.learners.sorted_columns import sort_columns
+from probcal.learners.sorted_columns import CODE, sort_columns
 from tests.learners.weka.test_without_the_extra import without
 
 pytest.importorskip("numba", reason="needs probcal[trees]")
@@ -259,7 +259,7 @@ def test_names_of_columns_are_kept_and_asked_for():
 
 def test_sorted_columns_list_all_but_the_commonest_value():
     columns = sort_columns(np.array([[0.0, 1.0, 0.0, 0.0]]).T)
-    assert columns.rows().tolist() == [1]
+    assert columns.entries.tolist() == [(1 << CODE) + 1]  # the second of its values, in row 1
     assert columns.values.tolist() == [0, 1]
 
 
