@@ -47,7 +47,8 @@ class SharedColumns:
 
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, float]:
         """((n_rows, k), 0): 1 where a tree says the second class, else -1; without error."""
-        says = [tree.predict(X) == tree.classes_[1] for tree in classifiers]
+        checked = classifiers[0].checked(X)
+        says = [tree.value_.argmax(axis=1)[tree.leaves(checked)] == 1 for tree in classifiers]
         return np.where(np.column_stack(says), 1.0, -1.0), 0.0
 
 
@@ -123,8 +124,15 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def apply(self, X: Any) -> np.ndarray:
         """(n_rows,) the node that is the leaf of each row."""
+        return self.leaves(self.checked(X))
+
+    def checked(self, X: Any) -> Any:
+        """``X`` as ``leaves`` takes it. Raises ValueError for what is not a table with the columns of ``fit``."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+
+    def leaves(self, X: Any) -> np.ndarray:
+        """(n_rows,) the leaf of each row of ``X``, which one of the trees grown on its columns has ``checked``."""
         leaves = _growth().leaves
         if not sp.issparse(X):
             return leaves(X, self.left_, self.feature_, self.threshold_)
