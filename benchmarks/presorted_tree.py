@@ -1,9 +1,9 @@
 """The presorted tree beside scikit-learn's: python benchmarks/presorted_tree.py [quality|speed] [--data-dir DIR]
 
 Quality: RMS, CXE and AUC of both on random splits of the sets of Langford & Zadrozny (2005), by themselves, in bags and
-in probes, as mean and standard deviation over the splits; the differences are from scikit-learn's tree, of ours and of its own under
-another seed, for it draws one of equally pure splits. Speed: CPU time of 100 probes grown and asked about their
-training rows, on Adult and on Gaussians of 100 columns; a part of the slow ones is timed.
+in probes, as mean and standard deviation over the splits; the differences are from scikit-learn's tree, of ours and of
+its own under another seed, for it draws one of equally pure splits. Speed: CPU time of 100 probes grown and asked about
+their training rows, on Adult and on Gaussians of 100 columns; a part of the slow ones is timed.
 """
 
 from __future__ import annotations
