@@ -23,15 +23,16 @@ _SLACK = 1 + 1e-10
 
 @njit(cache=True, nogil=True)
 def grow(
-    entries, ends, common, values, first, classes, class_weights, row_weights, entropy, min_leaf, max_depth, feature,
-    threshold, left, value, rows, goes_left, spare, waiting, bounds, own,
+    entries, ends, common, values, first, classes, class_weights, row_weights, entropy, min_leaf, max_depth, draw,
+    feature, threshold, left, value, rows, goes_left, spare, waiting, bounds, own,
 ):
     """The number of nodes of the tree.
 
     ``entries``: a copy of those of a ``SortedColumns``, whose ``ends``, ``common``, ``values`` and ``first`` follow;
     ``classes``: (n_rows,) int32, the class of each row; ``class_weights``: (n_classes,), what a row of each weighs;
     ``row_weights``: (n_rows,) what each row weighs where those of a class differ, else (0,); ``min_leaf``: rows;
-    ``max_depth``: splits above a leaf.
+    ``max_depth``: splits above a leaf;
+    ``draw``: whole number, from which the column is drawn that a node begins with.
 
     Written are ``feature`` and ``threshold``, the column that a node splits and the value up to which rows go left,
     ``left``, the node there, before the one on the right, or 0 in a leaf, and ``value``: (n_nodes, n_classes), weights.
@@ -54,9 +55,11 @@ def grow(
         members = rows[start:stop]
         if depth >= max_depth or stop - start < 2 * min_leaf or _pure(members, classes):
             continue
+        draw = (draw * 1103515245 + 12345) % 2147483648  # the generator of the C standard's example
         column, below, above = _best_split(
-            entries, lows, highs, common, members, classes, class_weights, row_weights, value[node], entropy, min_leaf
-        )
+            (draw >> 8) % n_columns, entries, lows, highs, common, members, classes, class_weights, row_weights,
+            value[node], entropy, min_leaf,
+        )  # fmt: skip
         if column < 0:
             continue
         feature[node], left[node] = column, n_nodes
@@ -143,12 +146,14 @@ def _between(low, high):
 
 
 @njit(cache=True, nogil=True)
-def _best_split(entries, lows, highs, common, members, classes, class_weights, row_weights, total, entropy, min_leaf):
+def _best_split(
+    begin, entries, lows, highs, common, members, classes, class_weights, row_weights, total, entropy, min_leaf
+):
     """(column, code below the cut, code above it) of the split of least impurity, or column -1 where there is none.
 
     ``lows``, ``highs``: (n_columns,), the node's stretch of the entries of each column; a column that has one value
-    has it emptied. ``total``: (n_classes,), the weights of the node. Of equally pure splits the first column's, and
-    there the lowest, wins.
+    has it emptied. ``total``: (n_classes,), the weights of the node. Of equally pure splits the first column's from
+    ``begin`` on and round, and there the lowest, wins.
     """
     n_rows = len(members)
     counts, rest, left = np.zeros_like(total), np.zeros_like(total), np.zeros_like(total)
@@ -158,7 +163,8 @@ def _best_split(entries, lows, highs, common, members, classes, class_weights, r
     by_counts = len(total) == 2 and not len(row_weights)
     step = max(8, int(n_rows**0.5 / 3))
     best, found, below, above = np.inf, -1, 0, 0
-    for column in range(len(common)):
+    for turn in range(len(common)):
+        column = (begin + turn) % len(common)
         start, stop = lows[column], highs[column]
         if start == stop:
             continue
