@@ -57,9 +57,9 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
     """A decision tree with the splits of scikit-learn's, several times as fast when many are grown on one table.
 
     Among equally pure splits scikit-learn draws one. Here each node begins with another column, drawn from the share of
-    the first class in the weight: probes differ in it as under other seeds, and a fit repeats itself. It compares numbers as
-    float64, not float32. Numeric columns, dense or sparse, without missing values. Needs ``probcal[trees]``; the first
-    fit on a machine takes some seconds to compile.
+    the first class in the weight: probes differ in it as under other seeds, and a fit repeats itself. It compares
+    numbers as float64, not float32. Numeric columns, dense or sparse, without missing values. Needs ``probcal[trees]``;
+    the first fit on a machine takes some seconds to compile.
 
     The columns are sorted once (Mehta, Agrawal & Rissanen 1996, "SLIQ") and kept sorted from node to node (Shafer,
     Agrawal & Mehta 1996, "SPRINT"). Nothing is binned, so weights and repeated rows give the exact tree.
