@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from probcal.learners.kernel_nb import KernelNaiveBayes
+    from probcal.learners.presorted_tree import PresortedTreeClassifier
     from probcal.learners.weka import WekaClassifier
 
-__all__ = ["KernelNaiveBayes", "WekaClassifier"]
+__all__ = ["KernelNaiveBayes", "PresortedTreeClassifier", "WekaClassifier"]
 
 
 def __getattr__(name: str) -> object:
@@ -17,6 +18,10 @@ def __getattr__(name: str) -> object:
         from probcal.learners.kernel_nb import KernelNaiveBayes
 
         return KernelNaiveBayes
+    if name == "PresortedTreeClassifier":
+        from probcal.learners.presorted_tree import PresortedTreeClassifier
+
+        return PresortedTreeClassifier
     if name == "WekaClassifier":
         from probcal.learners.weka import WekaClassifier
 

@@ -42,6 +42,12 @@ LEARNERS: dict[str, Builtin] = {
         {"criterion": "entropy", "min_samples_leaf": 2},
         label="Tree",
     ),
+    "presorted_tree": Builtin(
+        "probcal.learners.presorted_tree.PresortedTreeClassifier",
+        "the same tree on columns sorted once for all probes and bags (needs probcal[trees])",
+        {"criterion": "entropy", "min_samples_leaf": 2},
+        label="Tree",
+    ),
     "linear_svm": Builtin(
         "sklearn.svm.LinearSVC",
         "linear support vector machine (hinge loss, C = 1)",

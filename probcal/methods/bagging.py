@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from probcal.methods.estimator import ProbabilityMethod
-from probcal.methods.fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen
+from probcal.methods.fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
 from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
 from probcal.methods.probabilities import normalised, two_columns
 
@@ -58,7 +58,8 @@ class BaggedVoteClassifier(ProbabilityMethod):
         X, labels, weights = self._begin(X, y, sample_weight)
         chances = None if weights is None else weights / weights.sum()
         streams = np.random.SeedSequence(drawn_seed(self.random_state)).spawn(self.n_estimators)
-        self.estimators_ = [self._fit_bag(X, labels, chances, np.random.default_rng(stream)) for stream in streams]
+        sample = sampler(self.estimator, X)
+        self.estimators_ = [self._fit_bag(sample, labels, chances, np.random.default_rng(stream)) for stream in streams]
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -76,12 +77,18 @@ class BaggedVoteClassifier(ProbabilityMethod):
         refuse_no_count(self, "n_estimators")
         refuse_no_range(self.clip)
 
-    def _fit_bag(self, X: Any, labels: np.ndarray, chances: np.ndarray | None, random: np.random.Generator) -> Any:
+    def _fit_bag(
+        self,
+        sample: Callable[[np.ndarray], Any],
+        labels: np.ndarray,
+        chances: np.ndarray | None,
+        random: np.random.Generator,
+    ) -> Any:
         if chances is None:
             rows = random.integers(len(labels), size=len(labels))
         else:
             rows = random.choice(len(labels), size=len(labels), p=chances)
-        return fit_on_sample(fresh_copy(self.estimator, random), _safe_indexing(X, rows), labels[rows])
+        return fit_on_sample(fresh_copy(self.estimator, random), sample(rows), labels[rows])
 
     def _says(self, bag: Any, X: Any) -> np.ndarray:
         """(n_rows, n_classes): what one bag says, zeros for classes that it has not seen."""

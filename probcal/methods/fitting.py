@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
@@ -69,6 +72,15 @@ def fit_on_sample(
     if (labels == labels[0]).all():
         return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
     return fit_weighted(estimator, X, labels, weights)
+
+
+def sampler(estimator: BaseEstimator, X: Any) -> Callable[[np.ndarray], Any]:
+    """A function of row numbers to what ``estimator`` is fitted on for the sample of these rows of ``X``.
+
+    An estimator with a method ``sort_columns`` gets what that makes of ``X`` once, cut down by its ``take``.
+    """
+    sort_columns = getattr(estimator, "sort_columns", None)
+    return partial(_safe_indexing, X) if sort_columns is None else sort_columns(X).take
 
 
 def weights_parameter(estimator: BaseEstimator) -> str | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from probcal.methods.costing import MajorityVote
-from probcal.methods.fitting import fit_on_sample, fit_weighted, fresh_copy, takes_weights
+from probcal.methods.fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 from probcal.methods.importance import TotalWeight, class_weights, importance_weights, rejection_sample
 
 Weighting = Literal["auto", "weight", "rejection", "costing"]
@@ -52,10 +53,14 @@ class WeightedTraining:
         """What threshold ``p`` multiplies the weights of the rows of each of ``classes`` by."""
         return class_weights(self.labels == self.classes[1], p, self.total_weight, self.row_weights)
 
+    @cached_property
+    def _sample(self) -> Callable[[np.ndarray], Any]:
+        return sampler(self.estimator, self.X)
+
     def _on_sample(self, weights: np.ndarray, random: np.random.Generator) -> Any:
         classifier = fresh_copy(self.estimator, random)
         rows = rejection_sample(weights, random)
-        return fit_on_sample(classifier, _safe_indexing(self.X, rows), self.labels[rows])
+        return fit_on_sample(classifier, self._sample(rows), self.labels[rows])
 
 
 def random_stream(stream: tuple[int, ...], p: float) -> np.random.Generator:

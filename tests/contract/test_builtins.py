@@ -13,11 +13,12 @@ from probcal.contract.suite import PROMISES
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 
-NEEDS_WEKA = [name for name, builtin in LEARNERS.items() if ".weka." in builtin.path]
+NEEDS = {name: "weka" for name, builtin in LEARNERS.items() if ".weka." in builtin.path} | {"presorted_tree": "numba"}
 
 KEPT_BY_SCIKIT_LEARN_IN_PART = {
     ("tree", "whole_weights_are_repeated_rows"): "min_samples_leaf counts rows, whatever their weight",
     ("tree", "weights_that_make_no_sense_are_refused"): "negative weights are taken, and give estimates below 0",
+    ("presorted_tree", "whole_weights_are_repeated_rows"): "min_samples_leaf counts rows, whatever their weight",
     ("gaussian_nb", "weights_that_make_no_sense_are_refused"): "negative weights are taken, and give NaN",
 }
 
@@ -45,8 +46,8 @@ def checks_of(name):
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
 @pytest.mark.parametrize("name", [*LEARNERS, *METHODS])
 def test_it_keeps_the_contract(name, promise):
-    if name in NEEDS_WEKA and not find_spec("weka"):
-        pytest.skip("needs probcal[weka]")
+    if name in NEEDS and not find_spec(NEEDS[name]):
+        pytest.skip(f"needs {NEEDS[name]}")
     if promise.__name__ == ONLY_FOR_STREAMS and name not in LEARN_FROM_STREAMS:
         assert checks_of(name)[promise].outcome().status == "does not apply"
         return

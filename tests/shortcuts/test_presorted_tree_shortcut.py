@@ -1,0 +1,83 @@
+"""Trees of many class weights on columns sorted once are the trees of the naive loop, node for node."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+
+from probcal.learners import PresortedTreeClassifier
+from probcal.methods.importance import importance_weights
+
+pytest.importorskip("numba", reason="needs probcal[trees]")
+
+PARTS = ("classes_", "feature_", "threshold_", "left_", "value_")
+
+
+def same(one, other):
+    return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in PARTS)
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(
+    st.integers(0, 10**6),
+    st.integers(4, 150),
+    st.integers(1, 60),
+    st.sampled_from(["gini", "entropy"]),
+    st.booleans(),
+    st.integers(1, 5),
+)
+def test_every_tree_is_that_of_the_naive_loop(seed, n, kinds, criterion, weighted, min_leaf):
+    rng = np.random.default_rng(seed)
+    X, labels = rng.integers(0, kinds, (n, 4)) / 3, np.array(["no", "yes"])[rng.integers(0, 2, n)]
+    labels[:2] = "no", "yes"
+    row_weights = rng.integers(0, 4, n) / 3 if weighted else None
+    if weighted:
+        row_weights[:2] = 1
+    thresholds = rng.uniform(0.01, 0.99, 6)
+    tree = PresortedTreeClassifier(criterion, min_samples_leaf=min_leaf)
+    class_weights = np.column_stack([np.ones(6), (1 - thresholds) / thresholds])
+    shortcut = tree.class_weight_shortcut()
+    together = [
+        *shortcut.fit(tree, X, labels, class_weights[:2], row_weights),
+        *shortcut.fit(tree, X, labels, class_weights[2:], row_weights),
+    ]
+    for one, p in zip(together, thresholds, strict=True):
+        weights = importance_weights(labels == "yes", p, row_weights=row_weights)
+        assert same(one, clone(tree).fit(X, labels, sample_weight=weights))
+
+
+def test_margins_are_the_labels_without_error():
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = PresortedTreeClassifier(max_depth=2)
+    shortcut = tree.class_weight_shortcut()
+    trees = shortcut.fit(tree, X, y, np.array([[1.0, 0.2], [1.0, 5.0]]), None)
+    margins, error = shortcut.margins(trees, X)
+    assert error == 0
+    assert np.array_equal(margins > 0, np.column_stack([one.predict(X) == 1 for one in trees]))
+
+
+def test_a_tree_holds_no_training_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 20))
+    tree = PresortedTreeClassifier(max_depth=3)
+    [grown] = tree.class_weight_shortcut().fit(tree, X, (X[:, 0] > 0).astype(int), np.ones((1, 2)), None)
+    assert len(pickle.dumps(grown)) < 2000
+
+
+def test_the_learner_that_was_given_is_left_unfitted():
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = PresortedTreeClassifier(max_depth=1)
+    tree.class_weight_shortcut().fit(tree, X, y, np.ones((1, 2)), None)
+    assert vars(tree) == vars(PresortedTreeClassifier(max_depth=1))
+
+
+@pytest.mark.parametrize("weights", [[0.0, 1.0], [1.0, 0.0]])
+def test_a_class_may_weigh_nothing(weights):
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = PresortedTreeClassifier()
+    [grown] = tree.class_weight_shortcut().fit(tree, X, y, np.array([weights]), None)
+    assert (grown.predict(X) == np.argmax(weights)).all()
