@@ -1,10 +1,11 @@
 """Seconds against rows and against probes: python benchmarks/growth.py [--learner L] [--rows N] [--probes K] [-o FILE]
 
-The everyday loop, with scikit-learn's defaults, and ProbingClassifier on Gaussians of 50 columns: 100 probes on 10^4 to 10^6
-rows, and 10 to 400 probes on 30,000 rows. Of long loops only so many thresholds, evenly chosen, are fitted that it ends
-in a few minutes, and the seconds multiplied (column "fitted"). A line is written as soon as it is known; what the file
-has already is not run again. CPU seconds in a fresh process with one BLAS thread. growth_model.py makes of it a model of
-cost and a figure. All of it takes an hour, most of it for trees.
+The everyday loop, with scikit-learn's defaults, and ProbingClassifier on Gaussians of 50 columns: 100 probes on 10^4
+to 10^6 rows, 10 to 400 probes on 30,000 rows, and both small or large together. Of long loops only so many
+thresholds, evenly chosen, are fitted that it ends in a few minutes, and the seconds multiplied (column "fitted"). A
+line is written as soon as it is known; what the file has already is not run again. CPU seconds in a fresh process
+with one BLAS thread. growth_model.py makes of it a model of cost and a figure. All of it takes an hour, most of it
+for trees.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from probing_data import gaussians
 ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 PROBES = (10, 25, 50, 200, 400)
 AT_ROWS, AT_PROBES = 30_000, 100
+CORNERS = ((10_000, 10), (100_000, 10))
+"""(rows, probes): without these, time of rows and time of rows for every probe could not be told apart."""
 ROWS_FITTED = {"gaussian_nb": 10**8, "logistic": 3 * 10**7, "linear_svm": 10**7, "tree": 2 * 10**6}
 """Rows times fits of a loop before it is cut short."""
 MEASUREMENTS = speed.RESULTS / "growth.csv"
@@ -48,10 +51,12 @@ def main() -> None:
     parser.add_argument("--learner", action="append", choices=ROWS_FITTED, help="all unless given; may be repeated")
     parser.add_argument("--rows", type=int, nargs="+", default=ROWS, help=f"with {AT_PROBES} probes")
     parser.add_argument("--probes", type=int, nargs="*", default=PROBES, help=f"on {AT_ROWS:,} rows")
+    parser.add_argument("--corners", action=argparse.BooleanOptionalAction, default=True, help=f"{CORNERS} as well")
     parser.add_argument("-o", "--out", type=Path, default=MEASUREMENTS, metavar="FILE", help="(%(default)s)")
     asked = parser.parse_args()
     done = {(one.learner, one.rows, one.probes) for one in read(asked.out)} if asked.out.exists() else set()
     settings = [(rows, AT_PROBES) for rows in asked.rows] + [(AT_ROWS, probes) for probes in asked.probes]
+    settings += CORNERS if asked.corners else ()
     for rows, probes in settings:
         wanted = [one for one in asked.learner or ROWS_FITTED if (one, rows, probes) not in done]
         if not wanted:
@@ -88,7 +93,10 @@ def told(cost: speed.Cost, times: float) -> tuple[float, float, float]:
 def read(path: Path) -> list[Measurement]:
     kinds = (str, str, int, int, int, float, float, float)
     with path.open(newline="", encoding="utf-8") as file:
-        return [Measurement(*(kind(one) for kind, one in zip(kinds, row.values()))) for row in csv.DictReader(file)]
+        return [
+            Measurement(*(kind(one) for kind, one in zip(kinds, row.values(), strict=True)))
+            for row in csv.DictReader(file)
+        ]
 
 
 def write(path: Path, found: list[Measurement]) -> None:

@@ -1,11 +1,12 @@
 """A hundred fits against Probing, and whether one vote differs: python benchmarks/probing.py [--data D] [--learner L]
 
-For each learner the loop that everyone writes (clone, weight the positive rows (1-p)/p, fit, predict) at the thresholds
-that ProbingClassifier chose, with scikit-learn's defaults and with the settings that the shortcut stands for, against
-ProbingClassifier itself: fit and votes on the training rows. Every run is a fresh process with one BLAS thread that finds
-its rows in a file; CPU seconds, wall seconds and peak memory are medians. Labels, one for each row and threshold, are
-held against those of the loop with the shortcut's settings. Where the loop would take a quarter of an hour or more, every
-10th or 50th threshold is timed and its seconds multiplied; the table says so. Exit code 1 where a label differs.
+For each learner the loop that everyone writes (clone, weight the positive rows (1-p)/p, fit, predict) at the
+thresholds that ProbingClassifier chose, with scikit-learn's defaults and with the settings that the shortcut stands
+for, against ProbingClassifier itself: fit and votes on the training rows. Every run is a fresh process with one BLAS
+thread that finds its rows in a file; CPU seconds, wall seconds and peak memory are medians. Labels, one for each row
+and threshold, are held against those of the loop with the shortcut's settings. Where the loop would take a quarter of
+an hour or more, every 10th or 50th threshold is timed and its seconds multiplied; the table says so. Exit code 1
+where a label differs.
 
     python benchmarks/probing.py --learner gaussian_nb --rows 2000 --probes 10 --runs 1 -o -
 """
@@ -102,7 +103,16 @@ def lines(data: str, learner: str, found: dict[str, tuple[speed.Cost, float]], e
         said = SAID[way] if way == "probing" or every == 1 else f"{SAID[way]}; every {every}th threshold, scaled"
         ratio = "" if way == "probing" else speed.times(cost.cpu, ours.cpu)
         differ = f"{share:.3%}" if share else "0"
-        row = [data, learner, said, speed.seconds(cost.cpu), speed.seconds(cost.wall), ratio, f"{cost.peak:.0f}", differ]
+        row = [
+            data,
+            learner,
+            said,
+            speed.seconds(cost.cpu),
+            speed.seconds(cost.wall),
+            ratio,
+            f"{cost.peak:.0f}",
+            differ,
+        ]
         made.append(row)
     return made
 

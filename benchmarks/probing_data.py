@@ -14,7 +14,7 @@ COLUMNS = 50
 
 
 def adult(rows: int | None = None) -> tuple[pd.DataFrame, np.ndarray]:
-    """Adult's 32,561 training rows, or the first ``rows``, with labels 0 and 1. ProbcalError where it is not at hand."""
+    """Adult's 32,561 training rows, or the first ``rows``; labels 0 and 1. ProbcalError where it is not at hand."""
     card = read_card(find_card("adult"))
     obtain(card, data_folder())
     dataset, n = load(card), min(rows or card.split.train, card.split.train)

@@ -1,8 +1,8 @@
-"""One way of Probing in a process of its own: python benchmarks/probing_once.py DATA LEARNER WAY LABELS [--probes N] ...
+"""One way of Probing in a process of its own: python benchmarks/probing_once.py DATA LEARNER WAY LABELS [OPTION ...]
 
-DATA: joblib's file of (X, y, thresholds or None). WAY: "probing" is ProbingClassifier with its shortcuts, "slow" without,
-"default" and "tight" are plain loops of the learner as it comes and as the shortcut stands for it. Fit and votes on the
-training rows are timed; the thresholds and the label that each gave to each row go to LABELS.
+DATA: joblib's file of (X, y, thresholds or None). WAY: "probing" is ProbingClassifier with its shortcuts, "slow"
+without, "default" and "tight" are plain loops of the learner as it comes and as the shortcut stands for it. Fit and
+votes on the training rows are timed; the thresholds and the label that each gave to each row go to LABELS.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Weka as a script drives it, one command a fit, against our bridge: python benchmarks/weka_command_line.py [-o FILE]
 
-The naive way of one weighted fit: write the rows to an ARFF file, their weights behind them, start Weka's command line with
-J48 on it, and read the labels that it prints for the test rows. Ours: WekaClassifier in a process whose Java runs. CPU
-seconds, Java's included, medians; a probe of Probing is one such fit. The labels have to be the same. Takes two minutes.
+The naive way of one weighted fit: write the rows to an ARFF file, their weights behind them, start Weka's command
+line with J48 on it, and read the labels that it prints for the test rows. Ours: WekaClassifier in a process whose
+Java runs. CPU seconds, Java's included, medians; a probe of Probing is one such fit. The labels have to be the same.
+Takes two minutes.
 
     python benchmarks/weka_command_line.py --rows 300 --runs 1 -o -
 """
@@ -92,7 +93,10 @@ def arff(X: pd.DataFrame, y: np.ndarray, weights: np.ndarray) -> str:
             head.append(f"@attribute '{name}' numeric")
             columns.append(column.astype(object).where(column.notna(), "?"))
     head.append(f"@attribute class {{{','.join(NAMES)}}}")
-    columns += [pd.Series(np.array(NAMES)[y], X.index), pd.Series([f"{{{one!r}}}" for one in weights.tolist()], X.index)]
+    columns += [
+        pd.Series(np.array(NAMES)[y], X.index),
+        pd.Series([f"{{{one!r}}}" for one in weights.tolist()], X.index),
+    ]
     text = io.StringIO()
     pd.concat(columns, axis=1).to_csv(text, header=False, index=False, quoting=csv.QUOTE_NONE, escapechar="\\")
     return "\n".join([*head, "@data", text.getvalue()])
