@@ -38,7 +38,7 @@ def main() -> None:
     rows = [row(model, group) for model, group in zip(models, groups, strict=True)]
     about = (
         "CPU seconds = c0 + c1 n + c2 k + c3 n k, of n rows, 50 columns and k probes (trees: n log2 n for n), fitted"
-        f" to runs of at most {MOST_ROWS:,} rows and {MOST_PROBES} probes. Errors: the largest, of what is said less measured."
+        f" to runs of at most {MOST_ROWS:,} rows and {MOST_PROBES} probes. Errors: the largest one."
     )
     headers = ["learner", "", *(f"s per {term}" for term in TERMS), "fitted, worst", "predicted, worst", "of", ""]
     speed.report(asked.out, "growth_report.py", about, headers, rows)
