@@ -21,7 +21,7 @@ regression: $(VENV)/.installed-test
 	$(RUN) run configs/regression.yaml -j 2 --data-dir "$(DATA)"
 	$(RUN) check results/regression
 
-# Half an hour on an idle machine; every script runs, whatever another one found. Adult needs PROBCAL_DATA_DIR or OpenML.
+# The most of an hour on an idle machine; every script runs, whatever another one found. Adult needs PROBCAL_DATA_DIR or OpenML.
 BENCH := harness runs metrics_speed weka_bridge weka_command_line probing memory peers protection
 bench: $(VENV)/.installed-test
 	@failed=0; for script in $(BENCH); do \

@@ -5,8 +5,8 @@ thresholds that ProbingClassifier chose, with scikit-learn's defaults and with t
 for, against ProbingClassifier itself: fit and votes on the training rows. Every run is a fresh process with one BLAS
 thread that finds its rows in a file; CPU seconds, wall seconds and peak memory are medians. Labels, one for each row
 and threshold, are held against those of the loop with the shortcut's settings. Where the loop would take a quarter of
-an hour or more, every 10th or 50th threshold is timed and its seconds multiplied; the table says so. Exit code 1
-where a label differs.
+an hour or more, every 10th or 50th threshold is timed, once, and its seconds multiplied; the table says so. Exit code
+1 where a label differs.
 
     python benchmarks/probing.py --learner gaussian_nb --rows 2000 --probes 10 --runs 1 -o -
 """
@@ -54,7 +54,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             for learner in asked.learner or TIMED:
                 every = EVERY.get((data, learner), 1) if asked.rows is None else 1
-                found = measured(Path(folder), X, y, learner, asked.probes, every, asked.runs)
+                found = measured(Path(folder), X, y, learner, asked.probes, every, asked.runs if every == 1 else 1)
                 wrong |= found["probing"][1] > 0
                 rows += lines(f"{data}, {len(y):,} x {X.shape[1]}", learner, found, every)
         del X, y
@@ -100,7 +100,7 @@ def scaled(cost: speed.Cost, fitted: int, wanted: int) -> speed.Cost:
 def lines(data: str, learner: str, found: dict[str, tuple[speed.Cost, float]], every: int) -> list[list[str]]:
     ours, made = found["probing"][0], []
     for way, (cost, share) in found.items():
-        said = SAID[way] if way == "probing" or every == 1 else f"{SAID[way]}; every {every}th threshold, scaled"
+        said = SAID[way] if way == "probing" or every == 1 else f"{SAID[way]}; every {every}th threshold, once, scaled"
         ratio = "" if way == "probing" else speed.times(cost.cpu, ours.cpu)
         differ = f"{share:.3%}" if share else "0"
         row = [
