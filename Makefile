@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m probcal
 
-.PHONY: quickstart test regression bench clean
+.PHONY: quickstart test regression bench growth clean
 
 quickstart: $(VENV)/.installed
 	$(RUN) run configs/quickstart.yaml -j 2
@@ -21,11 +21,17 @@ regression: $(VENV)/.installed-test
 	$(RUN) run configs/regression.yaml -j 2 --data-dir "$(DATA)"
 	$(RUN) check results/regression
 
+# The most of an hour on an idle machine; every script runs, whatever another one found. Adult needs PROBCAL_DATA_DIR or OpenML.
+BENCH := harness runs metrics_speed weka_bridge weka_command_line probing memory peers protection
 bench: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/harness.py
-	$(BIN)/python benchmarks/weka_bridge.py
-	$(BIN)/python benchmarks/peers.py
-	$(BIN)/python benchmarks/protection.py
+	@failed=0; for script in $(BENCH); do \
+	  echo "$$script"; $(BIN)/python benchmarks/$$script.py || failed=1; \
+	done; $(BIN)/python benchmarks/performance_page.py; exit $$failed
+
+# An hour and more: time against rows and probes, and the model of it in docs/scaling.md
+growth: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/growth.py
+	$(BIN)/python benchmarks/growth_report.py; code=$$?; $(BIN)/python benchmarks/performance_page.py; exit $$code
 
 clean:
 	rm -rf $(VENV) results/quickstart results/regression/predictions.bin

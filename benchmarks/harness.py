@@ -1,8 +1,8 @@
-"""What the harness costs, in three figures: python benchmarks/harness.py
+"""What the harness costs, in three figures: python benchmarks/harness.py [-o FILE]
 
 Every figure is CPU seconds, user and system, of a command and of every process it started, as the
 system accounts for them: on a shared machine wall time says more about the neighbours. They only ever
-add to it, so the least of several runs is the figure. Linux only.
+add to it, so the least of several runs is the figure. Exit code 1 where a target is missed. Linux only.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import speed
 from sklearn.dummy import DummyClassifier
-from tabulate import tabulate
 
 from probcal.data.card import find_card, read_card
 from probcal.data.encode import NumericEncoder
@@ -34,12 +34,13 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def main() -> None:
+    out = speed.parser(__doc__, "harness").parse_args().out
     # workers outlive the command by moments and would be counted nowhere; now they become our children
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         sys.exit("this system cannot count the time of a command's workers")
     with tempfile.TemporaryDirectory() as folder:
         rows = [help_seconds(), cell_seconds(Path(folder)), recognise_seconds(Path(folder))]
-    print(tabulate(rows, headers=["figure", "measured", "target", "", "how"], tablefmt="github", maxcolwidths=60))
+    speed.report(out, "harness.py", "CPU seconds.", ["figure", "measured", "target", "", "how"], rows)
     sys.exit(1 if any(row[3] != "holds" for row in rows) else 0)
 
 

@@ -1,0 +1,124 @@
+"""Seconds against rows and against probes: python benchmarks/growth.py [--learner L] [--rows N] [--probes K] [-o FILE]
+
+The everyday loop, with scikit-learn's defaults, and ProbingClassifier on Gaussians of 50 columns: 100 probes on 10^4
+to 10^6 rows, 10 to 400 probes on 30,000 rows, and both small or large together. Of long loops only so many
+thresholds, evenly chosen, are fitted that it ends in a few minutes, and the seconds multiplied (column "fitted"). A
+line is written as soon as it is known; what the file has already is not run again. CPU seconds in a fresh process
+with one BLAS thread, the least of five runs where they are short. growth_report.py makes of it a model and a figure.
+All of it takes an hour, most of it for trees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import speed
+from probing_data import gaussians
+
+ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+PROBES = (10, 25, 50, 200, 400)
+AT_ROWS, AT_PROBES = 30_000, 100
+CORNERS = ((10_000, 10), (100_000, 10))
+"""(rows, probes): without these, time of rows and time of rows for every probe could not be told apart."""
+ROWS_FITTED = {"gaussian_nb": 3 * 10**7, "logistic": 3 * 10**7, "linear_svm": 10**7, "tree": 2 * 10**6}
+"""Rows times fits of a loop before it is cut short."""
+RUNS, ENOUGH = 5, 5.0
+"""A setting is timed so often, or until so many seconds were spent on it."""
+MEASUREMENTS = speed.RESULTS / "growth.csv"
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """``way``: "loop" or "probing". ``cpu`` and ``wall``: seconds of all ``probes``; ``peak``: MB."""
+
+    learner: str
+    way: str
+    rows: int
+    probes: int
+    fitted: int
+    cpu: float
+    wall: float
+    peak: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Seconds against rows and against probes.")
+    parser.add_argument("--learner", action="append", choices=ROWS_FITTED, help="all unless given; may be repeated")
+    parser.add_argument("--rows", type=int, nargs="+", default=ROWS, help=f"with {AT_PROBES} probes")
+    parser.add_argument("--probes", type=int, nargs="*", default=PROBES, help=f"on {AT_ROWS:,} rows")
+    parser.add_argument("--corners", action=argparse.BooleanOptionalAction, default=True, help=f"{CORNERS} as well")
+    parser.add_argument("-o", "--out", type=Path, default=MEASUREMENTS, metavar="FILE", help="(%(default)s)")
+    asked = parser.parse_args()
+    done = {(one.learner, one.rows, one.probes) for one in read(asked.out)} if asked.out.exists() else set()
+    settings = [(rows, AT_PROBES) for rows in asked.rows] + [(AT_ROWS, probes) for probes in asked.probes]
+    settings += CORNERS if asked.corners else ()
+    for rows, probes in settings:
+        wanted = [one for one in asked.learner or ROWS_FITTED if (one, rows, probes) not in done]
+        if not wanted:
+            continue
+        X, y = gaussians(rows)
+        for learner in wanted:
+            both = list(measured(X, y, learner, probes))
+            write(asked.out, both)
+            print(*both, sep="\n", flush=True)
+        del X, y
+
+
+def measured(X: np.ndarray, y: np.ndarray, learner: str, probes: int) -> Iterator[Measurement]:
+    with tempfile.TemporaryDirectory() as name:
+        data, out, rows = Path(name) / "data.joblib", Path(name) / "thresholds.joblib", len(y)
+        words = [data, learner, "probing", out, "--probes", probes, "--no-labels"]
+        joblib.dump((X, y, None), data)
+        cost = least(words)
+        thresholds, _ = joblib.load(out)
+        yield Measurement(learner, "probing", rows, probes, probes, *told(cost, 1))
+        fitted = min(probes, max(1, ROWS_FITTED[learner] // rows))
+        some = thresholds[np.linspace(0, len(thresholds) - 1, fitted + 2).round().astype(int)[1:-1]]
+        chosen = thresholds if fitted >= len(thresholds) else some
+        joblib.dump((X, y, chosen), data)
+        words[2] = "default"
+        cost = least(words)
+        yield Measurement(learner, "loop", rows, probes, len(chosen), *told(cost, probes / len(chosen)))
+
+
+def least(words: list[Any]) -> speed.Cost:
+    """Of several runs where one is short: what else the machine does only ever adds to it."""
+    found: list[speed.Cost] = []
+    while len(found) < RUNS and sum(one.cpu for one in found) < ENOUGH:
+        found.append(speed.alone("probing_once.py", *words)[0])
+    return min(found, key=lambda one: one.cpu)
+
+
+def told(cost: speed.Cost, times: float) -> tuple[float, float, float]:
+    return round(cost.cpu * times, 4), round(cost.wall * times, 4), round(cost.peak, 1)
+
+
+def read(path: Path) -> list[Measurement]:
+    kinds = (str, str, int, int, int, float, float, float)
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            Measurement(*(kind(one) for kind, one in zip(kinds, row.values(), strict=True)))
+            for row in csv.DictReader(file)
+        ]
+
+
+def write(path: Path, found: list[Measurement]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        out = csv.DictWriter(file, [field.name for field in fields(Measurement)], lineterminator="\n")
+        if new:
+            out.writeheader()
+        out.writerows(map(asdict, found))
+
+
+if __name__ == "__main__":
+    main()

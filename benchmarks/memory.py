@@ -1,0 +1,47 @@
+"""The most memory that Probing of a million rows takes: python benchmarks/memory.py [-o FILE]
+
+Fit and votes of 100 probes on 1,000,000 x 50 Gaussians, float64 (400 MB), each learner in a fresh process: its peak,
+which holds Python, the rows and everything else. Exit code 1 where it is 3 GB or more.
+
+    python benchmarks/memory.py --rows 2000 --probes 10 -o -
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import joblib
+import speed
+from probing_data import gaussians
+
+LIMIT = 3 * 1024
+LEARNED = ("gaussian_nb", "logistic")
+
+
+def main() -> None:
+    parser = speed.parser(__doc__, "memory")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="(%(default)s)")
+    parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        data = Path(name) / "data.joblib"
+        joblib.dump((*gaussians(asked.rows), None), data)
+        words = ["probing", Path(name) / "thresholds.joblib", "--probes", asked.probes, "--no-labels"]
+        costs = {one: speed.alone("probing_once.py", data, one, *words)[0] for one in LEARNED}
+    rows = [
+        [name, f"{cost.peak:,.0f} MB", f"< {LIMIT:,} MB", "holds" if cost.peak < LIMIT else "MISSED", *spent(cost)]
+        for name, cost in costs.items()
+    ]
+    about = f"Fit and votes of {asked.probes} probes on {asked.rows:,} x 50 float64."
+    speed.report(asked.out, "memory.py", about, ["learner", "peak", "target", "", "CPU", "wall"], rows)
+    sys.exit(1 if any(row[3] != "holds" for row in rows) else 0)
+
+
+def spent(cost: speed.Cost) -> list[str]:
+    return [speed.seconds(cost.cpu), speed.seconds(cost.wall)]
+
+
+if __name__ == "__main__":
+    main()

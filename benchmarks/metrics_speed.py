@@ -1,0 +1,145 @@
+"""How fast the metrics are at one million rows, against other packages: python benchmarks/metrics_speed.py [-o FILE]
+
+Every figure is CPU seconds, the median of several runs in turn, with the checks of input that each package does; the
+values are held against each other. One that is not installed is left out by name (pip install mapie netcal mcgrad).
+Exit code 1 where a value is not the same. Takes a minute.
+
+    python benchmarks/metrics_speed.py --rows 100000 -o -
+"""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import speed
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+from threadpoolctl import threadpool_limits
+
+from probcal.metrics import (
+    all_metrics,
+    brier_score,
+    cross_entropy,
+    empirical_calibration_error,
+    expected_calibration_error,
+    roc_auc,
+)
+
+BINS = 15
+SAME = 1e-9
+JITTERED = 1e-6
+"""MAPIE moves every estimate by up to 1e-8 of itself, to have no ties."""
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """A metric of ``package``: ``of(y, p)`` with ``module``; ``bound``: how far it may be from ours."""
+
+    package: str
+    module: str
+    said: str
+    ours: str
+    of: Callable[[Any, np.ndarray, np.ndarray], float]
+    bound: float = SAME
+
+
+OURS: dict[str, Callable[[np.ndarray, np.ndarray], Any]] = {
+    "c_emp": empirical_calibration_error,
+    "ECE, 15 bins": lambda y, p: expected_calibration_error(y, p, n_bins=BINS),
+    "log loss": lambda y, p: cross_entropy(y, p, base=np.e),
+    "Brier score": brier_score,
+    "AUC": roc_auc,
+    "all seven": all_metrics,
+}
+THEIRS = [
+    Theirs("scikit-learn", "sklearn", "log_loss", "log loss", lambda _, y, p: log_loss(y, p)),
+    Theirs("scikit-learn", "sklearn", "brier_score_loss", "Brier score", lambda _, y, p: brier_score_loss(y, p)),
+    Theirs("scikit-learn", "sklearn", "roc_auc_score", "AUC", lambda _, y, p: roc_auc_score(y, p)),
+    Theirs(
+        "mapie",
+        "mapie.metrics.calibration",
+        "kuiper_statistic",
+        "c_emp",
+        lambda module, y, p: module.kuiper_statistic(y, p) * module.length_scale(p),
+        JITTERED,
+    ),
+    Theirs("mcgrad", "mcgrad.metrics", "ecce", "c_emp", lambda module, y, p: module.ecce(y, p)),
+    Theirs("netcal", "netcal.metrics", "ECE", "ECE, 15 bins", lambda module, y, p: module.ECE(BINS).measure(p, y)),
+]
+
+
+def main() -> None:
+    parser = speed.parser(__doc__, "metrics")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="(%(default)s)")
+    parser.add_argument("--runs", type=int, default=7, help="(%(default)s)")
+    asked = parser.parse_args()
+    y, p = estimates(asked.rows)
+    modules = {one.package: found(one.module) for one in THEIRS}
+    there = [one for one in THEIRS if modules[one.package] is not None]
+    calls = {name: (lambda of=of: of(y, p)) for name, of in OURS.items()}
+    calls |= {one.said: (lambda one=one: one.of(modules[one.package], y, p)) for one in there}
+    with threadpool_limits(1):
+        taken, values = medians(calls, asked.runs)
+    rows, right = table(there, taken, values)
+    missing = [[name, "", "", "", "", f"not installed: pip install {name}"] for name, one in modules.items() if not one]
+    about = f"{asked.rows:,} estimates, no two equal, CPU seconds, medians of {asked.runs} runs in turn."
+    headers = ["theirs", "", "ours", "", "theirs / ours", "values"]
+    packages = [name for name, one in modules.items() if one and name not in speed.PACKAGES]
+    speed.report(asked.out, "metrics_speed.py", about, headers, [*rows, *missing], *packages)
+    sys.exit(0 if right else 1)
+
+
+def estimates(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(y, p): estimates somewhat too sure, between .01 and .99."""
+    rng = np.random.default_rng(2005)
+    p = rng.uniform(0.01, 0.99, n)
+    return (rng.random(n) < 0.1 + 0.8 * p).astype(int), p
+
+
+def found(module: str) -> Any:
+    """None where it is not installed, or cannot be imported."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None
+
+
+def medians(calls: dict[str, Callable[[], Any]], runs: int) -> tuple[dict[str, float], dict[str, Any]]:
+    """Seconds and values; the first run of all is not counted."""
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    values = {name: call() for name, call in calls.items()}
+    for _ in range(runs):
+        for name, call in calls.items():
+            start = time.process_time()
+            call()
+            taken[name].append(time.process_time() - start)
+    return {name: statistics.median(some) for name, some in taken.items()}, values
+
+
+def table(there: list[Theirs], taken: dict[str, float], values: dict[str, Any]) -> tuple[list[list[str]], bool]:
+    rows, right = [], True
+    for one in there:
+        apart = abs(values[one.said] - values[one.ours])
+        right &= apart <= one.bound
+        said = f"{one.package} {one.said}"
+        rows.append([*pair(said, taken[one.said], one.ours, taken[one.ours]), f"{apart:.1e} apart"])
+    alike = [one.said for one in there if one.package == "scikit-learn"]
+    three = sum(taken[name] for name in alike)
+    rows.append([*pair("scikit-learn, these three", three, "all_metrics, all seven", taken["all seven"]), ""])
+    every = sum(taken[one.said] for one in there)
+    rows.append([*pair("all of the above", every, "all_metrics, all seven", taken["all seven"]), ""])
+    return rows, right
+
+
+def pair(theirs: str, slow: float, ours: str, fast: float) -> list[str]:
+    return [theirs, speed.seconds(slow), ours, speed.seconds(fast), speed.times(slow, fast)]
+
+
+if __name__ == "__main__":
+    main()

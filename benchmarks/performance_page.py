@@ -1,0 +1,28 @@
+"""Puts the tables of results/speed into docs/performance.md and docs/scaling.md: python benchmarks/performance_page.py
+
+A block from "<!-- FILE -->" to "<!-- end -->" of a page holds what the file says. To be run after any of the scripts
+that write such a file.
+"""
+
+from __future__ import annotations
+
+import re
+
+from speed import ROOT
+
+PAGES = ("docs/performance.md", "docs/scaling.md")
+BLOCK = re.compile(r"<!-- (results/\S+\.md) -->\n(.*?)<!-- end -->", re.S)
+
+
+def main() -> None:
+    for name in PAGES:
+        page = ROOT / name
+        page.write_text(BLOCK.sub(quoted, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def quoted(block: re.Match[str]) -> str:
+    return f"<!-- {block[1]} -->\n{(ROOT / block[1]).read_text(encoding='utf-8')}<!-- end -->"
+
+
+if __name__ == "__main__":
+    main()

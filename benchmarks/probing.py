@@ -1,0 +1,126 @@
+"""A hundred fits against Probing, and whether one vote differs: python benchmarks/probing.py [--data D] [--learner L]
+
+For each learner the loop that everyone writes (clone, weight the positive rows (1-p)/p, fit, predict) at the
+thresholds that ProbingClassifier chose, with scikit-learn's defaults and with the settings that the shortcut stands
+for, against ProbingClassifier itself: fit and votes on the training rows. Every run is a fresh process with one BLAS
+thread that finds its rows in a file; CPU seconds, wall seconds and peak memory are medians. Labels, one for each row
+and threshold, are held against those of the loop with the shortcut's settings. Where the loop would take a quarter of
+an hour or more, every 10th or 50th threshold is timed, once, and its seconds multiplied; the table says so. Exit code
+1 where a label differs.
+
+    python benchmarks/probing.py --learner gaussian_nb --rows 2000 --probes 10 --runs 1 -o -
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import speed
+from probing_data import SEED, adult, adult_encoded, gaussians
+from probing_learners import LEARNERS
+
+from probcal.errors import ProbcalError
+
+DATA: dict[str, Callable[[int | None], tuple[Any, np.ndarray]]] = {
+    "adult": adult_encoded,
+    "adult-mixed": adult,
+    "gaussians": lambda rows: gaussians(rows or 200_000),
+}
+OF_NUMBERS = ("gaussian_nb", "logistic", "linear_svm", "tree")
+TIMED = {"adult": OF_NUMBERS, "adult-mixed": ("kernel_nb",), "gaussians": OF_NUMBERS}
+EVERY = {("adult", "tree"): 10, ("gaussians", "linear_svm"): 10, ("gaussians", "tree"): 50}
+SAID = {"default": "loop, scikit-learn's defaults", "tight": "loop, as tight", "probing": "ProbingClassifier"}
+
+
+def main() -> None:
+    parser = speed.parser(__doc__, "probing")
+    parser.add_argument("--data", action="append", choices=DATA, help="all unless given")
+    parser.add_argument("--learner", action="append", choices=(*OF_NUMBERS, "kernel_nb"), help="all unless given")
+    parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
+    parser.add_argument("--rows", type=int, help="the first of each data set (all)")
+    parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")
+    asked = parser.parse_args()
+    rows, wrong = [], False
+    for data in asked.data or DATA:
+        timed = [one for one in TIMED[data] if one in (asked.learner or TIMED[data])]
+        if not timed:
+            continue
+        try:
+            X, y = DATA[data](asked.rows)
+        except ProbcalError as error:
+            print(f"{data} is left out: {error}", file=sys.stderr)
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            for learner in timed:
+                every = EVERY.get((data, learner), 1) if asked.rows is None else 1
+                found = measured(Path(folder), X, y, learner, asked.probes, every, asked.runs if every == 1 else 1)
+                wrong |= found["probing"][1] > 0
+                rows += lines(f"{data}, {len(y):,} x {X.shape[1]}", learner, found, every)
+        del X, y
+    about = (
+        f"Fit and votes on the training rows, {asked.probes} thresholds, medians of {asked.runs} runs, each a fresh"
+        f" process; the Gaussians are drawn from seed {SEED}. Ratio: CPU seconds over ProbingClassifier's."
+    )
+    headers = ["data", "learner", "", "CPU", "wall", "ratio", "peak, MB", "labels that differ"]
+    speed.report(asked.out, "probing.py", about, headers, rows)
+    sys.exit(1 if wrong else 0)
+
+
+def measured(
+    folder: Path, X: Any, y: np.ndarray, learner: str, probes: int, every: int, runs: int
+) -> dict[str, tuple[speed.Cost, float]]:
+    """Way -> (the cost, seconds of all thresholds; the share of labels that differ from the tight loop's)."""
+    data, out = folder / "data.joblib", folder / "labels.joblib"
+    costs, labels, thresholds = {}, {}, None
+    for way in ("probing", *ways(learner)):
+        joblib.dump((X, y, thresholds), data)
+        found = [speed.alone("probing_once.py", data, learner, way, out, "--probes", probes)[0] for _ in range(runs)]
+        at, packed = joblib.load(out)
+        labels[way] = np.unpackbits(packed, axis=0, count=len(y))
+        if way == "probing":
+            n_thresholds, some = len(at), slice(every // 2, None, every)
+            thresholds, labels[way], costs[way] = at[some], labels[way][:, some], speed.median(found)
+        else:
+            costs[way] = scaled(speed.median(found), len(at), n_thresholds)
+    tight = labels[ways(learner)[-1]]
+    return {way: (costs[way], float((labels[way] != tight).mean())) for way in (*ways(learner), "probing")}
+
+
+def ways(learner: str) -> tuple[str, ...]:
+    """The loops: one where the defaults are as tight."""
+    one = LEARNERS[learner]
+    return ("default",) if one.tight is one.as_it_comes else ("default", "tight")
+
+
+def scaled(cost: speed.Cost, fitted: int, wanted: int) -> speed.Cost:
+    return speed.Cost(cost.wall * wanted / fitted, cost.cpu * wanted / fitted, cost.peak)
+
+
+def lines(data: str, learner: str, found: dict[str, tuple[speed.Cost, float]], every: int) -> list[list[str]]:
+    ours, made = found["probing"][0], []
+    for way, (cost, share) in found.items():
+        said = SAID[way] if way == "probing" or every == 1 else f"{SAID[way]}; every {every}th threshold, once, scaled"
+        ratio = "" if way == "probing" else speed.times(cost.cpu, ours.cpu)
+        differ = f"{share:.3%}" if share else "0"
+        row = [
+            data,
+            learner,
+            said,
+            speed.seconds(cost.cpu),
+            speed.seconds(cost.wall),
+            ratio,
+            f"{cost.peak:.0f}",
+            differ,
+        ]
+        made.append(row)
+    return made
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""The rows that Probing is timed on: Adult's, and overlapping Gaussians."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from probcal.data.card import find_card, read_card
+from probcal.data.encode import NumericEncoder
+from probcal.data.load import data_folder, load, obtain
+
+SEED = 8
+COLUMNS = 50
+
+
+def adult(rows: int | None = None) -> tuple[pd.DataFrame, np.ndarray]:
+    """Adult's 32,561 training rows, or the first ``rows``; labels 0 and 1. ProbcalError where it is not at hand."""
+    card = read_card(find_card("adult"))
+    obtain(card, data_folder())
+    dataset, n = load(card), min(rows or card.split.train, card.split.train)
+    return dataset.X.iloc[:n], (dataset.y[:n] == 1).astype(np.int64)
+
+
+def adult_encoded(rows: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The same as numbers in [0, 1], nominal columns as indicators: 104 columns of all rows."""
+    X, y = adult(rows)
+    return NumericEncoder().fit_transform(X), y
+
+
+def gaussians(rows: int = 200_000) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes of other means and variances, a third of the rows positive; the same rows first whatever ``rows``."""
+    rng = np.random.default_rng(SEED)
+    shift = rng.normal(0, 0.25, COLUMNS)  # apart so far that the best classifier errs on a sixth of the rows
+    spread = rng.uniform(0.8, 1.25, COLUMNS)
+    y = (rng.random(rows) < 1 / 3).astype(np.int64)
+    X = rng.standard_normal((rows, COLUMNS))
+    X[y == 1] = X[y == 1] * spread + shift
+    return X, y

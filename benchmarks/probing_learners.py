@@ -1,0 +1,48 @@
+"""The learners that are timed under Probing: as scikit-learn has them, and as a shortcut stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal.components import import_class
+from probcal.learners.kernel_nb import KernelNaiveBayes
+from probcal.learners.registry import LEARNERS as REGISTERED
+
+
+@dataclass(frozen=True)
+class Learner:
+    """``as_it_comes``: with scikit-learn's defaults. ``tight``: so far converged that no label hangs on its solver."""
+
+    as_it_comes: Callable[[], Any]
+    tight: Callable[[], Any]
+
+
+def registered(name: str) -> Any:
+    """The learner that experiments know by this name."""
+    builtin = REGISTERED[name]
+    return import_class(builtin.path)(**builtin.params)
+
+
+def kernel_nb() -> KernelNaiveBayes:
+    """With the densities that class weights leave as they are."""
+    return KernelNaiveBayes(weights="shares")
+
+
+LEARNERS = {
+    "gaussian_nb": Learner(GaussianNB, GaussianNB),
+    "logistic": Learner(LogisticRegression, lambda: LogisticRegression(solver="newton-cholesky", tol=1e-8)),
+    "linear_svm": Learner(LinearSVC, lambda: LinearSVC(dual=False, tol=1e-8, max_iter=100_000)),
+    "tree": Learner(
+        lambda: DecisionTreeClassifier(random_state=0),
+        lambda: DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0),
+    ),
+    "kernel_nb": Learner(kernel_nb, kernel_nb),
+    "j48": Learner(lambda: registered("j48"), lambda: registered("j48")),
+}

@@ -1,0 +1,116 @@
+"""Two processes against one, in wall time: python benchmarks/runs.py [-o FILE]
+
+A run of an experiment with a hundred cells, and ProbingClassifier over trees, scikit-learn's and Weka's J48 (where
+Java is at hand), on the first rows of Adult; everything in fresh processes, so that starting workers and Java is in
+the figure. Only on an idle machine do wall times say something. Exit code 1 where two processes give other votes or
+results than one. Takes some minutes.
+
+    python benchmarks/runs.py --rows 500 --probes 10 --repeats 1 --runs 1 -o -
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import joblib
+import numpy as np
+import speed
+from probing_data import adult, adult_encoded, gaussians
+
+from probcal.errors import ProbcalError
+from probcal.store import Store
+
+CONFIG = """
+name: hundred
+repeats: {repeats}
+datasets: [wisconsin, digits-odd]
+learners: {{tree: }}
+methods: {{probing: {{params: {{n_probes: {probes}}}}}}}
+"""
+CELLS = 2  # a repetition
+
+
+def main() -> None:
+    parser = speed.parser(__doc__, "runs")
+    parser.add_argument("--rows", type=int, default=8000, help="of Adult (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=50, help=f"of {CELLS} cells each (%(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
+    parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")
+    parser.add_argument("--learner", action="append", choices=("tree", "j48"), help="both unless given")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lines = [run(folder, asked.repeats, asked.probes, asked.runs)]
+        for learner, X, y in tables(asked.rows, asked.learner or ("tree", "j48")):
+            lines.append(probing(folder, learner, X, y, asked.probes, asked.runs))
+    rows = [[said, speed.seconds(one), speed.seconds(two), speed.times(one, two), is_] for said, one, two, is_ in lines]
+    about = f"Wall seconds, medians of {asked.runs} runs, each in a fresh process."
+    speed.report(asked.out, "runs.py", about, ["", "one process", "two", "ratio", "results"], rows)
+    sys.exit(1 if any(row[4] != "the same" for row in rows) else 0)
+
+
+def tables(rows: int, learners: Sequence[str]) -> Iterator[tuple[str, Any, np.ndarray]]:
+    """Learners with the rows of Adult, or generated ones, as they take them."""
+    for learner in learners:
+        if learner == "j48" and not (find_spec("weka") and find_spec("jpype")):
+            print("j48 is left out: probcal[weka] is not installed", file=sys.stderr)
+            continue
+        try:
+            yield learner, *(adult(rows) if learner == "j48" else adult_encoded(rows))
+        except ProbcalError as error:
+            print(f"generated rows stand in for Adult's: {error}", file=sys.stderr)
+            yield learner, *gaussians(rows)
+
+
+def run(folder: Path, repeats: int, probes: int, runs: int) -> tuple[str, float, float, str]:
+    config = folder / "hundred.yaml"
+    config.write_text(CONFIG.format(repeats=repeats, probes=probes), encoding="utf-8")
+    found = {}
+    for jobs in (1, 2):
+        outs = [folder / f"{jobs}-{number}" for number in range(runs)]
+        found[jobs] = median([command_seconds(config, out, jobs) for out in outs]), results(outs[0])
+    (one, of_one), (two, of_two) = found[1], found[2]
+    said = f"probcal run, {repeats * CELLS} cells of {one / repeats / CELLS:.1f} s, -j 1 against -j 2"
+    return said, one, two, same(of_one == of_two)
+
+
+def command_seconds(config: Path, out: Path, jobs: int) -> float:
+    begin = time.perf_counter()
+    words = ["run", config, "-o", out, "-j", jobs]
+    command = [sys.executable, "-m", "probcal", *map(str, words)]
+    subprocess.run(command, check=True, capture_output=True, env=speed.one_blas_thread())
+    return time.perf_counter() - begin
+
+
+def results(folder: Path) -> dict[str, dict[str, float]]:
+    return {name: one.metrics for name, one in Store(folder).results().items()}
+
+
+def probing(folder: Path, learner: str, X: Any, y: np.ndarray, probes: int, runs: int) -> tuple[str, float, float, str]:
+    data, labels = folder / f"{learner}.joblib", folder / "labels.joblib"
+    joblib.dump((X, y, None), data)
+    found = {}
+    for jobs in (1, 2):
+        words = [data, learner, "probing", labels, "--probes", probes, "--n-jobs", jobs]
+        costs = [speed.alone("probing_once.py", *words)[0] for _ in range(runs)]
+        found[jobs] = speed.median(costs).wall, joblib.load(labels)
+    (one, of_one), (two, of_two) = found[1], found[2]
+    alike = all(np.array_equal(a, b) for a, b in zip(of_one, of_two, strict=True))
+    said = f"ProbingClassifier, {probes} probes of {learner}, {len(y):,} rows, n_jobs=1 against 2"
+    return said, one, two, same(alike)
+
+
+def same(alike: bool) -> str:
+    return "the same" if alike else "OTHERS"
+
+
+if __name__ == "__main__":
+    main()
