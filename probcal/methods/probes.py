@@ -131,7 +131,7 @@ class Shifted:
 
     def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: PriorShift) -> None:
         self._train, self._rows, self._positive, self._shortcut = train, rows, positive, shortcut
-        self._log_odds: tuple[np.ndarray, np.ndarray | float] | None = None
+        self._log_odds: _LogOdds | None = None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
         """Nothing is gained by it."""
@@ -142,11 +142,9 @@ class Shifted:
         (made,) = self._shortcut.fit(train.estimator, train.X, train.labels, weights, train.row_weights)
         if made is not None:
             if self._log_odds is None:
-                self._log_odds = self._shortcut.log_odds(made.base, self._rows)
-            log_odds, error = self._log_odds
-            margins = log_odds + made.shift
-            if (np.abs(margins) > error).all():  # false of a margin that is no number
-                return Probe(made, together=True), margins > 0
+                self._log_odds = _LogOdds(*self._shortcut.log_odds(made.base, self._rows))
+            if self._log_odds.tell(-made.shift):
+                return Probe(made, together=True), self._log_odds.values > -made.shift
         return _by_itself(_Fit(train, DistinctRows(self._rows), self._positive), p)
 
     def __enter__(self) -> Self:
@@ -154,6 +152,19 @@ class Shifted:
 
     def __exit__(self, *_: object) -> None:
         pass
+
+
+class _LogOdds:
+    """``values``: (n_rows,) nats, each off by at most its ``error``."""
+
+    def __init__(self, values: np.ndarray, error: np.ndarray | float) -> None:
+        self.values = values
+        self._lows, self._highs = np.sort(values - error), np.sort(values + error)
+
+    def tell(self, point: float) -> bool:
+        """Whether all lie on one side of ``point`` for sure. Of one that is no number, none do."""
+        from_below = np.searchsorted(self._lows, point, side="right")
+        return bool(from_below == np.searchsorted(self._highs, point) and not np.isnan(self._highs[-1]))
 
 
 class _Fit(NamedTuple):

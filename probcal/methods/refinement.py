@@ -27,8 +27,9 @@ def refined(
     """
     intervals, fitted, chosen = [goal.interval(0.0, 1.0)], [], []
     votes = np.zeros(len(row_weights), dtype=np.min_scalar_type(-n_probes - 1))
+    weights = None if (row_weights == 1).all() else row_weights  # counting is faster than adding
     for step in range(n_probes):
-        counts = np.bincount(votes, weights=row_weights, minlength=len(intervals)).tolist()
+        counts = np.bincount(votes, weights=weights, minlength=len(intervals)).tolist()
         place = _widest(intervals, counts)
         if place is None:
             break

@@ -22,7 +22,7 @@ from probcal.shortcuts.signed_rows import signed_rows
 from probcal.shortcuts.squared_hinge_path import SquaredHingePath
 
 _TIGHT = 1e-8
-_SOLVERS = {("squared_hinge", False): 1000, ("squared_hinge", "auto"): 1000}
+_SOLVERS = {("squared_hinge", False): 100_000, ("squared_hinge", "auto"): 100_000}
 _SOLVERS |= {("hinge", True): 1_000_000, ("hinge", "auto"): 1_000_000}
 """The least ``max_iter`` for a loss and ``dual``: the rounds of the primal and of the dual solver are unlike."""
 _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")

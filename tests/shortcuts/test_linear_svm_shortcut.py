@@ -217,7 +217,7 @@ def test_a_row_on_the_boundary_is_within_the_error():
         {"class_weight": "balanced"},
         {"class_weight": {0: 1, 1: 2}},
         {"verbose": 1},
-        {"max_iter": 100},
+        {"max_iter": 1000},
         {"C": 0.0},
         {"intercept_scaling": 0.0},
     ],
