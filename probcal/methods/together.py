@@ -29,6 +29,8 @@ def votes_together(shortcut: Shortcut, classifiers: list[Any], X: Any) -> np.nda
 
 
 def _margins(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Iterator[tuple[np.ndarray, Any]]:
+    if hasattr(shortcut, "rows"):
+        X = shortcut.rows(classifiers, X)
     n = _num_samples(X)
     step = max(1, _NUMBERS_OF_A_BLOCK // max(len(classifiers), 1))
     if n <= step:

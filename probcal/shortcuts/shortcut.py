@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 _HOMES = {
     "GaussianNB": "probcal.shortcuts.gaussian_nb",
@@ -38,12 +39,20 @@ class Shortcut(Protocol):
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, np.ndarray | float]:
         """((n_rows, k) margins, how far off they may be): above 0 where a classifier says the second class.
 
-        Where the margin of a training row may be off by more than itself, the learner itself is fitted instead.
+        Where the margin of a training row may be off by more than itself, the learner itself is fitted instead. X
+        comes in blocks of rows. An optional method ``rows(classifiers, X)`` gives what blocks are made of, X otherwise.
         """
         ...
 
 
 def shortcut_of(estimator: Any) -> Shortcut | None:
+    """The shortcut of ``estimator``, or of the last step where it is a Pipeline; None where it has none."""
+    if type(estimator) is Pipeline:
+        return import_module("probcal.shortcuts.pipeline").shortcut_of(estimator)
+    return shortcut_of_learner(estimator)
+
+
+def shortcut_of_learner(estimator: Any) -> Shortcut | None:
     """The shortcut that ``estimator`` declares, or the one for its class and parameters where it is scikit-learn's."""
     if hasattr(estimator, "class_weight_shortcut"):
         declared: Callable[[], Shortcut] | None = estimator.class_weight_shortcut

@@ -1,0 +1,73 @@
+"""Probes fitted ahead in other processes are those that are fitted one after the other."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal import ProbingClassifier
+
+X, Y = make_classification(300, 5, flip_y=0.3, random_state=0)
+
+
+class Notes(ClassifierMixin, BaseEstimator):
+    """A tree that writes a line for each of its fits, in whatever process."""
+
+    def __init__(self, path=None):
+        self.path = path
+
+    def fit(self, X, y, sample_weight=None):
+        with open(self.path, "a") as file:
+            file.write(f"{os.getpid()}\n")
+        self.tree_ = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y, sample_weight)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(X)
+
+
+class Fails(DecisionTreeClassifier):
+    def fit(self, X, y, sample_weight=None):
+        raise ValueError("no tree grows here")
+
+
+def left_behind():
+    return set(Path(tempfile.gettempdir()).glob("probcal-*/fit"))
+
+
+@pytest.mark.parametrize("how", [{}, {"discretisation": "uniform"}, {"weighting": "rejection"}], ids=str)
+def test_votes_do_not_hang_on_the_number_of_processes(how):
+    one, two = (ProbingClassifier(DecisionTreeClassifier(), 30, n_jobs=n, random_state=0, **how) for n in (1, 2))
+    assert one.fit(X, Y).votes(X).tolist() == two.fit(X, Y).votes(X).tolist()
+    assert one.thresholds_.tolist() == two.thresholds_.tolist()
+
+
+def test_both_processes_fit_and_few_fits_are_never_needed(tmp_path):
+    fitted = ProbingClassifier(Notes(str(tmp_path / "fits")), 60, n_jobs=2, random_state=0).fit(X, Y)
+    fits = (tmp_path / "fits").read_text().split()
+    assert len(set(fits)) == 2
+    assert len(fitted.estimators_) <= len(fits) <= 1.2 * len(fitted.estimators_)
+
+
+def test_what_a_fit_raises_comes_through_and_nothing_is_left_behind():
+    before = left_behind()
+    with pytest.raises(ValueError, match="no tree grows here"):
+        ProbingClassifier(Fails(), 5, n_jobs=2).fit(X, Y)
+    ProbingClassifier(DecisionTreeClassifier(), 5, n_jobs=2).fit(X, Y)
+    assert left_behind() == before
+
+
+def test_labels_may_be_texts_and_rows_weighted():
+    weights = np.random.default_rng(1).integers(0, 3, 300)
+    texts = np.array(["no", "yes"])[Y]
+    one, two = (
+        ProbingClassifier(DecisionTreeClassifier(), 10, n_jobs=n, random_state=0).fit(X, texts, weights).votes(X)
+        for n in (1, 2)
+    )
+    assert one.tolist() == two.tolist()

@@ -1,0 +1,61 @@
+"""A pipeline is as fast as its last step, and as exact."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from naive_loop import assert_no_vote_changes
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal.shortcuts.shortcut import shortcut_of
+
+LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-8)
+
+
+@pytest.mark.parametrize("last", [GaussianNB(), LOGISTIC], ids=["naive Bayes", "logistic"])
+def test_no_vote_changes(last):
+    X, y = load_breast_cancer(return_X_y=True)
+    learner = make_pipeline(StandardScaler(), SelectKBest(k=8), last)
+    fitted = assert_no_vote_changes(learner, X[::2], y[::2], X[1::2])
+    assert fitted.probings_[0].together.mean() > 0.8
+    assert isinstance(fitted.estimators_[0], Pipeline)
+
+
+def test_frames_are_imputed_and_encoded_once():
+    X, y = make_classification(500, 4, flip_y=0.2, random_state=1)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame.loc[::5, "a"] = np.nan
+    frame["kind"] = np.where(X[:, 1] > 0, "u", "v")
+    columns = make_column_transformer((SimpleImputer(), list("abcd")), (OneHotEncoder(drop="first"), ["kind"]))
+    assert assert_no_vote_changes(make_pipeline(columns, LOGISTIC), frame, y).probings_[0].together.any()
+
+
+def test_steps_see_all_rows_at_once():
+    def centred(X):
+        return X - X.mean(axis=0)
+
+    X, y = make_classification(1500, 3, n_informative=2, n_redundant=0, flip_y=0.2, random_state=2)
+    many = np.tile(X, (30, 1)) + np.arange(45_000)[:, None] / 45_000  # more than a block of 40 probes
+    assert_no_vote_changes(make_pipeline(FunctionTransformer(centred), GaussianNB()), X, y, many, n_probes=40)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        make_pipeline(StandardScaler(), DecisionTreeClassifier()),
+        make_pipeline(PCA(), GaussianNB()),
+        make_pipeline(GaussianNB()),
+        Pipeline([("scale", StandardScaler()), ("learn", GaussianNB())], verbose=True),
+    ],
+    ids=["the last step has none", "a step draws from a seed of its own", "one step", "it says what it does"],
+)
+def test_there_is_none_where_it_could_be_told(learner):
+    assert shortcut_of(learner) is None
