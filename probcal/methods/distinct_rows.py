@@ -7,10 +7,25 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import _safe_indexing
 
+_KNOWN = ("sklearn", "probcal")
 _WORTH_IT = 0.9
 """Asking about more of the rows than this saves less than finding the others costs."""
+
+
+def answers_row_by_row(estimator: Any) -> bool:
+    """Whether what ``estimator`` predicts of a row hangs on that row alone.
+
+    It is taken to be so of learners of scikit-learn and probcal made of nothing else, but for a FunctionTransformer,
+    whose function may look at all rows, and of one of yours that says so by an attribute ``answers_row_by_row``.
+    """
+    if hasattr(estimator, "answers_row_by_row"):
+        return bool(estimator.answers_row_by_row)
+    parts = [estimator, *(part for part in estimator.get_params(deep=True).values() if hasattr(part, "get_params"))]
+    kinds = [type(part) for part in parts]
+    return all(kind.__module__.split(".")[0] in _KNOWN and kind is not FunctionTransformer for kind in kinds)
 
 
 @dataclass(frozen=True, eq=False)

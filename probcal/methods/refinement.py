@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,15 @@ _EQUAL = 1e-9
 """Gains this close are a tie: [0, .5] and [.5, 1] gain the same, but rounding would prefer one."""
 
 
+class Tells(NamedTuple):
+    """How fitted classifiers are asked: the last but one and the last field of ``ThresholdClassifiers``."""
+
+    shortcut: Shortcut | None
+    equal_rows_once: bool
+
+
 def refined(
-    probes: Probes, n_probes: int, goal: Goal, row_weights: np.ndarray, positive: Any, shortcut: Shortcut | None
+    probes: Probes, n_probes: int, goal: Goal, row_weights: np.ndarray, positive: Any, tells: Tells
 ) -> ThresholdClassifiers:
     """Steps 1 and 2 of Algorithm 1: split the interval with the largest potential gain, ``n_probes`` times.
 
@@ -40,7 +47,7 @@ def refined(
         fitted.insert(place, probe)
         chosen.append(threshold)
         votes += says_one
-    return _classifiers(intervals, fitted, chosen, positive, goal, shortcut)
+    return _classifiers(intervals, fitted, chosen, positive, goal, tells)
 
 
 def _widest(intervals: list[Interval], counts: list[float]) -> int | None:
@@ -69,7 +76,7 @@ def evenly(n_probes: int) -> np.ndarray:
 
 
 def on_grid(
-    probes: Probes, thresholds: np.ndarray, goal: Goal, positive: Any, shortcut: Shortcut | None
+    probes: Probes, thresholds: np.ndarray, goal: Goal, positive: Any, tells: Tells
 ) -> ThresholdClassifiers:
     """A classifier for each of ``thresholds``, (n,) rising within (0, 1)."""
     edges = [0.0, *thresholds.tolist(), 1.0]
@@ -78,7 +85,7 @@ def on_grid(
     for place, p in enumerate(chosen):
         probes.fit_ahead(Step(later, guessed=False) for later in chosen[place:])
         fitted.append(probes.take(p)[0])
-    return _classifiers(intervals, fitted, chosen, positive, goal, shortcut)
+    return _classifiers(intervals, fitted, chosen, positive, goal, tells)
 
 
 def _classifiers(
@@ -87,7 +94,7 @@ def _classifiers(
     chosen: list[float],
     positive: Any,
     goal: Goal,
-    shortcut: Shortcut | None,
+    tells: Tells,
 ) -> ThresholdClassifiers:
     thresholds = np.array([one.b for one in intervals[:-1]])
     return ThresholdClassifiers(
@@ -97,6 +104,7 @@ def _classifiers(
         np.array([one.p for one in intervals]),
         positive,
         goal,
-        shortcut,
+        tells.shortcut,
         np.array([probe.together for probe in fitted], dtype=bool),
+        tells.equal_rows_once,
     )

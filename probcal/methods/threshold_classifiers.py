@@ -23,7 +23,7 @@ class ThresholdClassifiers:
     ``thresholds``: (n,) rising; ``classifiers`` in that order; ``order``: (n,) int, their places in the
     order of fitting; ``estimates``: (n + 1,) the probability for each number of votes, from 0 up;
     ``goal``: under which the intervals were split; ``shortcut``: None, or what tells of the classifiers that it
-    made, (n,) bool ``together``, at once.
+    made, (n,) bool ``together``, at once; ``equal_rows_once``: whether the others are asked about equal rows once.
     """
 
     thresholds: np.ndarray
@@ -34,6 +34,7 @@ class ThresholdClassifiers:
     goal: Goal
     shortcut: Shortcut | None
     together: np.ndarray
+    equal_rows_once: bool
 
     def says_one(self, place: int, X: Any) -> np.ndarray:
         """(n_rows,) bool: whether the classifier at ``place`` says the positive class."""
@@ -75,6 +76,6 @@ class ThresholdClassifiers:
     def _each_by_itself(self, X: Any) -> Iterator[tuple[int, np.ndarray]]:
         """(place, (n_rows,) bool) of each classifier that no shortcut made."""
         places = np.flatnonzero(~self.together).tolist()
-        rows = distinct_rows(X) if len(places) > 1 else DistinctRows(X)
+        rows = distinct_rows(X) if self.equal_rows_once and len(places) > 1 else DistinctRows(X)
         for place in places:
             yield place, rows.labels(self.classifiers[place]) == self.positive

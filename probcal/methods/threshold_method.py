@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from probcal.methods.class_weight import warn_of_class_weight
 from probcal.methods.crossings import crossings
-from probcal.methods.distinct_rows import DistinctRows, distinct_rows
+from probcal.methods.distinct_rows import DistinctRows, answers_row_by_row, distinct_rows
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, refuse_frozen
 from probcal.methods.minimax import Goal
@@ -23,12 +23,12 @@ from probcal.methods.monotonicity import Monotonicity, monotonicity
 from probcal.methods.multiclass import Multiclass, against_the_rest, joined
 from probcal.methods.pairs import naming_the_pair
 from probcal.methods.probes import EachByItself, Probes, Shifted, Together, Train
-from probcal.methods.refinement import on_grid, refined
+from probcal.methods.refinement import Tells, on_grid, refined
 from probcal.methods.threshold_classifiers import ThresholdClassifiers
 from probcal.methods.training_set import row_weights
 from probcal.methods.weighted_training import WeightedTraining
 from probcal.shortcuts.prior_shift import PriorShift
-from probcal.shortcuts.shortcut import Shortcut, shortcut_of
+from probcal.shortcuts.shortcut import shortcut_of
 
 TwoClasses = tuple[np.ndarray | None, np.ndarray, np.ndarray]
 """A problem of two classes: the numbers of its rows, None for all, their labels, and the two classes."""
@@ -95,24 +95,20 @@ class ThresholdMethod(ProbabilityMethod):
         return [(None, of_problem, classes) for of_problem, classes in problems]
 
     def _probed(self, train: Train, asked: Any, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
-        grid, tells = self._grid(), self._shortcut(train)
-        with self._probes(train, asked, positive) as probes:
-            if grid is not None:
-                return on_grid(probes, grid, self._goal(), positive, tells)
-            return refined(probes, self.n_probes, self._goal(), counted, positive, tells)
-
-    def _probes(self, train: Train, asked: Any, positive: Any) -> Probes:
-        shortcut = self._shortcut(train)
-        if shortcut is not None and isinstance(train, WeightedTraining):
-            kind = Shifted if isinstance(shortcut, PriorShift) else Together
-            return kind(train, asked, positive, shortcut)
-        rows = distinct_rows(asked) if self.shortcuts else DistinctRows(asked)
-        return EachByItself(train, rows, positive, effective_n_jobs(self.n_jobs))
-
-    def _shortcut(self, train: Train) -> Shortcut | None:
-        """A new one, which knows nothing of the training rows yet."""
+        grid = self._grid()
         with_weights = isinstance(train, WeightedTraining) and train.gives_weights
-        return shortcut_of(self.estimator) if self.shortcuts and with_weights else None
+        shortcut = shortcut_of(self.estimator) if self.shortcuts and with_weights else None
+        once = self.shortcuts and answers_row_by_row(self.estimator)
+        if shortcut is None:
+            rows = distinct_rows(asked) if once else DistinctRows(asked)
+            found: Probes = EachByItself(train, rows, positive, effective_n_jobs(self.n_jobs))
+        else:
+            found = (Shifted if isinstance(shortcut, PriorShift) else Together)(train, asked, positive, shortcut)
+            shortcut = shortcut_of(self.estimator)  # a new one, which remembers no training rows
+        with found as probes:
+            if grid is not None:
+                return on_grid(probes, grid, self._goal(), positive, Tells(shortcut, once))
+            return refined(probes, self.n_probes, self._goal(), counted, positive, Tells(shortcut, once))
 
     def votes(self, X: Any) -> np.ndarray:
         """How many classifiers say the positive class: (n_rows,) int for two classes.

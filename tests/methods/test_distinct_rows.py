@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 from sklearn.datasets import make_classification
+from sklearn.ensemble import BaggingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
-from probcal.methods.distinct_rows import distinct_rows
+from probcal.methods.distinct_rows import answers_row_by_row, distinct_rows
 
 
 class Echo:
@@ -61,5 +64,42 @@ def test_probing_asks_about_equal_rows_once_and_no_vote_changes(kind):
     fast, slow = (
         ProbingClassifier(DecisionTreeClassifier(), 20, shortcuts=on, random_state=0).fit(X, y).votes(X).tolist()
         for on in (True, False)
+    )
+    assert fast == slow
+
+
+class Mine(DecisionTreeClassifier):
+    """A learner of somebody's own."""
+
+
+class MineSays(Mine):
+    answers_row_by_row = True
+
+
+def centred(X):
+    return X - np.mean(X, axis=0)
+
+
+@pytest.mark.parametrize(
+    ("learner", "alone"),
+    [
+        (make_pipeline(StandardScaler(), DecisionTreeClassifier()), True),
+        (make_pipeline(FunctionTransformer(centred), DecisionTreeClassifier()), False),
+        (BaggingClassifier(Mine()), False),
+        (Mine(), False),
+        (MineSays(), True),
+    ],
+    ids=["scikit-learn's", "a function within", "somebody's within", "somebody's", "somebody's that says so"],
+)
+def test_it_is_done_only_where_a_row_is_answered_for_by_itself(learner, alone):
+    assert answers_row_by_row(learner) is alone
+
+
+def test_a_function_of_all_rows_sees_them_all():
+    X, y = make_classification(200, 2, n_informative=2, n_redundant=0, flip_y=0.2, random_state=0)
+    X = X.round()
+    learner = make_pipeline(FunctionTransformer(centred), DecisionTreeClassifier())
+    fast, slow = (
+        ProbingClassifier(learner, 20, shortcuts=on, random_state=0).fit(X, y).votes(X).tolist() for on in (True, False)
     )
     assert fast == slow
