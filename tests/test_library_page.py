@@ -1,4 +1,4 @@
-"""The examples of docs/library.md print what the page shows."""
+"""The examples of docs/library.md and docs/shortcuts.md print what the page shows."""
 
 import re
 from pathlib import Path
@@ -7,12 +7,15 @@ import pytest
 
 import probcal
 
-PAGE = (Path(__file__).parents[1] / "docs" / "library.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE, SHORTCUTS = ((DOCS / name).read_text(encoding="utf-8") for name in ("library.md", "shortcuts.md"))
+SHOWN = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.S)
+EXAMPLES = [example for page in (PAGE, SHORTCUTS) for example in SHOWN.findall(page)]
 
 
-def test_there_are_three_examples():
-    assert len(EXAMPLES) == PAGE.count("```python") == 3
+def test_there_are_three_examples_and_one_of_a_shortcut():
+    assert [page.count("```python") for page in (PAGE, SHORTCUTS)] == [3, 1]
+    assert len(EXAMPLES) == 4
 
 
 @pytest.mark.parametrize(("code", "shown"), EXAMPLES)
