@@ -56,6 +56,11 @@ LEARNERS: dict[str, Builtin] = {
         {"loss": "hinge", "C": 1.0, "intercept_scaling": 5.0, "max_iter": 500_000},
         label="SVM",
     ),
+    "hinge_svm": Builtin(
+        "probcal.learners.hinge_svm.HingeSVM",
+        "linear support vector machine as Weka's SMO (C = 1), solved exactly, and quickly for Probing",
+        label="SVM",
+    ),
     "kernel_nb": Builtin(
         "probcal.learners.kernel_nb.KernelNaiveBayes",
         "naive Bayes with kernel densities, as Weka's NaiveBayes -K",

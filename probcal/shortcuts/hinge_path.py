@@ -1,58 +1,100 @@
-"""The minima of the hinge for class weights as they come, and how far liblinear's labels can be off."""
+"""The minima of the hinge for class weights as they come, and how far their margins can be off."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from probcal.shortcuts.hinge import Hinge, Solution
+from probcal.shortcuts.hinge import EXACT, Hinge, Solution
 from probcal.shortcuts.signed_rows import SignedRows
 
-_COLD, _WARM = 0.1, 30.0
+_COLD, _WARM = 0.1, 300.0
 _ON_THE_MARGIN = 1e-7
+_LEVEL = 1e-10
+"""Of the slope along b, relative to the sum of c: below it, b may lie anywhere up to the next row's margin of 1."""
 _BLOCK = 4096
 
 
 class HingePath:
-    """``tol``: that of the dual solver of liblinear which the minima stand for."""
+    """Each minimum is sought from that of the nearest ratio of the classes' costs before it, the first from 0."""
 
-    def __init__(self, data: SignedRows, tol: float) -> None:
-        self._problem, self._tol = Hinge(data), tol
-        self._solved: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
+    def __init__(self, data: SignedRows) -> None:
+        self._problem = Hinge(data)
+        self._solved: list[tuple[float, Solution]] = []
 
-    def solve(self, costs: np.ndarray) -> tuple[np.ndarray, int, float] | None:
-        """For the classes' ``costs``, (2,) above 0: the minimum (d,), the steps it took and the error of margins."""
+    def solve(self, costs: np.ndarray) -> Solution:
+        """For the classes' ``costs``, (2,) above 0: the minimum, unless it says that it is none."""
         ratio = float(np.log(costs[1]) - np.log(costs[0]))
         if self._solved:
-            _, w, free, shares = min(self._solved, key=lambda one: abs(one[0] - ratio))
-            solution = self._problem.minimise(costs, w, free, shares, _WARM)
+            _, near = min(self._solved, key=lambda one: abs(one[0] - ratio))
+            solution = self._problem.minimise(costs, near.w, near.free, near.shares, _WARM)
         else:
             nowhere = np.zeros(self._problem.rows.shape[1]), np.empty(0, dtype=np.int64), np.empty(0)
             solution = self._problem.minimise(costs, *nowhere, _COLD)
-        if solution is None:
-            return None
-        self._solved.append((ratio, solution.w, solution.free, solution.shares))
-        return solution.w, solution.n_steps, self._margin_error(solution)
+        if solution.converged:
+            self._solved.append((ratio, solution.to_start_from()))
+        return solution
 
-    def _margin_error(self, solution: Solution) -> float:
-        """How far the margins of the training rows that liblinear might put on the other side can differ.
+    def room(self, solution: Solution) -> tuple[float, float]:
+        """How far b can go down and up at no cost: (0, 0) but where the costs on both sides happen to be equal."""
+        problem, margins = self._problem, solution.margins
+        costly = solution.limits > 0
+        second = np.arange(len(margins)) >= problem.n_first
+        on = np.abs(margins - 1) <= _ON_THE_MARGIN
+        short = margins < 1
+        signed = np.where(second, solution.limits, -solution.limits)
+        beside = -float(signed[short & ~on].sum())
+        level = _LEVEL * float(solution.limits.sum())
+        up = down = 0.0
+        if abs(beside + float(solution.limits[on & ~second].sum())) <= level:
+            up = float(np.abs(margins - 1)[costly & ~on & (second == short)].min(initial=np.inf))
+        if abs(beside - float(solution.limits[on & second].sum())) <= level:
+            down = float(np.abs(margins - 1)[costly & ~on & (second != short)].min(initial=np.inf))
+        return down, up
 
-        Where the same rows E have margin 1, w moves within their span alone, by E^+ d where d says how far their
-        margins are from 1: at most tol for liblinear, whose stop bounds every violation of the conditions of the
-        minimum, and ``residual`` here. So a margin is off by at most |x' E^+|_1 times the largest of d.
-        """
+    def margin_error(self, solution: Solution) -> float:
+        """The largest of ``row_errors`` among training rows that it leaves in doubt, and of what no row is below."""
         problem = self._problem
-        slack = self._tol + solution.residual
-        on = problem.rows[np.abs(solution.margins - 1) <= _ON_THE_MARGIN]
-        inverse = np.linalg.pinv(on)
+        slack, centre, inverse = self._movement(solution)
         distances = np.abs(solution.margins)
-        near = np.flatnonzero(distances <= slack * np.abs(inverse).sum(axis=1).max(initial=0) * self._longest())
-        largest = 0.0
+        most = 1 + 2 * problem.largest_norm * float(np.linalg.norm(inverse, axis=0).sum())
+        near = np.flatnonzero(distances <= slack * most)
+        largest = slack
         for at in range(0, len(near), _BLOCK):
             block = near[at : at + _BLOCK]
-            errors = slack * np.abs(problem.rows[block] @ inverse).sum(axis=1)
+            errors = slack * _gain(problem.rows[block], centre, inverse)
             largest = max(largest, errors[distances[block] <= errors].max(initial=0.0))
-        rounding = 4 * np.finfo(float).eps * len(solution.w) * problem.largest_norm * np.linalg.norm(solution.w)
-        return float(largest + solution.gradient * problem.largest_norm + rounding)
+        return float(largest)
 
-    def _longest(self) -> float:
-        return np.sqrt(self._problem.rows.shape[1]) * self._problem.largest_norm
+    def row_errors(self, solution: Solution, which: np.ndarray) -> np.ndarray:
+        """How far the margins of rows ``which`` can be from those of another solution for the same costs.
+
+        Where the same rows E have margin 1 in both, w moves by a combination of E that sums to 0, thus by
+        E_c^+ d, where E_c are those rows less their mean, and d says how far their margins are from 1. So a margin,
+        b's movement included, is off by at most 1 + |(x - mean)' E_c^+|_1 times the largest of d.
+        """
+        slack, centre, inverse = self._movement(solution)
+        return slack * _gain(self._problem.rows[which], centre, inverse)
+
+    def _movement(self, solution: Solution) -> tuple[float, np.ndarray, np.ndarray]:
+        problem = self._problem
+        rounding = 4 * np.finfo(float).eps * len(solution.w) * problem.largest_norm * np.linalg.norm(solution.w)
+        slack = EXACT + solution.residual + rounding + self._of_gradient(solution)
+        on = _unsigned(problem.rows[np.abs(solution.margins - 1) <= _ON_THE_MARGIN])
+        centre = on.mean(axis=0) if len(on) else np.zeros(on.shape[1])
+        return float(slack), centre, np.linalg.pinv(on - centre)
+
+    def _of_gradient(self, solution: Solution) -> float:
+        """What is left of the gradient once the free multipliers have made up for what they can, times two rows."""
+        free = self._problem.rows[solution.free]
+        gradient = solution.gradient
+        if len(free):
+            gradient = gradient - np.linalg.lstsq(free.T, gradient)[0] @ free
+        return 2 * self._problem.largest_norm**2 * float(np.linalg.norm(gradient))
+
+
+def _gain(rows: np.ndarray, centre: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    return 1 + np.abs((_unsigned(rows) - centre) @ inverse).sum(axis=1)
+
+
+def _unsigned(rows: np.ndarray) -> np.ndarray:
+    return rows[:, :-1] * rows[:, -1:]

@@ -1,8 +1,8 @@
 """The shortcut of scikit-learn's LinearSVC: exact minima instead of rounds of liblinear.
 
 It stands for a LinearSVC whose own answer is the minimum up to a known error: the primal solver for the squared
-hinge, and the dual one for the hinge, at a tolerance of 1e-8 or less. At the default 1e-4 the labels are not the
-minimum's. Where liblinear runs out of rounds and warns of it, its labels are not the minimum's either.
+hinge at a tolerance of 1e-8 or less. At the default 1e-4 the labels are not the minimum's, nor are those of the dual
+solver, which the hinge needs, where it runs out of rounds: see ``HingeSVM`` for the hinge.
 """
 
 from __future__ import annotations
@@ -17,14 +17,11 @@ from sklearn.base import clone
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import validate_data
 
-from probcal.shortcuts.hinge_path import HingePath
 from probcal.shortcuts.signed_rows import signed_rows
 from probcal.shortcuts.squared_hinge_path import SquaredHingePath
 
 _TIGHT = 1e-8
-_SOLVERS = {("squared_hinge", False): 100_000, ("squared_hinge", "auto"): 100_000}
-_SOLVERS |= {("hinge", True): 1_000_000, ("hinge", "auto"): 1_000_000}
-"""The least ``max_iter`` for a loss and ``dual``: the rounds of the primal and of the dual solver are unlike."""
+_MIN_ROUNDS = 100_000
 _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
 
 
@@ -38,15 +35,14 @@ def usable(estimator: Any) -> bool:
     return (
         type(estimator) is LinearSVC
         and estimator.penalty == "l2"
-        and isinstance(estimator.loss, str)
-        and isinstance(estimator.dual, (bool, str))
-        and (estimator.loss, estimator.dual) in _SOLVERS
+        and estimator.loss == "squared_hinge"
+        and (estimator.dual is False or estimator.dual == "auto")
         and estimator.multi_class == "ovr"
         and estimator.class_weight is None
         and estimator.verbose == 0
         and all(isinstance(getattr(estimator, name), Real) for name in _NUMBERS)
         and 0 < estimator.tol <= _TIGHT
-        and estimator.max_iter >= _SOLVERS[estimator.loss, estimator.dual]
+        and estimator.max_iter >= _MIN_ROUNDS
         and 0 < estimator.C < np.inf
         and (not estimator.fit_intercept or 0 < estimator.intercept_scaling < np.inf)
     )
@@ -72,7 +68,7 @@ class LinearSVCShortcut:
         if self._template is None:
             self._prepare(estimator, X, labels, row_weights)
         found: list[LinearSVC | None] = [None] * len(class_weights)
-        if not self._has_both or (estimator.loss == "squared_hinge" and self._is_wide and estimator.dual == "auto"):
+        if not self._has_both or (self._is_wide and estimator.dual == "auto"):
             return found
         able = np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1))
         for place in able[np.argsort(_log_ratio(class_weights[able]), kind="stable")].tolist():
@@ -93,8 +89,7 @@ class LinearSVCShortcut:
         constant = float(estimator.intercept_scaling) if estimator.fit_intercept else None
         data = signed_rows(checked, np.asarray(labels) == template.classes_[1], row_weights, constant)
         self._is_wide, self._has_both = len(checked) < checked.shape[1], data.smallest_share() > 0
-        path = HingePath if estimator.loss == "hinge" else SquaredHingePath
-        self._path = path(data, estimator.tol)
+        self._path = SquaredHingePath(data, estimator.tol)
         self._template = template
 
     def _classifier(self, estimator: LinearSVC, class_weights: np.ndarray) -> LinearSVC | None:

@@ -34,6 +34,7 @@ ONLY_FOR_SEVERAL_CLASSES = {"three_classes_are_learned_or_refused_by_name"}
 MAY_NOT_APPLY = {
     **dict.fromkeys(LEARNERS, ONLY_FOR_METHODS),
     "linear_svm": ONLY_FOR_METHODS | ONLY_WITH_PROBABILITIES,
+    "hinge_svm": ONLY_FOR_METHODS | ONLY_WITH_PROBABILITIES | ONLY_FOR_SEVERAL_CLASSES,
     "kernel_nb": ONLY_FOR_METHODS | ONLY_FOR_SEVERAL_CLASSES,
 }
 
