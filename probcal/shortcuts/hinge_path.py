@@ -12,6 +12,8 @@ _ON_THE_MARGIN = 1e-7
 _LEVEL = 1e-10
 """Of the slope along b, relative to the sum of c: below it, b may lie anywhere up to the next row's margin of 1."""
 _BLOCK = 4096
+_MOST_NUMBERS = 2**22
+"""In the rows of margin 1: their inverse would take several times as much memory."""
 
 
 class HingePath:
@@ -52,8 +54,13 @@ class HingePath:
         return down, up
 
     def margin_error(self, solution: Solution) -> float:
-        """The largest of ``row_errors`` among training rows that it leaves in doubt, and of what no row is below."""
+        """The largest of ``row_errors`` among training rows that it leaves in doubt, and of what no row is below.
+
+        inf where too many rows have margin 1 to tell, as under a weight that leaves one class only.
+        """
         problem = self._problem
+        if np.count_nonzero(np.abs(solution.margins - 1) <= _ON_THE_MARGIN) * len(solution.w) > _MOST_NUMBERS:
+            return np.inf
         slack, centre, inverse = self._movement(solution)
         distances = np.abs(solution.margins)
         most = 1 + 2 * problem.largest_norm * float(np.linalg.norm(inverse, axis=0).sum())

@@ -132,7 +132,7 @@ def bounds_of_the_intercept(X, labels, w):
     return best.min(), best.max()
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
+@settings(derandomize=True, deadline=None, max_examples=30)
 @given(tables, st.booleans(), st.booleans(), st.booleans())
 def test_labels_by_the_shortcut_are_those_of_fits_one_by_one_on_small_tables(table, duplicated, collinear, separable):
     X, labels = table_of(table, duplicated, collinear, separable)
@@ -183,6 +183,14 @@ def test_where_the_intercept_has_room_the_shortcut_vouches_for_nothing():
     X, labels = np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 0, 1, 1])
     assert HingeSVM().fit(X, labels).intercept_[0] == pytest.approx(0, abs=1e-9)
     assert HingeSVMShortcut().fit(HingeSVM(), X, labels, np.array([[1.0, 1.0], [1.0, 2.0]]), None)[0] is None
+
+
+def test_where_too_many_rows_have_margin_1_every_label_is_in_doubt(monkeypatch):
+    monkeypatch.setattr("probcal.shortcuts.hinge_path._MOST_NUMBERS", 10)
+    X, labels = overlapping()
+    shortcut = HingeSVMShortcut()
+    _, error = shortcut.margins(shortcut.fit(HingeSVM(), X, labels, np.ones((1, 2)), None), X)
+    assert error == np.inf
 
 
 def test_a_row_on_the_boundary_is_within_the_error():
@@ -262,4 +270,4 @@ def test_many_probes_take_the_memory_of_few_copies_of_the_rows():
         tracemalloc.stop()
         return most
 
-    assert peak(12) < 4 * X.nbytes
+    assert peak(12) < 6 * X.nbytes
