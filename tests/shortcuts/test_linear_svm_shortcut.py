@@ -201,7 +201,7 @@ def test_it_is_not_usable_for_the_defaults_nor_for_a_subclass():
 
     assert not usable(LinearSVC())
     assert not usable(Other(tol=1e-10))
-    assert usable(LinearSVC(tol=1e-8, fit_intercept=False, intercept_scaling=0))
+    assert usable(LinearSVC(tol=1e-8, max_iter=100_000, fit_intercept=False, intercept_scaling=0))
 
 
 def test_it_vouches_for_none_of_sparse_rows_wide_rows_and_a_class_of_weight_zero():
