@@ -1,4 +1,4 @@
-"""The linear support vector machine of the papers (Weka's SMO), solved to the last digits and quickly again."""
+"""The linear support vector machine of the papers (Weka's SMO), solved to the last digits."""
 
 from __future__ import annotations
 

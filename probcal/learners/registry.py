@@ -58,7 +58,7 @@ LEARNERS: dict[str, Builtin] = {
     ),
     "hinge_svm": Builtin(
         "probcal.learners.hinge_svm.HingeSVM",
-        "linear support vector machine as Weka's SMO (C = 1), solved exactly, and quickly for Probing",
+        "linear support vector machine as Weka's SMO (C = 1), solved exactly",
         label="SVM",
     ),
     "kernel_nb": Builtin(
