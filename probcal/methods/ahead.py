@@ -1,4 +1,4 @@
-"""Fits in other processes, started before it is sure that they are needed."""
+"""Fits in other processes, started before they are needed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from concurrent.futures import Future
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import cloudpickle
 from loky import get_reusable_executor
 from threadpoolctl import threadpool_limits
+
+
+class Step(NamedTuple):
+    """A threshold that will be needed; ``guessed``: unless the rows fall elsewhere than was assumed."""
+
+    p: float
+    guessed: bool
+
 
 _IN_HAND = 2
 """Fits a worker that are under way or waiting, so that none is idle while the next step is worked out."""
@@ -29,19 +37,20 @@ class Ahead:
         self._path.write_bytes(cloudpickle.dumps(fit))
         self._started: dict[float, Future[Any]] = {}
 
-    def start(self, thresholds: Iterable[float]) -> None:
-        """Start the first of ``thresholds``, and as many more as keep the workers busy."""
+    def start(self, steps: Iterable[Step]) -> None:
+        """Start the first of ``steps``, and as many more as keep the workers busy; of those guessed at, no more."""
         executor = get_reusable_executor(max_workers=self._n_workers)
         under_way = sum(not one.done() for one in self._started.values())
-        for place, p in enumerate(islice(thresholds, _IN_HAND * self._n_workers)):
-            if p not in self._started and (place == 0 or under_way < _IN_HAND * self._n_workers):
+        for place, (p, guessed) in enumerate(islice(steps, _IN_HAND * self._n_workers)):
+            most = self._n_workers if guessed else _IN_HAND * self._n_workers
+            if p not in self._started and (place == 0 or under_way < most):
                 self._started[p] = executor.submit(_fit, str(self._path), p)
                 under_way += 1
 
     def take(self, p: float) -> Any:
         """``fit(p)``. Raises what the fit raised."""
         if p not in self._started:
-            self.start([p])
+            self.start([Step(p, guessed=False)])
         return self._started.pop(p).result()
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from sklearn.base import clone
 
-from probcal.methods.ahead import Ahead
+from probcal.methods.ahead import Ahead, Step
 from probcal.methods.distinct_rows import DistinctRows
 from probcal.methods.together import says_together
 from probcal.methods.weighted_training import WeightedTraining
@@ -29,13 +29,6 @@ class Probe(NamedTuple):
 
     classifier: Any
     together: bool
-
-
-class Step(NamedTuple):
-    """A threshold that will be needed; ``guessed``: unless the rows fall elsewhere than was assumed."""
-
-    p: float
-    guessed: bool
 
 
 class Probes(Protocol):
@@ -67,7 +60,7 @@ class EachByItself:
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
         if self._ahead is not None:
-            self._ahead.start(step.p for step in steps)
+            self._ahead.start(steps)
 
     def take(self, p: float) -> tuple[Probe, np.ndarray]:
         classifier, says = self._fit(p) if self._ahead is None else self._ahead.take(p)

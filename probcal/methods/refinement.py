@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from probcal.methods.ahead import Step
 from probcal.methods.minimax import Goal, Interval
-from probcal.methods.probes import Probe, Probes, Step
+from probcal.methods.probes import Probe, Probes
 from probcal.methods.threshold_classifiers import ThresholdClassifiers
 from probcal.shortcuts.shortcut import Shortcut
 
