@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -25,15 +24,15 @@ class SharedFits:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str], _Fit] = {}
+        self._kept: dict[tuple[bytes, bytes], _Fit] = {}
         self._X: Any = None
         self._y: np.ndarray | None = None
-        self._of_y = ""
+        self._of_y = b""
 
     @contextmanager
     def of_rows(self, X: Any, y: np.ndarray) -> Iterator[None]:
         """Within it, ``fit_or_shared`` uses these fits, for the learner's fit on all rows of ``X``."""
-        self._X, self._y, self._of_y = X, y, joblib.hash(y)
+        self._X, self._y, self._of_y = X, y, y.tobytes()
         token = _ACTIVE.set(self)
         try:
             yield
@@ -83,14 +82,14 @@ def fit_or_shared(estimator: BaseEstimator, X: Any, labels: np.ndarray) -> BaseE
     return estimator.fit(X, labels) if shared is None else shared.fitted(estimator, X, labels)
 
 
-def _known_by(estimator: BaseEstimator) -> str | None:
-    """A digest of the class and the parameters; None where these cannot tell one fit from another."""
+def _known_by(estimator: BaseEstimator) -> bytes | None:
+    """The class and the parameters as they would be stored; None where these cannot tell one fit from another."""
     parameters = estimator.get_params(deep=True)
     # drawn from a seed of its own at every fit
     if any(value is None and name.rpartition("__")[2] == "random_state" for name, value in parameters.items()):
         return None
     kind = type(estimator)
     try:
-        return joblib.hash((kind.__module__, kind.__qualname__, sorted(parameters.items(), key=lambda one: one[0])))
+        return pickle.dumps((kind.__module__, kind.__qualname__, sorted(parameters.items(), key=lambda one: one[0])))
     except (pickle.PicklingError, AttributeError, TypeError):  # such as a function without a name
         return None
