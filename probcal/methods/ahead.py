@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from functools import lru_cache
@@ -22,6 +23,7 @@ class Step(NamedTuple):
     guessed: bool
 
 
+_Warned = tuple[str, type[Warning], str, int]
 _IN_HAND = 2
 """Fits a worker that are under way or waiting, so that none is idle while the next step is worked out."""
 
@@ -48,10 +50,13 @@ class Ahead:
                 under_way += 1
 
     def take(self, p: float) -> Any:
-        """``fit(p)``. Raises what the fit raised."""
+        """``fit(p)``. Warns of what the fit warned of, and raises what it raised."""
         if p not in self._started:
             self.start([Step(p, guessed=False)])
-        return self._started.pop(p).result()
+        result, warned = self._started.pop(p).result()
+        for one in warned:
+            warnings.warn_explicit(*one)
+        return result
 
     def close(self) -> None:
         """Drop what was not taken."""
@@ -60,9 +65,23 @@ class Ahead:
         self._folder.cleanup()
 
 
-def _fit(path: str, p: float) -> Any:
-    with threadpool_limits(1):
-        return _read(path)(p)
+def _fit(path: str, p: float) -> tuple[Any, list[_Warned]]:
+    with threadpool_limits(1), warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        try:
+            result = _read(path)(p)
+        except Exception as error:
+            raise _readable(error) from None
+    return result, [(str(one.message), one.category, one.filename, one.lineno) for one in given]
+
+
+def _readable(error: Exception) -> Exception:
+    """``error``, or what it says where it cannot be sent from one process to another."""
+    try:
+        cloudpickle.loads(cloudpickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 @lru_cache(maxsize=1)

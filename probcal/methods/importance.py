@@ -21,11 +21,9 @@ def importance_weights(
     every p. Where the rows have weights of their own, (n_rows,), these are multiplied, and ``"n"`` means
     their sum. Returns (n_rows,) float64.
     """
-    weights = np.where(positive, (1 - p) / p, 1.0)
-    total: float = len(weights)
-    if row_weights is not None:
-        weights, total = weights * row_weights, row_weights.sum()
-    return weights if total_weight is None else weights * (total / weights.sum())
+    negative_weight, positive_weight = class_weights(positive, p, total_weight, row_weights)
+    weights = np.where(positive, positive_weight, negative_weight)
+    return weights if row_weights is None else weights * row_weights
 
 
 def class_weights(
@@ -35,10 +33,10 @@ def class_weights(
     ratio = (1 - p) / p
     if total_weight is None:
         return 1.0, ratio
-    weights = np.ones(len(positive)) if row_weights is None else row_weights
-    of_positive = float(weights[positive].sum())
-    total = float(weights.sum())
-    scale = total / (total - of_positive + ratio * of_positive)
+    weights, total = np.where(positive, ratio, 1.0), float(len(positive))
+    if row_weights is not None:
+        weights, total = weights * row_weights, float(row_weights.sum())
+    scale = total / float(weights.sum())
     return scale, ratio * scale
 
 

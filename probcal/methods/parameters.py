@@ -40,3 +40,9 @@ def refuse_no_count(method: Any, *names: str) -> None:
     for name in names:
         if not is_count(value := getattr(method, name)):
             raise ValueError(f"{name} must be a whole number from 1, not {value!r}")
+
+
+def refuse_no_flag(method: Any, name: str) -> None:
+    """Raises ValueError unless the parameter ``name`` of ``method`` is True or False."""
+    if not isinstance(value := getattr(method, name), bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, not {value!r}")

@@ -105,6 +105,11 @@ class Together:
         train = self._train
         weights = np.array([train.class_weights(p) for p in thresholds])
         found = self._shortcut.fit(clone(train.estimator), train.X, train.labels, weights, train.row_weights)
+        if not isinstance(found, list) or len(found) != len(thresholds):
+            raise ValueError(
+                f"fit of the shortcut {type(self._shortcut).__name__} must give a list of {len(thresholds)}"
+                f" classifiers, one for each row of class_weights, or None in place of one; it gave {found!r}"
+            )
         made = [(p, classifier) for p, classifier in zip(thresholds, found, strict=True) if classifier is not None]
         ready = {}
         if made:

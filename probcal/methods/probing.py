@@ -14,7 +14,7 @@ import numpy as np
 from probcal.methods.importance import TotalWeight
 from probcal.methods.minimax import Goal, Loss, Refinement
 from probcal.methods.multiclass import Multiclass
-from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
+from probcal.methods.parameters import refuse_no_count, refuse_no_flag, refuse_no_range, refuse_other_choices
 from probcal.methods.probes import Train
 from probcal.methods.refinement import evenly
 from probcal.methods.threshold_method import ThresholdMethod
@@ -57,8 +57,9 @@ class ProbingClassifier(ThresholdMethod):
         divided by its sum. ``"normalised"`` probes all k and divides each row by its sum.
     clip : estimates are projected to this range, so that no loss is infinite.
     n_jobs : processes that fit probes ahead of need; the result does not depend on it.
-    shortcuts : whether probes are fitted together where the learner has a shortcut that changes no vote (see
-        ``probcal.shortcuts``), and asked about equal rows once. False fits and asks each by itself.
+    shortcuts : whether probes are fitted together where the learner has a shortcut (see ``probcal.shortcuts``), and
+        asked about equal rows once. No vote of a training row changes, nor of any other but one that lies within
+        rounding of where a label does. False fits and asks each by itself.
     random_state : seed. Each threshold has a random stream of its own, so the order of fitting, and
         ``n_probes``, never change the classifier of a threshold.
 
@@ -141,6 +142,7 @@ class ProbingClassifier(ThresholdMethod):
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
         refuse_other_choices(self, _CHOICES)
+        refuse_no_flag(self, "shortcuts")
         refuse_no_count(self, "n_probes", "n_samples")
         refuse_no_range(self.clip)
         refuse_weights_for_none(self)

@@ -24,7 +24,7 @@ from sklearn.utils import _safe_indexing
 from probcal.methods.minimax import Goal
 from probcal.methods.multiclass import joined
 from probcal.methods.pairs import coupled, each_pair
-from probcal.methods.parameters import refuse_other_choices
+from probcal.methods.parameters import refuse_no_flag, refuse_other_choices
 from probcal.methods.probes import Train
 from probcal.methods.refinement import evenly
 from probcal.methods.support_vectors import support_vectors
@@ -156,6 +156,7 @@ class WeightSweepClassifier(ThresholdMethod):
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
         refuse_other_choices(self, _CHOICES)
+        refuse_no_flag(self, "shortcuts")
         if self.levels is not None:
             levels = np.asarray(self.levels)
             sound = levels.ndim == 1 and len(levels) and levels.dtype.kind in "iuf"

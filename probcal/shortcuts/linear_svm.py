@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import validate_data
 
 from probcal.shortcuts.signed_rows import signed_rows
@@ -22,6 +23,9 @@ from probcal.shortcuts.squared_hinge_path import SquaredHingePath
 
 _TIGHT = 1e-8
 _MIN_ROUNDS = 100_000
+_FAR = 100.0
+"""Of a number in X or the constant column: beyond it liblinear's tolerance, which is of the whole gradient and value,
+can leave coefficients of smaller columns anywhere."""
 _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
 
 
@@ -68,19 +72,23 @@ class LinearSVCShortcut:
         if self._template is None:
             self._prepare(estimator, X, labels, row_weights)
         found: list[LinearSVC | None] = [None] * len(class_weights)
-        if not self._has_both or (self._is_wide and estimator.dual == "auto"):
+        if self._is_far or not self._has_both or (self._is_wide and estimator.dual == "auto"):
             return found
         able = np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1))
         for place in able[np.argsort(_log_ratio(class_weights[able]), kind="stable")].tolist():
             found[place] = self._classifier(estimator, class_weights[place])
         return found
 
+    def rows(self, classifiers: list[LinearSVC], X: Any) -> Any:
+        """X as LinearSVC itself takes the rows it is asked about, refused or warned of as there."""
+        return validate_data(classifiers[0], X, accept_sparse="csr", reset=False)
+
     def margins(self, classifiers: list[LinearSVC], X: Any) -> tuple[np.ndarray, np.ndarray]:
         """(n_rows, k) margins of the rows of X, (n_rows, n_columns), and (k,) their errors."""
         coefficients = np.concatenate([one.coef_ for one in classifiers])
         intercepts = np.array([np.ravel(one.intercept_)[0] for one in classifiers])
         errors = np.array([one.margin_error_ for one in classifiers])
-        return np.asarray(X, dtype=np.float64) @ coefficients.T + intercepts, errors
+        return safe_sparse_dot(X, coefficients.T, dense_output=True) + intercepts, errors
 
     def _prepare(self, estimator: LinearSVC, X: Any, labels: np.ndarray, row_weights: Any) -> None:
         template = clone(estimator)
@@ -88,6 +96,7 @@ class LinearSVCShortcut:
         template.classes_ = np.unique(labels)
         constant = float(estimator.intercept_scaling) if estimator.fit_intercept else None
         data = signed_rows(checked, np.asarray(labels) == template.classes_[1], row_weights, constant)
+        self._is_far = bool(np.abs(checked).max(initial=constant or 0.0) > _FAR)
         self._is_wide, self._has_both = len(checked) < checked.shape[1], data.smallest_share() > 0
         self._path = SquaredHingePath(data, estimator.tol)
         self._template = template

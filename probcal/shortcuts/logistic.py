@@ -13,6 +13,7 @@ import numpy as np
 import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import validate_data
 
@@ -104,17 +105,20 @@ class LogisticShortcut:
         template.classes_ = classes
         return [_classifier(template, one) if one.state == "done" else None for one in searches]
 
+    def rows(self, classifiers: list[LogisticRegression], X: Any) -> Any:
+        """X as LogisticRegression itself takes the rows it is asked about, refused or warned of as there."""
+        return validate_data(classifiers[0], X, accept_sparse="csr", reset=False)
+
     def margins(self, classifiers: list[LogisticRegression], X: Any) -> tuple[np.ndarray, np.ndarray]:
         """((n_rows, k) scores, (n_rows, k) a bound of the solver's error and of rounding).
 
         Where scikit-learn's tolerance might decide the label of a training row, ``fit`` has declined already.
         """
-        rows = np.asarray(X, dtype=np.float64)
         coefficients = np.column_stack([one.coef_[0] for one in classifiers])
         intercepts = np.array([one.intercept_[0] for one in classifiers])
         sizes = np.linalg.norm(coefficients, axis=0) + np.abs(intercepts)
-        lengths = 1 + np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        return rows @ coefficients + intercepts, _OWN_ERROR + _ROUNDING * lengths[:, None] * sizes
+        errors = _OWN_ERROR + _ROUNDING * (1 + row_norms(X))[:, None] * sizes
+        return safe_sparse_dot(X, coefficients, dense_output=True) + intercepts, errors
 
 
 def _checked(template: LogisticRegression, X: Any) -> np.ndarray | None:

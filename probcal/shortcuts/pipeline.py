@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from probcal.shortcuts.shortcut import Shortcut, shortcut_of_learner
+from probcal.shortcuts.shortcut import Shortcut, rows_of, shortcut_of_learner
 
 
 def shortcut_of(estimator: Pipeline) -> PipelineShortcut | None:
@@ -48,8 +48,9 @@ class PipelineShortcut:
 
     def rows(self, classifiers: list[Pipeline], X: Any) -> Any:
         """``X`` as the last steps get it."""
-        of, transformed = self._learned_from
-        return transformed if X is of else classifiers[0][:-1].transform(X)
+        of, learned = self._learned_from
+        transformed = learned if X is of else classifiers[0][:-1].transform(X)
+        return rows_of(self._last, [one.steps[-1][1] for one in classifiers], transformed)
 
     def margins(self, classifiers: list[Pipeline], X: Any) -> tuple[np.ndarray, np.ndarray | float]:
         """Those of the last steps, for ``rows`` of X."""

@@ -46,33 +46,49 @@ class ShiftedClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
 
 
+def _always(X: Any, first: float, second: float) -> bool:
+    return True
+
+
 class PriorShift:
     """One fit for all class weights.
 
     ``log_odds``: of the learner, fitted on the rows without class weights; ``log_prior_odds``: function of the total
-    weights of the two classes to what a fit with them adds to the log-odds, in nats.
+    weights of the two classes to what a fit with them adds to the log-odds, in nats; ``holds``: function of X and these
+    weights to whether the weights do nothing else there, always unless given.
     """
 
-    def __init__(self, log_odds: LogOdds, log_prior_odds: Callable[[float, float], float]) -> None:
-        self.log_odds, self._log_prior_odds = log_odds, log_prior_odds
+    def __init__(
+        self,
+        log_odds: LogOdds,
+        log_prior_odds: Callable[[float, float], float],
+        holds: Callable[[Any, float, float], bool] = _always,
+    ) -> None:
+        self.log_odds, self._log_prior_odds, self._holds = log_odds, log_prior_odds, holds
         self._base: Any = None
-        self._totals = (0.0, 0.0)
+        self._totals: tuple[float, float] | None = None
 
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[ShiftedClassifier | None]:
-        """A ``ShiftedClassifier`` for each row of ``class_weights``, (k, 2); None where all rows of a class weigh 0."""
-        if self._base is None:
+        """A ``ShiftedClassifier`` for each row of ``class_weights``, (k, 2), or None where it does not hold.
+
+        So it is where all rows of a class weigh 0.
+        """
+        if self._totals is None:
             weights = np.ones(len(labels)) if row_weights is None else row_weights
             second = labels == np.unique(labels)[1]
             self._totals = float(weights[~second].sum()), float(weights[second].sum())
-            self._base = clone(estimator).fit(X, labels, sample_weight=row_weights)
-        if min(self._totals) <= 0:
-            return [None] * len(class_weights)
         first, second = self._totals
+        if min(first, second) <= 0 or not self._holds(X, first, second):
+            return [None] * len(class_weights)
+        if self._base is None:
+            self._base = clone(estimator).fit(X, labels, sample_weight=row_weights)
         own = self._log_prior_odds(*self._totals)
         return [
             ShiftedClassifier(self._base, self.log_odds, self._log_prior_odds(a * first, b * second) - own)
+            if self._holds(X, a * first, b * second)
+            else None
             for a, b in class_weights.tolist()
         ]
 

@@ -40,9 +40,15 @@ class Shortcut(Protocol):
         """((n_rows, k) margins, how far off they may be): above 0 where a classifier says the second class.
 
         Where the margin of a training row may be off by more than itself, the learner itself is fitted instead. X
-        comes in blocks of rows. An optional method ``rows(classifiers, X)`` gives what blocks are made of, X otherwise.
+        comes in blocks of rows. An optional method ``rows(classifiers, X)`` gives what blocks are made of, and refuses
+        what cannot be asked about; otherwise they are made of X as it was given.
         """
         ...
+
+
+def rows_of(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Any:
+    """What ``margins`` of ``shortcut`` takes blocks of, where ``X`` is asked about."""
+    return shortcut.rows(classifiers, X) if hasattr(shortcut, "rows") else X
 
 
 def shortcut_of(estimator: Any) -> Shortcut | None:

@@ -81,7 +81,10 @@ class SquaredHinge:
                 self._grams.refresh()
                 refreshed = True
                 continue
-            step = -cho_solve(cho_factor(hessian, check_finite=False), gradient, check_finite=False)
+            try:
+                step = -cho_solve(cho_factor(hessian, check_finite=False), gradient, check_finite=False)
+            except np.linalg.LinAlgError:
+                return None
             w, margins = self._moved(w, margins, step, costs, float(gradient @ step))
         return None
 
