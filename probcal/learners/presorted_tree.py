@@ -159,7 +159,7 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def says_second(self) -> np.ndarray:
         """(n_nodes,) bool, whether a node says the second class."""
-        return self.value_.argmax(axis=1) == 1
+        return self.value_[:, 1] > self.value_[:, 0]
 
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
