@@ -160,7 +160,8 @@ def test_no_split_of_the_root_is_purer(data):
 @both_criteria
 def test_of_columns_of_two_values_every_split_is_as_pure_as_the_purest(criterion):
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.random((300, 12)) < rng.uniform(0.02, 0.98, 12), rng.normal(size=(300, 2))]).astype(float)
+    binary_ones = rng.random((300, 12)) < rng.uniform(0.02, 0.98, 12)
+    X = np.column_stack([binary_ones, rng.integers(0, 9, (300, 2)) - 4.0]).astype(float)
     y = (X[:, 0] + X[:, 1] * X[:, 12] + rng.normal(size=300) > 0.5).astype(int)
     weights = np.array([1.0, 2.3])[y]
     tree = PresortedTreeClassifier(criterion, min_samples_leaf=3).fit(X, y, weights)
