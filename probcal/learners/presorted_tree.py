@@ -30,26 +30,35 @@ class SharedColumns:
 
     def __init__(self) -> None:
         self._columns: SortedColumns | None = None
+        self._table: Any = None
+        self._trees: list[Any] = []  # of the last fit
+        self._says: list[np.ndarray] = []  # each of its rows
 
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[Any]:
         """A tree for each row of ``class_weights``, (k, 2): what ``estimator`` itself would grow, node for node."""
         if self._columns is None:
-            self._columns = estimator.sort_columns(X)
+            self._columns, self._table = estimator.sort_columns(X), X
         names, classes = np.unique(labels, return_inverse=True)
         own = 1.0 if row_weights is None else row_weights
-        grown = []
+        self._trees, self._says = [], []
         for weights in class_weights:
-            tree = clone(estimator).fit(self._columns, classes, sample_weight=weights[classes] * own)
+            tree = clone(estimator)
+            leaf = tree.grow(self._columns, classes, weights[classes] * own)
             tree.classes_ = names
-            grown.append(tree)
-        return grown
+            self._trees.append(tree)
+            if leaf is not None:
+                self._says.append(tree.says_second()[leaf])
+        return list(self._trees)
 
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, float]:
         """((n_rows, k), 0): 1 where a tree says the second class, else -1; without error."""
-        checked = classifiers[0].checked(X)
-        says = [tree.value_.argmax(axis=1)[tree.leaves(checked)] == 1 for tree in classifiers]
+        if X is self._table and _same(classifiers, self._trees) and len(self._says) == len(classifiers):
+            says = self._says
+        else:
+            found = leaves_of(classifiers, classifiers[0].checked(X))
+            says = [tree.says_second()[leaf] for tree, leaf in zip(classifiers, found, strict=True)]
         return np.where(np.column_stack(says), 1.0, -1.0), 0.0
 
 
@@ -109,8 +118,13 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
         missing and infinite values, for all but two classes or more and for weights that are negative or no numbers;
         NumbaMissing without the optional package.
         """
+        self.grow(X, y, sample_weight)
+        return self
+
+    def grow(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray | None:
+        """``fit``, and (n_rows,) the leaf of each row; None where some weigh nothing."""
         self.check_parameters()
-        growth = _growth()
+        growth = _compiled("tree_growth")
         columns = X if isinstance(X, SortedColumns) else self.sort_columns(X)
         labels, self.classes_ = class_labels(np.empty((columns.n_rows, 0)), y)
         self._set_names(columns)
@@ -121,25 +135,17 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
             rows = np.flatnonzero(weights)
             columns, classes, weights = columns.take(rows), classes[rows], weights[rows]
         by_class = _by_class(classes, weights, len(self.classes_))
-        self._grow(growth, columns, classes, by_class, weights)
-        return self
+        leaf = self._grow(growth, columns, classes, by_class, weights)
+        return leaf if len(leaf) == len(labels) else None
 
     def apply(self, X: Any) -> np.ndarray:
         """(n_rows,) the node that is the leaf of each row."""
-        return self.leaves(self.checked(X))
+        return leaves_of([self], self.checked(X))[0]
 
     def checked(self, X: Any) -> Any:
-        """``X`` as ``leaves`` takes it. Raises ValueError for what is not a table with the columns of ``fit``."""
+        """``X`` as ``leaves_of`` takes it. Raises ValueError for what is not a table with the columns of ``fit``."""
         check_is_fitted(self)
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-
-    def leaves(self, X: Any) -> np.ndarray:
-        """(n_rows,) the leaf of each row of ``X``, which one of the trees grown on its columns has ``checked``."""
-        leaves = _growth().leaves
-        if not sp.issparse(X):
-            return leaves(X, self.left_, self.feature_, self.threshold_)
-        blocks = (X[start : start + _BLOCK].toarray() for start in range(0, X.shape[0], _BLOCK))
-        return np.concatenate([leaves(block, self.left_, self.feature_, self.threshold_) for block in blocks])
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n_rows, n_classes) share of each of ``classes_`` in the weight of the leaf."""
@@ -151,6 +157,10 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
         leaf = self.apply(X)
         return self.classes_[self.value_.argmax(axis=1)[leaf]]
 
+    def says_second(self) -> np.ndarray:
+        """(n_nodes,) bool, whether a node says the second class."""
+        return self.value_[:, 1] > self.value_[:, 0]
+
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
         refuse_other_choices(self, {"criterion": ("gini", "entropy")})
@@ -160,17 +170,22 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def _grow(
         self, growth: Any, columns: SortedColumns, classes: np.ndarray, by_class: np.ndarray | None, weights: np.ndarray
-    ) -> None:
+    ) -> np.ndarray:
         n_rows, n_columns, n_classes = len(classes), len(columns.common), len(self.classes_)
+        counted = by_class is not None and n_classes == 2
+        is_sorted = np.diff(columns.first) > (2 if counted else 0)
+        begins, listed = _compiled("tree_rows").listed_by(columns.entries, columns.ends, ~is_sorted, n_rows)
         most = 2 * n_rows  # nodes
         feature, left = np.zeros((2, most), dtype=np.int32)
-        threshold, value = np.zeros(most), np.zeros((most, n_classes))
+        below, above = np.zeros((2, most), dtype=np.int64)
+        value, leaf = np.zeros((most, n_classes)), np.zeros(n_rows, dtype=np.int32)
         n_nodes = growth.grow(
             columns.entries.copy(),
             columns.ends,
             columns.common,
-            columns.values,
-            columns.first,
+            begins,
+            listed,
+            is_sorted,
             classes,
             np.ones(n_classes) if by_class is None else by_class,
             weights if by_class is None else np.empty(0),
@@ -179,19 +194,25 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
             np.iinfo(np.int64).max if self.max_depth is None else self.max_depth,
             _draw(classes, weights),
             feature,
-            threshold,
+            below,
+            above,
             left,
             value,
+            leaf,
             np.arange(n_rows),
             np.zeros(n_rows, dtype=bool),
             np.empty(n_rows, dtype=np.int64),
             np.zeros((64, 4), dtype=np.int64),
             np.zeros((64, 2, n_columns), dtype=np.int64),
             np.zeros((3, n_columns), dtype=np.int64),
+            np.zeros((64, n_columns if counted else 0, 2), dtype=np.int64),
         )
-        self.left_, self.threshold_ = left[:n_nodes].copy(), threshold[:n_nodes].copy()
-        self.feature_ = np.where(self.left_ > 0, feature[:n_nodes], np.int32(-1))
+        self.left_, feature = left[:n_nodes].copy(), feature[:n_nodes]
+        self.feature_ = np.where(self.left_ > 0, feature, np.int32(-1))
+        low, high = (columns.values[columns.first[feature] + codes[:n_nodes]] for codes in (below, above))
+        self.threshold_ = np.where(self.left_ > 0, _between(low, high), 0.0)
         self.value_ = value[:n_nodes] / value[:n_nodes].sum(axis=1, keepdims=True)
+        return leaf
 
     def _set_names(self, columns: SortedColumns) -> None:
         self.n_features_in_ = len(columns.common)
@@ -202,6 +223,31 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def leaves_of(trees: list[Any], X: Any) -> np.ndarray:
+    """(n_trees, n_rows) the leaf of each row of ``X`` in each tree; one of them has ``checked`` it."""
+    compiled = _compiled("tree_rows")
+    roots = np.cumsum([0, *(len(tree.left_) for tree in trees)])[:-1]
+    nodes = np.empty(sum(len(tree.left_) for tree in trees), dtype=compiled.NODE)
+    for tree, root in zip(trees, roots, strict=True):
+        own = nodes[root : root + len(tree.left_)]
+        inner = tree.left_ > 0
+        own["left"] = root + np.where(inner, tree.left_, np.arange(len(own)))
+        own["feature"] = np.where(inner, tree.feature_, 0)
+        own["threshold"] = np.where(inner, tree.threshold_, np.inf)
+    blocks = [X] if not sp.issparse(X) else (X[at : at + _BLOCK].toarray() for at in range(0, X.shape[0], _BLOCK))
+    found = [compiled.leaves(block, nodes, roots.astype(np.uint32)) for block in blocks]
+    return np.concatenate(found, axis=1) - roots[:, None]
+
+
+def _between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    middle = low / 2 + high / 2
+    return np.where(middle >= high, low, middle)  # next to each other, or so small that a half rounds
+
+
+def _same(some: list[Any], others: list[Any]) -> bool:
+    return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))
 
 
 def _by_class(classes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray | None:
@@ -217,8 +263,8 @@ def _draw(classes: np.ndarray, weights: np.ndarray) -> int:
     return crc32(f"{share:.12g}".encode()) % 2**31  # the last digit may differ between machines
 
 
-def _growth() -> Any:
+def _compiled(name: str) -> Any:
     try:
-        return import_module("probcal.learners.tree_growth")
+        return import_module(f"probcal.learners.{name}")
     except ImportError as error:
         raise NumbaMissing(f"this tree needs numba ({error}); install it with: {INSTALL}") from None

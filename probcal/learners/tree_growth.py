@@ -17,66 +17,78 @@ _SLACK = 1 + 1e-10
 """A bound is computed with a rounding far below this, and a stretch is passed over only if it is worse by more."""
 
 
-# What is written out below as a loop over the elements of an array compiles in a fraction of the time of the same in
-# numpy's words.
-
+# A loop over the elements of an array compiles in a fraction of the time of the same in numpy's words.
 
 @njit(cache=True, nogil=True)
 def grow(
-    entries, ends, common, values, first, classes, class_weights, row_weights, entropy, min_leaf, max_depth, draw,
-    feature, threshold, left, value, rows, goes_left, spare, waiting, bounds, own,
+    entries, ends, common, begins, listed, is_sorted, classes, class_weights, row_weights, entropy,
+    min_leaf, max_depth, draw, feature, below, above, left, value, leaf, rows, goes_left, spare, waiting, bounds, own,
+    tallies,
 ):
     """The number of nodes of the tree.
 
-    ``entries``: a copy of those of a ``SortedColumns``, whose ``ends``, ``common``, ``values`` and ``first`` follow;
-    ``classes``: (n_rows,) int32, the class of each row; ``class_weights``: (n_classes,), what a row of each weighs;
-    ``row_weights``: (n_rows,) what each row weighs where those of a class differ, else (0,); ``min_leaf``: rows;
-    ``max_depth``: splits above a leaf;
-    ``draw``: whole number, from which the column is drawn that a node begins with.
+    ``entries``: a copy of those of a ``SortedColumns``, whose ``ends`` and ``common`` follow; ``begins``, ``listed``:
+    what ``listed_by`` gives of the columns that are not in ``is_sorted``, (n_columns,): they have two values at most,
+    and their entries are counted instead; ``classes``: (n_rows,) int32, the class of each row; ``class_weights``:
+    (n_classes,), what a row of each weighs; ``row_weights``: (n_rows,) what each row weighs where those of a class
+    differ, else (0,); ``min_leaf``: rows; ``max_depth``: splits above a leaf; ``draw``: whole number, from which the
+    column is drawn that a node begins with.
 
-    Written are ``feature`` and ``threshold``, the column that a node splits and the value up to which rows go left,
-    ``left``, the node there, before the one on the right, or 0 in a leaf, and ``value``: (n_nodes, n_classes), weights.
-    What follows is space; ``rows`` counts from 0.
+    Written are ``feature``, the column that a node splits, ``below`` and ``above``, the codes beside the cut, ``left``,
+    the node there, before the one on the right, or 0 in a leaf, ``value``: (n_nodes, n_classes), weights, and
+    ``leaf``: (n_rows,), zeros, the leaf of each row. What follows is space; ``rows`` counts from 0.
     """
-    n_columns = len(common)
     lows, highs, middles = own
+    sorted_ones = np.flatnonzero(is_sorted)
+    _tally(rows, classes, begins, listed, tallies[0], tallies[1])
     for place in range(len(entries)):
         entries[place] |= np.int64(classes[entries[place] & _ROW] == 1) << _CLASS
     _weigh(rows, classes, class_weights, row_weights, value[0])
     n_nodes, n_waiting = 1, 1
     waiting[0, 2] = len(rows)  # a node, its first row, one past its last, its depth
-    for column in range(n_columns):
+    for column in sorted_ones:
         bounds[0, 0, column], bounds[0, 1, column] = ends[column], ends[column + 1]
     while n_waiting:
         n_waiting -= 1
         node, start, stop, depth = waiting[n_waiting]
-        for column in range(n_columns):
+        for column in sorted_ones:
             lows[column], highs[column] = bounds[n_waiting, 0, column], bounds[n_waiting, 1, column]
         members = rows[start:stop]
-        if depth >= max_depth or stop - start < 2 * min_leaf or _pure(members, classes):
+        if depth >= max_depth or stop - start < 2 * min_leaf or _pure(value[node]):
             continue
         draw = (draw * 1103515245 + 12345) % 2147483648  # the generator of the C standard's example
-        column, below, above = _best_split(
-            (draw >> 8) % n_columns, entries, lows, highs, common, members, classes, class_weights, row_weights,
-            value[node], entropy, min_leaf,
+        column, low, high = _best_split(
+            (draw >> 8) % len(common), entries, lows, highs, is_sorted, tallies[n_waiting], common, members, classes,
+            class_weights, row_weights, value[node], entropy, min_leaf,
         )  # fmt: skip
         if column < 0:
             continue
-        feature[node], left[node] = column, n_nodes
-        threshold[node] = _between(values[first[column] + below], values[first[column] + above])
-        for row in members:
-            goes_left[row] = common[column] <= below
-        for place in range(lows[column], highs[column]):
-            goes_left[entries[place] & _ROW] = entries[place] >> CODE <= below
+        feature[node], below[node], above[node], left[node] = column, low, high, n_nodes
+        # of a counted column the entries of all rows: nobody looks at those outside
+        first = lows[column] if is_sorted[column] else ends[column]
+        last = highs[column] if is_sorted[column] else ends[column + 1]
+        if last - first > 8 * len(members):
+            for row in members:
+                found = False
+                for place in range(begins[row], begins[row + 1]):
+                    found |= listed[place] == column
+                goes_left[row] = found == (common[column] > low)
+        else:
+            for row in members:
+                goes_left[row] = common[column] <= low
+            for place in range(first, last):
+                goes_left[entries[place] & _ROW] = entries[place] >> CODE <= low
         middle = _cut(rows, start, stop, goes_left, spare)
         grows = False
         for side in range(2):
             child = rows[middle:stop] if side else rows[start:middle]
+            for row in child:
+                leaf[row] = n_nodes + side
             _weigh(child, classes, class_weights, row_weights, value[n_nodes + side])
-            if depth + 1 < max_depth and len(child) >= 2 * min_leaf and not _pure(child, classes):
+            if depth + 1 < max_depth and len(child) >= 2 * min_leaf and not _pure(value[n_nodes + side]):
                 grows = True
         if grows:
-            for one in range(n_columns):
+            for one in sorted_ones:
                 middles[one] = _cut(entries, lows[one], highs[one], goes_left, spare)
             for turn in range(2):
                 # the smaller half is grown first, so that no more halves wait than a number of rows can be halved
@@ -84,24 +96,28 @@ def grow(
                 waiting[n_waiting, 0], waiting[n_waiting, 3] = n_nodes + side, depth + 1
                 waiting[n_waiting, 1] = middle if side else start
                 waiting[n_waiting, 2] = stop if side else middle
-                for one in range(n_columns):
+                for one in sorted_ones:
                     bounds[n_waiting, 0, one] = middles[one] if side else lows[one]
                     bounds[n_waiting, 1, one] = highs[one] if side else middles[one]
                 n_waiting += 1
+            if len(listed):  # the smaller half is on top, the larger where their parent was
+                less = rows[start:middle] if middle - start <= stop - middle else rows[middle:stop]
+                _tally(less, classes, begins, listed, tallies[n_waiting - 1], tallies[n_waiting - 2])
         n_nodes += 2
     return n_nodes
 
 
 @njit(cache=True, nogil=True)
-def leaves(X, left, feature, threshold):
-    """(n_rows,) the leaf of each row of ``X``, (n_rows, n_columns) float64."""
-    found = np.empty(len(X), np.int32)
-    for row in range(len(X)):
-        node = 0
-        while left[node]:
-            node = left[node] + (X[row, feature[node]] > threshold[node])
-        found[row] = node
-    return found
+def _tally(members, classes, begins, columns, tally, other):
+    """Set ``tally``, (n_columns, 2), to how many of ``members`` of either class a column lists; less for ``other``."""
+    for column in range(len(tally)):
+        tally[column, 0] = tally[column, 1] = 0
+    for row in members:
+        for place in range(begins[row], begins[row + 1]):
+            tally[columns[place], classes[row]] += 1
+    for column in range(len(tally)):
+        other[column, 0] -= tally[column, 0]
+        other[column, 1] -= tally[column, 1]
 
 
 @njit(cache=True, nogil=True)
@@ -132,83 +148,67 @@ def _weigh(members, classes, class_weights, row_weights, weights):
 
 
 @njit(cache=True, nogil=True)
-def _pure(members, classes):
-    for row in members:  # noqa: SIM110 - numba knows no generators
-        if classes[row] != classes[members[0]]:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _between(low, high):
-    middle = low / 2 + high / 2
-    return low if middle >= high else middle  # next to each other, or so small that a half rounds
+def _pure(weights):
+    """Whether one class only weighs something."""
+    found = 0
+    for weight in weights:
+        found += weight > 0
+    return found < 2
 
 
 @njit(cache=True, nogil=True)
 def _best_split(
-    begin, entries, lows, highs, common, members, classes, class_weights, row_weights, total, entropy, min_leaf
+    begin, entries, lows, highs, is_sorted, tally, common, members, classes, class_weights, row_weights, total,
+    entropy, min_leaf,
 ):
     """(column, code below the cut, code above it) of the split of least impurity, or column -1 where there is none.
 
     ``lows``, ``highs``: (n_columns,), the node's stretch of the entries of each column; a column that has one value
-    has it emptied. ``total``: (n_classes,), the weights of the node. Of equally pure splits the first column's from
+    has it emptied. ``tally``: (n_columns, 2), the rows of either class that a column lists, of those that are not
+    sorted. ``total``: (n_classes,), the weights of the node. Of equally pure splits the first column's from
     ``begin`` on and round, and there the lowest, wins.
     """
     n_rows = len(members)
-    counts, rest, left = np.zeros_like(total), np.zeros_like(total), np.zeros_like(total)
-    rest_weights, weights = np.zeros_like(total), np.zeros_like(total)
+    counts, space = np.zeros_like(total), np.zeros((6, len(total)))
     for row in members:
         counts[classes[row]] += 1.0
     by_counts = len(total) == 2 and not len(row_weights)
+    node = (counts[0], counts[1], class_weights[0], class_weights[1], entropy, float(min_leaf))
     step = max(8, int(n_rows**0.5 / 3))
-    best, found, below, above = np.inf, -1, 0, 0
+    chosen, found = -1, (np.inf, 0, 0)
     for turn in range(len(common)):
-        column = (begin + turn) % len(common)
-        start, stop = lows[column], highs[column]
-        if start == stop:
+        column = begin + turn - (len(common) if begin + turn >= len(common) else 0)
+        start, stop, least = lows[column], highs[column], found[0]
+        if not is_sorted[column]:
+            a, b = float(tally[column, 0]), float(tally[column, 1])
+            if 0 < a + b < n_rows:
+                if not common[column]:
+                    a, b = counts[0] - a, counts[1] - b
+                found = _try(a, b, found, 0, 1, node)
+        elif start == stop:
             continue
-        if stop - start == n_rows and entries[start] >> CODE == entries[stop - 1] >> CODE:
+        elif stop - start == n_rows and entries[start] >> CODE == entries[stop - 1] >> CODE:
             highs[column] = start
-            continue
-        middle = _first_above(entries, start, stop, common[column])
-        if by_counts:
-            least, low, high = _two_classes(
-                entries, start, middle, stop, common[column], step, best,
-                (counts[0], counts[1], class_weights[0], class_weights[1], entropy, float(min_leaf)),
+        elif by_counts:
+            found = _two_classes(entries, start, stop, common[column], step, found, node)
+        else:
+            found = _any_classes(
+                entries, start, stop, common[column], counts, total, classes, class_weights, row_weights, entropy,
+                min_leaf, found, space,
             )  # fmt: skip
-        else:
-            least, low, high = _any_classes(
-                entries, start, middle, stop, common[column], counts, total, classes, class_weights, row_weights,
-                entropy, min_leaf, best, rest, rest_weights, left, weights,
-            )
-        if least < best:
-            best, found, below, above = least, column, low, high
-            if best == 0:
+        if found[0] < least:
+            chosen = column
+            if found[0] == 0:
                 break
-    return found, below, above
+    return chosen, found[1], found[2]
 
 
 @njit(cache=True, nogil=True)
-def _first_above(entries, start, stop, code):
-    """The first place from ``start`` with a code above ``code``."""
-    if entries[start] >> CODE > code:
-        return start
-    while start < stop:
-        middle = (start + stop) // 2
-        if entries[middle] >> CODE > code:
-            stop = middle
-        else:
-            start = middle + 1
-    return start
-
-
-@njit(cache=True, nogil=True)
-def _two_classes(entries, start, middle, stop, common, step, best, node):
-    """(impurity, code below, code above) of a column's best split if that is below ``best``; by counts alone."""
+def _two_classes(entries, start, stop, common, step, found, node):
+    """The better of ``found``, (impurity, code below, code above), and a column's best cut, by counts alone."""
+    middle = start + np.searchsorted(entries[start:stop], (common + 1) << CODE)
     before, after = _seconds(entries, start, middle), _seconds(entries, middle, stop)
     a, b = middle - start - before, before  # rows of either class on the left
-    found = (best, common, common)
     if middle - start > 1:
         found = _stretch(entries, start, middle, 0.0, 0.0, step, found, node)
     if stop - start < node[0] + node[1]:
@@ -290,37 +290,37 @@ def _seconds(entries, start, stop):
 
 @njit(cache=True, nogil=True)
 def _any_classes(
-    entries, start, middle, stop, common, counts, total, classes, class_weights, row_weights, entropy, min_leaf, best,
-    rest, rest_weights, left, weights,
+    entries, start, stop, common, counts, total, classes, class_weights, row_weights, entropy, min_leaf, found, space
 ):
-    """As ``_two_classes``, for any classes and for weights of rows: every cut is tried. The last four are space."""
+    """As ``_two_classes``, for any classes and for weights of rows: every cut is tried."""
+    left, left_weights, right, right_weights, rest, rest_weights = space
     for kind in range(len(total)):
-        rest[kind], rest_weights[kind] = counts[kind], total[kind]
-        left[kind] = weights[kind] = 0.0
+        left[kind] = left_weights[kind] = 0.0
+        right[kind], right_weights[kind] = rest[kind], rest_weights[kind] = counts[kind], total[kind]
     for place in range(start, stop):
         _move(entries[place] & _ROW, -1.0, classes, class_weights, row_weights, rest, rest_weights)
-    found = (best, common, common)
-    n_left, n_rows = 0, 0
-    for kind in range(len(total)):
-        n_rows += int(counts[kind])
+    middle = start + np.searchsorted(entries[start:stop], (common + 1) << CODE)
+    n_left, n_rows = 0, int(counts.sum())
     n_common = n_rows - (stop - start)
     place = start
     while n_left < n_rows:
         if place == middle and n_common:
             code, n_left, n_common = common, n_left + n_common, 0
             for kind in range(len(total)):
-                if rest[kind]:
-                    left[kind] += rest[kind]
-                    weights[kind] += rest_weights[kind]
+                left[kind] += rest[kind]
+                left_weights[kind] += rest_weights[kind]
+                right[kind] -= rest[kind]
+                right_weights[kind] = max(right_weights[kind] - rest_weights[kind], 0.0) if right[kind] else 0.0
         else:
-            code, n_left = entries[place] >> CODE, n_left + 1
-            _move(entries[place] & _ROW, 1.0, classes, class_weights, row_weights, left, weights)
+            row, code, n_left = entries[place] & _ROW, entries[place] >> CODE, n_left + 1
+            _move(row, 1.0, classes, class_weights, row_weights, left, left_weights)
+            _move(row, -1.0, classes, class_weights, row_weights, right, right_weights)
             place += 1
         if n_left < min_leaf or n_rows - n_left < max(min_leaf, 1):
             continue
         following = common if place == middle and n_common else entries[place] >> CODE
         if following != code:
-            impurity = _sides(left, weights, counts, total, entropy)
+            impurity = _side(left_weights, entropy) + _side(right_weights, entropy)
             if impurity < found[0]:
                 found = (impurity, code, following)
     return found
@@ -328,31 +328,20 @@ def _any_classes(
 
 @njit(cache=True, nogil=True)
 def _move(row, sign, classes, class_weights, row_weights, counts, weights):
+    """Of a class without rows nothing is left, whatever rounding left."""
     kind = classes[row]
     counts[kind] += sign
     if len(row_weights):
-        weights[kind] += sign * row_weights[row]
+        weights[kind] = max(weights[kind] + sign * row_weights[row], 0.0) if counts[kind] else 0.0
     else:
         weights[kind] = counts[kind] * class_weights[kind]
 
 
 @njit(cache=True, nogil=True)
-def _sides(left, weights, counts, total, entropy):
-    """As ``_impurity``; a class without rows on a side weighs nothing there, whatever rounding left."""
-    found = 0.0
-    for side in range(2):
-        whole = 0.0
-        for kind in range(len(left)):
-            whole += _of_side(side, kind, left, weights, counts, total)
-        for kind in range(len(left)):
-            part = _of_side(side, kind, left, weights, counts, total)
-            if part > 0:
-                found += _surprise(part, whole) if entropy else part * (whole - part) / whole / 2
+def _side(weights, entropy):
+    """The part of a side in what ``_impurity`` is for two classes."""
+    found, whole = 0.0, weights.sum()
+    for part in weights:
+        if part > 0:
+            found += _surprise(part, whole) if entropy else part * (whole - part) / whole / 2
     return found
-
-
-@njit(cache=True, nogil=True)
-def _of_side(side, kind, left, weights, counts, total):
-    if not side:
-        return max(weights[kind], 0.0) if left[kind] else 0.0
-    return max(total[kind] - weights[kind], 0.0) if counts[kind] > left[kind] else 0.0

@@ -157,6 +157,29 @@ def test_no_split_of_the_root_is_purer(data):
     assert stump[0] == pytest.approx(best[0], rel=1e-9, abs=1e-9)
 
 
+@both_criteria
+def test_of_columns_of_two_values_every_split_is_as_pure_as_the_purest(criterion):
+    rng = np.random.default_rng(0)
+    binary_ones = rng.random((300, 12)) < rng.uniform(0.02, 0.98, 12)
+    X = np.column_stack([binary_ones, rng.integers(0, 9, (300, 2)) - 4.0]).astype(float)
+    y = (X[:, 0] + X[:, 1] * X[:, 12] + rng.normal(size=300) > 0.5).astype(int)
+    weights = np.array([1.0, 2.3])[y]
+    tree = PresortedTreeClassifier(criterion, min_samples_leaf=3).fit(X, y, weights)
+    waiting, binary = [(0, np.ones(300, dtype=bool))], 0
+    while waiting:
+        node, rows = waiting.pop()
+        shares = np.bincount(y[rows], weights[rows], minlength=2)
+        assert tree.value_[node] == pytest.approx(shares / shares.sum(), rel=1e-12)
+        if tree.feature_[node] >= 0:
+            binary += tree.feature_[node] < 12
+            left = X[:, tree.feature_[node]] <= tree.threshold_[node]
+            found = sum(impurity(y, weights, rows & side, criterion == "entropy") for side in (left, ~left))
+            best = slow_split(X[rows], y[rows], weights[rows], criterion == "entropy", 3)
+            assert found == pytest.approx(best[0], rel=1e-9, abs=1e-9)
+            waiting += [(tree.left_[node], rows & left), (tree.left_[node] + 1, rows & ~left)]
+    assert binary > 5
+
+
 def test_of_equal_splits_of_a_column_the_lowest_is_taken():
     X = np.array([[1.0, 2.0, 3.0, 4.0]]).T
     tree = PresortedTreeClassifier(max_depth=1).fit(X, [0, 1, 0, 1])  # after the first row as good as before the last
