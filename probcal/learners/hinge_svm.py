@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Real
 from typing import Any
 from warnings import warn
@@ -12,9 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from probcal.learners.hinge import Hinge
 from probcal.methods.training_set import row_weights, two_classes
-from probcal.shortcuts.hinge_path import HingePath
-from probcal.shortcuts.hinge_svm import HingeSVMShortcut
 from probcal.shortcuts.signed_rows import signed_rows
 
 
@@ -52,8 +50,8 @@ class HingeSVM(ClassifierMixin, BaseEstimator):
         for of_class, name in ((~second, self.classes_[0]), (second, self.classes_[1])):
             if weights is not None and not weights[of_class].any():
                 raise ValueError(f"sample_weight is zero for all rows of class {name}, so y holds one class only")
-        path = HingePath(signed_rows(checked, second, weights, 1.0))
-        solution = path.solve(np.full(2, float(self.C)))
+        problem = Hinge(signed_rows(checked, second, weights, 1.0), float(self.C))
+        solution = problem.minimise()
         if not solution.converged:
             warn(
                 f"HingeSVM did not reach its minimum: margins are off by up to {solution.residual:.1e}; scale the "
@@ -61,7 +59,7 @@ class HingeSVM(ClassifierMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        down, up = path.room(solution)
+        down, up = problem.room(solution)
         self.coef_, self.intercept_ = solution.w[None, :-1].copy(), solution.w[-1:] + (up - down) / 2
         self.n_iter_ = solution.n_steps
         return self
@@ -75,11 +73,6 @@ class HingeSVM(ClassifierMixin, BaseEstimator):
         """(n_rows,) labels; a margin of 0 goes to the first class."""
         margins = self.decision_function(X)
         return self.classes_[(margins > 0).astype(int)]
-
-    @property
-    def class_weight_shortcut(self) -> Callable[[], HingeSVMShortcut]:
-        """How Probing fits it under many class weights: see ``probcal.shortcuts``."""
-        return HingeSVMShortcut
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

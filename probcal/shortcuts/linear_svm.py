@@ -2,7 +2,7 @@
 
 It stands for a LinearSVC whose own answer is the minimum up to a known error: the primal solver for the squared
 hinge at a tolerance of 1e-8 or less. At the default 1e-4 the labels are not the minimum's, nor are those of the dual
-solver, which the hinge needs, where it runs out of rounds: see ``HingeSVM`` for the hinge.
+solver, which the hinge needs, where it runs out of rounds.
 """
 
 from __future__ import annotations
