@@ -14,13 +14,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal.components import import_class
 from probcal.learners import PresortedTreeClassifier
+from probcal.learners.hinge_svm import HingeSVM
 from probcal.learners.kernel_nb import KernelNaiveBayes
 from probcal.learners.registry import LEARNERS as REGISTERED
 
 
 @dataclass(frozen=True)
 class Learner:
-    """``as_it_comes``: with scikit-learn's defaults. ``tight``: so far converged that no label hangs on its solver."""
+    """``as_it_comes``: with its defaults, those of an experiment for the hinge. ``tight``: so far converged that no label hangs on its solver."""
 
     as_it_comes: Callable[[], Any]
     tight: Callable[[], Any]
@@ -48,6 +49,7 @@ LEARNERS = {
     "gaussian_nb": Learner(GaussianNB, GaussianNB),
     "logistic": Learner(LogisticRegression, lambda: LogisticRegression(solver="newton-cholesky", tol=1e-8)),
     "linear_svm": Learner(LinearSVC, lambda: LinearSVC(dual=False, tol=1e-8, max_iter=100_000)),
+    "hinge_svm": Learner(lambda: registered("linear_svm"), HingeSVM),
     "tree": Learner(lambda: DecisionTreeClassifier(random_state=0), compiled_tree),
     "kernel_nb": Learner(kernel_nb, kernel_nb),
     "j48": Learner(lambda: registered("j48"), lambda: registered("j48")),

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,24 @@ class Fails(DecisionTreeClassifier):
         raise ValueError("no tree grows here")
 
 
+class Odd(Exception):
+    """Cannot be made again from what it says."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+class Oddly(DecisionTreeClassifier):
+    def fit(self, X, y, sample_weight=None):
+        raise Odd("this", "that")
+
+
+class Warns(DecisionTreeClassifier):
+    def fit(self, X, y, sample_weight=None):
+        warnings.warn("hm", RuntimeWarning, stacklevel=1)
+        return super().fit(X, y, sample_weight)
+
+
 def left_behind():
     return set(Path(tempfile.gettempdir()).glob("probcal-*/fit"))
 
@@ -61,6 +80,18 @@ def test_what_a_fit_raises_comes_through_and_nothing_is_left_behind():
         ProbingClassifier(Fails(), 5, n_jobs=2).fit(X, Y)
     ProbingClassifier(DecisionTreeClassifier(), 5, n_jobs=2).fit(X, Y)
     assert left_behind() == before
+
+
+def test_an_exception_that_cannot_be_sent_is_told():
+    with pytest.raises(RuntimeError, match="Odd: this and that"):
+        ProbingClassifier(Oddly(), 5, n_jobs=2).fit(X, Y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_warning_is_given_once_for_each_fit(n_jobs):
+    with pytest.warns(RuntimeWarning, match="hm") as given:
+        ProbingClassifier(Warns(), 5, n_jobs=n_jobs).fit(X, Y)
+    assert len(given) == 5
 
 
 def test_labels_may_be_texts_and_rows_weighted():

@@ -2,12 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 from probcal import ProbingClassifier
 
 X = np.random.default_rng(1).normal(size=(400, 2))
 Y = (X[:, 0] + np.random.default_rng(2).normal(size=400) > 0).astype(int)
+TIGHT_SVM = LinearSVC(dual=False, tol=1e-8, max_iter=100_000)
 
 
 class Means(ClassifierMixin, BaseEstimator):
@@ -125,3 +129,36 @@ def test_margins_are_asked_for_in_blocks():
     assert fitted.votes(many).tolist() == fitted.votes(X).tolist() * 200
     assert len(asked) > 3
     assert max(asked) <= 2**20
+
+
+@pytest.mark.parametrize(
+    ("method", "gives", "said"),
+    [
+        ("fit", lambda *_: None, "must give a list of 1 classifiers"),
+        ("fit", lambda *_: [], "must give a list of 1 classifiers"),
+        ("margins", lambda self, some, X: X[:, 0], "must give margins and how far off they may be"),
+        ("margins", lambda self, some, X: (X[:, 0], 0.0), r"margins of shape \(400,\), not \(400, 1\)"),
+        ("margins", lambda self, some, X: (X[:, :1], np.zeros(400)), r"errors of shape \(400,\)"),
+        ("margins", lambda self, some, X: (X[:, :1], -1.0), "none below 0"),
+    ],
+)
+def test_a_shortcut_that_is_none_is_named(method, gives, said):
+    learner = declared(**{method: gives})
+    with pytest.raises(ValueError, match=f"shortcut Declared.*{said}"):
+        votes(learner)
+
+
+@pytest.mark.parametrize("learner", [LogisticRegression(solver="newton-cholesky", tol=1e-8), TIGHT_SVM], ids=str)
+def test_rows_that_the_learner_refuses_are_refused(learner):
+    fitted = ProbingClassifier(learner, 10, random_state=0).fit(X, Y)
+    assert fitted.probings_[0].together.any()
+    holes = np.where(np.arange(800).reshape(400, 2) == 3, np.nan, X)
+    for asked, said in ((holes, "contains NaN"), (X[:0], "0 sample"), (X[0], "2D array")):
+        with pytest.raises(ValueError, match=said):
+            fitted.votes(asked)
+    assert (fitted.votes(csr_array(X)) == fitted.votes(X)).all()
+
+
+def test_the_flag_is_a_flag():
+    with pytest.raises(ValueError, match="shortcuts must be True or False, not 'no'"):
+        votes(Means, shortcuts="no")

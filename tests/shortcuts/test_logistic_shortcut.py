@@ -54,7 +54,8 @@ def assert_same_labels(estimator, X, y, pairs, row_weights=None, *, at_least):
     assert len(kept) >= at_least
     if not kept:
         return
-    margins, error = shortcut.margins([one for one, _ in kept], X)
+    classifiers = [one for one, _ in kept]
+    margins, error = shortcut.margins(classifiers, shortcut.rows(classifiers, X))
     for (one, pair), scores, doubt in zip(kept, margins.T, np.broadcast_to(error, margins.shape).T, strict=True):
         expected = slow(estimator, X, y, pair, row_weights).predict(X)
         np.testing.assert_array_equal(one.predict(X), expected)

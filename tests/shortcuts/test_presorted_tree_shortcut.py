@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
+from probcal import ProbingClassifier
 from probcal.learners import PresortedTreeClassifier
 from probcal.methods.importance import importance_weights
 
@@ -82,3 +83,16 @@ def test_a_class_may_weigh_nothing(weights):
     tree = PresortedTreeClassifier()
     [grown] = tree.class_weight_shortcut().fit(tree, X, y, np.array([weights]), None)
     assert (grown.predict(X) == np.argmax(weights)).all()
+
+
+def test_rows_with_weights_that_are_rescaled_keep_their_votes():
+    random = np.random.default_rng(0)
+    X, asked = random.normal(size=(300, 4)), random.normal(size=(1000, 4))
+    y = (X.sum(axis=1) + random.normal(size=300) > 0).astype(int)
+    fast, slow = (
+        ProbingClassifier(PresortedTreeClassifier(), 40, total_weight="n", shortcuts=on, random_state=0)
+        .fit(X, y, sample_weight=np.random.default_rng(1).random(300))
+        .votes(asked)
+        for on in (True, False)
+    )
+    assert (fast == slow).all()

@@ -91,6 +91,34 @@ def test_there_is_no_shortcut_where_it_would_not_be_exact(learner):
     assert shortcut_of(learner) is None
 
 
+@pytest.mark.parametrize(
+    ("change", "weight"),
+    [
+        (lambda X: X.astype(np.float32) + 100, 1.0),
+        (lambda X: X + 1e9, 1.0),
+        (lambda X: X + 1e12, 1.0),
+        (lambda X: X, 1e-9),
+        (lambda X: X * 1e6, 1.0),
+    ],
+    ids=["float32", "far from 0", "further still", "weights next to 0", "large"],
+)
+def test_where_sums_round_coarsely_no_vote_changes(change, weight):
+    X, y = data("one in twenty")
+    parameters = {"n_probes": 60, "random_state": 0}
+    fast, slow = (
+        ProbingClassifier(GaussianNB(), shortcuts=on, **parameters).fit(change(X), y, np.full(len(y), weight))
+        for on in (True, False)
+    )
+    assert fast.thresholds_.tolist() == slow.thresholds_.tolist()
+    assert (fast.votes(change(X)) == slow.votes(change(X))).all()
+
+
+def test_a_class_that_weighs_next_to_nothing_is_left_to_the_learner():
+    random = np.random.default_rng(0)
+    X, y = np.vstack([random.normal(-4, size=(500, 3)), random.normal(4, size=(500, 3))]), np.arange(1000) // 500
+    assert not assert_no_vote_changes(GaussianNB(), X, y, n_probes=100).probings_[0].together.all()
+
+
 def test_what_was_fitted_can_be_kept_and_read_again():
     X, y = data("text labels")
     for learner in (GaussianNB(), KernelNaiveBayes(weights="shares")):
