@@ -41,7 +41,8 @@ SAID = {"default": "loop, as it comes", "tight": "loop, as tight", "probing": "P
 def main() -> None:
     parser = speed.parser(__doc__, "probing")
     parser.add_argument("--data", action="append", choices=DATA, help="all unless given")
-    parser.add_argument("--learner", action="append", choices=(*OF_NUMBERS, "hinge_svm", "kernel_nb"), help="all unless given")
+    choices = (*OF_NUMBERS, "hinge_svm", "kernel_nb")
+    parser.add_argument("--learner", action="append", choices=choices, help="all unless given")
     parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
     parser.add_argument("--rows", type=int, help="the first of each data set (all)")
     parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")

@@ -21,7 +21,11 @@ from probcal.learners.registry import LEARNERS as REGISTERED
 
 @dataclass(frozen=True)
 class Learner:
-    """``as_it_comes``: with its defaults, those of an experiment for the hinge. ``tight``: so far converged that no label hangs on its solver."""
+    """A learner of a loop and of Probing.
+
+    ``as_it_comes``: with scikit-learn's defaults, but of the hinge with the settings of experiments; ``tight``: so far
+    converged that no label hangs on its solver.
+    """
 
     as_it_comes: Callable[[], Any]
     tight: Callable[[], Any]
