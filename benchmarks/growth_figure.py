@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from growth import AT_PROBES, AT_ROWS, Measurement
+from growth import AT_PROBES, AT_ROWS, AT_ROWS_OF, Measurement
 from growth_model import Model, is_small
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -31,21 +31,24 @@ def draw(models: list[Model], groups: list[list[Measurement]], stem: Path) -> li
         grid = figure.subplots(2, len(learners), sharey=True, sharex="row", squeeze=False)
         for column, learner in zip(grid.T, learners, strict=True):
             both = [(one, of) for one, of in zip(models, groups, strict=True) if one.learner == learner]
-            _panel(column[0], [(one, [run for run in of if run.probes == AT_PROBES]) for one, of in both], "rows")
-            _panel(column[1], [(one, [run for run in of if run.rows == AT_ROWS]) for one, of in both], "probes")
+            rows = AT_ROWS_OF.get(learner, AT_ROWS)
+            _panel(column[0], [(one, [run for run in of if run.probes == AT_PROBES]) for one, of in both], rows=None)
+            _panel(column[1], [(one, [run for run in of if run.rows == rows]) for one, of in both], rows=rows)
             column[0].set_title(NAMES[learner])
             column[0].set_xlabel(f"rows, {AT_PROBES} probes")
-            column[1].set_xlabel(f"probes, {AT_ROWS:,} rows")
+            column[1].set_xlabel(f"probes, {rows:,} rows")
         for axes in grid[:, 0]:
             axes.set_ylabel("CPU seconds")
         return save(figure, stem)
 
 
-def _panel(axes: Axes, both: list[tuple[Model, list[Measurement]]], along: str) -> None:
+def _panel(axes: Axes, both: list[tuple[Model, list[Measurement]]], rows: int | None) -> None:
+    """Against the probes on so many ``rows``, or against the rows."""
+    along = "rows" if rows is None else "probes"
     axes.set(xscale="log", yscale="log")
     ends = [getattr(one, along) for _, measured in both for one in measured]
     line = np.geomspace(min(ends), max(ends), 51)
-    seconds = [model.seconds(line, AT_PROBES) if along == "rows" else model.seconds(AT_ROWS, line) for model, _ in both]
+    seconds = [model.seconds(line, AT_PROBES) if rows is None else model.seconds(rows, line) for model, _ in both]
     for (model, measured), times in zip(both, seconds, strict=True):
         said, colour, marker = WAYS[model.way]
         for one in measured:
