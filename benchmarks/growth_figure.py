@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from growth import AT_PROBES, AT_ROWS, AT_ROWS_OF, Measurement
-from growth_model import Model, is_small
+from growth_model import Model, is_known
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -52,7 +52,7 @@ def _panel(axes: Axes, both: list[tuple[Model, list[Measurement]]], rows: int | 
     for (model, measured), times in zip(both, seconds, strict=True):
         said, colour, marker = WAYS[model.way]
         for one in measured:
-            axes.plot(getattr(one, along), one.cpu, marker, color=colour, fillstyle="full" if is_small(one) else "none")
+            axes.plot(getattr(one, along), one.cpu, marker, color=colour, fillstyle="full" if is_known(one) else "none")
         axes.plot(line, times, "-", color=colour, linewidth=0.8)
         above = times[25] >= max(other[25] for other in seconds)
         axes.annotate(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SETTINGS = [(10_000, 100), (30_000, 100), (100_000, 100), (1_000_000, 100), (30_000, 10), (30_000, 50), (30_000, 400)]
-SETTINGS += [(10_000, 10), (100_000, 10)]
+SETTINGS = [(10_000, 100), (30_000, 100), (100_000, 100), (300_000, 100), (1_000_000, 100)]
+SETTINGS += [(30_000, 10), (30_000, 50), (30_000, 400), (10_000, 10), (100_000, 10)]
 
 
 @pytest.fixture
@@ -29,26 +29,26 @@ def runs(growth, learner, seconds):
 
 
 def linear(n, k):
-    return 0.2 + 3e-6 * n + 0.004 * k + 2e-7 * n * k
+    return 0.2 + 3e-6 * n + 0.004 * k + 2e-7 * n * k + 1e-13 * n**2 * k
 
 
 def test_coefficients_come_back_from_times_that_follow_the_model(script):
     growth, growth_model = script("growth"), script("growth_model")
     model = growth_model.fitted(runs(growth, "logistic", linear))
-    assert model.coefficients == pytest.approx([0.2, 3e-6, 0.004, 2e-7])
+    assert model.coefficients == pytest.approx([0.2, 3e-6, 0.004, 2e-7, 1e-13], rel=1e-4)
     assert model.seconds(10**9, 100) == pytest.approx(linear(10**9, 100))
 
 
 def test_of_trees_the_work_is_n_log_n(script):
     growth, growth_model = script("growth"), script("growth_model")
     model = growth_model.fitted(runs(growth, "tree", lambda n, k: 0.1 + 5e-8 * n * np.log2(n) * k))
-    assert model.coefficients == pytest.approx([0.1, 0, 0, 5e-8], abs=1e-9)
+    assert model.coefficients == pytest.approx([0.1, 0, 0, 5e-8, 0], abs=1e-9)
 
 
 @pytest.mark.parametrize(("slower", "code", "verdict"), [(1, 0, "holds"), (1.5, 1, "FAILS")])
-def test_the_report_says_whether_the_large_runs_are_predicted(script, tmp_path, slower, code, verdict):
+def test_the_report_says_whether_the_other_runs_are_predicted(script, tmp_path, slower, code, verdict):
     growth = script("growth")
-    found = runs(growth, "logistic", lambda n, k: linear(n, k) * (slower if n == 10**6 else 1))
+    found = runs(growth, "logistic", lambda n, k: linear(n, k) * (slower if n == 300_000 else 1))
     growth.write(tmp_path / "growth.csv", found)
     out = tmp_path / "growth.md"
     with pytest.raises(SystemExit) as ended:
@@ -56,7 +56,6 @@ def test_the_report_says_whether_the_large_runs_are_predicted(script, tmp_path, 
     assert ended.value.code == code
     [line] = [line for line in out.read_text().splitlines() if line.startswith("| logistic")]
     assert verdict in line
-    assert "10^9 rows" in (tmp_path / "far.md").read_text()
     assert (tmp_path / "growth.png").stat().st_size > 10_000
     assert "rows, 100 probes" in (tmp_path / "growth.svg").read_text()
 
