@@ -21,22 +21,23 @@ def importance_weights(
     every p. Where the rows have weights of their own, (n_rows,), these are multiplied, and ``"n"`` means
     their sum. Returns (n_rows,) float64.
     """
-    negative_weight, positive_weight = class_weights(positive, p, total_weight, row_weights)
-    weights = np.where(positive, positive_weight, negative_weight)
-    return weights if row_weights is None else weights * row_weights
+    weights = np.where(positive, (1 - p) / p, 1.0)
+    total: float = len(weights)
+    if row_weights is not None:
+        weights, total = weights * row_weights, row_weights.sum()
+    return weights if total_weight is None else weights * (total / weights.sum())
 
 
-def class_weights(
-    positive: np.ndarray, p: float, total_weight: TotalWeight = None, row_weights: np.ndarray | None = None
-) -> tuple[float, float]:
-    """What ``importance_weights`` gives the rows of the negative and of the positive class, before ``row_weights``."""
+def class_weights(positive: np.ndarray, p: float, total_weight: TotalWeight = None) -> tuple[float, float]:
+    """What ``importance_weights`` gives the rows of the negative and of the positive class, to the last bit.
+
+    Where rows have weights of their own these are multiplied, but under ``total_weight="n"``, where the order of the
+    factors would tell in the last bit.
+    """
     ratio = (1 - p) / p
     if total_weight is None:
         return 1.0, ratio
-    weights, total = np.where(positive, ratio, 1.0), float(len(positive))
-    if row_weights is not None:
-        weights, total = weights * row_weights, float(row_weights.sum())
-    scale = total / float(weights.sum())
+    scale = len(positive) / float(np.where(positive, ratio, 1.0).sum())
     return scale, ratio * scale
 
 

@@ -96,8 +96,8 @@ class ThresholdMethod(ProbabilityMethod):
 
     def _probed(self, train: Train, asked: Any, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
         grid = self._grid()
-        with_weights = isinstance(train, WeightedTraining) and train.gives_weights
-        shortcut = shortcut_of(self.estimator) if self.shortcuts and with_weights else None
+        weighs_classes = isinstance(train, WeightedTraining) and train.weighs_classes
+        shortcut = shortcut_of(self.estimator) if self.shortcuts and weighs_classes else None
         once = self.shortcuts and answers_row_by_row(self.estimator)
         if shortcut is None:
             rows = distinct_rows(asked) if once else DistinctRows(asked)

@@ -49,9 +49,14 @@ class WeightedTraining:
         """Whether the learner is given the weights, and not samples."""
         return self.weighting == "weight" or (self.weighting == "auto" and takes_weights(self.estimator))
 
+    @property
+    def weighs_classes(self) -> bool:
+        """Whether the learner's weights are those of ``class_weights`` times ``row_weights``, to the last bit."""
+        return self.gives_weights and (self.row_weights is None or self.total_weight is None)
+
     def class_weights(self, p: float) -> tuple[float, float]:
         """What threshold ``p`` multiplies the weights of the rows of each of ``classes`` by."""
-        return class_weights(self.labels == self.classes[1], p, self.total_weight, self.row_weights)
+        return class_weights(self.labels == self.classes[1], p, self.total_weight)
 
     @cached_property
     def _sample(self) -> Callable[[np.ndarray], Any]:
