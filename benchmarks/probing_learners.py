@@ -56,5 +56,8 @@ LEARNERS = {
     "hinge_svm": Learner(lambda: registered("linear_svm"), HingeSVM),
     "tree": Learner(lambda: DecisionTreeClassifier(random_state=0), compiled_tree),
     "kernel_nb": Learner(kernel_nb, kernel_nb),
+    "sklearn_tree": Learner(
+        lambda: DecisionTreeClassifier(random_state=0), lambda: DecisionTreeClassifier(random_state=0)
+    ),
     "j48": Learner(lambda: registered("j48"), lambda: registered("j48")),
 }

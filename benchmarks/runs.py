@@ -40,16 +40,16 @@ CELLS = 2  # a repetition
 
 def main() -> None:
     parser = speed.parser(__doc__, "runs")
-    parser.add_argument("--rows", type=int, default=8000, help="of Adult (%(default)s)")
+    parser.add_argument("--rows", type=int, default=32_561, help="of Adult (%(default)s)")
     parser.add_argument("--repeats", type=int, default=50, help=f"of {CELLS} cells each (%(default)s)")
     parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
     parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")
-    parser.add_argument("--learner", action="append", choices=("tree", "j48"), help="both unless given")
+    parser.add_argument("--learner", action="append", choices=("sklearn_tree", "j48"), help="both unless given")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lines = [run(folder, asked.repeats, asked.probes, asked.runs)]
-        for learner, X, y in tables(asked.rows, asked.learner or ("tree", "j48")):
+        for learner, X, y in tables(asked.rows, asked.learner or ("sklearn_tree", "j48")):
             lines.append(probing(folder, learner, X, y, asked.probes, asked.runs))
     rows = [[said, speed.seconds(one), speed.seconds(two), speed.times(one, two), is_] for said, one, two, is_ in lines]
     about = f"Wall seconds, medians of {asked.runs} runs, each in a fresh process."

@@ -26,6 +26,8 @@ class Step(NamedTuple):
 _Warned = tuple[str, type[Warning], str, int]
 _IN_HAND = 2
 """Fits a worker that are under way or waiting, so that none is idle while the next step is worked out."""
+_SPARE = 1
+"""Guesses that wait, for a worker that ends before the fit that the next step hangs on."""
 
 
 class Ahead:
@@ -40,11 +42,11 @@ class Ahead:
         self._started: dict[float, Future[Any]] = {}
 
     def start(self, steps: Iterable[Step]) -> None:
-        """Start the first of ``steps``, and as many more as keep the workers busy; of those guessed at, no more."""
+        """Start the first of ``steps``, and as many more as keep the workers busy; of guesses fewer."""
         executor = get_reusable_executor(max_workers=self._n_workers)
         under_way = sum(not one.done() for one in self._started.values())
         for place, (p, guessed) in enumerate(islice(steps, _IN_HAND * self._n_workers)):
-            most = self._n_workers if guessed else _IN_HAND * self._n_workers
+            most = self._n_workers + _SPARE if guessed else _IN_HAND * self._n_workers
             if p not in self._started and (place == 0 or under_way < most):
                 self._started[p] = executor.submit(_fit, str(self._path), p)
                 under_way += 1

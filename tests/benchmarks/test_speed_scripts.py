@@ -50,7 +50,7 @@ def test_probing_gives_the_labels_of_the_plain_loop(run):
 
 
 def test_two_processes_give_what_one_gives(run):
-    words = ["--learner", "tree", "--rows", 200, "--probes", 4, "--repeats", 1, "--runs", 1]
+    words = ["--learner", "sklearn_tree", "--rows", 200, "--probes", 4, "--repeats", 1, "--runs", 1]
     code, rows = run("runs", *words)
     assert code == 0
     assert [row[4] for row in rows] == ["the same", "the same"]
