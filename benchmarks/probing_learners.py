@@ -49,15 +49,17 @@ def compiled_tree() -> PresortedTreeClassifier:
     return tree
 
 
+def tree() -> DecisionTreeClassifier:
+    return DecisionTreeClassifier(random_state=0)
+
+
 LEARNERS = {
     "gaussian_nb": Learner(GaussianNB, GaussianNB),
     "logistic": Learner(LogisticRegression, lambda: LogisticRegression(solver="newton-cholesky", tol=1e-8)),
     "linear_svm": Learner(LinearSVC, lambda: LinearSVC(dual=False, tol=1e-8, max_iter=100_000)),
     "hinge_svm": Learner(lambda: registered("linear_svm"), HingeSVM),
-    "tree": Learner(lambda: DecisionTreeClassifier(random_state=0), compiled_tree),
+    "tree": Learner(tree, compiled_tree),
     "kernel_nb": Learner(kernel_nb, kernel_nb),
-    "sklearn_tree": Learner(
-        lambda: DecisionTreeClassifier(random_state=0), lambda: DecisionTreeClassifier(random_state=0)
-    ),
+    "sklearn_tree": Learner(tree, tree),
     "j48": Learner(lambda: registered("j48"), lambda: registered("j48")),
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "probcal"
-COMMON = {"errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components"}
+COMMON = {"errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components", "seeds"}
 MAY_KNOW = {
     "data": {"data"},
     "metrics": {"metrics"},

@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from probcal.methods.shared_fits import fit_or_shared
+from probcal.seeds import open_seeds
 
 
 def drawn_seed(random_state: int | np.random.RandomState | None) -> int:
@@ -32,11 +33,7 @@ def drawn_seed(random_state: int | np.random.RandomState | None) -> int:
 def fresh_copy(estimator: BaseEstimator, random: np.random.Generator) -> BaseEstimator:
     """An unfitted copy; every ``random_state`` left None, nested ones too, is drawn from ``random``."""
     copy = clone(estimator)
-    seeds = {
-        name: int(random.integers(2**31 - 1))
-        for name, value in sorted(copy.get_params(deep=True).items())
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    }
+    seeds = {name: int(random.integers(2**31 - 1)) for name in open_seeds(copy)}
     return copy.set_params(**seeds) if seeds else copy
 
 

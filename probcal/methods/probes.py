@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
-from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import clone
@@ -42,9 +41,9 @@ class Probes(Protocol):
         """The probe of threshold ``p`` and, (n_rows,) bool, whether it says the positive class."""
         ...
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
+    def close(self) -> None:
+        """Drop what was not taken."""
+        ...
 
 
 class EachByItself:
@@ -66,12 +65,7 @@ class EachByItself:
         classifier, says = self._fit(p) if self._ahead is None else self._ahead.take(p)
         return Probe(classifier, together=False), says
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         if self._ahead is not None:
             self._ahead.close()
 
@@ -80,7 +74,8 @@ class Together:
     """All that are sure to be needed next fitted at once by ``shortcut``; those it cannot vouch for by the learner."""
 
     def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: Shortcut) -> None:
-        self._train, self._rows, self._positive, self._shortcut = train, rows, positive, shortcut
+        self._train, self._rows, self._shortcut = train, rows, shortcut
+        self._slow = EachByItself(train, DistinctRows(rows), positive, n_workers=1)
         self._ready: dict[float, tuple[Probe, np.ndarray]] = {}
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
@@ -95,10 +90,7 @@ class Together:
             self._ready.update(self._fitted([p]))
         return self._ready.pop(p)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._ready.clear()
 
     def _fitted(self, thresholds: list[float]) -> dict[float, tuple[Probe, np.ndarray]]:
@@ -120,15 +112,15 @@ class Together:
                 for (p, classifier), column, one in zip(made, says.T.copy(), sure, strict=True)
                 if one
             }
-        slow = _Fit(train, DistinctRows(self._rows), self._positive)
-        return ready | {p: _by_itself(slow, p) for p in thresholds if p not in ready}
+        return ready | {p: self._slow.take(p) for p in thresholds if p not in ready}
 
 
 class Shifted:
     """One fit for all, where class weights shift the learner's log-odds and do nothing else."""
 
     def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: PriorShift) -> None:
-        self._train, self._rows, self._positive, self._shortcut = train, rows, positive, shortcut
+        self._train, self._rows, self._shortcut = train, rows, shortcut
+        self._slow = EachByItself(train, DistinctRows(rows), positive, n_workers=1)
         self._log_odds: _LogOdds | None = None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
@@ -143,13 +135,10 @@ class Shifted:
                 self._log_odds = _LogOdds(*self._shortcut.log_odds(made.base, self._rows))
             if self._log_odds.tell(-made.shift):
                 return Probe(made, together=True), self._log_odds.values > -made.shift
-        return _by_itself(_Fit(train, DistinctRows(self._rows), self._positive), p)
+        return self._slow.take(p)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
+    def close(self) -> None:
+        """Nothing waits to be taken."""
 
 
 class _LogOdds:
@@ -173,8 +162,3 @@ class _Fit(NamedTuple):
     def __call__(self, p: float) -> tuple[Any, np.ndarray]:
         classifier = self.train(p)
         return classifier, self.rows.labels(classifier) == self.positive
-
-
-def _by_itself(fit: _Fit, p: float) -> tuple[Probe, np.ndarray]:
-    classifier, says = fit(p)
-    return Probe(classifier, together=False), says

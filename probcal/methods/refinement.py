@@ -19,7 +19,7 @@ _EQUAL = 1e-9
 
 
 class Tells(NamedTuple):
-    """How fitted classifiers are asked: the last but one and the last field of ``ThresholdClassifiers``."""
+    """How fitted classifiers are asked: fields of ``ThresholdClassifiers``."""
 
     shortcut: Shortcut | None
     equal_rows_once: bool

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from probcal.seeds import open_seeds
+
 _MOST = 2
 """Fits that are kept: cells come learner by learner, and a forest is large."""
 
@@ -27,12 +29,11 @@ class SharedFits:
         self._kept: dict[tuple[bytes, bytes], _Fit] = {}
         self._X: Any = None
         self._y: np.ndarray | None = None
-        self._of_y = b""
 
     @contextmanager
     def of_rows(self, X: Any, y: np.ndarray) -> Iterator[None]:
         """Within it, ``fit_or_shared`` uses these fits, for the learner's fit on all rows of ``X``."""
-        self._X, self._y, self._of_y = X, y, y.tobytes()
+        self._X, self._y = X, y
         token = _ACTIVE.set(self)
         try:
             yield
@@ -45,7 +46,7 @@ class SharedFits:
         learner = _known_by(estimator) if X is self._X and np.array_equal(labels, self._y) else None
         if learner is None:
             return estimator.fit(X, labels)
-        key = self._of_y, learner
+        key = labels.tobytes(), learner
         if key not in self._kept:
             given: list[warnings.WarningMessage] = []
             try:
@@ -84,12 +85,10 @@ def fit_or_shared(estimator: BaseEstimator, X: Any, labels: np.ndarray) -> BaseE
 
 def _known_by(estimator: BaseEstimator) -> bytes | None:
     """The class and the parameters as they would be stored; None where these cannot tell one fit from another."""
-    parameters = estimator.get_params(deep=True)
-    # drawn from a seed of its own at every fit
-    if any(value is None and name.rpartition("__")[2] == "random_state" for name, value in parameters.items()):
+    if open_seeds(estimator):
         return None
-    kind = type(estimator)
+    kind, parameters = type(estimator), sorted(estimator.get_params(deep=True).items(), key=lambda one: one[0])
     try:
-        return pickle.dumps((kind.__module__, kind.__qualname__, sorted(parameters.items(), key=lambda one: one[0])))
+        return pickle.dumps((kind.__module__, kind.__qualname__, parameters))
     except (pickle.PicklingError, AttributeError, TypeError):  # such as a function without a name
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from itertools import zip_longest
 from typing import Any
 
@@ -105,7 +105,7 @@ class ThresholdMethod(ProbabilityMethod):
         else:
             found = (Shifted if isinstance(shortcut, PriorShift) else Together)(train, asked, positive, shortcut)
             shortcut = shortcut_of(self.estimator)  # a new one, which remembers no training rows
-        with found as probes:
+        with closing(found) as probes:
             if grid is not None:
                 return on_grid(probes, grid, self._goal(), positive, Tells(shortcut, once))
             return refined(probes, self.n_probes, self._goal(), counted, positive, Tells(shortcut, once))

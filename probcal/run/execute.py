@@ -154,7 +154,7 @@ def _fitted(cell: Cell, rows: _Rows) -> Any:
     estimator = method_class(learner, **params)
     more = {"X_test": _untouched(rows.X_test)} if getattr(estimator, "needs_test_rows", False) else {}
     X_train = _untouched(rows.X_train)
-    with _fits_of(cell).of_rows(X_train, rows.y_train):
+    with rows.fits.of_rows(X_train, rows.y_train):
         return estimator.fit(X_train, rows.y_train, **more)
 
 
@@ -218,6 +218,8 @@ class _Rows(NamedTuple):
     """The classes that the training rows have, sorted."""
     n_classes: int
     """How many the data set has: a random split may leave a rare class out of its training rows."""
+    fits: SharedFits
+    """Those of the training rows, for all cells."""
     truth: np.ndarray | None = None
     """The true probabilities of the test rows, where they are known."""
 
@@ -245,20 +247,12 @@ def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
     y_train = dataset.y[train]
     truth = None if dataset.truth is None else dataset.truth[test]
-    rows = _Rows(X_train, y_train, X_test, dataset.y[test], np.unique(y_train), int(dataset.y.max()) + 1, truth)
+    n_classes = int(dataset.y.max()) + 1
+    rows = _Rows(X_train, y_train, X_test, dataset.y[test], np.unique(y_train), n_classes, SharedFits(), truth)
     for part in rows:
         if isinstance(part, np.ndarray):
             part.flags.writeable = False  # shared between cells: none may change what the next one sees
     return rows
-
-
-def _fits_of(cell: Cell) -> SharedFits:
-    return _fits(cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding)
-
-
-@lru_cache(maxsize=1)
-def _fits(*split: Any) -> SharedFits:
-    return SharedFits()
 
 
 def _untouched(X: Any) -> Any:

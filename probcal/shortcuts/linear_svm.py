@@ -96,7 +96,7 @@ class LinearSVCShortcut:
         template.classes_ = np.unique(labels)
         constant = float(estimator.intercept_scaling) if estimator.fit_intercept else None
         data = signed_rows(checked, np.asarray(labels) == template.classes_[1], row_weights, constant)
-        self._is_far = bool(np.abs(checked).max(initial=constant or 0.0) > _FAR)
+        self._is_far = max(checked.max(), -checked.min(), constant or 0.0) > _FAR
         self._is_wide, self._has_both = len(checked) < checked.shape[1], data.smallest_share() > 0
         self._path = SquaredHingePath(data, estimator.tol)
         self._template = template

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from probcal.seeds import open_seeds
 from probcal.shortcuts.shortcut import Shortcut, rows_of, shortcut_of_learner
 
 
@@ -18,11 +19,7 @@ def shortcut_of(estimator: Pipeline) -> PipelineShortcut | None:
     """None where the last step has none, or a step before it draws from a seed of its own at every fit."""
     if len(estimator.steps) < 2 or estimator.memory is not None or estimator.verbose:
         return None
-    drawn = any(
-        value is None and name.rpartition("__")[2] == "random_state"
-        for name, value in estimator[:-1].get_params(deep=True).items()
-    )
-    last = None if drawn else shortcut_of_learner(estimator.steps[-1][1])
+    last = None if open_seeds(estimator[:-1]) else shortcut_of_learner(estimator.steps[-1][1])
     return PipelineShortcut(last) if last is not None else None
 
 

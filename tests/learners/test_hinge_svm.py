@@ -20,6 +20,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from probcal.learners import HingeSVM, WekaClassifier
+from tests.small_tables import table_of, tables
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 
@@ -78,20 +79,6 @@ def test_its_value_is_that_of_the_dual_and_its_margins_are_exact(name, threshold
     primal = value(fitted, X, labels, limits)
     assert abs(summed[-1]) <= 1e-9 * multipliers.sum()
     assert multipliers.sum() - summed[:-1] @ summed[:-1] / 2 == pytest.approx(primal, rel=1e-8)
-
-
-tables = st.tuples(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 4), st.sampled_from([1, 3, 1000]))
-
-
-def table_of(table, duplicated, collinear, separable):
-    seed, n_rows, n_columns, n_values = table
-    random = np.random.default_rng(seed)
-    X = random.integers(-n_values, n_values + 1, (n_rows, n_columns)) / n_values
-    labels = (X[:, 0] > 0).astype(int) if separable else random.integers(0, 2, n_rows)
-    labels[:2] = 0, 1
-    if duplicated:
-        X, labels = np.repeat(X, 3, axis=0), np.repeat(labels, 3)
-    return (np.column_stack([X, X[:, 0], 2 * X[:, -1]]) if collinear else X), labels
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)

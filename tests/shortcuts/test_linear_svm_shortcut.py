@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from probcal.shortcuts.linear_svm import LinearSVCShortcut, usable
+from tests.small_tables import table_of, tables
 
 TIGHT = LinearSVC(tol=1e-10, max_iter=100_000)
 
@@ -104,21 +105,10 @@ def test_labels_are_the_same_with_weights_that_sum_to_the_number_of_rows():
     assert assert_same_labels(X, labels, pairs=pairs) > 0.9
 
 
-tables = st.tuples(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 4), st.sampled_from([1, 3, 1000]))
-
-
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(tables, st.booleans(), st.booleans(), st.booleans())
 def test_labels_are_the_same_on_small_tables(table, duplicated, collinear, separable):
-    seed, n_rows, n_columns, n_values = table
-    random = np.random.default_rng(seed)
-    X = random.integers(-n_values, n_values + 1, (n_rows, n_columns)) / n_values
-    labels = (X[:, 0] > 0).astype(int) if separable else random.integers(0, 2, n_rows)
-    labels[:2] = 0, 1
-    if duplicated:
-        X, labels = np.repeat(X, 3, axis=0), np.repeat(labels, 3)
-    if collinear:
-        X = np.column_stack([X, X[:, 0], 2 * X[:, -1]])
+    X, labels = table_of(table, duplicated, collinear, separable)
     assert_same_labels(X, labels, pairs=class_weights(5))
 
 

@@ -1,0 +1,19 @@
+"""Small random tables for learners: with repeated rows, collinear columns, separable classes."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+tables = st.tuples(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 4), st.sampled_from([1, 3, 1000]))
+"""Seed, rows, columns, and how many values on each side of 0."""
+
+
+def table_of(table, duplicated, collinear, separable):
+    """(X, labels) of one of ``tables``, both classes present."""
+    seed, n_rows, n_columns, n_values = table
+    random = np.random.default_rng(seed)
+    X = random.integers(-n_values, n_values + 1, (n_rows, n_columns)) / n_values
+    labels = (X[:, 0] > 0).astype(int) if separable else random.integers(0, 2, n_rows)
+    labels[:2] = 0, 1
+    if duplicated:
+        X, labels = np.repeat(X, 3, axis=0), np.repeat(labels, 3)
+    return (np.column_stack([X, X[:, 0], 2 * X[:, -1]]) if collinear else X), labels
