@@ -4,8 +4,9 @@ The everyday loop, with scikit-learn's defaults, and ProbingClassifier on Gaussi
 to 10^6 rows, 10 to 400 probes on 30,000 rows, and both small or large together. Of long loops only so many
 thresholds, evenly chosen, are fitted that it ends in a few minutes, and the seconds multiplied (column "fitted"). A
 line is written as soon as it is known; what the file has already is not run again. CPU seconds in a fresh process
-with one BLAS thread, the least of five runs where they are short. growth_report.py makes of it a model and a figure.
-All of it takes an hour, most of it for trees.
+with one BLAS thread, the mean over several draws of the rows where they are short: how many probes a shortcut leaves
+to the learner hangs on the rows. growth_report.py makes of it a model and a figure. All of it takes an hour or two,
+most of it for trees.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from __future__ import annotations
 import argparse
 import csv
 import tempfile
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import joblib
@@ -31,22 +32,23 @@ CORNERS = ((10_000, 10), (100_000, 10))
 """(rows, probes): without these, time of rows and time of rows for every probe could not be told apart."""
 ROWS_FITTED = {"gaussian_nb": 10**7, "logistic": 10**7, "linear_svm": 4 * 10**6, "tree": 3 * 10**5}
 """Rows times fits of a loop before it is cut short."""
-MOST_ROWS = {"tree": 30_000}
+MOST_ROWS = {"tree": 100_000}
 """A hundred trees on 1,000,000 rows would take hours, and as many in a loop days."""
-RUNS, ENOUGH = 5, 5.0
-"""A setting is timed so often, or until so many seconds were spent on it."""
+DRAWS, ENOUGH = 8, 20.0
+"""A setting is timed on so many draws of the rows, or until so many seconds were spent on it."""
 MEASUREMENTS = speed.RESULTS / "growth.csv"
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """``way``: "loop" or "probing". ``cpu`` and ``wall``: seconds of all ``probes``; ``peak``: MB."""
+    """``way``: "loop" or "probing". ``cpu`` and ``wall``: seconds of all ``probes``, means of ``draws``; ``peak``: MB."""
 
     learner: str
     way: str
     rows: int
     probes: int
     fitted: int
+    draws: int
     cpu: float
     wall: float
     peak: float
@@ -69,12 +71,10 @@ def main() -> None:
         wanted = [one for one in wanted if is_due(one, rows, probes)]
         if not wanted:
             continue
-        X, y = gaussians(rows)
         for learner in wanted:
-            both = list(measured(X, y, learner, probes))
+            both = measured(learner, rows, probes)
             write(asked.out, both)
             print(*both, sep="\n", flush=True)
-        del X, y
 
 
 def is_due(learner: str, rows: int, probes: int) -> bool:
@@ -84,37 +84,48 @@ def is_due(learner: str, rows: int, probes: int) -> bool:
     return rows <= MOST_ROWS.get(learner, rows)
 
 
-def measured(X: np.ndarray, y: np.ndarray, learner: str, probes: int) -> Iterator[Measurement]:
+def measured(learner: str, rows: int, probes: int) -> list[Measurement]:
+    """Of ProbingClassifier and of the loop."""
+    fitted = min(probes, max(1, ROWS_FITTED[learner] // rows))
+    ours: list[speed.Cost] = []
+    loops: list[speed.Cost] = []
     with tempfile.TemporaryDirectory() as name:
-        data, out, rows = Path(name) / "data.joblib", Path(name) / "thresholds.joblib", len(y)
-        words = [data, learner, "probing", out, "--probes", probes, "--no-labels"]
-        joblib.dump((X, y, None), data)
-        cost = least(words)
-        thresholds, _ = joblib.load(out)
-        yield Measurement(learner, "probing", rows, probes, probes, *told(cost, 1))
-        fitted = min(probes, max(1, ROWS_FITTED[learner] // rows))
-        some = thresholds[np.linspace(0, len(thresholds) - 1, fitted + 2).round().astype(int)[1:-1]]
-        chosen = thresholds if fitted >= len(thresholds) else some
-        joblib.dump((X, y, chosen), data)
-        words[2] = "default"
-        cost = least(words)
-        yield Measurement(learner, "loop", rows, probes, len(chosen), *told(cost, probes / len(chosen)))
+        data, out = Path(name) / "data.joblib", Path(name) / "thresholds.joblib"
+        for draw in range(DRAWS):
+            X, y = gaussians(rows, draw)
+            joblib.dump((X, y, None), data)
+            ours.append(once(data, learner, "probing", out, "--probes", probes))
+            if spent(loops) < ENOUGH:
+                joblib.dump((X, y, some_of(joblib.load(out)[0], fitted)), data)
+                loops.append(once(data, learner, "default", out))
+            if spent(ours) >= ENOUGH:
+                break
+    both = (("probing", probes, 1, ours), ("loop", fitted, probes / fitted, loops))
+    return [Measurement(learner, way, rows, probes, n, len(costs), *told(costs, by)) for way, n, by, costs in both]
 
 
-def least(words: list[Any]) -> speed.Cost:
-    """Of several runs where one is short: what else the machine does only ever adds to it."""
-    found: list[speed.Cost] = []
-    while len(found) < RUNS and sum(one.cpu for one in found) < ENOUGH:
-        found.append(speed.alone("probing_once.py", *words)[0])
-    return min(found, key=lambda one: one.cpu)
+def once(*words: Any) -> speed.Cost:
+    return speed.alone("probing_once.py", *words, "--no-labels")[0]
 
 
-def told(cost: speed.Cost, times: float) -> tuple[float, float, float]:
-    return round(cost.cpu * times, 4), round(cost.wall * times, 4), round(cost.peak, 1)
+def spent(costs: list[speed.Cost]) -> float:
+    return sum(one.cpu for one in costs)
+
+
+def some_of(thresholds: np.ndarray, n: int) -> np.ndarray:
+    """``n`` of them, evenly chosen."""
+    if n >= len(thresholds):
+        return thresholds
+    return thresholds[np.linspace(0, len(thresholds) - 1, n + 2).round().astype(int)[1:-1]]
+
+
+def told(costs: list[speed.Cost], times: float) -> tuple[float, float, float]:
+    cpu, wall = (fmean(getattr(one, name) for one in costs) for name in ("cpu", "wall"))
+    return round(cpu * times, 4), round(wall * times, 4), round(max(one.peak for one in costs), 1)
 
 
 def read(path: Path) -> list[Measurement]:
-    kinds = (str, str, int, int, int, float, float, float)
+    kinds = (str, str, int, int, int, int, float, float, float)
     with path.open(newline="", encoding="utf-8") as file:
         return [
             Measurement(*(kind(one) for kind, one in zip(kinds, row.values(), strict=True)))

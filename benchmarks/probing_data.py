@@ -27,11 +27,13 @@ def adult_encoded(rows: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     return NumericEncoder().fit_transform(X), y
 
 
-def gaussians(rows: int = 200_000) -> tuple[np.ndarray, np.ndarray]:
-    """Two classes of other means and variances, a third of the rows positive; the same rows first whatever ``rows``."""
+def gaussians(rows: int = 200_000, draw: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Two classes of other means and variances, a third of the rows positive. Each ``draw`` has rows of its own."""
     rng = np.random.default_rng(SEED)
     shift = rng.normal(0, 0.25, COLUMNS)  # apart so far that the best classifier errs on a sixth of the rows
     spread = rng.uniform(0.8, 1.25, COLUMNS)
+    if draw:
+        rng = np.random.default_rng((SEED, draw))
     y = (rng.random(rows) < 1 / 3).astype(np.int64)
     X = rng.standard_normal((rows, COLUMNS))
     X[y == 1] = X[y == 1] * spread + shift

@@ -8,6 +8,7 @@ Memory is the resident size of a process of its own. Linux only.
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import sys
@@ -34,6 +35,7 @@ RUNS = 7
 
 
 def main() -> None:
+    argparse.ArgumentParser(description="What the crossing to Weka costs: whole tables against rows.").parse_args()
     try:
         start()
     except ProbcalError as error:

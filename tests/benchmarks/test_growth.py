@@ -25,7 +25,7 @@ def script(monkeypatch):
 
 
 def runs(growth, learner, seconds):
-    return [growth.Measurement(learner, "loop", n, k, k, seconds(n, k), 0.0, 0.0) for n, k in SETTINGS]
+    return [growth.Measurement(learner, "loop", n, k, k, 1, seconds(n, k), 0.0, 0.0) for n, k in SETTINGS]
 
 
 def linear(n, k):
@@ -63,14 +63,14 @@ def test_the_report_says_whether_the_other_runs_are_predicted(script, tmp_path, 
 def test_what_was_measured_is_not_measured_again(script, tmp_path, monkeypatch):
     words = ["--learner", "gaussian_nb", "--rows", 300, "--probes", "--no-corners", "-o", tmp_path / "growth.csv"]
     growth = script("growth", *words)
-    monkeypatch.setattr(growth, "RUNS", 1)
+    monkeypatch.setattr(growth, "DRAWS", 2)
     growth.main()
     first = (tmp_path / "growth.csv").read_text()
     script("growth", *words).main()
     assert (tmp_path / "growth.csv").read_text() == first
     found = script("growth").read(tmp_path / "growth.csv")
-    assert [(one.way, one.rows, one.probes, one.fitted) for one in found] == [
-        ("probing", 300, 100, 100),
-        ("loop", 300, 100, 100),
+    assert [(one.way, one.rows, one.probes, one.fitted, one.draws) for one in found] == [
+        ("probing", 300, 100, 100, 2),
+        ("loop", 300, 100, 100, 2),
     ]
     assert all(one.cpu > 0 and one.peak > 50 for one in found)
