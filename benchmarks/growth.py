@@ -41,7 +41,7 @@ MEASUREMENTS = speed.RESULTS / "growth.csv"
 
 @dataclass(frozen=True)
 class Measurement:
-    """``way``: "loop" or "probing". ``cpu`` and ``wall``: seconds of all ``probes``, means of ``draws``; ``peak``: MB."""
+    """``way``: "loop" or "probing". ``cpu`` and ``wall``: mean seconds of all ``probes``; ``peak``: MB."""
 
     learner: str
     way: str
