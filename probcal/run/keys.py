@@ -7,9 +7,12 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from probcal.components import import_class
+from sklearn.pipeline import Pipeline
+
+from probcal.components import import_class, parameter_names
 from probcal.data.load import known_fingerprint
 from probcal.run.code import code_of, code_of_metrics, versions_of
+from probcal.shortcuts.shortcut import modules_for
 
 if TYPE_CHECKING:
     from probcal.config import Component
@@ -31,9 +34,9 @@ class Fingerprints:
         data = self._data(cell.card)
         return {
             **({"data": data[:12]} if data else {}),
-            "split": self._of(self._split(cell.card), cell.seed, cell.repetition, cell.max_rows),
+            "split": self._of(self._split(cell.card), cell.seed, cell.repetition, cell.max_rows, *_another_name(cell)),
             "learner": self._of(learner.path, learner.params, learner.encoding, *_seeding(learner)),
-            "method": self._of(method.path, method.params),
+            "method": self._of(method.path, method.params, *_drawing(method)),
             **({"stages": self._of(cell.stages)} if cell.stages and _has_stages(method.path) else {}),
             **({"curves": self._of(cell.curves)} if cell.curves else {}),
             "code": self._of(code_of(*modules)),
@@ -66,14 +69,39 @@ def changed_parts(key: dict[str, str], result: CellResult) -> list[str]:
 
 
 def modules_of(cell: Cell) -> tuple[str, ...]:
-    """Where the classes of the learner and of the method are, and the generator of the rows, if they are drawn."""
+    """Where the classes of the learner and of the method are, and what they bring that no import tells.
+
+    That is the generator of the rows, if they are drawn, and the learner's shortcut; all there are, where the
+    learner or the method is the user's own and may hand any other learner on.
+    """
     learner, method = cell.column.learner.path, cell.column.method.path
     generator = ("probcal.data.generators",) if cell.card.generator else ()
-    return learner.rpartition(".")[0], method.rpartition(".")[0], *generator
+    return _module(learner), _module(method), *generator, *_shortcuts(learner, method)
+
+
+@cache
+def _shortcuts(learner: str, method: str) -> tuple[str, ...]:
+    if "probcal.shortcuts.shortcut" not in code_of(_module(learner), _module(method)):
+        return ()
+    own = not {"probcal", "sklearn"} >= {path.partition(".")[0] for path in (learner, method)}
+    return tuple(modules_for(Pipeline if own else import_class(learner)))
+
+
+def _module(path: str) -> str:
+    return path.rpartition(".")[0]
 
 
 def _seeding(learner: Component) -> tuple[str, ...]:
     return ("shared seed",) if learner.shared_seed else ()
+
+
+def _drawing(method: Component) -> tuple[str, ...]:
+    return ("random_state",) if "random_state" in parameter_names(import_class(method.path)) else ()
+
+
+def _another_name(cell: Cell) -> tuple[str, ...]:
+    """Splits are drawn by the name of the card, which an exception may take the place of."""
+    return (cell.card.name,) if cell.card.name != cell.dataset else ()
 
 
 def _has_stages(method: str) -> bool:
@@ -81,7 +109,7 @@ def _has_stages(method: str) -> bool:
 
 
 def _split(card: Card) -> dict[str, Any]:
-    return card.split.model_dump()
+    return {**card.split.model_dump(), "n_train": card.split.n_train(card.expect.rows)}
 
 
 def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:

@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_info
+
 import probcal
 from probcal.config import Experiment
 from probcal.data.load import known_fingerprint
@@ -53,6 +55,7 @@ def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "processors": os.cpu_count(),
+        "linear_algebra": _linear_algebra(),
         "versions": versions_of(*sorted(modules)),
         "code": {**code_of(*sorted(modules)), **code_of_metrics()},
     }
@@ -80,6 +83,16 @@ class Spent:
                 name: {"cells": n, "seconds": round(self._seconds[name], 1)} for name, n in self._cells.items()
             },
         }
+
+
+def _linear_algebra() -> list[str]:
+    """Library, version and the kind of processor it works for: they change last digits, and no result's key."""
+    told = (
+        (one["internal_api"], one["version"], one.get("architecture"))
+        for one in threadpool_info()
+        if one["user_api"] == "blas"
+    )
+    return sorted({" ".join(filter(None, one)) for one in told})
 
 
 def _git_state() -> dict[str, Any] | None:

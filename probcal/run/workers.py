@@ -13,16 +13,14 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from probcal.run.execute import Outcome, execute
 from probcal.run.plan import Planned
+from probcal.run.threads import one_thread_each
 
 # Forked from a process that has imported the libraries once and has no threads. Not forked from this
 # one: the child would inherit the locks of its numeric libraries as they are at that moment.
 _METHOD = "spawn" if sys.platform == "win32" else "forkserver"
 _CONTEXT: Any = multiprocessing.get_context(_METHOD)
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def load_beforehand(modules: Iterable[str]) -> None:
@@ -100,12 +98,6 @@ def _serve(parent: Connection, run: str, environment: dict[str, str]) -> None:
             parent.send(execute(planned.cell, planned.key, run))
     except (EOFError, OSError):
         pass  # the parent is gone
-
-
-def one_thread_each() -> None:
-    """One thread for linear algebra, so that the number of processes never changes a sum's order."""
-    threadpool_limits(1)
-    os.environ.update(dict.fromkeys(_THREADS, "1"))  # for what a learner loads later
 
 
 def _end_with_parent() -> None:

