@@ -253,13 +253,18 @@ def plot(folder: Path) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--cells", is_flag=True, help="One line a cell.")
 def status(folder: Path, cells: bool) -> None:
-    """Say what is done, failed, stale (and why) or still to run in the results FOLDER."""
+    """Say what is done, failed, stale (and why) or still to run in the results FOLDER, and what runs there now."""
+    from probcal.run.live import heard_of
+    from probcal.run.live_text import heard_lines
     from probcal.run.plan import make_plan
     from probcal.run.plan_text import plan_lines
     from probcal.run.run import experiment_of
 
     for store in _stores(folder):
         click.echo(f"{store.experiment()['name']} in {store.folder}")
+        heard = heard_of(store.folder)
+        for line in heard_lines(heard) if heard else ():
+            click.echo(line)
         click.echo("\n".join(plan_lines(make_plan(experiment_of(store), store), every_cell=cells)))
 
 

@@ -4,6 +4,7 @@
 ``runs.jsonl``       provenance, a line when a run starts and one when it ends; the last of a run counts
 ``cells.jsonl``      one flushed line per finished cell; the last line of a cell counts
 ``predictions.bin``  the labels and probabilities behind the cells; may be deleted
+``running.json``     what the run under way is doing; gone when it has ended
 ``figures/``         what ``probcal plot`` draws; may be deleted
 ``accepted.csv``     the numbers that ``probcal check --accept`` took as ours; nothing else writes it
 """
@@ -31,7 +32,7 @@ ACCEPTED = "accepted.csv"
 
 _OURS = (
     *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", "figures", ".lock"),
-    *(ACCEPTED, f"{ACCEPTED}.new"),
+    *(ACCEPTED, f"{ACCEPTED}.new", "running.json", "running.json.new"),
 )
 
 

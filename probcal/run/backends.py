@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
 
 from probcal.errors import ProbcalError
@@ -15,8 +15,15 @@ from probcal.run.workers import Worker, WorkerDied, load_beforehand
 from probcal.store import CellResult
 
 
-def outcomes(planned: list[Planned], run: str, jobs: int = 1, timeout: float | None = None) -> Iterator[Outcome]:
+def outcomes(
+    planned: list[Planned],
+    run: str,
+    jobs: int = 1,
+    timeout: float | None = None,
+    started: Callable[[Planned], None] = lambda planned: None,
+) -> Iterator[Outcome]:
     """The outcome of each cell as it ends. ``timeout``: seconds a cell may take before it is ended.
+    ``started`` is called with each cell that a worker is given.
 
     A cell over its time, and one whose process died, give a result like any other. Closing the
     iterator ends the cells that still run. Raises ProbcalError when no worker process can be started.
@@ -35,6 +42,7 @@ def outcomes(planned: list[Planned], run: str, jobs: int = 1, timeout: float | N
                 outcome, alive = _news(worker, run, None if worker.has_news(ready) else timeout)
                 if alive and waiting:
                     worker.give(waiting.popleft())
+                    started(worker.busy)
                 else:
                     workers.remove(worker)
                     worker.end()

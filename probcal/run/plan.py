@@ -128,7 +128,9 @@ def expected_seconds(plan: list[Planned]) -> tuple[float, int]:
 
 
 def first_line(text: str | None) -> str:
-    return (text or "").strip().partition("\n")[0]
+    """With control characters spelt out, which a message of a learner may hold."""
+    line = (text or "").strip().partition("\n")[0]
+    return "".join(one if one >= " " and one != "\x7f" else f"\\x{ord(one):02x}" for one in line)
 
 
 def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -> State:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from probcal.run.live_text import duration
 from probcal.run.plan import Planned, count_states, expected_seconds
-from probcal.run.progress import duration
 
 _STATES = ("done", "failed", "stale", "to run", "no data")
 

@@ -24,6 +24,7 @@ from probcal.run.plan import Planned, cells_of, count_states, make_plan, without
 from probcal.run.plan_text import plan_lines, summary
 from probcal.run.progress import Progress
 from probcal.run.provenance import Spent, provenance
+from probcal.run.time_left import workers_that_pay
 from probcal.store import Store, key_digest
 from probcal.yaml_file import YamlFile
 
@@ -177,9 +178,9 @@ def _run(
         return 0, 0
     record = provenance(experiment, to_run, sources, options.jobs)
     store.add_run(record)
-    progress = Progress({planned.cell.id: planned.expected_seconds for planned in to_run})
-    spent = Spent()
-    results = _outcomes(to_run, store, record["run"], options)
+    jobs = workers_that_pay(to_run, options.jobs)
+    progress, spent = Progress(to_run, jobs, store.folder), Spent()
+    results = _outcomes(to_run, store, record["run"], replace(options, jobs=jobs), progress.started)
     try:
         for outcome in results:
             store.add(outcome.result, outcome.y, outcome.p)
@@ -192,10 +193,12 @@ def _run(
         progress.close()
         with suppress(StoreError):  # of a disk that is full we have heard before
             store.add_run({**record, **spent.told()})
-    return progress.done, progress.failed
+    return progress.ended, progress.failed
 
 
-def _outcomes(to_run: list[Planned], store: Store, run: str, options: RunOptions) -> Iterator[Outcome]:
+def _outcomes(
+    to_run: list[Planned], store: Store, run: str, options: RunOptions, started: Callable[[Planned], None]
+) -> Iterator[Outcome]:
     fits = []
     for planned in to_run:
         outcome = measured_again(planned, store, run)
@@ -203,7 +206,7 @@ def _outcomes(to_run: list[Planned], store: Store, run: str, options: RunOptions
             fits.append(planned)
         else:
             yield outcome
-    yield from outcomes(fits, run, options.jobs, options.timeout)
+    yield from outcomes(fits, run, options.jobs, options.timeout, started)
 
 
 def _in_small(method: Component) -> Component:

@@ -4,58 +4,77 @@ import io
 import os
 import pty
 import re
+import select
 import termios
-import time
 
 import pytest
+from planned import planned
 
-from probcal.run.progress import Progress, duration
+from probcal.run import progress as module
+from probcal.run.live_text import duration
+from probcal.run.progress import Progress
 from probcal.store import CellResult
 
 
-def ended(repetition, status="done", **more):
-    return CellResult("adult", repetition, "tree", "direct", status, "run", 1.0, **more)
+def ended(one, status="done", **more):
+    cell = one.cell
+    names = cell.dataset, cell.repetition, cell.column.learner.name, cell.column.method.name
+    return CellResult(*names, status, "run", 1.0, **more)
 
 
-def expected(*seconds):
-    return {ended(repetition).id: one for repetition, one in enumerate(seconds)}
+@pytest.fixture
+def told(monkeypatch):
+    """A Progress that writes into ``told.stream``, closed when the test ends."""
+    made = []
+
+    def make(plan, workers=1):
+        made.append(Progress(plan, workers, stream=make.stream))
+        return made[-1]
+
+    make.stream = io.StringIO()
+    yield make
+    for one in made:
+        one.close()
 
 
 def test_elsewhere_than_on_a_terminal_lines_are_plain_and_few(bench):
-    said = bench.run().said
-    assert said.splitlines() == [
-        "8 cells: 8 to run",
-        "8/8 cells, 0 s left, last wine-first/1/tree/probing",
-        "all cells are done; probcal table results/small",
-    ]
+    first, *lines, last, advice = bench.run().said.splitlines()
+    assert (first, last) == ("8 cells: 8 to run", "8/8 cells: 8 done")
+    assert advice == "all cells are done; probcal table results/small"
+    assert all(re.fullmatch(r"\d/8 cells: .* (to run|running)(; .* left)?(; now .*)?", line) for line in lines)  # slow
 
 
-def test_a_failure_is_told_at_once_in_one_line():
-    stream = io.StringIO()
-    Progress(expected(None, None), stream).finished(ended(0, "failed", error_type="ValueError", message="no\nmore"))
-    assert stream.getvalue() == "adult/0/tree/direct: failed: ValueError: no\n"
+def test_a_failure_is_told_at_once_in_one_line(told):
+    plan = planned(None, None)
+    told(plan).finished(ended(plan[0], "failed", error_type="ValueError", message="no \x1b[31m\nmore"))
+    assert told.stream.getvalue() == "wine-first/0/tree/direct: failed: ValueError: no \\x1b[31m\n"
 
 
-def test_the_time_left_goes_by_what_the_cells_took_before(monkeypatch):
-    stream, now = io.StringIO(), [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    progress = Progress(expected(1.0, 1.0, 98.0), stream)
-    now[0] += 10
-    progress.finished(ended(0))
-    assert stream.getvalue() == "1/3 cells, 16 min 30 s left, last adult/0/tree/direct\n"
+def test_a_line_tells_what_is_done_failed_running_and_left(told, monkeypatch):
+    monkeypatch.setattr(module, "_QUIET", 0.0)
+    plan = planned(10.0, 10.0, 50.0, 20.0, 30.0)
+    progress = told(plan, workers=2)
+    for one in plan[:4]:
+        progress.started(one)
+    progress.finished(ended(plan[0], "failed"))
+    progress.finished(ended(plan[1]))
+    line = told.stream.getvalue().splitlines()[-1]
+    assert line.startswith("2/5 cells: 1 done, 1 failed, 2 running, 1 to run; ")
+    assert re.search(r"; (\d+ s|1 min \d+ s) left; now wine-first/2/tree/direct under 1 s, wine-first/3/tree", line)
 
 
-def test_without_times_every_cell_counts_the_same(monkeypatch):
-    stream, now = io.StringIO(), [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    progress = Progress(expected(None, None, None, None), stream)
-    now[0] += 10
-    progress.finished(ended(0))
-    assert "1/4 cells, 30 s left" in stream.getvalue()
+def test_a_log_hears_of_a_cell_that_takes_long(told, monkeypatch):
+    monkeypatch.setattr(module, "_SILENT", 0.0)
+    plan = planned(None)
+    progress = told(plan)
+    progress.started(plan[0])
+    progress._tell()
+    assert told.stream.getvalue().endswith("0/1 cells: 1 running; now wine-first/0/tree/direct under 1 s\n")
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(0.4, "0 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")]
+    ("seconds", "said"),
+    [(0.4, "under 1 s"), (42.4, "42 s"), (59.6, "1 min 0 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
 )
 def test_times_are_told_in_two_units(seconds, said):
     assert duration(seconds) == said
@@ -81,18 +100,50 @@ def test_on_a_terminal_there_is_a_bar_with_counts_and_time_left(bench):
     os.close(theirs)
     said = read_all(ours)
     assert process.wait() == 1
-    assert re.search(r"25%\|\S+ +\| 1/4 cells \[00:\d\d, \d+ s left, 1 failed, last wine-first/0/fails/direct\]", said)
-    assert re.search(r"100%\|\S+\| 4/4 cells \[00:\d\d, 0 s left, 2 failed, last wine-first/1/tree/direct\]", said)
+    assert re.search(r"100%\|\S+\| 4/4 cells, 2 failed", said)
     assert re.search(r"\rwine-first/0/fails/direct: failed: ValueError: no *\r\n", said)
 
 
-def test_a_terminal_that_does_not_know_its_width_has_a_bar_too():
+def last_drawn(columns, plan, running):
+    """The bar after one of the cells has failed and ``running`` of the others have begun, two at a time."""
     ours, theirs = pty.openpty()
+    if columns:
+        termios.tcsetwinsize(theirs, (24, columns))
     with os.fdopen(theirs, "w") as stream:
-        progress = Progress(expected(None, None), stream)
-        progress.finished(ended(0))
+        progress = Progress(plan, 2, stream=stream)
+        for one in plan[: running + 1]:
+            progress.started(one)
+        progress.finished(ended(plan[0], "failed"))
+        progress._tell()
+        drawn = read(ours)
         progress.close()
-    assert "50%|" in read_all(ours)
+    os.close(ours)
+    return drawn.rpartition("\r")[2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (120, r" 25%\|\S+ +\| 1/4 cells, 5\d s left, 1 failed, wine-first/1/tree/direct under 1 s and 1 more$"),
+        (80, r" 25%\|\S+ +\| 1/4 cells, 5\d s left, 1 failed, wine-first/1/tree/direct under 1 s$"),
+        (70, r" 25%\|\S+ +\| 1/4 cells, 5\d s left, 1 failed, wine-first/1/tree/direct$"),
+        (40, r" 25%\|\S+ *\| 1/4 cells, 5\d s left$"),
+        (22, r" 25%\|\S+ *\| 1/4 cells$"),
+        (None, r" 25%\|\S+ +\| 1/4 cells, 5\d s left, 1 failed, wine-first/1/tree/direct under 1 s$"),
+    ],
+)
+def test_the_bar_fits_the_width_and_says_first_what_matters_most(columns, said):
+    bar = last_drawn(columns, planned(1.0, 10.0, 50.0, 20.0), running=2)
+    assert re.search(said, bar), bar
+    assert len(bar) <= (columns or 80)
+
+
+def read(terminal):
+    """What there is to read now."""
+    said = b""
+    while select.select([terminal], [], [], 0)[0]:
+        said += os.read(terminal, 4096)
+    return said.decode()
 
 
 def read_all(terminal):

@@ -1,0 +1,88 @@
+"""How long a run still takes is told from what is known, and never told where nothing is."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from planned import planned
+
+from probcal.run.time_left import Estimates, Under, seconds_left, workers_that_pay
+
+
+def ids(plan):
+    return [one.cell.id for one in plan]
+
+
+def test_without_any_times_nothing_is_told():
+    plan = planned(None, None)
+    assert Estimates(plan).of(ids(plan)[0]) is None
+    assert seconds_left([], None, 0.0, 2) is None
+    assert seconds_left([Under("a", 3600.0, None)], 0.0, 0.0, 2) is None
+
+
+def test_a_cell_takes_what_it_took_before():
+    plan = planned(4.0, 7.0)
+    assert [Estimates(plan).of(cell) for cell in ids(plan)] == [4.0, 7.0]
+
+
+def test_times_of_a_slower_machine_are_corrected_once_enough_work_has_gone_by():
+    plan = planned(90.0, 100.0)
+    estimates = Estimates(plan)
+    estimates.ended(ids(plan)[0], 190.0)
+    assert estimates.of(ids(plan)[1]) == 100.0 * (190 + 10) / (90 + 10)
+
+
+def test_a_cell_that_ends_tells_of_its_other_repetitions():
+    plan = planned(None, None)
+    estimates = Estimates(plan)
+    estimates.ended(ids(plan)[0], 12.0)
+    assert estimates.of(ids(plan)[1]) == pytest.approx(12.0)
+
+
+def test_another_data_set_is_told_by_its_rows_and_the_nearest_kind_goes_first():
+    wine, digits = planned(None), planned(None, dataset="digits-odd")
+    bayes, sigmoid = planned(None, learner="gaussian_nb"), planned(None, method="sigmoid")
+    estimates = Estimates([*wine, *digits, *bayes, *sigmoid])
+    rows = wine[0].cell.card.expect.rows
+    estimates.ended(*ids(bayes), rows * 1.0)
+    assert estimates.of(*ids(wine)) == pytest.approx(rows)
+    assert estimates.of(*ids(sigmoid)) == pytest.approx(rows)
+    estimates.ended(*ids(wine), rows * 3.0)
+    assert estimates.of(*ids(digits)) == pytest.approx(3.0 * digits[0].cell.card.expect.rows)
+
+
+def test_the_work_is_divided_by_the_workers_but_the_longest_cell_is_not():
+    running = [Under("a", 5.0, 15.0), Under("b", 5.0, 15.0)]
+    assert seconds_left(running, 100.0, 20.0, 2) == 60.0
+    assert seconds_left(running, 100.0, 90.0, 2) == 90.0
+    assert seconds_left([Under("a", 10.0, 3600.0)], 0.0, 0.0, 4) == 3590.0
+
+
+def test_a_cell_over_its_time_is_not_said_to_end_at_once():
+    assert seconds_left([Under("a", 3600.0, 10.0)], 0.0, 0.0, 2) == 3600.0
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), max_size=4),
+    st.lists(st.floats(0, 1e6), max_size=5),
+    st.integers(1, 8),
+)
+@settings(derandomize=True, deadline=None)
+def test_no_time_left_is_shorter_than_the_cell_that_needs_most(running, waiting, workers):
+    under = [Under(str(n), *times) for n, times in enumerate(running)]
+    left = seconds_left(under, sum(waiting), max(waiting, default=0.0), workers)
+    assert left >= max([*waiting, *(one.left for one in under)], default=0.0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "jobs", "workers"),
+    [
+        ([0.1] * 8, 4, 1),
+        ([0.5] * 3, 4, 2),
+        ([30.0] * 3, 2, 2),
+        ([30.0], 2, 1),
+        ([None, 0.1], 2, 2),
+        ([None], 2, 1),
+    ],
+)
+def test_a_worker_is_started_for_each_second_of_work_and_for_what_was_never_timed(expected, jobs, workers):
+    assert workers_that_pay(planned(*expected), jobs) == workers
