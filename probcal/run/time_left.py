@@ -13,7 +13,7 @@ _TRUST = 10.0
 """Seconds of work that must have gone by before this machine's speed counts as much as the recorded one."""
 
 _PAYS = 1.0
-"""Seconds of work that a further worker has to find: it costs about 0.25 s to start and to read its data."""
+"""Seconds of work that a further worker has to find: to start it and let it read its data costs about 0.2 s."""
 
 
 class Estimates:

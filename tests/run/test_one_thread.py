@@ -1,0 +1,52 @@
+"""A cell's linear algebra has one thread, in the worker and in the processes that a method starts there."""
+
+import json
+import os
+
+import pytest
+
+SEES = """
+    import json, os, pathlib
+    import numpy as np
+    from sklearn.tree import DecisionTreeClassifier
+    from threadpoolctl import threadpool_info
+
+    class Sees(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            np.ones((8, 8)) @ np.ones((8, 8))
+            threads = [pool["num_threads"] for pool in threadpool_info()]
+            with pathlib.Path("seen").open("a") as file:
+                file.write(json.dumps([os.getpid(), threads]) + "\\n")
+            return super().fit(X, y, sample_weight)
+"""
+
+
+@pytest.fixture
+def seen(bench, monkeypatch):
+    """What a run with these methods saw: process -> the numbers of threads there."""
+    for name in [name for name in os.environ if name.endswith("_NUM_THREADS")]:
+        monkeypatch.delenv(name)
+    bench.module("sees", SEES)
+
+    def run(methods, *words):
+        bench.config(learners={"sees": {"type": "sees.Sees"}}, methods=methods)
+        assert bench.run(*words).code == 0
+        found = {}
+        for line in (bench.folder / "seen").read_text().splitlines():
+            process, threads = json.loads(line)
+            found.setdefault(process, set()).update(threads)
+        return found
+
+    return run
+
+
+def test_each_worker_has_one(seen):
+    found = seen(["direct"], "-j", "2")
+    assert found and os.getpid() not in found
+    assert set().union(*found.values()) == {1}
+
+
+def test_processes_that_fit_probes_ahead_have_one_too(seen):
+    found = seen({"probing": {"params": {"n_probes": 6, "n_jobs": 2}}})
+    assert len(found) > 1
+    assert set().union(*found.values()) == {1}
