@@ -1,7 +1,8 @@
 """What an edit of probcal's own code makes stale, held against what ran: python reliability/staleness.py
 
 Every cell of the quickstart is run in small under a tracer, which tells the modules that it ran code of. Then each
-module of a copy of the package is edited, once by a remark and once by a statement, and the keys are made anew.
+module that this process loaded, from a copy of the package, is edited, once by a remark and once by a statement, and
+the keys are made anew.
 Exit code 1 where an edit of what a cell ran was missed, or a remark was not. Writes results/reliability/staleness.md.
 """
 
@@ -37,14 +38,15 @@ def main() -> None:
     lines = [
         f"Written by `python reliability/staleness.py`. Python {platform.python_version()}.",
         "",
-        f"{found['cells']} cells of the quickstart, {found['modules']} modules of probcal, each edited by itself:",
+        f"{found['cells']} cells of the quickstart, {found['modules']} modules of probcal that their process loads,"
+        " each edited by itself:",
         "",
         "| edit | tried | should be told | missed | told of cells that ran none of it |",
         "|---|---:|---:|---:|---:|",
         f"| a remark and a docstring | {found['modules']} | 0 | 0 | {found['remarks']} |",
         f"| a statement | {found['modules']} | {found['ran']} | {found['missed']} | {found['needless']} |",
         "",
-        "Counted by module and cell. The last column: modules that are imported where a cell of other settings needs them.",
+        "Counted by module and cell. The last column: modules that are imported for cells of other settings.",
     ]
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -68,6 +70,8 @@ def tried(folder: Path) -> dict[str, int]:
     counts = dict.fromkeys(("modules", "remarks", "ran", "missed", "needless"), 0)
     for file in sorted(package.rglob("*.py")):
         name, text = module_of(file, package), file.read_text(encoding="utf-8")
+        if name not in sys.modules:
+            continue
         file.write_text("# A remark.\n" + text + '\n"""A docstring."""\n', encoding="utf-8")
         remarked = stale(before, digests(cells))
         file.write_text(text + "\nTHE_EDIT = 1\n", encoding="utf-8")

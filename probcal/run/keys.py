@@ -36,10 +36,10 @@ class Fingerprints:
             **({"data": data[:12]} if data else {}),
             "split": self._of(self._split(cell.card), cell.seed, cell.repetition, cell.max_rows, *_another_name(cell)),
             "learner": self._of(learner.path, learner.params, learner.encoding, *_seeding(learner)),
-            "method": self._of(method.path, method.params, *_drawing(method)),
+            "method": self._of(method.path, method.params),
             **({"stages": self._of(cell.stages)} if cell.stages and _has_stages(method.path) else {}),
             **({"curves": self._of(cell.curves)} if cell.curves else {}),
-            "code": self._of(code_of(*modules)),
+            "code": self._of(code_of(*modules), *_drawing(method)),
             "metrics": self._of(code_of_metrics(), *cell.asked),
             "versions": self._of(versions_of(*modules)),
         }
@@ -114,7 +114,7 @@ def _split(card: Card) -> dict[str, Any]:
 
 def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:
     changed = [name for name, digest in now.items() if before.get(name) != digest]
-    return f"code changed: {', '.join(changed) or 'a module was removed'}"
+    return f"code changed: {', '.join(changed) or 'a module less, or the way a class is made'}"
 
 
 def _changed_versions(now: dict[str, str], before: dict[str, str]) -> str:
