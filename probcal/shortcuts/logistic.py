@@ -18,7 +18,7 @@ from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import validate_data
 
 from probcal.shortcuts.logistic_doubt import Doubt, is_flat, is_singular
-from probcal.shortcuts.logistic_loss import LogisticLoss
+from probcal.shortcuts.logistic_loss import AtZero, LogisticLoss
 from probcal.shortcuts.logistic_search import Search
 from probcal.shortcuts.logistic_solver import LogisticSolver
 
@@ -71,7 +71,7 @@ class LogisticShortcut:
 
     def __init__(self) -> None:
         self._solver = LogisticSolver()
-        self._at_zero: np.ndarray | None = None
+        self._at_zero: AtZero | None = None
 
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
@@ -89,19 +89,19 @@ class LogisticShortcut:
         second = codes == 1
         loss = LogisticLoss(rows, second, None if row_weights is None else weights, template.fit_intercept)
         if self._at_zero is None:
-            zero = np.zeros(loss.n_coefficients)
-            self._at_zero = np.stack([loss.hessian(zero, weighting) for weighting in np.eye(2)])
+            self._at_zero = loss.at_zero()
         totals = np.array([weights[~second].sum(), weights[second].sum()])
         searches = [_search(template, loss, pair, totals) for pair in class_weights]
-        first = [np.tensordot(one.weighting, self._at_zero, axes=1) for one in searches]
+        first = [np.tensordot(one.weighting, self._at_zero.hessians, axes=1) for one in searches]
         for one, hessian in zip(searches, first, strict=True):
             if one.state == "open" and is_singular(one, hessian):
                 one.state = "failed"
-        self._solver.solve(loss, searches, self._at_zero)
+        self._solver.solve(loss, searches, self._at_zero.hessians)
         for one, hessian in zip(searches, first, strict=True):
             if one.state == "done" and (is_singular(one, one.hessian) or is_flat(one, hessian, template.tol)):
                 one.state = "failed"
-        _refuse_doubtful(loss, [one for one in searches if one.state == "done"], template.tol)
+        doubt = Doubt(loss, template.tol, self._at_zero)
+        _refuse_doubtful(doubt, loss, [one for one in searches if one.state == "done"])
         template.classes_ = classes
         return [_classifier(template, one) if one.state == "done" else None for one in searches]
 
@@ -110,15 +110,17 @@ class LogisticShortcut:
         return validate_data(classifiers[0], X, accept_sparse="csr", reset=False)
 
     def margins(self, classifiers: list[LogisticRegression], X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """((n_rows, k) scores, (n_rows, k) a bound of the solver's error and of rounding).
+        """((n_rows, k) scores, (n_rows, 1) a bound of the solver's error and of rounding).
 
         Where scikit-learn's tolerance might decide the label of a training row, ``fit`` has declined already.
         """
         coefficients = np.column_stack([one.coef_[0] for one in classifiers])
         intercepts = np.array([one.intercept_[0] for one in classifiers])
         sizes = np.linalg.norm(coefficients, axis=0) + np.abs(intercepts)
-        errors = _OWN_ERROR + _ROUNDING * (1 + row_norms(X))[:, None] * sizes
-        return safe_sparse_dot(X, coefficients, dense_output=True) + intercepts, errors
+        errors = _OWN_ERROR + _ROUNDING * (1 + row_norms(X))[:, None] * sizes.max()
+        margins = safe_sparse_dot(X, coefficients, dense_output=True)
+        margins += intercepts
+        return margins, errors
 
 
 def _checked(template: LogisticRegression, X: Any) -> np.ndarray | None:
@@ -141,11 +143,10 @@ def _search(template: LogisticRegression, loss: LogisticLoss, pair: np.ndarray, 
     return Search(weighting, penalties, np.zeros(loss.n_coefficients), state="open" if usual else "failed")
 
 
-def _refuse_doubtful(loss: LogisticLoss, searches: list[Search], tol: float) -> None:
+def _refuse_doubtful(doubt: Doubt, loss: LogisticLoss, searches: list[Search]) -> None:
     """The searches whose labels scikit-learn's tolerance may decide are failed."""
     if not searches:
         return
-    doubt = Doubt(loss, tol)
     near: list[list[np.ndarray]] = [[] for _ in searches]
     for first, scores in loss.scores(np.column_stack([one.point for one in searches])):
         rows, places = np.nonzero(np.abs(scores, out=scores) <= doubt.reach)

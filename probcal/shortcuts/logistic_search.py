@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 CLOSE_ENOUGH = 1e-11
 """Distance from the minimum in the norm of the mean loss's Hessian. scikit-learn's is about 1e-7 at tol=1e-8."""
@@ -68,12 +68,9 @@ class Search:
         scale = self._scale if right.ndim == 1 else self._scale[:, None]
         return cho_solve(self._factor, right / scale, check_finite=False) / scale
 
-    def largest(self, matrix: np.ndarray) -> float:
-        """The largest | x matrix x | of all x that the Hessian with the penalty gives the length 1."""
-        scaled = matrix / (self._scale * self._scale[:, None])
-        half = solve_triangular(self._factor[0], scaled, lower=True, check_finite=False)
-        whole = solve_triangular(self._factor[0], half.T, lower=True, check_finite=False)
-        return float(np.abs(np.linalg.eigvalsh(whole)).max())
+    def length(self, offset: np.ndarray) -> float:
+        """Of ``offset``, (n_coefficients,), in the norm of the Hessian with the penalty."""
+        return math.sqrt(max(0.0, offset @ self.hessian @ offset + self.penalties @ offset**2))
 
     def advance(self, gradient: np.ndarray, hessian_cost: float) -> None:
         """Go on from ``gradient``, (n_coefficients,) without the penalty, at ``point``.

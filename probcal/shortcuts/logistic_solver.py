@@ -41,13 +41,22 @@ class LogisticSolver:
                 for one in waiting:
                     one.state = "failed"
                 return
-            now = [one for one in waiting if self._minima and self._distance(one.ratio) <= _NEAR]
-            now = now or [min(waiting, key=lambda one: self._distance(one.ratio))]
+            now = self._next(waiting)
             waiting = [one for one in waiting if not any(one is other for other in now)]
             for one in now:
                 self._start(one, at_zero)
             _run(loss, now)
             self._remember(now)
+
+    def _next(self, waiting: list[Search]) -> list[Search]:
+        """Those near the minima found, and the nearest one beyond them at either end."""
+        if not self._minima:
+            return waiting[:1]
+        near = [one for one in waiting if self._distance(one.ratio) <= _NEAR]
+        low, high = self._minima[0][0] - _NEAR, self._minima[-1][0] + _NEAR
+        below = [one for one in waiting if one.ratio < low]
+        above = [one for one in waiting if one.ratio > high]
+        return near + [min(far, key=lambda one: self._distance(one.ratio)) for far in (below, above) if far]
 
     def _distance(self, ratio: float) -> float:
         """How far ``ratio`` is from the range of the minima found."""
