@@ -1,0 +1,111 @@
+"""Where scikit-learn's newton-cholesky stops is known without asking, and so what it says of rows beside the line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from probcal import ProbingClassifier
+from probcal.shortcuts.logistic import LogisticShortcut
+from probcal.shortcuts.logistic_loss import LogisticLoss
+from probcal.shortcuts.logistic_replay import Replay
+from probcal.shortcuts.logistic_search import Search
+from probcal.shortcuts.logistic_solver import LogisticSolver
+
+LEARNER = LogisticRegression(solver="newton-cholesky", tol=1e-8)
+THRESHOLDS = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97])
+
+
+def table(n_rows, n_columns=12):
+    X, y = make_classification(n_rows, n_columns, n_informative=6, flip_y=0.1, weights=[0.7], random_state=0)
+    return np.ascontiguousarray(X), y
+
+
+def stop(X, y, p, row_weights=None, tol=1e-8):
+    """Coefficients and intercept where scikit-learn's solver stops."""
+    weights = np.where(y == 1, (1 - p) / p, 1.0) * (1.0 if row_weights is None else row_weights)
+    fitted = clone(LEARNER).set_params(tol=tol).fit(X, y, sample_weight=weights)
+    return np.append(fitted.coef_[0], fitted.intercept_)
+
+
+def replayed(X, y, p, *, samples, tol=1e-8):
+    """The search of p's minimum, and the lists of its ends."""
+    weighting = np.array([1.0, (1 - p) / p])
+    total = weighting @ np.bincount(y)
+    penalties = np.append(np.full(X.shape[1], 1 / total), 0.0)
+    search = Search(weighting / total, penalties, np.zeros(X.shape[1] + 1))
+    loss = LogisticLoss(X, y == 1, None, True)
+    at_zero = loss.at_zero()
+    LogisticSolver().solve(loss, [search], at_zero.hessians)
+    return search, list(Replay(loss, tol, at_zero).ends(search, samples=samples))
+
+
+@pytest.mark.parametrize("tol", [1e-8, 1e-11])
+@pytest.mark.parametrize("p", THRESHOLDS)
+def test_steps_on_all_rows_end_where_those_of_scikit_learn_do(p, tol):
+    X, y = table(4000)
+    search, [[end]] = replayed(X, y, p, samples=False, tol=tol)
+    assert search.length(search.point + end.offset - stop(X, y, p, tol=tol)) <= end.error + 1e-13
+
+
+@pytest.mark.parametrize("p", THRESHOLDS)
+def test_samples_say_how_far_they_are_to_be_trusted(p):
+    X, y = table(150_000)
+    search, lists = replayed(X, y, p, samples=True)
+    assert len(lists) == 3  # 4,096 rows, 16,384 and all
+    real = stop(X, y, p) - search.point
+    for ends in lists[:2]:
+        away = [search.length(one.offset - real) - one.error for one in ends]
+        assert not ends or min(away) <= 1e-11  # how near the search itself comes to the minimum
+    assert lists[1]
+
+
+@pytest.fixture(scope="module")
+def on_the_line():
+    """A table, that threshold of many for which scikit-learn stops farthest away, a row that is on its minimum's line,
+    a direction in which scores grow by 1 and the score that scikit-learn gives to the row instead of 0."""
+    X, y = table(4000)
+    found = []
+    for p in np.linspace(0.05, 0.95, 40):
+        minimum, moved = stop(X, y, p, tol=1e-12), stop(X, y, p)
+        direction = minimum[:-1] / (minimum[:-1] @ minimum[:-1])
+        row = X[0] - (X[0] @ minimum[:-1] + minimum[-1]) * direction
+        found.append((abs(row @ moved[:-1] + moved[-1]), p, row, direction, row @ moved[:-1] + moved[-1]))
+    _, p, row, direction, shift = max(found, key=lambda one: one[0])
+    return X, y, p, row, direction, shift
+
+
+def beside(on_the_line, times):
+    """The shortcut's classifier and the learner's score of a row whose score at the minimum is ``times`` the shift."""
+    X, y, p, row, direction, shift = on_the_line
+    # weighing next to nothing it moves neither the minimum nor where scikit-learn stops
+    rows, labels = np.vstack([X, row + times * shift * direction]), np.append(y, 0)
+    weights = np.append(np.ones(len(y)), 1e-9)
+    (one,) = LogisticShortcut().fit(LEARNER, rows, labels, np.array([[1.0, (1 - p) / p]]), weights)
+    at = stop(rows, labels, p, weights)
+    return one, rows, rows @ at[:-1] + at[-1]
+
+
+@pytest.mark.parametrize("times", [-50, -10, -3, -2, 1, 3, 10, 50])
+def test_a_row_nearer_to_the_line_than_the_tolerance_gets_the_label_of_the_learner(on_the_line, times):
+    *_, shift = on_the_line
+    assert abs(shift) > 3e-9
+    one, rows, scores = beside(on_the_line, times)
+    np.testing.assert_array_equal(one.predict(rows) == 1, scores > 0)
+
+
+@pytest.mark.parametrize("times", [-0.7, -0.5, -0.3])
+def test_a_row_between_the_line_of_the_minimum_and_that_of_the_learner_is_left_to_it(on_the_line, times):
+    one, _, scores = beside(on_the_line, times)
+    *_, shift = on_the_line
+    assert np.sign(scores[-1]) == np.sign(shift) == -np.sign(times * shift)
+    assert one is None
+
+
+def test_few_probes_of_many_overlapping_rows_are_left_to_the_learner():
+    X, y = table(100_000, 20)
+    (probing,) = ProbingClassifier(LEARNER, 40, random_state=0).fit(X, y).probings_
+    assert (~probing.together).sum() <= 1
