@@ -12,12 +12,16 @@ import numpy as np
 from probcal.shortcuts.logistic_loss import LogisticLoss
 from probcal.shortcuts.logistic_search import Search
 
-_NODES = 6
+_NODES = 8
 """Minima that a start is interpolated from; half as many beyond the outermost, where polynomials run wild."""
 _NEAR = 1.0
 """How far beyond the outermost minimum a search may start, by the logarithm of the ratio, before a nearer one ends."""
 _SAME = 1e-6
 """Ratios whose logarithms are closer would spoil an interpolation."""
+_SHARE = 16
+"""One row in so many gives a start that saves some Hessians of all rows."""
+_MANY = 1 << 16
+"""Rows from where on that pays."""
 _HOPELESS = 3
 """Failures without a single success after which the rest is not tried: data that are separable, for instance."""
 
@@ -44,7 +48,7 @@ class LogisticSolver:
             now = self._next(waiting)
             waiting = [one for one in waiting if not any(one is other for other in now)]
             for one in now:
-                self._start(one, at_zero)
+                self._start(one, loss, at_zero)
             _run(loss, now)
             self._remember(now)
 
@@ -64,9 +68,11 @@ class LogisticSolver:
             return 0.0
         return max(self._minima[0][0] - ratio, ratio - self._minima[-1][0], 0.0)
 
-    def _start(self, search: Search, at_zero: np.ndarray) -> None:
+    def _start(self, search: Search, loss: LogisticLoss, at_zero: np.ndarray) -> None:
         if not self._hessians:
             search.take_hessian(np.tensordot(search.weighting, at_zero, axes=1), own=True)
+            if loss.n_rows >= _MANY:
+                _start_from_sample(search, loss)
             return
         search.point = self._interpolated(search.ratio)
         search.take_hessian(self._between(search.ratio), own=False)
@@ -102,6 +108,17 @@ class LogisticSolver:
                 self._hessians.append((one.ratio, one.hessian))
         self._minima.sort(key=lambda node: node[0])
         self._hessians.sort(key=lambda node: node[0])
+
+
+def _start_from_sample(search: Search, loss: LogisticLoss) -> None:
+    """Put ``search`` at the minimum of some rows, if that is found."""
+    rows = np.random.default_rng(0).choice(loss.n_rows, loss.n_rows // _SHARE, replace=False)
+    rough = Search(search.weighting, search.penalties, search.point)
+    rough.take_hessian(search.hessian, own=True)
+    _run(loss.of(np.sort(rows)), [rough])
+    if rough.state == "done":
+        search.point = rough.point
+        search.take_hessian(loss.hessian(search.point, search.weighting), own=True)
 
 
 def _run(loss: LogisticLoss, searches: list[Search]) -> None:
