@@ -65,7 +65,7 @@ class LogisticShortcut:
     """The minima of all class weights found together, each from those found before.
 
     Declines, with None, a minimum that is not found or that scikit-learn may not find, and one beside which a row's
-    score is so near 0 that scikit-learn's tolerance may decide its label. X of float32, in which scikit-learn would
+    score is so near 0 that its label may be another where scikit-learn stops. X of float32, in which scikit-learn would
     compute as well, sparse X and weights of rows that are not all above 0 are declined altogether.
     """
 
