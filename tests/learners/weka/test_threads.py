@@ -16,13 +16,13 @@ from probcal.learners import WekaClassifier
 rng = np.random.default_rng(0)
 X = rng.standard_normal((300, 4))
 y = (X[:, 0] + rng.standard_normal(300) > 0).astype(int)
-of = {}
+of, known = {}, []
 for n_jobs in (2, 1, 2):  # Java is started by one of two threads
     fitted = ProbingClassifier(WekaClassifier("trees.J48"), 20, n_jobs=n_jobs, random_state=0).fit(X, y)
     of.setdefault(n_jobs, []).append(fitted.votes(X).tolist())
+    known.append(jpype.JClass("java.lang.Thread").getAllStackTraces().size())
 print(of[1] == of[2][:1] == of[2][1:], sum(of[1][0]) > 0)
-threads = jpype.JClass("java.lang.Thread").getAllStackTraces().keySet()
-print(sum(str(one.getName()).startswith("Thread-") for one in threads) <= 1)  # this one
+print(known[2] <= known[1])
 """
 
 
