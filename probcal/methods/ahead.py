@@ -16,10 +16,15 @@ class Step(NamedTuple):
 
 
 class Workers(Protocol):
-    """Where ``n`` fits go on side by side; ``in_hand``: for each of them, how many are under way or wait at most."""
+    """Where ``n`` fits go on side by side.
+
+    ``in_hand``: for each of them, how many are begun ahead at most; ``spare``: how many guesses more than ``n``, for a
+    worker that ends before the fit that the next step hangs on.
+    """
 
     n: int
     in_hand: int
+    spare: int
 
     def submit(self, p: float) -> Future[Any]:
         """The fit of threshold ``p``, begun after those that were submitted before."""
@@ -43,13 +48,12 @@ class Ahead:
 
     def start(self, steps: Iterable[Step]) -> None:
         """Start the first of ``steps``, and as many more as keep the workers busy; of guesses fewer."""
-        n, in_hand = self._workers.n, self._workers.in_hand
+        n, in_hand, spare = self._workers.n, self._workers.in_hand, self._workers.spare
         # what waits was thought of with less knowledge: it goes behind what is now seen to come first
         self._started = {p: one for p, one in self._started.items() if not one.cancel()}
         begun = 0
         for place, (p, guessed) in enumerate(islice(steps, n * in_hand)):
-            # a few guesses wait, for a worker that ends before the fit that the next step hangs on
-            most = n + in_hand - 1 if guessed else n * in_hand
+            most = n + spare if guessed else n * in_hand
             if p not in self._started and (place == 0 or begun < most):
                 self._started[p] = self._workers.submit(p)
             begun += p in self._started

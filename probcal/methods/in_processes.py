@@ -23,6 +23,7 @@ class InProcesses:
     """``fit(p)`` of thresholds in ``n`` processes."""
 
     in_hand = 2  # what was sent to a process cannot be taken back
+    spare = 1
 
     def __init__(self, fit: Callable[[float], Any], n: int) -> None:
         self.n = n

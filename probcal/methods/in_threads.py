@@ -30,6 +30,7 @@ class InThreads(AbstractContextManager["InThreads"]):
     """``call(one)`` of many in ``n`` threads."""
 
     in_hand = 5  # some fits take ten times as long as others, and no thread is to be idle
+    spare = 2
 
     def __init__(self, call: Callable[[Any], Any], n: int) -> None:
         self.n = n

@@ -114,7 +114,7 @@ def test_threads_fit_in_this_process_under_its_settings(tmp_path):
     fits = [line.split() for line in (tmp_path / "fits").read_text().splitlines()]
     assert {(pid, assume_finite) for pid, _, assume_finite in fits} == {(str(os.getpid()), "True")}
     assert len({thread for _, thread, _ in fits} - {str(threading.get_ident())}) == 2
-    assert len(fitted.estimators_) <= len(fits) <= 1.2 * len(fitted.estimators_)
+    assert len(fitted.estimators_) <= len(fits) <= 80  # as many as fits that take no time at all would come to
 
 
 @pytest.mark.parametrize("fails", [Fails(), FailsInThreads()])
