@@ -11,6 +11,8 @@ from sklearn.base import clone
 
 from probcal.methods.ahead import Ahead, Step
 from probcal.methods.distinct_rows import DistinctRows
+from probcal.methods.in_processes import InProcesses
+from probcal.methods.in_threads import InThreads
 from probcal.methods.together import says_together
 from probcal.methods.weighted_training import WeightedTraining
 from probcal.shortcuts.prior_shift import PriorShift
@@ -47,15 +49,18 @@ class Probes(Protocol):
 
 
 class EachByItself:
-    """One fit after the other, in this process or, told of the next steps, ahead in ``n_workers`` of them.
+    """One fit after the other or, told of the next steps, ahead in ``n_workers`` threads or processes.
 
     Fitting ahead is safe because a probe depends on its threshold and on nothing that was fitted before
     it; one that is never taken is dropped.
     """
 
-    def __init__(self, train: Train, rows: DistinctRows, positive: Any, n_workers: int) -> None:
+    def __init__(
+        self, train: Train, rows: DistinctRows, positive: Any, n_workers: int = 1, *, in_threads: bool = False
+    ) -> None:
         self._fit = _Fit(train, rows, positive)
-        self._ahead = Ahead(self._fit, n_workers) if n_workers > 1 else None
+        workers = InThreads if in_threads else InProcesses
+        self._ahead = Ahead(workers(self._fit, n_workers)) if n_workers > 1 else None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
         if self._ahead is not None:
@@ -75,7 +80,7 @@ class Together:
 
     def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: Shortcut) -> None:
         self._train, self._rows, self._shortcut = train, rows, shortcut
-        self._slow = EachByItself(train, DistinctRows(rows), positive, n_workers=1)
+        self._slow = EachByItself(train, DistinctRows(rows), positive)
         self._ready: dict[float, tuple[Probe, np.ndarray]] = {}
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
@@ -120,7 +125,7 @@ class Shifted:
 
     def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: PriorShift) -> None:
         self._train, self._rows, self._shortcut = train, rows, shortcut
-        self._slow = EachByItself(train, DistinctRows(rows), positive, n_workers=1)
+        self._slow = EachByItself(train, DistinctRows(rows), positive)
         self._log_odds: _LogOdds | None = None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:

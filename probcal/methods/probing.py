@@ -56,7 +56,8 @@ class ProbingClassifier(ThresholdMethod):
         one 1 - sum, as printed; where that is below the lower end of ``clip`` it is set there and the row
         divided by its sum. ``"normalised"`` probes all k and divides each row by its sum.
     clip : estimates are projected to this range, so that no loss is infinite.
-    n_jobs : processes that fit probes ahead of need; the result does not depend on it.
+    n_jobs : processes that fit probes ahead of need, or threads where the learner gains by them (scikit-learn's trees,
+        J48), which then answer side by side, too; the result does not depend on it.
     shortcuts : whether probes are fitted together where the learner has a shortcut (see ``probcal.shortcuts``), and
         asked about equal rows once. No vote of a training row changes, nor of any other but one that lies within
         rounding of where a label does. False fits and asks each by itself.

@@ -23,6 +23,7 @@ class Tells(NamedTuple):
 
     shortcut: Shortcut | None
     equal_rows_once: bool
+    threads: int
 
 
 def refined(
@@ -108,4 +109,5 @@ def _classifiers(
         tells.shortcut,
         np.array([probe.together for probe in fitted], dtype=bool),
         tells.equal_rows_once,
+        tells.threads,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from probcal.methods.distinct_rows import DistinctRows, distinct_rows
+from probcal.methods.in_threads import InThreads
 from probcal.methods.minimax import Goal
 from probcal.methods.together import says_together, votes_together
 from probcal.shortcuts.shortcut import Shortcut
@@ -23,7 +24,8 @@ class ThresholdClassifiers:
     ``thresholds``: (n,) rising; ``classifiers`` in that order; ``order``: (n,) int, their places in the
     order of fitting; ``estimates``: (n + 1,) the probability for each number of votes, from 0 up;
     ``goal``: under which the intervals were split; ``shortcut``: None, or what tells of the classifiers that it
-    made, (n,) bool ``together``, at once; ``equal_rows_once``: whether the others are asked about equal rows once.
+    made, (n,) bool ``together``, at once; ``equal_rows_once``: whether the others are asked about equal rows once,
+    and in how many ``threads``.
     """
 
     thresholds: np.ndarray
@@ -35,6 +37,7 @@ class ThresholdClassifiers:
     shortcut: Shortcut | None
     together: np.ndarray
     equal_rows_once: bool
+    threads: int = 1
 
     def says_one(self, place: int, X: Any) -> np.ndarray:
         """(n_rows,) bool: whether the classifier at ``place`` says the positive class."""
@@ -77,5 +80,13 @@ class ThresholdClassifiers:
         """(place, (n_rows,) bool) of each classifier that no shortcut made."""
         places = np.flatnonzero(~self.together).tolist()
         rows = distinct_rows(X) if self.equal_rows_once and len(places) > 1 else DistinctRows(X)
-        for place in places:
-            yield place, rows.labels(self.classifiers[place]) == self.positive
+        for place, labels in zip(places, self._labels(rows, places), strict=True):
+            yield place, labels == self.positive
+
+    def _labels(self, rows: DistinctRows, places: list[int]) -> Iterator[np.ndarray]:
+        classifiers = [self.classifiers[place] for place in places]
+        if self.threads == 1:
+            yield from map(rows.labels, classifiers)
+            return
+        with InThreads(rows.labels, self.threads) as threads:
+            yield from threads.map(classifiers)

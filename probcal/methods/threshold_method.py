@@ -18,6 +18,7 @@ from probcal.methods.crossings import crossings
 from probcal.methods.distinct_rows import DistinctRows, answers_row_by_row, distinct_rows
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, refuse_frozen
+from probcal.methods.in_threads import learns_in_threads
 from probcal.methods.minimax import Goal
 from probcal.methods.monotonicity import Monotonicity, monotonicity
 from probcal.methods.multiclass import Multiclass, against_the_rest, joined
@@ -99,16 +100,18 @@ class ThresholdMethod(ProbabilityMethod):
         weighs_classes = isinstance(train, WeightedTraining) and train.weighs_classes
         shortcut = shortcut_of(self.estimator) if self.shortcuts and weighs_classes else None
         once = self.shortcuts and answers_row_by_row(self.estimator)
+        n_workers, in_threads = effective_n_jobs(self.n_jobs), learns_in_threads(self.estimator)
         if shortcut is None:
             rows = distinct_rows(asked) if once else DistinctRows(asked)
-            found: Probes = EachByItself(train, rows, positive, effective_n_jobs(self.n_jobs))
+            found: Probes = EachByItself(train, rows, positive, n_workers, in_threads=in_threads)
         else:
             found = (Shifted if isinstance(shortcut, PriorShift) else Together)(train, asked, positive, shortcut)
             shortcut = shortcut_of(self.estimator)  # a new one, which remembers no training rows
+        tells = Tells(shortcut, once, n_workers if in_threads else 1)
         with closing(found) as probes:
             if grid is not None:
-                return on_grid(probes, grid, self._goal(), positive, Tells(shortcut, once))
-            return refined(probes, self.n_probes, self._goal(), counted, positive, Tells(shortcut, once))
+                return on_grid(probes, grid, self._goal(), positive, tells)
+            return refined(probes, self.n_probes, self._goal(), counted, positive, tells)
 
     def votes(self, X: Any) -> np.ndarray:
         """How many classifiers say the positive class: (n_rows,) int for two classes.

@@ -1,12 +1,14 @@
-"""Probes fitted ahead in other processes are those that are fitted one after the other."""
+"""Probes fitted ahead in threads or other processes are those that are fitted one after the other."""
 
 import os
 import tempfile
+import threading
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
@@ -45,6 +47,33 @@ class Odd(Exception):
         super().__init__(f"{first} and {second}")
 
 
+class Threaded(DecisionTreeClassifier):
+    """Writes what it is fitted by."""
+
+    learns_in_threads = True
+
+    def __init__(self, path=None, random_state=None):
+        super().__init__(random_state=random_state)
+        self.path = path
+
+    def fit(self, X, y, sample_weight=None):
+        with open(self.path, "a") as file:
+            file.write(f"{os.getpid()} {threading.get_ident()} {get_config()['assume_finite']}\n")
+        return super().fit(X, y, sample_weight)
+
+
+class FailsInThreads(Fails):
+    learns_in_threads = True
+
+
+class WarnsInThreads(DecisionTreeClassifier):
+    learns_in_threads = True
+
+    def fit(self, X, y, sample_weight=None):
+        warnings.warn("hm", RuntimeWarning, stacklevel=1)
+        return super().fit(X, y, sample_weight)
+
+
 class Oddly(DecisionTreeClassifier):
     def fit(self, X, y, sample_weight=None):
         raise Odd("this", "that")
@@ -60,9 +89,14 @@ def left_behind():
     return set(Path(tempfile.gettempdir()).glob("probcal-*/fit"))
 
 
+class InProcesses(DecisionTreeClassifier):
+    """A class made from one that learns in threads, of which that is not known."""
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier(), InProcesses()], ids=["threads", "processes"])
 @pytest.mark.parametrize("how", [{}, {"discretisation": "uniform"}, {"weighting": "rejection"}], ids=str)
-def test_votes_do_not_hang_on_the_number_of_processes(how):
-    one, two = (ProbingClassifier(DecisionTreeClassifier(), 30, n_jobs=n, random_state=0, **how) for n in (1, 2))
+def test_votes_do_not_hang_on_how_many_fit(how, learner):
+    one, two = (ProbingClassifier(learner, 30, n_jobs=n, random_state=0, **how) for n in (1, 2))
     assert one.fit(X, Y).votes(X).tolist() == two.fit(X, Y).votes(X).tolist()
     assert one.thresholds_.tolist() == two.thresholds_.tolist()
 
@@ -74,12 +108,25 @@ def test_both_processes_fit_and_few_fits_are_never_needed(tmp_path):
     assert len(fitted.estimators_) <= len(fits) <= 1.2 * len(fitted.estimators_)
 
 
-def test_what_a_fit_raises_comes_through_and_nothing_is_left_behind():
-    before = left_behind()
+def test_threads_fit_in_this_process_under_its_settings(tmp_path):
+    with config_context(assume_finite=True):
+        fitted = ProbingClassifier(Threaded(str(tmp_path / "fits")), 60, n_jobs=2, random_state=0).fit(X, Y)
+    fits = [line.split() for line in (tmp_path / "fits").read_text().splitlines()]
+    assert {(pid, assume_finite) for pid, _, assume_finite in fits} == {(str(os.getpid()), "True")}
+    assert len({thread for _, thread, _ in fits} - {str(threading.get_ident())}) == 2
+    assert len(fitted.estimators_) <= len(fits) <= 80  # as many as fits that take no time at all would come to
+
+
+@pytest.mark.parametrize("fails", [Fails(), FailsInThreads()])
+def test_what_a_fit_raises_comes_through_and_nothing_is_left_behind(fails):
+    before, filters = left_behind(), list(warnings.filters)
     with pytest.raises(ValueError, match="no tree grows here"):
-        ProbingClassifier(Fails(), 5, n_jobs=2).fit(X, Y)
-    ProbingClassifier(DecisionTreeClassifier(), 5, n_jobs=2).fit(X, Y)
+        ProbingClassifier(fails, 5, n_jobs=2).fit(X, Y)
+    for learner in (DecisionTreeClassifier(), InProcesses()):
+        ProbingClassifier(learner, 5, n_jobs=2).fit(X, Y).votes(X)
     assert left_behind() == before
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("probcal")]
+    assert warnings.filters == filters
 
 
 def test_an_exception_that_cannot_be_sent_is_told():
@@ -92,6 +139,12 @@ def test_a_warning_is_given_once_for_each_fit(n_jobs):
     with pytest.warns(RuntimeWarning, match="hm") as given:
         ProbingClassifier(Warns(), 5, n_jobs=n_jobs).fit(X, Y)
     assert len(given) == 5
+
+
+def test_a_warning_comes_through_from_threads():
+    with pytest.warns(RuntimeWarning, match="hm") as given:
+        ProbingClassifier(WarnsInThreads(), 5, n_jobs=2).fit(X, Y)
+    assert len(given) >= 5  # of guesses, too
 
 
 def test_labels_may_be_texts_and_rows_weighted():

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 
 from probcal.learners.weka.instances import Header, distributions
 from probcal.learners.weka.java_errors import WekaError, told
-from probcal.learners.weka.jvm import java_class
+from probcal.learners.weka.jvm import in_java, java_class
 from probcal.learners.weka.options import make
 from probcal.learners.weka.serialise import from_bytes, to_bytes
 from probcal.methods.training_set import row_weights
@@ -58,6 +58,11 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         self.options = options
         self.random_state = random_state
 
+    @property
+    def learns_in_threads(self) -> bool:
+        """Whether fits in several threads go on side by side and never meddle: known of J48, all in its own object."""
+        return self.classifier in ("trees.J48", "weka.classifiers.trees.J48")
+
     def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> WekaClassifier:
         """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,) not negative, as instance weights.
 
@@ -69,14 +74,17 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         check_consistent_length(table, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
-        java = make(self.classifier, self.options)
-        self._seed(java)
-        weights = row_weights(sample_weight, len(codes))
-        if weights is not None and not _is_a(java, "weka.core.WeightedInstancesHandler"):
-            raise WekaError(f"Weka's {self.classifier} takes no instance weights; fit it on a weighted sample instead")
-        self.header_ = Header.of(table, self.classes_)
-        with told(f"{self._as_called()} cannot learn from these rows (n_samples = {len(codes)})"):
-            java.buildClassifier(self.header_.instances(table, codes, weights))
+        with in_java():
+            java = make(self.classifier, self.options)
+            self._seed(java)
+            weights = row_weights(sample_weight, len(codes))
+            if weights is not None and not _is_a(java, "weka.core.WeightedInstancesHandler"):
+                raise WekaError(
+                    f"Weka's {self.classifier} takes no instance weights; fit it on a weighted sample instead"
+                )
+            self.header_ = Header.of(table, self.classes_)
+            with told(f"{self._as_called()} cannot learn from these rows (n_samples = {len(codes)})"):
+                java.buildClassifier(self.header_.instances(table, codes, weights))
         self.java_ = java
         return self
 
@@ -84,9 +92,9 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         """(n_rows, n_classes) probabilities of ``classes_``, Weka's own to the last bit."""
         check_is_fitted(self, "header_")
         table = self._table(X, fitting=False)
-        if isinstance(self.java_, bytes):
-            self.java_ = from_bytes(self.java_)
-        with told(f"{self._as_called()} cannot tell the class of these rows"):
+        with in_java(), told(f"{self._as_called()} cannot tell the class of these rows"):
+            if isinstance(self.java_, bytes):
+                self.java_ = from_bytes(self.java_)
             return distributions(self.java_, self.header_.instances(table))
 
     def predict(self, X: Any) -> np.ndarray:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock, current_thread, main_thread
 from typing import Any
 
 from probcal.errors import ProbcalError
@@ -20,6 +23,7 @@ _OPTIONS = (
     "--add-opens=java.base/java.lang=ALL-UNNAMED",  # else Weka's loader of packages complains
 )
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgKMG]")
+_STARTING = Lock()
 _started_in: int | None = None
 
 
@@ -33,6 +37,18 @@ def java_class(name: str) -> Any:
     return _found(name)
 
 
+@contextmanager
+def in_java() -> Iterator[None]:
+    """For work in a thread of its own: Java keeps its side of each thread that ever called it, unless it is let go."""
+    thread = java_class("java.lang.Thread")
+    was_known = thread.isAttached()
+    try:
+        yield
+    finally:
+        if not was_known:
+            thread.detach()
+
+
 def start() -> None:
     """Start the JVM of this process, unless it runs.
 
@@ -40,8 +56,14 @@ def start() -> None:
     ``PROBCAL_JAVA=JAVA_HOME``. It takes at most 2 GB of memory for Java objects in each process, or as much
     as ``PROBCAL_JAVA_MEMORY`` says (such as ``512m`` or ``8g``). Raises WekaMissing with what to do.
     """
+    if _started_in != os.getpid():
+        with _STARTING:
+            _start()
+
+
+def _start() -> None:
     global _started_in
-    if _started_in == os.getpid():
+    if _started_in == os.getpid():  # by another thread
         return
     if _started_in is not None:
         raise WekaMissing(
@@ -60,11 +82,19 @@ def start() -> None:
         _require_weka(jpype, jar)
     else:
         try:
-            jpype.startJVM(_runtime(), f"-Xmx{memory}", *_OPTIONS, classpath=[str(jar)])
+            jpype.startJVM(_runtime(), f"-Xmx{memory}", f"-Xmn{_a_quarter_of(memory)}", *_OPTIONS, classpath=[str(jar)])
         except Exception as error:
             raise WekaMissing(f"Java cannot be started: {error}; PROBCAL_JAVA_MEMORY is {memory}") from None
         _silence(jpype)
+        thread = _found("java.lang.Thread")  # now: a thread that looks it up is known to Java by that
+        if current_thread() is not main_thread():  # at its end Java would wait for the thread that it was started by
+            thread.detach()
     _started_in = os.getpid()
+
+
+def _a_quarter_of(memory: str) -> str:
+    """For young objects: the less often Java sweeps them up, the less often all of its threads stand still."""
+    return f"{int(memory[:-1]) * 1024 ** 'kmg'.index(memory[-1].lower()) // 4}k"
 
 
 def _weka_jar() -> Path:

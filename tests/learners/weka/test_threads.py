@@ -1,0 +1,32 @@
+"""J48 learned in threads: the trees of one thread, and nothing that Java waits for or keeps."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("jpype")
+pytest.importorskip("weka")
+
+PROGRAM = """
+import jpype, numpy as np
+from probcal import ProbingClassifier
+from probcal.learners import WekaClassifier
+rng = np.random.default_rng(0)
+X = rng.standard_normal((300, 4))
+y = (X[:, 0] + rng.standard_normal(300) > 0).astype(int)
+of, known = {}, []
+for n_jobs in (2, 1, 2):  # Java is started by one of two threads
+    fitted = ProbingClassifier(WekaClassifier("trees.J48"), 20, n_jobs=n_jobs, random_state=0).fit(X, y)
+    of.setdefault(n_jobs, []).append(fitted.votes(X).tolist())
+    known.append(jpype.JClass("java.lang.Thread").getAllStackTraces().size())
+print(of[1] == of[2][:1] == of[2][1:], sum(of[1][0]) > 0)
+print(known[2] <= known[1])
+"""
+
+
+def test_j48_in_threads_is_j48_and_the_process_ends():
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=os.environ, timeout=600)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["True", "True", "True"]
