@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
 from probcal import __version__
 from probcal.errors import ProbcalError
@@ -109,12 +110,15 @@ def main() -> None:
 
 @main.command(
     epilog=_example(
-        "probcal run configs/uci.yaml -j 2\nprobcal run uci -d adult -l svm -m probing\nprobcal run uci --dry-run"
+        "probcal run configs/uci.yaml -j 2\nprobcal run uci -d adult -l svm -m probing\nprobcal run uci --dry-run\n"
+        "probcal run uci --scheduler tcp://10.0.0.1:8786"
     )
 )
 @click.argument("config")
 @_selection
 @click.option("-j", "--jobs", default=1, type=click.IntRange(1), show_default=True, help="Cells at a time.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run cells on the Dask cluster at this address: tcp://host:8786.")
+@click.option("--workers", type=click.IntRange(1), help="Run cells on a Dask cluster of so many processes here.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of splits and fits, instead of the file's.")
 @click.option("-o", "--output", metavar="DIR", help="Results folder (default: results/NAME).")
 @_data_dir
@@ -134,6 +138,8 @@ def run(
     learners: tuple[str, ...],
     methods: tuple[str, ...],
     jobs: int,
+    scheduler: str | None,
+    workers: int | None,
     seed: int | None,
     output: str | None,
     data_dir: str | None,
@@ -152,12 +158,15 @@ def run(
 
     from probcal.config import find_config, read_experiment
     from probcal.data.load import data_folder
+    from probcal.run.dask_cluster import Cluster
     from probcal.run.data_step import not_to_be_had
     from probcal.run.plan import make_plan, without_data
     from probcal.run.plan_text import plan_lines
     from probcal.run.run import RunOptions, quick, run_experiment
     from probcal.store import Store
 
+    given = click.get_current_context().get_parameter_source("jobs") is not ParameterSource.DEFAULT
+    cluster = Cluster.asked_for(scheduler, workers, jobs=given)
     experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)
     if seed is not None:
         experiment = replace(experiment, seed=seed)
@@ -172,7 +181,7 @@ def run(
         plan = without_data(plan, not_to_be_had(selection.cards_read(), originals))
         click.echo("\n".join(plan_lines(plan, every_cell=True)))
         return
-    options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast)
+    options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast, cluster)
     sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(line, err=True)))
 
 

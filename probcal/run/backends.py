@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
@@ -10,9 +9,9 @@ from multiprocessing.connection import wait
 from probcal.errors import ProbcalError
 from probcal.run.execute import Outcome
 from probcal.run.keys import modules_of
+from probcal.run.lost import how_it_ended, lost
 from probcal.run.plan import Planned
 from probcal.run.workers import Worker, WorkerDied, load_beforehand
-from probcal.store import CellResult
 
 
 def outcomes(
@@ -71,36 +70,12 @@ def _news(worker: Worker, run: str, overtime: float | None) -> tuple[Outcome | N
     """What has become of the worker's cell, and whether the worker can go on."""
     planned = worker.busy
     if overtime is not None and planned is not None:
-        return _lost(planned, run, worker, "timeout", "TimeoutError", f"took longer than {overtime:g} s"), False
+        late = f"took longer than {overtime:g} s"
+        return lost(planned, run, worker.seconds, "timeout", "TimeoutError", late), False
     try:
         return worker.receive(), True
     except WorkerDied as death:
-        how = _how(death.args[0])
+        how = how_it_ended(death.args[0])
         if planned is None:
             raise ProbcalError(f"a worker process cannot start: it {how}; what it said is above") from None
-        return _lost(planned, run, worker, "failed", "WorkerDied", f"its process {how}"), False
-
-
-def _how(exitcode: int | None) -> str:
-    if exitcode is None or exitcode >= 0:
-        return f"ended by itself with exit code {exitcode}"
-    name = signal.Signals(-exitcode).name
-    return f"was ended by {name}" + (" (was there enough memory?)" if name == "SIGKILL" else "")
-
-
-def _lost(planned: Planned, run: str, worker: Worker, status: str, error_type: str, message: str) -> Outcome:
-    cell = planned.cell
-    return Outcome(
-        CellResult(
-            dataset=cell.dataset,
-            repetition=cell.repetition,
-            learner=cell.column.learner.name,
-            method=cell.column.method.name,
-            status=status,
-            run=run,
-            seconds=round(worker.seconds, 6),
-            key=planned.key,
-            error_type=error_type,
-            message=message,
-        )
-    )
+        return lost(planned, run, worker.seconds, "failed", "WorkerDied", f"its process {how}"), False

@@ -6,16 +6,18 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from probcal.components import import_class
 from probcal.config import Component, Experiment, parse_experiment
 from probcal.data.card import Card
 from probcal.errors import StoreError
 from probcal.run.backends import outcomes
+from probcal.run.dask_cluster import Cluster
 from probcal.run.data_step import obtain_all
 from probcal.run.execute import Outcome
 from probcal.run.keys import Fingerprints
@@ -43,6 +45,8 @@ class RunOptions:
     timeout: float | None = None
     retry_failed: bool = False
     fail_fast: bool = False
+    cluster: Cluster | None = None
+    """Run the cells on Dask, and not in ``jobs`` processes."""
 
 
 def quick(experiment: Experiment) -> Experiment:
@@ -81,7 +85,7 @@ def run_experiment(
         store.write_experiment(describe(experiment, options.folder))
         for line in plan_lines(plan):
             say(line)
-        finished, failures = _run(experiment, plan, store, data.sources, options)
+        finished, failures = _run(experiment, plan, store, data.sources, options, say)
     say(summary(plan, finished, failures, options.folder))
     states = count_states(plan)
     return 1 if failures or states["failed"] or states["no data"] else 0
@@ -170,34 +174,62 @@ def experiment_of(store: Store) -> Experiment:
 
 
 def _run(
-    experiment: Experiment, plan: list[Planned], store: Store, sources: dict[str, str], options: RunOptions
+    experiment: Experiment,
+    plan: list[Planned],
+    store: Store,
+    sources: dict[str, str],
+    options: RunOptions,
+    say: Callable[[str], None],
 ) -> tuple[int, int]:
     """(cells that ended, those of them that failed)."""
     to_run = [planned for planned in plan if planned.runs]
     if not to_run:
         return 0, 0
-    record = provenance(experiment, to_run, sources, options.jobs)
-    store.add_run(record)
-    jobs = workers_that_pay(to_run, options.jobs)
-    progress, spent = Progress(to_run, jobs, store.folder), Spent()
-    results = _outcomes(to_run, store, record["run"], replace(options, jobs=jobs), progress.started)
-    try:
-        for outcome in results:
-            store.add(outcome.result, outcome.y, outcome.p)
-            spent.add(outcome.result)
-            progress.finished(outcome.result)
-            if progress.failed and options.fail_fast:
-                break
-    finally:
-        results.close()
-        progress.close()
-        with suppress(StoreError):  # of a disk that is full we have heard before
-            store.add_run({**record, **spent.told()})
+    with _runner(to_run, options, say) as runner:
+        record = provenance(experiment, to_run, sources, options.jobs) | runner.told
+        store.add_run(record)
+        progress, spent = Progress(to_run, runner.jobs, store.folder), Spent()
+        results = _outcomes(to_run, store, record["run"], partial(runner.outcomes, started=progress.started))
+        try:
+            for outcome in results:
+                store.add(outcome.result, outcome.y, outcome.p)
+                spent.add(outcome.result)
+                progress.finished(outcome.result)
+                if progress.failed and options.fail_fast:
+                    break
+        finally:
+            results.close()
+            progress.close()
+            with suppress(StoreError):  # of a disk that is full we have heard before
+                store.add_run({**record, **spent.told()})
     return progress.ended, progress.failed
 
 
+class _Runner(NamedTuple):
+    """``outcomes`` of cells, of which ``jobs`` run at a time; ``told``: what the record of the run says of it."""
+
+    outcomes: Callable[..., Iterator[Outcome]]
+    jobs: int
+    told: dict[str, Any]
+
+
+@contextmanager
+def _runner(to_run: list[Planned], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
+    if options.cluster is None:
+        jobs = workers_that_pay(to_run, options.jobs)
+        yield _Runner(partial(outcomes, jobs=jobs, timeout=options.timeout), jobs, {})
+        return
+    from probcal.run.dask_jobs import Folders
+    from probcal.run.dask_outcomes import outcomes as outcomes_on_dask
+
+    folders = Folders.of(options.data_folder)
+    with options.cluster.running() as running:
+        on_it = partial(outcomes_on_dask, cluster=running, folders=folders, timeout=options.timeout, say=say)
+        yield _Runner(on_it, max(1, running.cells), {"dask": options.cluster.told()})
+
+
 def _outcomes(
-    to_run: list[Planned], store: Store, run: str, options: RunOptions, started: Callable[[Planned], None]
+    to_run: list[Planned], store: Store, run: str, run_cells: Callable[[list[Planned], str], Iterator[Outcome]]
 ) -> Iterator[Outcome]:
     fits = []
     for planned in to_run:
@@ -206,7 +238,8 @@ def _outcomes(
             fits.append(planned)
         else:
             yield outcome
-    yield from outcomes(fits, run, options.jobs, options.timeout, started)
+    if fits:
+        yield from run_cells(fits, run)
 
 
 def _in_small(method: Component) -> Component:

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -29,19 +29,27 @@ def load_beforehand(modules: Iterable[str]) -> None:
         _CONTEXT.set_forkserver_preload(["probcal.run.fork_server", *modules])
 
 
+def run_cell(planned: Planned, run: str) -> Outcome:
+    """What a worker does with what it is given, unless it was started for something else."""
+    return execute(planned.cell, planned.key, run)
+
+
 class WorkerDied(Exception):
     """The process ended by itself; its ``exitcode`` is the only argument."""
 
 
 class Worker:
-    """A process that runs one cell after the other. ``busy``: the cell it has now, None before the first."""
+    """A process that runs one cell after the other. ``busy``: the cell it has now, None before the first.
 
-    def __init__(self, run: str) -> None:
-        self._ours, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_serve, args=(theirs, run, dict(os.environ)))
+    ``work`` is what it does with each, a function of what it is given and of ``run``.
+    """
+
+    def __init__(self, run: str, work: Callable[[Any, str], Any] = run_cell, context: Any = _CONTEXT) -> None:
+        self._ours, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, run, work, dict(os.environ)))
         self._process.start()
         theirs.close()
-        self.busy: Planned | None = None
+        self.busy: Any = None
         self._since = time.monotonic()
 
     @property
@@ -56,7 +64,7 @@ class Worker:
     def has_news(self, ready: list[Any]) -> bool:
         return self._ours in ready or self._process.sentinel in ready
 
-    def receive(self) -> Outcome | None:
+    def receive(self) -> Any:
         """The outcome of its cell, or None when it has just started. Raises WorkerDied."""
         with suppress(EOFError, OSError):
             if self._ours.poll():
@@ -64,7 +72,7 @@ class Worker:
         self._process.join()
         raise WorkerDied(self._process.exitcode)
 
-    def give(self, planned: Planned) -> None:
+    def give(self, planned: Any) -> None:
         """Let it run one more cell. One that died meanwhile says so at the next ``receive``."""
         self.busy, self._since = planned, time.monotonic()
         with suppress(OSError):
@@ -80,7 +88,7 @@ class Worker:
         self._ours.close()
 
 
-def _serve(parent: Connection, run: str, environment: dict[str, str]) -> None:
+def _serve(parent: Connection, run: str, work: Callable[[Any, str], Any], environment: dict[str, str]) -> None:
     os.environ.clear()  # the fork server's is that of its own start
     os.environ.update(environment)
     if hasattr(os, "setpgid"):
@@ -94,8 +102,7 @@ def _serve(parent: Connection, run: str, environment: dict[str, str]) -> None:
     try:
         parent.send(None)
         while True:
-            planned: Planned = parent.recv()
-            parent.send(execute(planned.cell, planned.key, run))
+            parent.send(work(parent.recv(), run))
     except (EOFError, OSError):
         pass  # the parent is gone
 

@@ -1,0 +1,105 @@
+"""Where the cells of a run go: a Dask cluster that runs already, or one started here for this run alone."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from probcal.errors import ProbcalError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_AT_FIRST, _AGAIN = 5.0, 60.0
+"""Seconds to wait for a scheduler: one that was never seen, and one that was there before."""
+_ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d+")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """``scheduler``: the address of one that runs; None: ``workers`` processes here."""
+
+    scheduler: str | None
+    workers: int = 0
+
+    @classmethod
+    def asked_for(cls, scheduler: str | None, workers: int | None, jobs: bool) -> Cluster | None:
+        """What the flags of the command line ask for. ``jobs``: whether -j was given.
+
+        Raises ProbcalError when more than one was given, Dask is not installed or the address is none.
+        """
+        ways = {"-j": jobs, "--workers": workers is not None, "--scheduler": scheduler is not None}
+        given = [flag for flag, is_given in ways.items() if is_given]
+        if len(given) > 1:
+            raise ProbcalError(f"{' and '.join(given)} are different ways to run cells; give one of them")
+        if scheduler is None and workers is None:
+            return None
+        cluster = cls(scheduler, workers or 0)
+        cluster.refuse_if_it_cannot_be()
+        return cluster
+
+    def refuse_if_it_cannot_be(self) -> None:
+        """Raises ProbcalError when Dask is not installed or the address is none."""
+        try:
+            import distributed  # noqa: F401
+        except ImportError as error:
+            flag = "--scheduler" if self.scheduler else "--workers"
+            raise ProbcalError(f'{flag} needs Dask ({error}): pip install "probcal[dask]"') from None
+        if self.scheduler is not None and not _ADDRESS.fullmatch(self.scheduler):
+            raise ProbcalError(f'--scheduler {self.scheduler!r} is not an address; write "tcp://host:8786"')
+
+    def told(self) -> dict[str, Any]:
+        """For the record of the run."""
+        return {"scheduler": self.scheduler} if self.scheduler else {"workers": self.workers}
+
+    @contextmanager
+    def running(self) -> Iterator[Running]:
+        """The cluster at work; one of our own ends with it. Raises ProbcalError when it is not to be reached."""
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what there is to say we say ourselves
+        if self.scheduler is not None:
+            with self._client(self.scheduler, _AT_FIRST):
+                pass
+            yield Running(self.scheduler, self._client)
+            return
+        from distributed import LocalCluster
+
+        with LocalCluster(
+            n_workers=self.workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        ) as ours:
+            yield Running(ours.scheduler_address, self._client)
+
+    @contextmanager
+    def _client(self, address: str, patience: float) -> Iterator[Client]:
+        from distributed import Client
+
+        try:
+            client = Client(address, timeout=patience, set_as_default=False)
+        except (OSError, ValueError) as error:
+            after = "" if patience == _AT_FIRST else "; finished cells are kept, the same command goes on from there"
+            raise ProbcalError(f"no Dask scheduler answers at {address}: {error}{after}") from None
+        try:
+            yield client
+        finally:
+            with suppress(Exception):  # of a scheduler that is gone
+                client.close(timeout=5)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A cluster that was reached at ``address``."""
+
+    address: str
+    _client: Callable[[str, float], AbstractContextManager[Client]]
+
+    def connected(self, before: bool) -> AbstractContextManager[Client]:
+        """A client of it. ``before``: it was connected before and may be starting again."""
+        return self._client(self.address, _AGAIN if before else _AT_FIRST)

@@ -1,0 +1,116 @@
+"""What a Dask worker is asked to do: hand a job to a process of its own, and tell what became of it.
+
+A job that crashes or takes all memory ends that process and not the worker, a job over its time can be
+ended, and however many threads a worker has, no process does two jobs at a time.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections import defaultdict
+from multiprocessing.connection import wait
+from multiprocessing.util import Finalize
+from typing import Literal, NamedTuple
+
+from probcal.run.dask_jobs import answer
+from probcal.run.workers import Worker, WorkerDied
+
+_LOOK = 0.5
+"""Seconds between two looks at whether anybody still waits for the job."""
+_IDLE = 10.0
+"""Seconds after which a process without a job is ended: its run is over."""
+
+_lock = threading.Lock()
+_idle: dict[str, list[tuple[Worker, threading.Timer]]] = defaultdict(list)
+"""Run -> its processes that have no job, each with what will end it."""
+
+
+class Answer(NamedTuple):
+    """``said``: the pickled answer of a job that is done; ``exitcode``: of the process of one that is not."""
+
+    how: Literal["done", "died", "timeout", "not wanted"]
+    seconds: float
+    said: bytes = b""
+    exitcode: int | None = None
+
+
+def do(job: bytes, run: str, timeout: float | None = None) -> Answer:
+    """Have a process do ``job``, a pickled one. ``timeout``: seconds after which it is ended."""
+    process = _process(run)
+    try:
+        if process.busy is None:  # it has just been started, and says so
+            wait(process.waitables())
+            process.receive()
+        process.give(job)
+        if not _heard(process, timeout):
+            process.end()
+            over = timeout is not None and process.seconds >= timeout
+            return Answer("timeout" if over else "not wanted", process.seconds)
+        said, seconds = process.receive(), process.seconds
+    except WorkerDied as death:
+        process.end()
+        return Answer("died", process.seconds, exitcode=death.args[0])
+    _put_aside(process, run)
+    return Answer("done", seconds, said)
+
+
+def _heard(process: Worker, timeout: float | None) -> bool:
+    """Wait for the process to say something or to end; False when its time is over or the job is not wanted."""
+    while timeout is None or process.seconds < timeout:
+        left = _LOOK if timeout is None else min(_LOOK, max(0.0, timeout - process.seconds))
+        if wait(process.waitables(), left):
+            return True
+        if not _wanted():
+            return False
+    return False
+
+
+def _wanted() -> bool:
+    """Whether the task that we run in still counts: its client may have cancelled it, or be gone."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return worker.status.name not in ("closing", "closed") and task is not None and task.state == "executing"
+
+
+def _process(run: str) -> Worker:
+    with _lock:
+        if _idle[run]:
+            process, end = _idle[run].pop()
+            end.cancel()
+            return process
+        # Dask's nanny makes its workers daemonic, and such a process may not start any
+        here = multiprocessing.current_process()
+        daemonic, here.daemon = here.daemon, False
+        try:
+            return Worker(run, answer, multiprocessing.get_context("spawn"))
+        finally:
+            here.daemon = daemonic
+
+
+def _put_aside(process: Worker, run: str) -> None:
+    end = threading.Timer(_IDLE, _end_idle, (process, run))
+    end.daemon = True
+    with _lock:
+        _idle[run].append((process, end))
+    end.start()
+
+
+def _end_idle(process: Worker, run: str) -> None:
+    with _lock:
+        left = [one for one in _idle[run] if one[0] is not process]
+        ended = len(left) < len(_idle[run])
+        _idle[run] = left
+    if ended:
+        process.end()
+
+
+def _end_all() -> None:
+    for process, _ in [one for of_run in _idle.values() for one in of_run]:
+        process.end()
+
+
+# Before the interpreter waits for its processes to end, as it does where it ends in good order
+Finalize(None, _end_all, exitpriority=1)
