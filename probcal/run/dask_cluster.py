@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from probcal.errors import ProbcalError
@@ -21,7 +22,7 @@ _ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d+")
 
 @dataclass(frozen=True)
 class Cluster:
-    """``scheduler``: the address of one that runs; None: ``workers`` processes here."""
+    """``scheduler``: the address of one that runs; None: one of ``workers`` processes here."""
 
     scheduler: str | None
     workers: int = 0
@@ -59,7 +60,7 @@ class Cluster:
     @contextmanager
     def running(self) -> Iterator[Running]:
         """The cluster at work; one of our own ends with it. Raises ProbcalError when it is not to be reached."""
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what there is to say we say ourselves
+        _silence()
         if self.scheduler is not None:
             with self._client(self.scheduler, _AT_FIRST):
                 pass
@@ -67,14 +68,19 @@ class Cluster:
             return
         from distributed import LocalCluster
 
-        with LocalCluster(
-            n_workers=self.workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        ) as ours:
+        # Its workers are threads of this process, for each has its cells run in a process of their own
+        with (
+            TemporaryDirectory() as folder,
+            LocalCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                processes=False,
+                dashboard_address=None,
+                memory_limit=0,
+                local_directory=folder,
+                silence_logs=logging.CRITICAL,
+            ) as ours,
+        ):
             yield Running(ours.scheduler_address, self._client)
 
     @contextmanager
@@ -91,6 +97,13 @@ class Cluster:
         finally:
             with suppress(Exception):  # of a scheduler that is gone
                 client.close(timeout=5)
+
+
+def _silence() -> None:
+    """A cluster that goes is nothing out of the way here: what there is to say of it we say ourselves."""
+    of_dask = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
+    for name in ("distributed", *of_dask, "tornado.application", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 @dataclass(frozen=True)

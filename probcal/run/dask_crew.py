@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import pickle
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cloudpickle
+from distributed import Client, Future
+from distributed.scheduler import KilledWorker
 
 from probcal.errors import ProbcalError
 from probcal.run import dask_versions
@@ -16,9 +18,8 @@ from probcal.run.dask_versions import differences, versions_here
 from probcal.run.dask_worker import Answer, do
 from probcal.run.lost import how_it_ended
 
-if TYPE_CHECKING:
-    from distributed import Client, Future
-
+PATIENCE = 60.0
+"""Seconds for an answer that is there to be brought; its worker may have died since."""
 _numbers = itertools.count()
 
 
@@ -43,12 +44,16 @@ class Crew:
         self._there: dict[str, int] = {}
         self._checks: dict[Future, str] = {}
         self._refused: dict[str, str] = {}
-        self._told_that_none = False
+        self._told_that_none = self._had_some = False
 
     def look(self) -> None:
         """See who is there. Raises OSError when the scheduler does not answer, ProbcalError when none is fit."""
         self._there = dict(self._client.nthreads())
         self.fit = {address: cells for address, cells in self.fit.items() if address in self._there}
+        for future, address in list(self._checks.items()):
+            if address not in self._there:  # it would wait for that worker for ever
+                del self._checks[future]
+                self._client.cancel([future], force=True)
         known = {*self.fit, *self._refused, *self._checks.values()}
         new = [address for address in self._there if address not in known]
         for address, found in self._versions_of(new).items():
@@ -66,9 +71,12 @@ class Crew:
     def heard(self, future: Future) -> None:
         """Take in what a check found."""
         address = self._checks.pop(future)
-        if future.status != "finished":
-            return  # its worker is gone
-        answer: Answer = future.result()
+        if future.status == "error":
+            error = future.exception()
+            if not isinstance(error, KilledWorker):  # which is gone, and no longer looked at
+                self._refuse(address, f"it cannot be checked: {type(error).__name__}: {error}")
+            return
+        answer: Answer = future.result(timeout=PATIENCE)
         if answer.how == "died":
             self._refuse(address, f"the check of the worker {how_it_ended(answer.exitcode)}; its log says more")
         elif answer.how == "done" and (faults := pickle.loads(answer.said)):
@@ -101,8 +109,8 @@ class Crew:
 
     def _see_that_some_are_fit(self) -> None:
         if self.fit or self._checks:
-            self._told_that_none = False
-        elif self._there and self._there.keys() <= self._refused.keys():
+            self._told_that_none, self._had_some = False, self._had_some or bool(self.fit)
+        elif self._there and not self._had_some and self._there.keys() <= self._refused.keys():
             raise ProbcalError("no worker of the cluster is fit for this run; why is said above")
         elif not self._told_that_none:
             self._told_that_none = True

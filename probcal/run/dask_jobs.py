@@ -7,12 +7,10 @@ worker lives for days, and what it has imported may be older than what is on its
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock
 
@@ -65,9 +63,11 @@ class Check:
         cards = {one.cell.card.name: one.cell.card for one in planned}
         return cls(components, modules, _code(modules), list(cards.values()), folders)
 
-    def __call__(self, run: str) -> list[str]:
-        """What speaks against this worker; nothing if it is fit."""
+    def prepare(self) -> None:
         self.folders.use()
+
+    def do(self, run: str) -> list[str]:
+        """What speaks against this worker; nothing if it is fit."""
         return self._code_at_fault() or self._imports_at_fault() or self._data_at_fault()
 
     def _code_at_fault(self) -> list[str]:
@@ -106,20 +106,17 @@ class RunCell:
     planned: Planned
     folders: Folders
 
-    def __call__(self, run: str) -> Outcome:
+    def prepare(self) -> None:
         self.folders.use()
+        _fingerprints().key(self.planned.cell)  # imports what the cell needs
+
+    def do(self, run: str) -> Outcome:
         key = _fingerprints().key(self.planned.cell)
         other = [part for part, digest in self.planned.key.items() if key.get(part) != digest]
         if other:
             why = f"the worker has other {' and '.join(other)} than the run was planned with"
             return lost(self.planned, run, 0.0, "failed", "ProbcalError", why)
         return execute(self.planned.cell, self.planned.key, run)
-
-
-def answer(job: bytes, run: str) -> bytes:
-    """Do a pickled job and pickle what came of it."""
-    found: Any = pickle.loads(job)(run)
-    return pickle.dumps(found)
 
 
 def obtain_once(card: Card) -> None:

@@ -8,11 +8,15 @@ import queue
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from distributed import CancelledError, Client, Future
+from distributed.scheduler import KilledWorker
 
 from probcal.run.code import versions_of
 from probcal.run.dask_cluster import Running
-from probcal.run.dask_crew import Crew
+from probcal.run.dask_crew import PATIENCE, Crew
 from probcal.run.dask_jobs import Check, Folders, RunCell
 from probcal.run.dask_versions import versions_here
 from probcal.run.dask_worker import Answer, do
@@ -20,9 +24,6 @@ from probcal.run.execute import Outcome
 from probcal.run.keys import modules_of
 from probcal.run.lost import how_it_ended, lost
 from probcal.run.plan import Planned
-
-if TYPE_CHECKING:
-    from distributed import Client, Future
 
 _LOOK = 1.0
 """Seconds between two looks at who has joined the cluster or left it."""
@@ -65,7 +66,7 @@ def outcomes(
             desk = _Desk(client, crew, ended, waiting, deaths, run, timeout, folders, started)
             try:
                 yield from desk.outcomes()
-            except (_SchedulerGone, OSError):
+            except (_SchedulerGone, CancelledError, OSError):
                 say(f"the scheduler at {cluster.address} is gone; waiting for it to come back")
             finally:
                 desk.take_back()
@@ -105,14 +106,17 @@ class _Desk:
                 future = self._ended.get(timeout=_LOOK)
             except queue.Empty:
                 continue
-            if future.status in ("cancelled", "lost"):
+            if not self._crew.is_check(future) and future not in self._given:
+                continue  # it was taken back
+            if future.cancelled():
                 raise _SchedulerGone
             if self._crew.is_check(future):
                 self._crew.heard(future)
-            elif given := self._given.pop(future, None):
-                outcome = self._outcome(future, given)
-                if outcome is not None:
-                    yield outcome
+                continue
+            outcome = self._outcome(future, self._given[future])
+            del self._given[future]
+            if outcome is not None:
+                yield outcome
 
     def take_back(self) -> None:
         """What was given and has not ended is to be done again, if at all."""
@@ -120,7 +124,8 @@ class _Desk:
         self._waiting.extendleft(given.planned for given in reversed(self._given.values()))
         self._given.clear()
         if futures and self._client.status == "running":
-            self._client.cancel(futures, force=True)
+            with suppress(OSError):  # of a scheduler that is gone
+                self._client.cancel(futures, force=True)
 
     def _look(self) -> None:
         if self._client.status != "running":
@@ -151,14 +156,15 @@ class _Desk:
 
     def _outcome(self, future: Future, given: _Given) -> Outcome | None:
         """None when the cell has to be given once more."""
-        from distributed.scheduler import KilledWorker
-
         if future.status == "error":
             error: Any = future.exception()
             if isinstance(error, KilledWorker):
                 return self._died(given, error.allowed_failures + 1, last=True)
             raise error
-        answer: Answer = future.result()
+        try:
+            answer: Answer = future.result(timeout=PATIENCE)
+        except TimeoutError:
+            return self._died(given, 1)
         planned = given.planned
         if answer.how == "done":
             return pickle.loads(answer.said)
@@ -174,9 +180,10 @@ class _Desk:
     def _died(self, given: _Given, times: int, last: bool = False) -> Outcome | None:
         """The workers of a cell died ``times`` more; None when it is to be given to others."""
         cell = given.planned.cell.id
-        self._deaths[cell] += times
-        if not last and self._deaths[cell] < _DEATHS:
+        times = self._deaths[cell] = self._deaths[cell] + times
+        if not last and times < _DEATHS:
             self._waiting.appendleft(given.planned)
             return None
-        why = f"{self._deaths[cell]} Dask workers died while they had the cell {cell}"
+        workers = f"{times} Dask worker{'s' * (times > 1)}"
+        why = f"{workers} died while they had the cell {cell}"
         return lost(given.planned, self._run, time.monotonic() - given.since, "failed", "WorkerDied", why)

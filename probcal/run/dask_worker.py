@@ -7,13 +7,16 @@ ended, and however many threads a worker has, no process does two jobs at a time
 from __future__ import annotations
 
 import multiprocessing
+import pickle
+import signal
 import threading
 from collections import defaultdict
 from multiprocessing.connection import wait
 from multiprocessing.util import Finalize
 from typing import Literal, NamedTuple
 
-from probcal.run.dask_jobs import answer
+from distributed import get_worker
+
 from probcal.run.workers import Worker, WorkerDied
 
 _LOOK = 0.5
@@ -21,6 +24,7 @@ _LOOK = 0.5
 _IDLE = 10.0
 """Seconds after which a process without a job is ended: its run is over."""
 
+_MASKS = hasattr(signal, "pthread_sigmask")  # not on Windows
 _lock = threading.Lock()
 _idle: dict[str, list[tuple[Worker, threading.Timer]]] = defaultdict(list)
 """Run -> its processes that have no job, each with what will end it."""
@@ -39,20 +43,34 @@ def do(job: bytes, run: str, timeout: float | None = None) -> Answer:
     """Have a process do ``job``, a pickled one. ``timeout``: seconds after which it is ended."""
     process = _process(run)
     try:
-        if process.busy is None:  # it has just been started, and says so
+        if process.busy is None:  # it has just been started; what it imports is not the cell's time
             wait(process.waitables())
             process.receive()
-        process.give(job)
+            process.give(("prepare", job))
+            if not _heard(process, None):
+                return _ended("not wanted", process)
+            process.receive()
+        process.give(("do", job))
         if not _heard(process, timeout):
-            process.end()
             over = timeout is not None and process.seconds >= timeout
-            return Answer("timeout" if over else "not wanted", process.seconds)
+            return _ended("timeout" if over else "not wanted", process)
         said, seconds = process.receive(), process.seconds
     except WorkerDied as death:
-        process.end()
-        return Answer("died", process.seconds, exitcode=death.args[0])
+        return _ended("died", process, death.args[0])
     _put_aside(process, run)
     return Answer("done", seconds, said)
+
+
+def answer(asked: tuple[Literal["prepare", "do"], bytes], run: str) -> bytes:
+    """What the process does with a pickled job; only there is anything of it imported."""
+    what, pickled = asked
+    job = pickle.loads(pickled)
+    return pickle.dumps(job.prepare() if what == "prepare" else job.do(run))
+
+
+def _ended(how: Literal["died", "timeout", "not wanted"], process: Worker, exitcode: int | None = None) -> Answer:
+    process.end()
+    return Answer(how, process.seconds, exitcode=exitcode)
 
 
 def _heard(process: Worker, timeout: float | None) -> bool:
@@ -68,8 +86,6 @@ def _heard(process: Worker, timeout: float | None) -> bool:
 
 def _wanted() -> bool:
     """Whether the task that we run in still counts: its client may have cancelled it, or be gone."""
-    from distributed import get_worker
-
     worker = get_worker()
     task = worker.state.tasks.get(worker.get_current_task())
     return worker.status.name not in ("closing", "closed") and task is not None and task.state == "executing"
@@ -81,13 +97,21 @@ def _process(run: str) -> Worker:
             process, end = _idle[run].pop()
             end.cancel()
             return process
-        # Dask's nanny makes its workers daemonic, and such a process may not start any
-        here = multiprocessing.current_process()
-        daemonic, here.daemon = here.daemon, False
-        try:
-            return Worker(run, answer, multiprocessing.get_context("spawn"))
-        finally:
-            here.daemon = daemonic
+        return _started(run)
+
+
+def _started(run: str) -> Worker:
+    # Dask's nanny makes its workers daemonic, and such a process may not start any
+    here = multiprocessing.current_process()
+    daemonic, here.daemon = here.daemon, False
+    # a Ctrl-C while it imports waits until it has its handlers
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM)) if _MASKS else None
+    try:
+        return Worker(run, answer, multiprocessing.get_context("spawn"))
+    finally:
+        here.daemon = daemonic
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _put_aside(process: Worker, run: str) -> None:

@@ -11,11 +11,13 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from probcal.run.execute import Outcome, execute
-from probcal.run.plan import Planned
 from probcal.run.threads import one_thread_each
+
+if TYPE_CHECKING:
+    from probcal.run.execute import Outcome
+    from probcal.run.plan import Planned
 
 # Forked from a process that has imported the libraries once and has no threads. Not forked from this
 # one: the child would inherit the locks of its numeric libraries as they are at that moment.
@@ -31,6 +33,8 @@ def load_beforehand(modules: Iterable[str]) -> None:
 
 def run_cell(planned: Planned, run: str) -> Outcome:
     """What a worker does with what it is given, unless it was started for something else."""
+    from probcal.run.execute import execute
+
     return execute(planned.cell, planned.key, run)
 
 
@@ -97,6 +101,8 @@ def _serve(parent: Connection, run: str, work: Callable[[Any, str], Any], enviro
     # inherited by programs
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: None)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # see run/dask_worker.py
     threading.Thread(target=_end_with_parent, daemon=True).start()
     one_thread_each()
     try:

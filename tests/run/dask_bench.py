@@ -1,0 +1,58 @@
+"""Real schedulers and workers of Dask on the loopback interface, each a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from run_bench import wait_for
+
+_ROOT = str(Path(__file__).parents[2])
+
+
+class DaskBench:
+    """``address``: where the scheduler is. All that was started ends with ``close``."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        """``environment``: of the scheduler."""
+        self._folder, self._environment = folder, environment
+        self._processes: list[subprocess.Popen] = []
+        self._file = folder / "scheduler.json"
+        self.start_scheduler("0")
+        self.address = json.loads(self._file.read_text())["address"]
+
+    def start_scheduler(self, port: str = "") -> None:
+        """The scheduler, on the port that it had before unless another is given."""
+        self._file.unlink(missing_ok=True)
+        port = port or self.address.rpartition(":")[2]
+        words = ["dask_scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard"]
+        self.scheduler = self._start(*words, "--scheduler-file", self._file, "--no-show", **self._environment)
+        wait_for(lambda: self._file.exists() and self._file.read_text().endswith("}"))
+
+    def start_worker(self, *words: str, **environment: str) -> subprocess.Popen:
+        """A worker with one thread that nobody starts again, unless ``words`` say otherwise."""
+        usual = ["--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard", "--local-directory", self._folder]
+        words = words or ("--no-nanny",)
+        return self._start("dask_worker", self.address, *usual, *words, **environment)
+
+    def close(self) -> None:
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()
+
+    def _start(self, command: str, *words: object, **environment: str) -> subprocess.Popen:
+        left_out = ("PYTHONPATH", "PROBCAL_DATA_DIR", "PROBCAL_CACHE_DIR")
+        usual = {name: value for name, value in os.environ.items() if name not in left_out}
+        process = subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{command}", *map(str, words)],
+            cwd=self._folder,
+            env={**usual, "PYTHONPATH": _ROOT, "DASK_TEMPORARY_DIRECTORY": str(self._folder), **environment},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL if not os.environ.get("DASK_BENCH_TALKS") else None,
+        )
+        self._processes.append(process)
+        return process

@@ -1,0 +1,337 @@
+"""Cells on a Dask cluster: the numbers of a serial run, whatever happens to the cluster meanwhile."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from dask_bench import DaskBench
+from run_bench import DUMMY, processes_of_session, wait_for
+
+from probcal import cli
+from probcal.store import Store
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+SLOW = """
+    import os
+    import time
+
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Slow(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            time.sleep({seconds})
+            return super().fit(X, y, sample_weight)
+"""
+
+BAD = """
+    import os
+    import signal
+    import time
+
+    from sklearn.dummy import DummyClassifier
+
+
+    class Fails(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            raise ValueError("no")
+
+
+    class Crashes(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+
+    class Hangs(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            time.sleep(600)
+
+
+    class TellsAndHangs(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            open(os.path.join(self.constant, f"{os.getpid()}.pid"), "w").close()
+            time.sleep(600)
+
+
+    class KillsItsWorker(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(600)
+"""
+
+
+@pytest.fixture
+def alone(tmp_path_factory):
+    """A scheduler without workers, for one test."""
+    dask = DaskBench(tmp_path_factory.mktemp("dask"))
+    yield dask
+    dask.close()
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A scheduler and two workers, which live through several runs."""
+    dask = DaskBench(tmp_path_factory.mktemp("pair"))
+    dask.cache = tmp_path_factory.mktemp("cache of the workers")
+    for _ in range(2):
+        dask.start_worker(PROBCAL_CACHE_DIR=str(dask.cache))
+    yield dask
+    dask.close()
+
+
+@pytest.fixture
+def slow(bench):
+    """Twelve cells of a quarter of a second."""
+    bench.module("slow", SLOW.format(seconds=0.25))
+    bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=12)
+    yield bench
+
+
+def in_the_middle(bench, *words, cells=3):
+    """A run of which at least three cells have ended."""
+    process = bench.start(*words, stderr=subprocess.PIPE, text=True)
+    lines = bench.results / "cells.jsonl"
+    wait_for(lambda: process.poll() is not None or (lines.exists() and lines.read_text().count("\n") >= cells))
+    assert process.poll() is None, process.communicate()[1]
+    return process
+
+
+def ended_well(bench, process, cells=12):
+    said = process.communicate(timeout=120)[1]
+    assert process.returncode == 0, said
+    assert "Traceback" not in said
+    assert sorted(row["repetition"] for row in bench.rows()) == list(range(cells))
+    return said
+
+
+def endings(bench):
+    return {row["learner"]: (row["status"], row.get("error_type"), row.get("message")) for row in bench.rows()}
+
+
+def same_as_serial(bench):
+    bench.run("-o", "serial")
+    ours, serial = Store(bench.results), Store(bench.folder / "serial")
+    assert bench.numbers() == bench.numbers(serial.folder) != {}
+    for cell, result in serial.results().items():
+        for one, other in zip(ours.predictions(ours.results()[cell]), serial.predictions(result), strict=True):
+            assert one.tobytes() == other.tobytes()
+    return True
+
+
+def test_two_workers_give_the_numbers_of_a_serial_run_to_the_last_bit(bench, pair):
+    card = bench.coins()
+    bench.module("slow", SLOW.format(seconds=0))
+    learners = {"slow": {"type": "slow.Slow", "encoding": "numeric"}, "linear_svm": {}, "gaussian_nb": {}}
+    bench.config(datasets=["wine-first", card], learners=learners, methods={"probing": {"params": {"n_probes": 3}}})
+    done = bench.run("--scheduler", pair.address, "--data-dir", str(bench.folder))
+    assert done.code == 0, done.said
+    assert len(bench.rows()) == 12
+    assert [path.name for path in pair.cache.glob("coins-*")] == [
+        path.name for path in (bench.folder / "cache").glob("coins-*")
+    ]
+    assert bench.runs()[-1]["dask"] == {"scheduler": pair.address}
+    assert same_as_serial(bench)
+
+
+def test_edited_code_reaches_workers_that_run_already(bench, pair):
+    bench.module("slow", SLOW.format(seconds=0))
+    bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=1)
+    assert bench.run("--scheduler", pair.address).code == 0
+    before = bench.numbers()
+    bench.module(
+        "slow", SLOW.format(seconds=0).replace("return super()", "return self.set_params(max_depth=1) and super()")
+    )
+    assert "stale: 1 cell: code changed: slow" in bench.run("--scheduler", pair.address).said
+    assert before != bench.numbers() != {}
+
+
+def test_misbehaving_cells_are_rows_and_cost_no_worker(bench, pair):
+    bench.module("bad", BAD)
+    kinds = {kind.lower(): {"type": f"bad.{kind}"} for kind in ("Fails", "Crashes", "Hangs")}
+    bench.config(learners={**kinds, "dummy": {"type": DUMMY}}, methods=["direct"], repeats=1)
+    assert bench.run("--scheduler", pair.address, "--timeout", "5s").code == 1
+    assert endings(bench) == {
+        "fails": ("failed", "ValueError", "no"),
+        "crashes": ("failed", "WorkerDied", "its process was ended by SIGSEGV"),
+        "hangs": ("timeout", "TimeoutError", "took longer than 5 s"),
+        "dummy": ("done", None, None),
+    }
+
+
+def test_fail_fast_stops_a_run_on_dask(bench, pair):
+    bench.module("bad", BAD)
+    bench.config(learners={"fails": {"type": "bad.Fails"}}, methods=["direct"], repeats=6)
+    assert bench.run("--scheduler", pair.address, "--fail-fast").code == 1
+    assert len(bench.rows()) == 1
+
+
+def test_an_interruption_ends_the_cells_on_the_workers_too(bench, pair):
+    bench.module("bad", BAD)
+    bench.config(
+        learners={"tells": {"type": "bad.TellsAndHangs", "params": {"constant": str(bench.folder)}}}, methods=["direct"]
+    )
+    process = bench.start("--scheduler", pair.address, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: process.poll() is not None or len(list(bench.folder.glob("*.pid"))) == 2)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "interrupted; finished cells are kept" in said and "Traceback" not in said
+    wait_for(lambda: not any(alive(int(path.stem)) for path in bench.folder.glob("*.pid")))
+
+
+def test_cells_of_a_worker_that_is_killed_go_to_another(slow, alone):
+    first = alone.start_worker()
+    alone.start_worker()
+    process = in_the_middle(slow, "--scheduler", alone.address)
+    first.kill()
+    ended_well(slow, process)
+    slow.module("slow", SLOW.format(seconds=0))
+    assert same_as_serial(slow)
+
+
+def test_a_run_outlives_its_scheduler(slow, alone):
+    alone.start_worker()
+    process = in_the_middle(slow, "--scheduler", alone.address)
+    alone.scheduler.kill()
+    alone.scheduler.wait()
+    alone.start_scheduler()
+    alone.start_worker()
+    assert f"the scheduler at {alone.address} is gone; waiting for it" in ended_well(slow, process)
+    slow.module("slow", SLOW.format(seconds=0))
+    assert same_as_serial(slow)
+
+
+def test_a_scheduler_that_stays_away_ends_the_run_and_what_was_finished_is_kept(slow, alone):
+    (slow.folder / "sitecustomize.py").write_text("import probcal.run.dask_cluster as one\none._AGAIN = 1.0\n")
+    alone.start_worker()
+    process = in_the_middle(slow, "--scheduler", alone.address)
+    alone.scheduler.kill()
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert "Traceback" not in said, said
+    assert f"no Dask scheduler answers at {alone.address}" in said and "finished cells are kept" in said
+    kept = len(slow.rows())
+    assert 3 <= kept < 12
+    assert f"{kept} done, {12 - kept} to run" in slow.run("--dry-run").said
+
+
+def test_a_worker_with_another_version_or_other_code_is_refused_by_name(slow, alone, tmp_path_factory):
+    shim = tmp_path_factory.mktemp("shim")
+    (shim / "scikit_learn-9.9.dist-info").mkdir()
+    (shim / "scikit_learn-9.9.dist-info" / "METADATA").write_text("Name: scikit-learn\nVersion: 9.9\n")
+    path = os.environ["PYTHONPATH"].split(os.pathsep)[-1]
+    alone.start_worker(PYTHONPATH=f"{shim}{os.pathsep}{path}")
+    done = slow.run("--scheduler", alone.address)
+    assert done.code == 2
+    assert "worker tcp://127.0.0.1:" in done.said and "is refused: scikit-learn is 9.9 there and " in done.said
+    assert "no worker of the cluster is fit for this run" in done.said
+    other = tmp_path_factory.mktemp("other")
+    (other / "slow.py").write_text(textwrap.dedent(SLOW.format(seconds=99)))
+    alone.start_worker(PYTHONPATH=f"{other}{os.pathsep}{path}")
+    process = slow.start("--scheduler", alone.address, stderr=subprocess.PIPE, text=True)
+    alone.start_worker()
+    said = ended_well(slow, process)
+    assert "scikit-learn is 9.9 there" in said
+    assert "has other code of slow" in said
+
+
+def test_a_worker_without_the_data_is_refused_by_name(bench, alone, tmp_path_factory):
+    card = bench.coins()
+    bench.config(datasets=[card])
+    alone.start_worker(PROBCAL_CACHE_DIR=str(tmp_path_factory.mktemp("empty")), PROBCAL_DATA_DIR="/")
+    done = bench.run("--scheduler", alone.address, "--data-dir", str(bench.folder))
+    assert done.code == 2
+    assert "is refused: coins: is not at hand. Put these files in place: " in done.said
+
+
+def test_workers_of_its_own_give_the_same_numbers_and_end_with_the_run(slow):
+    process = in_the_middle(slow, "--workers", "2")
+    ended_well(slow, process)
+    wait_for(lambda: not processes_of_session(process.pid), 20)
+    assert slow.runs()[-1]["dask"] == {"workers": 2}
+    slow.module("slow", SLOW.format(seconds=0))
+    assert same_as_serial(slow)
+
+
+def test_an_interruption_ends_workers_of_its_own(slow):
+    process = in_the_middle(slow, "--workers", "2")
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "interrupted; finished cells are kept" in said and "Traceback" not in said
+    wait_for(lambda: not processes_of_session(process.pid), 20)
+    assert {row["status"] for row in slow.rows()} == {"done"}
+
+
+@pytest.fixture
+def deadly(bench):
+    """A cell that kills its worker, and one that comes after it."""
+    bench.module("bad", BAD)
+    learners = {"kills": {"type": "bad.KillsItsWorker"}, "dummy": {"type": DUMMY}}
+    bench.config(learners=learners, methods=["direct"], repeats=1)
+    return bench
+
+
+def given_up_after(workers):
+    why = f"{workers} died while they had the cell wine-first/0/kills/direct"
+    return {"kills": ("failed", "WorkerDied", why), "dummy": ("done", None, None)}
+
+
+def test_a_cell_whose_worker_dies_each_time_it_is_started_again_is_given_up(deadly, alone, monkeypatch):
+    from probcal.run import dask_outcomes
+
+    monkeypatch.setattr(dask_outcomes, "_DEATHS", 2)
+    alone.start_worker("--nanny")
+    assert deadly.run("--scheduler", alone.address).code == 1
+    assert endings(deadly) == given_up_after("2 Dask workers")
+
+
+def test_a_cell_that_kills_more_workers_than_dask_allows_is_given_up(deadly, tmp_path_factory):
+    dask = DaskBench(tmp_path_factory.mktemp("dask"), DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
+    for _ in range(2):
+        dask.start_worker()
+    assert deadly.run("--scheduler", dask.address).code == 1
+    assert endings(deadly) == given_up_after("1 Dask worker")
+    dask.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-j", "1", "--workers", "2"], "-j and --workers are different ways to run cells; give one of them"),
+        (["--scheduler", "tcp://a:1", "--workers", "2"], "--workers and --scheduler are different ways"),
+        (["--scheduler", "tcp://host"], "--scheduler 'tcp://host' is not an address; write \"tcp://host:8786\""),
+        (["--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler answers at tcp://127.0.0.1:1"),
+    ],
+)
+def test_a_mistake_in_the_call_is_told(bench, words, said):
+    done = bench.run(*words)
+    assert done.code == 2 and said in done.said and "Traceback" not in done.said
+
+
+def test_without_dask_it_is_told_what_to_install(bench, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    done = bench.run("--workers", "2")
+    assert done.code == 2 and 'pip install "probcal[dask]"' in done.said
+
+
+def test_dask_is_not_imported_unless_it_is_asked_for(bench):
+    code = f"import sys; from {cli.__name__} import main; main(['run', 'small.yaml'], standalone_mode=False)"
+    said = subprocess.run(
+        [sys.executable, "-c", f"try:\n  {code}\nexcept SystemExit: pass\nprint('distributed' in sys.modules)"],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert said.stdout.strip().endswith("False"), said.stderr
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
