@@ -1,4 +1,4 @@
-"""docs/performance.md and docs/scaling.md: their tables are the files of results, and the sums on paper are right."""
+"""Pages in docs that quote results/speed: their tables are those files, and the sums on paper are right."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("performance", "scaling")}
+NAMES = ("performance", "scaling", "dask")
+PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
 BLOCKS = [
     pytest.param(file, said, id=file)
     for page in PAGES.values()

@@ -62,9 +62,9 @@ class Cluster:
         """The cluster at work; one of our own ends with it. Raises ProbcalError when it is not to be reached."""
         _silence()
         if self.scheduler is not None:
-            with self._client(self.scheduler, _AT_FIRST):
-                pass
-            yield Running(self.scheduler, self._client)
+            with self._client(self.scheduler, _AT_FIRST) as client:
+                cells = sum(client.nthreads().values())
+            yield Running(self.scheduler, cells, self._client)
             return
         from distributed import LocalCluster
 
@@ -81,7 +81,7 @@ class Cluster:
                 silence_logs=logging.CRITICAL,
             ) as ours,
         ):
-            yield Running(ours.scheduler_address, self._client)
+            yield Running(ours.scheduler_address, self.workers, self._client)
 
     @contextmanager
     def _client(self, address: str, patience: float) -> Iterator[Client]:
@@ -108,9 +108,10 @@ def _silence() -> None:
 
 @dataclass(frozen=True)
 class Running:
-    """A cluster that was reached at ``address``."""
+    """A cluster that was reached at ``address``, and could take ``cells`` at a time then."""
 
     address: str
+    cells: int
     _client: Callable[[str, float], AbstractContextManager[Client]]
 
     def connected(self, before: bool) -> AbstractContextManager[Client]:

@@ -160,7 +160,8 @@ class _Desk:
             error: Any = future.exception()
             if isinstance(error, KilledWorker):
                 return self._died(given, error.allowed_failures + 1, last=True)
-            raise error
+            spent, why = time.monotonic() - given.since, f"a Dask worker could not run it: {error}"
+            return lost(given.planned, self._run, spent, "failed", type(error).__name__, why)
         try:
             answer: Answer = future.result(timeout=PATIENCE)
         except TimeoutError:
