@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
-from click.core import ParameterSource
 
 from probcal import __version__
 from probcal.errors import ProbcalError
@@ -108,15 +107,10 @@ def main() -> None:
     """Class probability estimation: run experiments from YAML files, print tables beside the papers'."""
 
 
-@main.command(
-    epilog=_example(
-        "probcal run configs/uci.yaml -j 2\nprobcal run uci -d adult -l svm -m probing\nprobcal run uci --dry-run\n"
-        "probcal run uci --scheduler tcp://10.0.0.1:8786"
-    )
-)
+@main.command(epilog=_example("probcal run uci -d adult -l svm -j 2\nprobcal run uci --scheduler tcp://10.0.0.1:8786"))
 @click.argument("config")
 @_selection
-@click.option("-j", "--jobs", default=1, type=click.IntRange(1), show_default=True, help="Cells at a time.")
+@click.option("-j", "--jobs", type=click.IntRange(1), show_default="1", help="Cells at a time.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run cells on the Dask cluster at this address: tcp://host:8786.")
 @click.option("--workers", type=click.IntRange(1), help="Run cells on a Dask cluster of so many processes here.")
 @click.option("--seed", type=click.IntRange(0), help="Seed of splits and fits, instead of the file's.")
@@ -137,7 +131,7 @@ def run(
     datasets: tuple[str, ...],
     learners: tuple[str, ...],
     methods: tuple[str, ...],
-    jobs: int,
+    jobs: int | None,
     scheduler: str | None,
     workers: int | None,
     seed: int | None,
@@ -165,8 +159,6 @@ def run(
     from probcal.run.run import RunOptions, quick, run_experiment
     from probcal.store import Store
 
-    given = click.get_current_context().get_parameter_source("jobs") is not ParameterSource.DEFAULT
-    cluster = Cluster.asked_for(scheduler, workers, jobs=given)
     experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)
     if seed is not None:
         experiment = replace(experiment, seed=seed)
@@ -181,7 +173,8 @@ def run(
         plan = without_data(plan, not_to_be_had(selection.cards_read(), originals))
         click.echo("\n".join(plan_lines(plan, every_cell=True)))
         return
-    options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast, cluster)
+    cluster = Cluster.asked_for(scheduler, workers, jobs)
+    options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster)
     sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(line, err=True)))
 
 

@@ -28,13 +28,13 @@ class Cluster:
     workers: int = 0
 
     @classmethod
-    def asked_for(cls, scheduler: str | None, workers: int | None, jobs: bool) -> Cluster | None:
-        """What the flags of the command line ask for. ``jobs``: whether -j was given.
+    def asked_for(cls, scheduler: str | None, workers: int | None, jobs: int | None) -> Cluster | None:
+        """What the flags of the command line ask for; None is one that was not given.
 
         Raises ProbcalError when more than one was given, Dask is not installed or the address is none.
         """
-        ways = {"-j": jobs, "--workers": workers is not None, "--scheduler": scheduler is not None}
-        given = [flag for flag, is_given in ways.items() if is_given]
+        ways = {"-j": jobs, "--workers": workers, "--scheduler": scheduler}
+        given = [flag for flag, value in ways.items() if value is not None]
         if len(given) > 1:
             raise ProbcalError(f"{' and '.join(given)} are different ways to run cells; give one of them")
         if scheduler is None and workers is None:

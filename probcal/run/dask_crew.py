@@ -90,8 +90,7 @@ class Crew:
             return {}
         cloudpickle.register_pickle_by_value(dask_versions)
         try:
-            packages = [name for name in self._versions if name not in ("python", "probcal")]
-            return self._client.run(versions_here, packages, workers=addresses, on_error="return")
+            return self._client.run(versions_here, list(self._versions), workers=addresses, on_error="return")
         finally:
             cloudpickle.unregister_pickle_by_value(dask_versions)
 

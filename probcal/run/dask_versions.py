@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.metadata import PackageNotFoundError, version
-from platform import python_version
 
 
 def versions_here(packages: list[str]) -> dict[str, str]:
-    """Package -> version, "not installed" without one; ``python`` and ``probcal`` besides."""
-    found = {"python": python_version()}
+    """Package -> version, "not installed" without one; of ``python``, which is always told, two numbers."""
+    found = {"python": "{}.{}".format(*sys.version_info)}
     try:
         import probcal
 
@@ -16,21 +16,18 @@ def versions_here(packages: list[str]) -> dict[str, str]:
     except Exception:
         found["probcal"] = "not installed"
     for package in packages:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
+        if package not in found:
+            try:
+                found[package] = version(package)
+            except PackageNotFoundError:
+                found[package] = "not installed"
     return found
 
 
 def differences(there: dict[str, str], here: dict[str, str]) -> list[str]:
-    """What a worker has in another version than we; of Python only a minor version makes a difference."""
+    """What a worker has in another version than we."""
     return [
         f"{package} is {there.get(package)} there and {ours} here"
         for package, ours in here.items()
-        if _told_apart(package, there.get(package, "")) != _told_apart(package, ours)
+        if there.get(package) != ours
     ]
-
-
-def _told_apart(package: str, version: str) -> str:
-    return version.rpartition(".")[0] if package == "python" else version

@@ -96,7 +96,7 @@ def in_the_middle(bench, *words, cells=3):
     """A run of which at least three cells have ended."""
     process = bench.start(*words, stderr=subprocess.PIPE, text=True)
     lines = bench.results / "cells.jsonl"
-    wait_for(lambda: process.poll() is not None or (lines.exists() and lines.read_text().count("\n") >= cells))
+    wait_for(lambda: process.poll() is not None or (lines.exists() and lines.read_text().count("\n") >= cells), 120)
     assert process.poll() is None, process.communicate()[1]
     return process
 
@@ -176,7 +176,7 @@ def test_an_interruption_ends_the_cells_on_the_workers_too(bench, pair):
         learners={"tells": {"type": "bad.TellsAndHangs", "params": {"constant": str(bench.folder)}}}, methods=["direct"]
     )
     process = bench.start("--scheduler", pair.address, stderr=subprocess.PIPE, text=True)
-    wait_for(lambda: process.poll() is not None or len(list(bench.folder.glob("*.pid"))) == 2)
+    wait_for(lambda: process.poll() is not None or len(list(bench.folder.glob("*.pid"))) == 2, 120)
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
