@@ -22,7 +22,7 @@ regression: $(VENV)/.installed-test
 	$(RUN) check results/regression
 
 # The most of an hour on an idle machine; every script runs, whatever another one found. Adult needs PROBCAL_DATA_DIR or OpenML.
-BENCH := harness runs on_dask metrics_speed weka_bridge weka_command_line probing presorted_tree memory peers protection
+BENCH := harness runs metrics_speed weka_bridge weka_command_line probing presorted_tree memory peers protection
 bench: $(VENV)/.installed-test
 	@failed=0; for script in $(BENCH); do \
 	  echo "$$script"; $(BIN)/python benchmarks/$$script.py || failed=1; \
