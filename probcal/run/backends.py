@@ -10,9 +10,12 @@ from multiprocessing.connection import wait
 from probcal.errors import ProbcalError
 from probcal.run.execute import Outcome
 from probcal.run.keys import modules_of
+from probcal.run.lost import lost, with_output
 from probcal.run.plan import Planned
 from probcal.run.workers import Worker, WorkerDied, load_beforehand
-from probcal.store import CellResult
+
+_SIGKILL = 9
+"""What a system sends that has no memory left; Windows has no name for it."""
 
 
 def outcomes(
@@ -34,12 +37,13 @@ def outcomes(
     try:
         workers += [Worker(run) for _ in range(min(jobs, len(planned)))]
         while workers:
-            ready = wait([one for worker in workers for one in worker.waitables()], _patience(workers, timeout))
+            wait([one for worker in workers for one in worker.waitables()], _patience(workers, timeout))
             for worker in list(workers):
                 late = timeout is not None and worker.busy is not None and worker.seconds >= timeout
-                if not worker.has_news(ready) and not late:
+                news = worker.has_news()  # in this order: what ended while another was seen to is not late
+                if not news and not late:
                     continue
-                outcome, alive = _news(worker, run, None if worker.has_news(ready) else timeout)
+                outcome, alive = _news(worker, run, None if news else timeout)
                 if alive and waiting:
                     worker.give(waiting.popleft())
                     started(worker.busy)
@@ -71,36 +75,25 @@ def _news(worker: Worker, run: str, overtime: float | None) -> tuple[Outcome | N
     """What has become of the worker's cell, and whether the worker can go on."""
     planned = worker.busy
     if overtime is not None and planned is not None:
-        return _lost(planned, run, worker, "timeout", "TimeoutError", f"took longer than {overtime:g} s"), False
+        late = lost(planned, run, worker.seconds, "TimeoutError", f"took longer than {overtime:g} s", status="timeout")
+        return with_output(late, worker.last_printed()), False
     try:
-        return worker.receive(), True
+        outcome, alive = worker.receive()
     except WorkerDied as death:
         how = _how(death.args[0])
         if planned is None:
-            raise ProbcalError(f"a worker process cannot start: it {how}; what it said is above") from None
-        return _lost(planned, run, worker, "failed", "WorkerDied", f"its process {how}"), False
+            said = worker.last_printed().strip() or "what it said is above"
+            raise ProbcalError(f"a worker process cannot start: {how}; {said}") from None
+        outcome, alive = lost(planned, run, worker.seconds, "WorkerDied", how), False
+    return outcome and with_output(outcome, worker.last_printed()), alive
 
 
 def _how(exitcode: int | None) -> str:
-    if exitcode is None or exitcode >= 0:
-        return f"ended by itself with exit code {exitcode}"
-    name = signal.Signals(-exitcode).name
-    return f"was ended by {name}" + (" (was there enough memory?)" if name == "SIGKILL" else "")
-
-
-def _lost(planned: Planned, run: str, worker: Worker, status: str, error_type: str, message: str) -> Outcome:
-    cell = planned.cell
-    return Outcome(
-        CellResult(
-            dataset=cell.dataset,
-            repetition=cell.repetition,
-            learner=cell.column.learner.name,
-            method=cell.column.method.name,
-            status=status,
-            run=run,
-            seconds=round(worker.seconds, 6),
-            key=planned.key,
-            error_type=error_type,
-            message=message,
-        )
-    )
+    if exitcode is None:
+        return "its process cannot be heard any more: it closed its connection to the run"
+    if exitcode >= 0:
+        return f"its process ended by itself with exit code {exitcode}"
+    if -exitcode == _SIGKILL:
+        return "killed: out of memory?"
+    named = {one.value: one.name for one in signal.Signals}  # not those for real time
+    return f"its process was ended by {named.get(-exitcode, f'signal {-exitcode}')}"
