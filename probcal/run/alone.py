@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 
+import numpy as np
+
 from probcal.data.splits import stream_seed
-from probcal.run.execute import Outcome, execute
+from probcal.run.execute import Outcome, _rows_of, execute
 from probcal.run.keys import modules_of
 from probcal.run.lost import bounded, lost
-from probcal.run.plan import Planned
+from probcal.run.plan import Cell, Planned
 from probcal.run.process_state import ProcessState, seed_what_is_shared
 
 
@@ -32,15 +35,21 @@ def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
         seed_what_is_shared(stream_seed(cell.seed, "shared", cell.id) % 2**32)
         outcome = bounded(execute(cell, planned.key, run))
     except BaseException as error:
-        seconds, name, text = time.perf_counter() - start, type(error).__name__, traceback.format_exc()
-        outcome = bounded(lost(planned, run, seconds, name, _told(error), text))
+        seconds, message = time.perf_counter() - start, _told(str, error)
+        text = _told(traceback.format_exc)
+        outcome = bounded(lost(planned, run, seconds, type(error).__name__, message, text))
     if os.getpid() != process:  # a fork that the cell forgot: it would answer a second time
         os._exit(0)
-    return outcome, state.put_back()
+    return outcome, state.put_back() and (outcome.result.n_train is None or _rows_are_as_they_were(cell))
 
 
-def _told(error: BaseException) -> str:
+def _told(tell: Callable[..., str], *of: BaseException) -> str:
     try:
-        return str(error)
+        return tell(*of)
     except BaseException as other:
-        return f"(its message raised {type(other).__name__})"
+        return f"(cannot be told: that raised {type(other).__name__})"
+
+
+def _rows_are_as_they_were(cell: Cell) -> bool:
+    """Whether the arrays that the next cell of this split shares can still not be written to."""
+    return not any(part.flags.writeable for part in _rows_of(cell) if isinstance(part, np.ndarray))

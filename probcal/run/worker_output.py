@@ -7,8 +7,10 @@ import sys
 from multiprocessing.connection import Connection
 from typing import Any
 
-_KEPT = 4_000
-"""Bytes."""
+_KEPT, _TOLD = 16_000, 4_000
+"""Bytes; characters."""
+_NOT_TOLD = "Extension modules: "
+"""A line of thousands of characters that Python ends the account of a crash with."""
 _AT_ONCE = 64 * 1024
 _VISIT = 64
 """Pieces read before other workers have their turn again."""
@@ -47,7 +49,8 @@ class Output:
     def last(self) -> str:
         """The last that the cell printed, to stdout or stderr."""
         self.take()
-        return self._tail.decode("utf-8", "replace")
+        lines = self._tail.decode("utf-8", "replace").splitlines(keepends=True)
+        return "".join(line for line in lines if not line.startswith(_NOT_TOLD))[-_TOLD:]
 
     def close(self) -> None:
         self._ours.close()

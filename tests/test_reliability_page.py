@@ -1,0 +1,23 @@
+"""docs/reliability.md: its tables are the files of results, and the figures at its head are theirs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results" / "reliability"
+PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+BLOCKS = dict(re.findall(r"<!-- results/reliability/(\w+\.md) -->\n(.*?)<!-- end -->", PAGE, re.S))
+
+
+@pytest.mark.parametrize("file", BLOCKS)
+def test_a_table_is_that_of_its_file(file):
+    assert BLOCKS[file] == (RESULTS / file).read_text(encoding="utf-8")
+
+
+def test_every_file_of_figures_is_at_the_head_with_nothing_lost():
+    for file in {path.name for path in RESULTS.glob("*.md")} - {"summary.md"}:
+        [figure] = re.findall("^In all: (.*)$", (RESULTS / file).read_text(encoding="utf-8"), re.M)
+        assert figure in BLOCKS["summary.md"]
+        assert " 0 " in figure
