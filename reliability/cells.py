@@ -10,6 +10,7 @@ results/reliability/cells.md. Linux only.
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -58,6 +59,7 @@ def tried(folder: Path, faults: list[str]) -> tuple[list[list[str]], int]:
         error = f", {mine[0]['error_type']}" if mine and "error_type" in mine[0] else ""
         message = mine[0].get("message", "").strip().partition("\n")[0] if mine else ""
         same = not {f"good{number}", f"good{number + 1}"} & differ
+        message = re.sub("0x[0-9a-f]+", "0x...", message)
         said = message.encode("ascii", "backslashreplace").decode().replace("\0", "\\0").replace("|", "/")
         table.append([fault, status + error, said[:_LONGEST].strip(), "the same" if same else "DIFFER"])
     return table, sum("ROWS" in row[1] or row[3] == "DIFFER" for row in table)

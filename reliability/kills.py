@@ -1,9 +1,9 @@
 """What is left of a run that is killed again and again: python reliability/kills.py
 
 A run of 336 cells with two workers is killed at random moments, seeded, and started again until it is through; then
-every cell must be there exactly once, with the results of an undisturbed run bit for bit, and no process left. After
-that the ways to end a run that are not kills, disks that are full, and two runs on one folder. Exit code 1 where
-anything was lost. Writes results/reliability/kills.md. Linux only; what needs root is said where it could not be tried.
+every cell must be there exactly once, with the results of an undisturbed run bit for bit, and no process left. The same
+for other signals, for the run alone and for its workers. Exit code 1 where anything was lost. Writes
+results/reliability/kills.md. Linux only.
 
     python reliability/kills.py --kills 5 --seed 2
 """
@@ -14,31 +14,28 @@ import argparse
 import os
 import random
 import signal
-import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from places import PLACES, in_namespace
-from trial import Tried, dead_bytes, finish, lines, processes_of, report, rows, run, start, wait_for
+from trial import (
+    CELLS,
+    WORDS,
+    Tried,
+    dead_bytes,
+    finish,
+    lines,
+    processes_of,
+    report_tried,
+    rows,
+    run,
+    start,
+    undisturbed,
+    wait_for,
+)
 
-CELLS = 336
-CONFIG = """
-name: many
-seed: 7
-repeats: 14
-datasets: [wisconsin, digits-odd, wine-first]
-learners:
-  tree: {params: {max_depth: 4, max_features: 3}}
-  nb: {type: sklearn.naive_bayes.GaussianNB}
-methods:
-  direct: {}
-  bagging: {params: {n_estimators: 4}}
-  sigmoid: {}
-  probing: {params: {n_probes: 6}}
-"""
-WORDS = ("run", "many.yaml", "-j", "2")
 CLEAN = "interrupted; finished cells are kept, the same command goes on from there"
 
 
@@ -46,41 +43,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--kills", type=int, default=30, help="of the group; a third in each other way (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the moments (%(default)s)")
+    parser.add_argument("--jobs", type=int, default=6, help="ways at a time (%(default)s)")
     asked = parser.parse_args()
-    in_namespace()
-    few, chance = max(1, asked.kills // 3), random.Random(asked.seed)
+    few = max(1, asked.kills // 3)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "many.yaml").write_text(CONFIG)
-        code, said = run(folder, *WORDS, "-o", "undisturbed")
-        if code:
-            sys.exit(said)
-        found = [
-            killed(folder, signal.SIGKILL, asked.kills, chance),
-            killed(folder, signal.SIGINT, few, chance),
-            killed(folder, signal.SIGTERM, few, chance),
-            killed(folder, signal.SIGHUP, few, chance),
-            killed(folder, signal.SIGKILL, few, chance, alone=True),
-            workers_killed(folder, few, chance),
-            *(one(folder, WORDS) for one in PLACES),
+        undisturbed(folder)
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        ways = [
+            lambda: killed(folder, signal.SIGKILL, asked.kills, asked.seed),
+            *(lambda one=one: killed(folder, one, few, asked.seed) for one in numbers),
+            lambda: killed(folder, signal.SIGKILL, few, asked.seed, alone=True),
+            lambda: workers_killed(folder, few, asked.seed),
         ]
-    kills, wrong = sum(one.times for one in found), sum(len(one.wrong) for one in found)
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            found = [ended.result() for ended in [pool.submit(way) for way in ways]]
     about = (
         f"{CELLS} cells, `-j 2`, of real learners and methods. A run is ended by chance within its first 1.5 seconds"
         " or after a few cells more, then started again in the same folder, and at last left alone. Wrong is: a cell"
         " missing or run twice, a row or a prediction that is not that of an undisturbed run, a torn file, a process"
         " left, a lock that hinders, a traceback, after SIGINT and SIGTERM another exit code than 130."
     )
-    figure = f"{kills} ends of a run tried, {wrong} lost (anything of what is called wrong below)."
-    report("kills", figure, about, ["ended by", "times", "seen", "wrong"], [one.row() for one in found])
-    sys.exit(1 if wrong else 0)
+    report_tried("kills", "ends of a run", about, found)
 
 
-def killed(folder: Path, number: signal.Signals, times: int, chance: random.Random, alone: bool = False) -> Tried:
+def killed(folder: Path, number: signal.Signals, times: int, seed: int, alone: bool = False) -> Tried:
     """A run ended ``times`` times by a signal to its process group, or to it ``alone``, and then left alone."""
     tried = Tried(f"{number.name} to {'the run alone' if alone else 'the process group'}")
     results, clean = folder / "results" / f"{number.name}-{alone}", number in (signal.SIGINT, signal.SIGTERM)
-    early = 0
+    early, chance = 0, random.Random(f"{seed} {tried.way}")
     while tried.times < times:
         before, process = lines(results / "cells.jsonl"), start(folder, *WORDS, "-o", str(results))
         if tried.times % 3 == 0:
@@ -104,13 +95,15 @@ def killed(folder: Path, number: signal.Signals, times: int, chance: random.Rand
     code, said = run(folder, *WORDS, "-o", str(results))
     tried.wrong += [f"at last exit code {code}: {said[-300:]}"] * bool(code)
     tried.compare(results, folder / "undisturbed")
+    print(*tried.row(), sep=" | ", flush=True)
     tried.notes.append(f"{early} before a further cell was kept; {dead_bytes(results):,} dead bytes of predictions")
     return tried
 
 
-def workers_killed(folder: Path, times: int, chance: random.Random) -> Tried:
+def workers_killed(folder: Path, times: int, seed: int) -> Tried:
     """Workers of one run killed one after the other: a failed row each, and the run goes on."""
     tried, results = Tried("SIGKILL to a worker"), folder / "results" / "workers"
+    chance = random.Random(f"{seed} {tried.way}")
     process = start(folder, *WORDS, "-o", str(results))
     while tried.times < times and process.poll() is None:
         wanted = lines(results / "cells.jsonl") + chance.randint(1, 10)

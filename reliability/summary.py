@@ -12,6 +12,7 @@ from tabulate import tabulate
 RESULTS = Path(__file__).parents[1] / "results" / "reliability"
 WHAT = {
     "kills": "Runs ended by force",
+    "places": "Places that cannot be written",
     "cells": "Cells that misbehave",
     "bad_inputs": "Bad inputs, one by one",
     "fuzz": "Bad inputs, by chance",

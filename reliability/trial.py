@@ -23,7 +23,24 @@ from tabulate import tabulate  # noqa: E402
 from probcal.errors import StoreError  # noqa: E402
 from probcal.store import Store  # noqa: E402
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a script is started in the background
 RESULTS = ROOT / "results" / "reliability"
+CELLS = 336
+_MANY = """
+name: many
+seed: 7
+repeats: 14
+datasets: [wisconsin, digits-odd, wine-first]
+learners:
+  tree: {params: {max_depth: 4, max_features: 3}}
+  nb: {type: sklearn.naive_bayes.GaussianNB}
+methods:
+  direct: {}
+  bagging: {params: {n_estimators: 4}}
+  sigmoid: {}
+  probing: {params: {n_probes: 6}}
+"""
+WORDS = ("run", "many.yaml", "-j", "2")
 _MAY_DIFFER = ("seconds", "run", "predictions")
 """Of a row: when and by which run; the predictions are compared by their bytes, wherever they lie."""
 
@@ -62,14 +79,18 @@ def start(folder: Path, *words: str, before: Iterable[str] = (), **options: Any)
     }
     return subprocess.Popen(
         [*before, sys.executable, "-m", "probcal", *words],
-        **{"cwd": folder, "env": environment, "text": True, "start_new_session": True, "preexec_fn": _hears_ctrl_c}
+        **{"cwd": folder, "env": environment, "text": True, "start_new_session": True}
         | {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
         | options,
     )
 
 
-def _hears_ctrl_c() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def undisturbed(folder: Path) -> None:
+    """``many.yaml`` and the results, in ``undisturbed``, that nobody has disturbed."""
+    (folder / "many.yaml").write_text(_MANY)
+    code, said = run(folder, *WORDS, "-o", "undisturbed")
+    if code:
+        sys.exit(said)
 
 
 def finish(process: subprocess.Popen[str], seconds: float = 600) -> tuple[int, str]:
@@ -188,3 +209,11 @@ def report(name: str, figure: str, about: str, headers: list[str], table: list[l
         RESULTS.mkdir(parents=True, exist_ok=True)
         (RESULTS / f"{name}.md").write_text(f"{head}\n\nIn all: {figure}\n\n{about}\n\n{text}\n", encoding="utf-8")
     print(f"{text}\n\n{figure}")
+
+
+def report_tried(name: str, what: str, about: str, found: list[Tried]) -> None:
+    """``report``, and an end with exit code 1 where anything was wrong."""
+    times, wrong = sum(one.times for one in found), sum(len(one.wrong) for one in found)
+    figure = f"{times} {what} tried, {wrong} lost (anything of what is called wrong there)."
+    report(name, figure, about, ["way", "times", "seen", "wrong"], [one.row() for one in found])
+    sys.exit(1 if wrong else 0)

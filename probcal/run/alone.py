@@ -26,12 +26,11 @@ def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
     own, so that a learner that draws from them gives the same numbers in any order of the cells.
     """
     start, process, cell = time.perf_counter(), os.getpid(), planned.cell
+    for module in modules_of(cell):  # first: what a module sets when it is loaded is to stay
+        with suppress(BaseException):  # told by ``execute``, which comes to it again
+            import_module(module)
     state = ProcessState()
     try:
-        for module in modules_of(cell):
-            with suppress(Exception, SystemExit):  # told by ``execute``, which comes to it again
-                import_module(module)
-        state = ProcessState()  # once more: what a module sets when it is loaded is to stay
         seed_what_is_shared(stream_seed(cell.seed, "shared", cell.id) % 2**32)
         outcome = bounded(execute(cell, planned.key, run))
     except BaseException as error:

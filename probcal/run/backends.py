@@ -16,6 +16,8 @@ from probcal.run.workers import Worker, WorkerDied, load_beforehand
 
 _SIGKILL = 9
 """What a system sends that has no memory left; Windows has no name for it."""
+_STARTS = 3
+"""Workers that end one after the other before they have a cell; the fault is then none of the moment."""
 
 
 def outcomes(
@@ -31,7 +33,7 @@ def outcomes(
     A cell over its time, and one whose process died, give a result like any other. Closing the
     iterator ends the cells that still run. Raises ProbcalError when no worker process can be started.
     """
-    waiting = deque(planned)
+    waiting, lost_starts = deque(planned), 0
     workers: list[Worker] = []
     load_beforehand(_shipped_modules(planned))
     try:
@@ -43,7 +45,8 @@ def outcomes(
                 news = worker.has_news()  # in this order: what ended while another was seen to is not late
                 if not news and not late:
                     continue
-                outcome, alive = _news(worker, run, None if news else timeout)
+                outcome, alive = _news(worker, run, None if news else timeout, last_try=lost_starts + 1 >= _STARTS)
+                lost_starts = 0 if alive or worker.busy else lost_starts + 1
                 if alive and waiting:
                     worker.give(waiting.popleft())
                     started(worker.busy)
@@ -71,8 +74,11 @@ def _patience(workers: list[Worker], timeout: float | None) -> float | None:
     return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.busy), default=None)
 
 
-def _news(worker: Worker, run: str, overtime: float | None) -> tuple[Outcome | None, bool]:
-    """What has become of the worker's cell, and whether the worker can go on."""
+def _news(worker: Worker, run: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
+    """What has become of the worker's cell, and whether the worker can go on.
+
+    Raises ProbcalError when it could not even start and this was the ``last_try``.
+    """
     planned = worker.busy
     if overtime is not None and planned is not None:
         late = lost(planned, run, worker.seconds, "TimeoutError", f"took longer than {overtime:g} s", status="timeout")
@@ -81,6 +87,8 @@ def _news(worker: Worker, run: str, overtime: float | None) -> tuple[Outcome | N
         outcome, alive = worker.receive()
     except WorkerDied as death:
         how = _how(death.args[0])
+        if planned is None and not last_try:
+            return None, False
         if planned is None:
             said = worker.last_printed().strip() or "what it said is above"
             raise ProbcalError(f"a worker process cannot start: {how}; {said}") from None
