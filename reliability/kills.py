@@ -88,7 +88,8 @@ def killed(folder: Path, number: signal.Signals, times: int, seed: int, alone: b
             break
         early += lines(results / "cells.jsonl") == before
         too_early = code == -number  # no line of ours had run yet
-        if clean and not too_early and (code != 130 or CLEAN not in said or "Traceback" in said):
+        in_a_shell = 128 - code if code < 0 else code  # Python may end by SIGINT once it has been interrupted
+        if clean and not too_early and (in_a_shell != 130 or CLEAN not in said or "Traceback" in said):
             tried.wrong.append(f"exit code {code}: {said[-200:]}")
         if not wait_for(lambda one=process: not processes_of(one.pid), 20):
             tried.wrong.append(f"processes left: {processes_of(process.pid)}")
