@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m probcal
 
-.PHONY: quickstart test regression bench growth clean
+.PHONY: quickstart test regression bench growth reliability clean
 
 quickstart: $(VENV)/.installed
 	$(RUN) run configs/quickstart.yaml -j 2
@@ -32,6 +32,13 @@ bench: $(VENV)/.installed-test
 growth: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/growth_report.py; code=$$?; $(BIN)/python benchmarks/performance_page.py; exit $$code
+
+# Half an hour: runs that are killed, cells that misbehave, bad inputs; Linux, and root for what needs a full disk
+RELIABILITY := kills places cells bad_inputs fuzz staleness workers
+reliability: $(VENV)/.installed-test
+	@failed=0; for script in $(RELIABILITY); do \
+	  echo "$$script"; $(BIN)/python reliability/$$script.py || failed=1; \
+	done; $(BIN)/python reliability/summary.py; $(BIN)/python benchmarks/performance_page.py; exit $$failed
 
 clean:
 	rm -rf $(VENV) results/quickstart results/regression/predictions.bin

@@ -1,4 +1,4 @@
-"""Puts the tables of results/speed into the pages in docs that quote them: python benchmarks/performance_page.py
+"""Puts tables of results into the pages in docs that quote them: python benchmarks/performance_page.py
 
 A block from "<!-- FILE -->" to "<!-- end -->" of a page holds what the file says. To be run after any of the scripts
 that write such a file.
@@ -10,7 +10,7 @@ import re
 
 from speed import ROOT
 
-PAGES = ("docs/performance.md", "docs/scaling.md", "docs/dask.md")
+PAGES = ("docs/performance.md", "docs/scaling.md", "docs/dask.md", "docs/reliability.md")
 BLOCK = re.compile(r"<!-- (results/\S+\.md) -->\n(.*?)<!-- end -->", re.S)
 
 

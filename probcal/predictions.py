@@ -7,6 +7,7 @@ the same cell leaves behind stays in the file; nothing refers to it.
 from __future__ import annotations
 
 import hashlib
+import os
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -59,6 +60,11 @@ class Predictions:
             return None
         rows = np.frombuffer(content, row)
         return rows["y"].copy(), rows["p"].copy()
+
+    def sync(self) -> None:
+        """Have what was added on the disk, so that a power cut does not lose it."""
+        if self._file is not None:
+            os.fsync(self._file.fileno())
 
     def close(self) -> None:
         if self._file is not None:

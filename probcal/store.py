@@ -2,7 +2,7 @@
 
 ``experiment.json``  the experiment as it was last run, names and labels resolved
 ``runs.jsonl``       provenance, a line when a run starts and one when it ends; the last of a run counts
-``cells.jsonl``      one flushed line per finished cell; the last line of a cell counts
+``cells.jsonl``      one line per finished cell, flushed and soon synced; the last line of a cell counts
 ``predictions.bin``  the labels and probabilities behind the cells; may be deleted
 ``running.json``     what the run under way is doing; gone when it has ended
 ``figures/``         what ``probcal plot`` draws; may be deleted
@@ -15,8 +15,9 @@ import hashlib
 import json
 import math
 import os
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -91,6 +92,9 @@ class CellResult:
         return result
 
 
+_SYNC_SHARE = 20
+"""A file system may take milliseconds to sync: longer than some fits. It gets a twentieth of the time at most."""
+
 _KINDS = {
     **dict.fromkeys(("dataset", "learner", "method", "status", "run"), str),
     **dict.fromkeys(("error_type", "message", "traceback"), str | None),
@@ -123,6 +127,7 @@ class Store:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         self._cells: IO[str] | None = None
+        self._next_sync = 0.0
         self._predictions = Predictions(self.folder / "predictions.bin")
 
     # --- reading -------------------------------------------------------------------------------
@@ -227,17 +232,21 @@ class Store:
             return
         new = path.with_suffix(".json.new")
         with self._told():
-            new.write_text(text, encoding="utf-8")
+            with new.open("w", encoding="utf-8") as file:
+                file.write(text)
+                _sync(file)
             os.replace(new, path)
 
     def add_run(self, run: dict[str, Any]) -> None:
         """Keep the provenance of a run; a later line about the same run takes the place of an earlier one."""
         with self._told(), _appending(self.folder / "runs.jsonl") as file:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
+            _sync(file)
 
     def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
         """Keep one result, and the predictions behind it, so that a kill after this loses nothing.
 
+        A power cut loses what was kept since the last sync, after which no more time has passed than 20 syncs take.
         ``y``: (n_test,) labels. ``p``: (n_test,) estimates, or (n_test, n_classes) for more than two classes.
         Raises StoreError when the folder cannot be written to any more.
         """
@@ -248,6 +257,12 @@ class Store:
                 result = replace(result, predictions=self._predictions.add(y, p))
             self._cells.write(result.to_json() + "\n")
             self._cells.flush()
+            if os.fstat(self._cells.fileno()).st_nlink == 0:
+                raise StoreError(
+                    f"{self._cells.name} was removed while results were written to it; run again to make them anew"
+                )
+            if time.monotonic() >= self._next_sync:
+                self._sync()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -262,12 +277,22 @@ class Store:
     def _open(self) -> None:
         self._cells = _appending(self.folder / "cells.jsonl")
 
+    def _sync(self) -> None:
+        """Predictions first: a line on the disk is to find what it refers to."""
+        start = time.monotonic()
+        self._predictions.sync()
+        if self._cells is not None:
+            _sync(self._cells)
+        end = time.monotonic()
+        self._next_sync = end + _SYNC_SHARE * (end - start)
+
     def _close(self) -> None:
-        for file in (self._cells, self._predictions):
-            if file is not None:
-                with suppress(OSError):  # said already: what could not be written then cannot be now
-                    file.close()
-        self._cells = None
+        """Raises StoreError where a system tells only now that something could not be written."""
+        cells, self._cells = self._cells, None
+        with self._told(), cells or nullcontext(), closing(self._predictions):
+            self._predictions.sync()
+            if cells is not None:
+                _sync(cells)
 
 
 class _Writing:
@@ -281,17 +306,26 @@ class _Writing:
             self._store.refuse_others(self._name)
             folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
+            self._store.refuse_others(self._name)  # once more: another may have begun and ended meanwhile
             self._store._open()
         except Timeout:
             raise StoreError(f"another probcal run is writing to {folder}; wait for it, or choose -o") from None
+        except StoreError:
+            self._lock.release()
+            raise
         except OSError as error:
             self._lock.release()
             raise StoreError(f"cannot write to {folder}: {error.strerror or error}; choose another with -o") from None
         return self._store
 
-    def __exit__(self, *_: object) -> None:
-        self._store._close()
-        self._lock.release()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._store._close()
+        except StoreError:
+            if kind is None:
+                raise  # else said already: what could not be written then cannot be now
+        finally:
+            self._lock.release()
 
 
 def _appending(path: Path) -> IO[str]:
@@ -303,6 +337,11 @@ def _appending(path: Path) -> IO[str]:
                 content = path.read_bytes()
                 file.truncate(content.rfind(b"\n") + 1)
     return path.open("a", encoding="utf-8")
+
+
+def _sync(file: IO[Any]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def find_stores(folder: Path | str) -> Iterator[Store]:

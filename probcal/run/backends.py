@@ -9,9 +9,12 @@ from multiprocessing.connection import wait
 from probcal.errors import ProbcalError
 from probcal.run.execute import Outcome
 from probcal.run.keys import modules_of
-from probcal.run.lost import how_it_ended, lost
+from probcal.run.lost import how_it_ended, lost, with_output
 from probcal.run.plan import Planned
 from probcal.run.workers import Worker, WorkerDied, load_beforehand
+
+_STARTS = 3
+"""Workers that end one after the other before they have a cell; the fault is then none of the moment."""
 
 
 def outcomes(
@@ -27,18 +30,20 @@ def outcomes(
     A cell over its time, and one whose process died, give a result like any other. Closing the
     iterator ends the cells that still run. Raises ProbcalError when no worker process can be started.
     """
-    waiting = deque(planned)
+    waiting, lost_starts = deque(planned), 0
     workers: list[Worker] = []
     load_beforehand(_shipped_modules(planned))
     try:
         workers += [Worker(run) for _ in range(min(jobs, len(planned)))]
         while workers:
-            ready = wait([one for worker in workers for one in worker.waitables()], _patience(workers, timeout))
+            wait([one for worker in workers for one in worker.waitables()], _patience(workers, timeout))
             for worker in list(workers):
                 late = timeout is not None and worker.busy is not None and worker.seconds >= timeout
-                if not worker.has_news(ready) and not late:
+                news = worker.has_news()  # in this order: what ended while another was seen to is not late
+                if not news and not late:
                     continue
-                outcome, alive = _news(worker, run, None if worker.has_news(ready) else timeout)
+                outcome, alive = _news(worker, run, None if news else timeout, last_try=lost_starts + 1 >= _STARTS)
+                lost_starts = 0 if alive or worker.busy else lost_starts + 1
                 if alive and waiting:
                     worker.give(waiting.popleft())
                     started(worker.busy)
@@ -66,16 +71,24 @@ def _patience(workers: list[Worker], timeout: float | None) -> float | None:
     return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.busy), default=None)
 
 
-def _news(worker: Worker, run: str, overtime: float | None) -> tuple[Outcome | None, bool]:
-    """What has become of the worker's cell, and whether the worker can go on."""
+def _news(worker: Worker, run: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
+    """What has become of the worker's cell, and whether the worker can go on.
+
+    Raises ProbcalError when it could not even start and this was the ``last_try``.
+    """
     planned = worker.busy
     if overtime is not None and planned is not None:
-        late = f"took longer than {overtime:g} s"
-        return lost(planned, run, worker.seconds, "timeout", "TimeoutError", late), False
+        said = f"took longer than {overtime:g} s"
+        late = lost(planned, run, worker.seconds, "timeout", "TimeoutError", said)
+        return with_output(late, worker.last_printed()), False
     try:
-        return worker.receive(), True
+        outcome, alive = worker.receive()
     except WorkerDied as death:
         how = how_it_ended(death.args[0])
+        if planned is None and not last_try:
+            return None, False
         if planned is None:
-            raise ProbcalError(f"a worker process cannot start: it {how}; what it said is above") from None
-        return lost(planned, run, worker.seconds, "failed", "WorkerDied", f"its process {how}"), False
+            said = worker.last_printed().strip() or "what it said is above"
+            raise ProbcalError(f"a worker process cannot start: {how}; {said}") from None
+        outcome, alive = lost(planned, run, worker.seconds, "failed", "WorkerDied", how), False
+    return outcome and with_output(outcome, worker.last_printed()), alive

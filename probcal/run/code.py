@@ -25,7 +25,7 @@ _BY_NAME = {
     "probcal.shortcuts.shortcut": (),  # which of them a learner has, ``keys.modules_of`` says
 }
 """Module of ours that imports others by a name it puts together -> those."""
-_ROOTS = ("probcal.run.execute", "probcal.run.threads")
+_ROOTS = ("probcal.run.alone", "probcal.run.execute", "probcal.run.threads")
 METRICS = "probcal.metrics"
 ELSEWHERE = {
     "probcal.components": "finds the class that the key names; whether it draws is in the key",
@@ -35,6 +35,10 @@ ELSEWHERE = {
     "probcal.data.generators": "counted for drawn rows, and never called for others",
     "probcal.data.load": "what it gives is told by a checksum over all values, which every reading compares",
     "probcal.errors": "words messages",
+    "probcal.run.code": "makes a part of the keys, which tell results apart, and no result",
+    "probcal.run.keys": "makes the keys, as above",
+    "probcal.run.lost": "words the rows of cells that failed",
+    "probcal.run.source": "makes a part of the keys, as above",
     "probcal.run.plan": "holds settings; the name of a cell, from which its seeds come, finds its result too",
     "probcal.store": "writes what came out, and names cells as above",
     METRICS: "a part of the key by itself",

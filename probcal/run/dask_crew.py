@@ -78,7 +78,8 @@ class Crew:
             return
         answer: Answer = future.result(timeout=PATIENCE)
         if answer.how == "died":
-            self._refuse(address, f"the check of the worker {how_it_ended(answer.exitcode)}; its log says more")
+            said = answer.printed.strip() or "its log says more"
+            self._refuse(address, f"it cannot be checked: {how_it_ended(answer.exitcode)}; {said}")
         elif answer.how == "done" and (faults := pickle.loads(answer.said)):
             self._refuse(address, "; ".join(faults))
         elif answer.how == "done" and address in self._there:

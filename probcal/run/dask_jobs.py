@@ -18,8 +18,9 @@ from probcal.components import import_class
 from probcal.data.card import Card
 from probcal.data.load import cache_folder, data_folder, obtain, whereabouts
 from probcal.errors import ProbcalError
+from probcal.run.alone import execute_alone
 from probcal.run.code import code_of, code_of_metrics
-from probcal.run.execute import Outcome, execute
+from probcal.run.execute import Outcome
 from probcal.run.keys import Fingerprints, modules_of
 from probcal.run.lost import lost
 from probcal.run.plan import Planned
@@ -66,9 +67,9 @@ class Check:
     def prepare(self) -> None:
         self.folders.use()
 
-    def do(self, run: str) -> list[str]:
-        """What speaks against this worker; nothing if it is fit."""
-        return self._code_at_fault() or self._imports_at_fault() or self._data_at_fault()
+    def do(self, run: str) -> tuple[list[str], bool]:
+        """(what speaks against this worker, nothing if it is fit; whether its process can have another job)."""
+        return self._code_at_fault() or self._imports_at_fault() or self._data_at_fault(), True
 
     def _code_at_fault(self) -> list[str]:
         here = _code(self.modules)
@@ -110,13 +111,13 @@ class RunCell:
         self.folders.use()
         _fingerprints().key(self.planned.cell)  # imports what the cell needs
 
-    def do(self, run: str) -> Outcome:
+    def do(self, run: str) -> tuple[Outcome, bool]:
         key = _fingerprints().key(self.planned.cell)
         other = [part for part, digest in self.planned.key.items() if key.get(part) != digest]
         if other:
             why = f"the worker has other {' and '.join(other)} than the run was planned with"
-            return lost(self.planned, run, 0.0, "failed", "ProbcalError", why)
-        return execute(self.planned.cell, self.planned.key, run)
+            return lost(self.planned, run, 0.0, "failed", "ProbcalError", why), True
+        return execute_alone(self.planned, run)
 
 
 def obtain_once(card: Card) -> None:

@@ -22,7 +22,7 @@ from probcal.run.dask_versions import versions_here
 from probcal.run.dask_worker import Answer, do
 from probcal.run.execute import Outcome
 from probcal.run.keys import modules_of
-from probcal.run.lost import how_it_ended, lost
+from probcal.run.lost import how_it_ended, lost, with_output
 from probcal.run.plan import Planned
 
 _LOOK = 1.0
@@ -168,13 +168,15 @@ class _Desk:
             return self._died(given, 1)
         planned = given.planned
         if answer.how == "done":
-            return pickle.loads(answer.said)
+            return with_output(pickle.loads(answer.said), answer.printed)
         if answer.how == "timeout":
-            late = f"took longer than {self._timeout:g} s"
-            return lost(planned, self._run, answer.seconds, "timeout", "TimeoutError", late)
+            said = f"took longer than {self._timeout:g} s"
+            late = lost(planned, self._run, answer.seconds, "timeout", "TimeoutError", said)
+            return with_output(late, answer.printed)
         if answer.how == "died":
-            how = f"its process {how_it_ended(answer.exitcode)}"
-            return lost(planned, self._run, answer.seconds, "failed", "WorkerDied", how)
+            how = how_it_ended(answer.exitcode)
+            dead = lost(planned, self._run, answer.seconds, "failed", "WorkerDied", how)
+            return with_output(dead, answer.printed)
         self._waiting.append(planned)
         return None
 

@@ -31,12 +31,14 @@ _idle: dict[str, list[tuple[Worker, threading.Timer]]] = defaultdict(list)
 
 
 class Answer(NamedTuple):
-    """``said``: the pickled answer of a job that is done; ``exitcode``: of the process of one that is not."""
+    """``said``: the pickled answer of a job that is done; ``exitcode``: of the process of one that is not;
+    ``printed``: the last that it printed."""
 
     how: Literal["done", "died", "timeout", "not wanted"]
     seconds: float
     said: bytes = b""
     exitcode: int | None = None
+    printed: str = ""
 
 
 def do(job: bytes, run: str, timeout: float | None = None) -> Answer:
@@ -44,40 +46,46 @@ def do(job: bytes, run: str, timeout: float | None = None) -> Answer:
     process = _process(run)
     try:
         if process.busy is None:  # it has just been started; what it imports is not the cell's time
-            wait(process.waitables())
-            process.receive()
-            process.give(("prepare", job))
-            if not _heard(process, None):
-                return _ended("not wanted", process)
-            process.receive()
+            for asked in (("prepare", job), None):
+                if not _heard(process, None):
+                    return _ended("not wanted", process)
+                process.receive()
+                if asked:
+                    process.give(asked)
         process.give(("do", job))
         if not _heard(process, timeout):
             over = timeout is not None and process.seconds >= timeout
             return _ended("timeout" if over else "not wanted", process)
-        said, seconds = process.receive(), process.seconds
+        (said, fit), seconds, printed = process.receive(), process.seconds, process.last_printed()
     except WorkerDied as death:
         return _ended("died", process, death.args[0])
-    _put_aside(process, run)
-    return Answer("done", seconds, said)
+    if fit:
+        _put_aside(process, run)
+    else:
+        process.end()
+    return Answer("done", seconds, said, printed=printed)
 
 
-def answer(asked: tuple[Literal["prepare", "do"], bytes], run: str) -> bytes:
+def answer(asked: tuple[Literal["prepare", "do"], bytes], run: str) -> tuple[bytes, bool]:
     """What the process does with a pickled job; only there is anything of it imported."""
     what, pickled = asked
     job = pickle.loads(pickled)
-    return pickle.dumps(job.prepare() if what == "prepare" else job.do(run))
+    said, fit = (job.prepare(), True) if what == "prepare" else job.do(run)
+    return pickle.dumps(said), fit
 
 
 def _ended(how: Literal["died", "timeout", "not wanted"], process: Worker, exitcode: int | None = None) -> Answer:
+    printed = process.last_printed()
     process.end()
-    return Answer(how, process.seconds, exitcode=exitcode)
+    return Answer(how, process.seconds, exitcode=exitcode, printed=printed)
 
 
 def _heard(process: Worker, timeout: float | None) -> bool:
     """Wait for the process to say something or to end; False when its time is over or the job is not wanted."""
     while timeout is None or process.seconds < timeout:
         left = _LOOK if timeout is None else min(_LOOK, max(0.0, timeout - process.seconds))
-        if wait(process.waitables(), left):
+        wait(process.waitables(), left)
+        if process.has_news():  # and not only more that it prints
             return True
         if not _wanted():
             return False

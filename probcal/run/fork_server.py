@@ -2,7 +2,7 @@
 
 import signal
 
-import probcal.run.execute
+import probcal.run.alone
 import probcal.run.workers  # noqa: F401
 
 # A scheduler's SIGTERM to every process of the job is for the run to answer, which ends its workers

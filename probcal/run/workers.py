@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -10,10 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
 from probcal.run.threads import one_thread_each
+from probcal.run.worker_output import Output, flush, print_into
+
+if sys.platform == "linux":
+    import fcntl
 
 if TYPE_CHECKING:
     from probcal.run.execute import Outcome
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 # one: the child would inherit the locks of its numeric libraries as they are at that moment.
 _METHOD = "spawn" if sys.platform == "win32" else "forkserver"
 _CONTEXT: Any = multiprocessing.get_context(_METHOD)
+_F_SETSIG = 10  # of <fcntl.h> of Linux; Python 3.11 and 3.12 do not name it
 
 
 def load_beforehand(modules: Iterable[str]) -> None:
@@ -31,28 +37,38 @@ def load_beforehand(modules: Iterable[str]) -> None:
         _CONTEXT.set_forkserver_preload(["probcal.run.fork_server", *modules])
 
 
-def run_cell(planned: Planned, run: str) -> Outcome:
+def run_cell(planned: Planned, run: str) -> tuple[Outcome, bool]:
     """What a worker does with what it is given, unless it was started for something else."""
-    from probcal.run.execute import execute
+    from probcal.run.alone import execute_alone
 
-    return execute(planned.cell, planned.key, run)
+    return execute_alone(planned, run)
+
+
+_GRACE = 10.0
+"""Seconds from the end of a worker's connection, or from SIGKILL, to the end of its process."""
 
 
 class WorkerDied(Exception):
-    """The process ended by itself; its ``exitcode`` is the only argument."""
+    """The process ended, or cannot be heard any more; its exit code, None if it still ran, is the only argument."""
 
 
 class Worker:
     """A process that runs one cell after the other. ``busy``: the cell it has now, None before the first.
 
-    ``work`` is what it does with each, a function of what it is given and of ``run``.
+    ``work`` is what it does with each: of what it is given and of ``run`` it makes an answer and tells whether the
+    process can have another.
     """
 
-    def __init__(self, run: str, work: Callable[[Any, str], Any] = run_cell, context: Any = _CONTEXT) -> None:
+    def __init__(
+        self, run: str, work: Callable[[Any, str], tuple[Any, bool]] = run_cell, context: Any = _CONTEXT
+    ) -> None:
         self._ours, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, run, work, dict(os.environ)))
+        self._output = Output(context)
+        arguments = (theirs, self._output.theirs, run, work, dict(os.environ))
+        self._process = context.Process(target=_serve, args=arguments)
         self._process.start()
         theirs.close()
+        self._output.theirs.close()
         self.busy: Any = None
         self._since = time.monotonic()
 
@@ -62,22 +78,32 @@ class Worker:
         return time.monotonic() - self._since
 
     def waitables(self) -> list[Any]:
-        """What ``multiprocessing.connection.wait`` can wait for: a message, or the end of the process."""
-        return [self._ours, self._process.sentinel]
+        """What ``multiprocessing.connection.wait`` can wait for: a message, the end of the process, what it prints."""
+        return [self._ours, self._process.sentinel, *self._output.waitables()]
 
-    def has_news(self, ready: list[Any]) -> bool:
-        return self._ours in ready or self._process.sentinel in ready
+    def has_news(self) -> bool:
+        """Whether ``receive`` has something to tell; reads what was printed meanwhile."""
+        self._output.take()
+        return bool(wait([self._ours, self._process.sentinel], 0))
 
-    def receive(self) -> Any:
-        """The outcome of its cell, or None when it has just started. Raises WorkerDied."""
-        with suppress(EOFError, OSError):
+    def receive(self) -> tuple[Any, bool]:
+        """(the answer to what it was given, or None when it has just started; whether it can have another).
+
+        Raises WorkerDied.
+        """
+        with suppress(Exception):  # of an end, or of a learner that wrote into a connection that is not its own
             if self._ours.poll():
                 return self._ours.recv()
-        self._process.join()
+        self._process.join(_GRACE)  # one that has closed its connection may go on with its cell
         raise WorkerDied(self._process.exitcode)
+
+    def last_printed(self) -> str:
+        """The end of what its cell has printed so far."""
+        return self._output.last()
 
     def give(self, planned: Any) -> None:
         """Let it run one more cell. One that died meanwhile says so at the next ``receive``."""
+        self._output.forget()
         self.busy, self._since = planned, time.monotonic()
         with suppress(OSError):
             self._ours.send(planned)
@@ -88,11 +114,18 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (AttributeError, OSError):  # no process groups on Windows; none of its own yet at the start
             self._process.kill()
-        self._process.join()
+        self._process.join(_GRACE)  # a disk or a network that does not answer may hold it for longer
         self._ours.close()
+        self._output.close()
 
 
-def _serve(parent: Connection, run: str, work: Callable[[Any, str], Any], environment: dict[str, str]) -> None:
+def _serve(
+    parent: Connection,
+    output: Connection,
+    run: str,
+    work: Callable[[Any, str], tuple[Any, bool]],
+    environment: dict[str, str],
+) -> None:
     os.environ.clear()  # the fork server's is that of its own start
     os.environ.update(environment)
     if hasattr(os, "setpgid"):
@@ -103,21 +136,35 @@ def _serve(parent: Connection, run: str, work: Callable[[Any, str], Any], enviro
     signal.signal(signal.SIGTERM, lambda *_: None)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # see run/dask_worker.py
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _end_with_parent()
+    print_into(output)
+    faulthandler.enable(2)  # where a crash was
     one_thread_each()
     try:
-        parent.send(None)
+        parent.send((None, True))
         while True:
-            parent.send(work(parent.recv(), run))
+            answer = work(parent.recv(), run)
+            flush()
+            parent.send(answer)
     except (EOFError, OSError):
         pass  # the parent is gone
 
 
 def _end_with_parent() -> None:
+    """Have this process and all it starts killed when the run is gone, however that ended."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        try:
-            os.killpg(0, signal.SIGKILL)
-        except AttributeError:
-            os._exit(1)
+    if parent is None:
+        return
+    if sys.platform == "linux":  # by the kernel, for native code may keep every thread of ours from running
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, -os.getpid())
+        fcntl.fcntl(parent.sentinel, _F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, fcntl.fcntl(parent.sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+    threading.Thread(target=_wait_for_end, args=(parent,), daemon=True).start()
+
+
+def _wait_for_end(parent: Any) -> None:
+    parent.join()
+    try:
+        os.killpg(0, signal.SIGKILL)
+    except AttributeError:
+        os._exit(1)

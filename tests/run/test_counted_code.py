@@ -19,9 +19,9 @@ TRACE = textwrap.dedent(
     from probcal.config import read_experiment
     from probcal.data.load import obtain
     from probcal.run.code import METRICS, code_of, code_of_metrics
-    from probcal.run.execute import execute
+    from probcal.run.alone import execute_alone
     from probcal.run.keys import modules_of
-    from probcal.run.plan import cells_of
+    from probcal.run.plan import Planned, cells_of
 
     def ours(file):
         file = Path(file)
@@ -39,7 +39,7 @@ TRACE = textwrap.dedent(
         trace = lambda frame, event, argument: files.add(frame.f_code.co_filename)
         threading.setprofile(trace)
         sys.setprofile(trace)
-        outcome = execute(cell, {}, "run")
+        outcome, _ = execute_alone(Planned(cell, {}, "to run"), "run")
         sys.setprofile(None)
         threading.setprofile(None)
         assert outcome.result.status == "done", outcome.result.traceback

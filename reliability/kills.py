@@ -1,0 +1,136 @@
+"""What is left of a run that is killed again and again: python reliability/kills.py
+
+A run of 336 cells with two workers is killed at random moments, seeded, and started again until it is through; then
+every cell must be there exactly once, with the results of an undisturbed run bit for bit, and no process left. The same
+for other signals, for the run alone and for its workers. Exit code 1 where anything was lost. Writes
+results/reliability/kills.md. Linux only.
+
+    python reliability/kills.py --kills 5 --seed 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+from trial import (
+    CELLS,
+    WORDS,
+    Tried,
+    dead_bytes,
+    finish,
+    lines,
+    processes_of,
+    report_tried,
+    rows,
+    run,
+    start,
+    undisturbed,
+    wait_for,
+)
+
+CLEAN = "interrupted; finished cells are kept, the same command goes on from there"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("--kills", type=int, default=30, help="of the group; a third in each other way (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the moments (%(default)s)")
+    parser.add_argument("--jobs", type=int, default=6, help="ways at a time (%(default)s)")
+    asked = parser.parse_args()
+    few = max(1, asked.kills // 3)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        undisturbed(folder)
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        ways = [
+            lambda: killed(folder, signal.SIGKILL, asked.kills, asked.seed),
+            *(lambda one=one: killed(folder, one, few, asked.seed) for one in numbers),
+            lambda: killed(folder, signal.SIGKILL, few, asked.seed, alone=True),
+            lambda: workers_killed(folder, few, asked.seed),
+        ]
+        with ThreadPoolExecutor(asked.jobs) as pool:
+            found = [ended.result() for ended in [pool.submit(way) for way in ways]]
+    about = (
+        f"{CELLS} cells, `-j 2`, of real learners and methods. A run is ended by chance within its first 1.5 seconds"
+        " or after a few cells more, then started again in the same folder, and at last left alone. Wrong is: a cell"
+        " missing or run twice, a row or a prediction that is not that of an undisturbed run, a torn file, a process"
+        " left, a lock that hinders, a traceback, after SIGINT and SIGTERM another exit code than 130."
+    )
+    report_tried("kills", "ends of a run", about, found)
+
+
+def killed(folder: Path, number: signal.Signals, times: int, seed: int, alone: bool = False) -> Tried:
+    """A run ended ``times`` times by a signal to its process group, or to it ``alone``, and then left alone."""
+    tried = Tried(f"{number.name} to {'the run alone' if alone else 'the process group'}")
+    results, clean = folder / "results" / f"{number.name}-{alone}", number in (signal.SIGINT, signal.SIGTERM)
+    early, chance = 0, random.Random(f"{seed} {tried.way}")
+    while tried.times < times:
+        before, process = lines(results / "cells.jsonl"), start(folder, *WORDS, "-o", str(results))
+        if tried.times % 3 == 0:
+            time.sleep(chance.uniform(0, 1.5))
+        else:  # the moment that a line is written, or a little after it
+            wanted = before + chance.randint(1, max(1, (CELLS - 10) // times))
+            wait_for(lambda now=wanted, one=process: one.poll() is not None or lines(results / "cells.jsonl") >= now)
+            time.sleep(chance.choice([0, chance.uniform(0, 0.05)]))
+        if process.poll() is None:
+            tried.times += 1
+            (os.kill if alone else os.killpg)(process.pid, number)
+        code, said = finish(process)
+        if code == 0:
+            break
+        early += lines(results / "cells.jsonl") == before
+        too_early = code == -number  # no line of ours had run yet
+        in_a_shell = 128 - code if code < 0 else code  # Python may end by SIGINT once it has been interrupted
+        if clean and not too_early and (in_a_shell != 130 or CLEAN not in said or "Traceback" in said):
+            tried.wrong.append(f"exit code {code}: {said[-200:]}")
+        if not wait_for(lambda one=process: not processes_of(one.pid), 20):
+            tried.wrong.append(f"processes left: {processes_of(process.pid)}")
+    code, said = run(folder, *WORDS, "-o", str(results))
+    tried.wrong += [f"at last exit code {code}: {said[-300:]}"] * bool(code)
+    tried.compare(results, folder / "undisturbed")
+    print(*tried.row(), sep=" | ", flush=True)
+    tried.notes.append(f"{early} before a further cell was kept; {dead_bytes(results):,} dead bytes of predictions")
+    return tried
+
+
+def workers_killed(folder: Path, times: int, seed: int) -> Tried:
+    """Workers of one run killed one after the other: a failed row each, and the run goes on."""
+    tried, results = Tried("SIGKILL to a worker"), folder / "results" / "workers"
+    chance = random.Random(f"{seed} {tried.way}")
+    process = start(folder, *WORDS, "-o", str(results))
+    while tried.times < times and process.poll() is None:
+        wanted = lines(results / "cells.jsonl") + chance.randint(1, 10)
+        wait_for(lambda now=wanted: process.poll() is not None or lines(results / "cells.jsonl") >= now)
+        if workers := [one for one in processes_of(process.pid) if _leads_its_group(one) and one != process.pid]:
+            with suppress(ProcessLookupError):
+                os.kill(workers[0], signal.SIGKILL)
+                tried.times += 1
+    code, said = finish(process)
+    failed = [row for row in rows(results) if row["status"] != "done"]
+    # one that had just sent its outcome, or that had not begun, takes no cell with it
+    tried.wrong += [f"exit code {code}: {said[-300:]}"] * (code != bool(failed) or len(failed) > tried.times)
+    tried.wrong += [str(row["message"]) for row in failed if row["message"] != "killed: out of memory?"]
+    code, said = run(folder, *WORDS, "-o", str(results), "--retry-failed")
+    tried.wrong += [f"at last exit code {code}: {said[-300:]}"] * bool(code)
+    tried.compare(results, folder / "undisturbed")
+    tried.notes.append(f'{len(failed)} rows "killed: out of memory?", done by --retry-failed')
+    return tried
+
+
+def _leads_its_group(process: int) -> bool:
+    try:
+        return os.getpgid(process) == process
+    except ProcessLookupError:
+        return False
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""Folders that are full, read-only, gone or wanted twice, and a clock set back: python reliability/places.py
+
+A run of 336 cells meets each of these, and goes on once that is over, to the results of an undisturbed run. Exit code 1
+where anything was lost. Writes results/reliability/places.md. Linux only; full and read-only folders need the right to
+mount, which the file says where it was missing.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from trial import WORDS, Tried, finish, lines, report_tried, rows, run, start, undisturbed, wait_for
+
+_IN_NAMESPACE = "RELIABILITY_IN_NAMESPACE"
+_ROOM = (0, 8, 20, 24, 12, 16, 60, 61, 72, 77, 82, 90)
+"""KB that are free, one after the other: full at experiment.json, then at each of the other files."""
+_PAIRS = 20
+_YESTERDAY = """
+import datetime, time
+import probcal.run.provenance
+_time = time.time
+class Yesterday(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.datetime.now(tz) - datetime.timedelta(days=1)
+probcal.run.provenance.datetime, time.time = Yesterday, lambda: _time() - 86400
+"""
+
+
+def main() -> None:
+    in_namespace()
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(5) as pool:
+        folder = Path(name)
+        undisturbed(folder)
+        ways = (full, read_only, removed, clock_set_back, at_the_same_moment)
+        found = [ended.result() for ended in [pool.submit(way, folder) for way in ways]]
+    about = (
+        f"A full disk has {', '.join(map(str, _ROOM))} KB left, one after the other, then room for all. Wrong"
+        " is: another exit code than 2 or no reason told, a traceback, a `status` or `table` that does not work"
+        " meanwhile, a cell missing or run twice at the end, or not as in an undisturbed run."
+    )
+    report_tried("places", "runs in such places", about, found)
+
+
+def in_namespace() -> None:
+    """Start this script again where what it mounts is seen by nobody else; not without the right to."""
+    if _IN_NAMESPACE not in os.environ and _done("unshare", "-m", "true"):
+        os.environ[_IN_NAMESPACE] = "yes"
+        os.execvp("unshare", ["unshare", "-m", sys.executable, *sys.argv])
+
+
+def full(folder: Path) -> Tried:
+    """A disk of 4 MB with more and more room on it, and at last enough."""
+    tried, disk = Tried("a full disk"), folder / "disk"
+    disk.mkdir()
+    if not _mount("-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)):
+        tried.notes.append("not tried: it needs the right to mount")
+        return tried
+    results, filler, places = disk / "results", disk / "filler", []
+    for room in _ROOM:
+        filler.unlink(missing_ok=True)
+        free = shutil.disk_usage(disk).free
+        filler.write_bytes(bytes(max(0, free - room * 1024)))
+        before = lines(results / "cells.jsonl")
+        tried.expect(run(folder, *WORDS, "-o", str(results)), 2, "No space left on device")
+        tried.times += 1
+        places.append(_where(results))
+        if lines(results / "cells.jsonl") < before:
+            tried.wrong.append("cells were lost")
+        if (results / "experiment.json").exists():
+            tried.expect(run(folder, "status", str(results)), 0)
+            tried.expect(run(folder, "table", str(results)), 0)
+    filler.unlink()
+    tried.expect(run(folder, *WORDS, "-o", str(results)), 0)
+    tried.compare(results, folder / "undisturbed")
+    tried.notes += [f"{places.count(one)} at {one}" for one in dict.fromkeys(places)]
+    _done("umount", str(disk))
+    return tried
+
+
+def _where(results: Path) -> str:
+    if not (results / "experiment.json").exists():
+        return "experiment.json or the folder itself"
+    if not lines(results / "runs.jsonl"):
+        return "runs.jsonl"
+    cells = results / "cells.jsonl"
+    torn = cells.exists() and cells.stat().st_size and not cells.read_bytes().endswith(b"\n")
+    return "half a line of cells.jsonl" if torn else "predictions.bin or a whole line"
+
+
+def read_only(folder: Path) -> Tried:
+    tried, place = Tried("a read-only folder"), folder / "read-only"
+    shutil.copytree(folder / "undisturbed", place)
+    (place / "cells.jsonl").write_bytes(b"".join((place / "cells.jsonl").read_bytes().splitlines(True)[:100]))
+    if not (_mount("--bind", str(place), str(place)) and _mount("-o", "remount,ro,bind", str(place))):
+        tried.notes.append("not tried: it needs the right to mount")
+        return tried
+    tried.expect(run(folder, *WORDS, "-o", str(place)), 2, "cannot write to")
+    tried.expect(run(folder, "status", str(place)), 0)
+    tried.expect(run(folder, "table", str(place)), 0)
+    tried.times += 1
+    _done("umount", str(place))
+    tried.expect(run(folder, *WORDS, "-o", str(place)), 0)
+    tried.compare(place, folder / "undisturbed")
+    tried.notes.append("refused by name; status and table work; written once it can be")
+    return tried
+
+
+def removed(folder: Path) -> Tried:
+    tried, results = Tried("the folder removed while it runs", 1), folder / "removed"
+    process = _in_the_middle(folder, results)
+    shutil.rmtree(results, ignore_errors=True)
+    tried.expect(finish(process), 2, "was removed while results were written to it")
+    tried.expect(run(folder, *WORDS, "-o", str(results)), 0)
+    tried.compare(results, folder / "undisturbed")
+    return tried
+
+
+def clock_set_back(folder: Path) -> Tried:
+    """Half of a run today, the rest a day before by the clock."""
+    tried, results, clock = Tried("the clock set back by a day", 1), folder / "clock", folder / "yesterday"
+    clock.mkdir()
+    (clock / "sitecustomize.py").write_text(_YESTERDAY)
+    process = _in_the_middle(folder, results)
+    os.killpg(process.pid, signal.SIGKILL)
+    finish(process)
+    today = {row["run"] for row in rows(results)}
+    tried.expect(run(folder, *WORDS, "-o", str(results), also_path=(clock,)), 0)
+    yesterday = {row["run"] for row in rows(results)} - today
+    tried.wrong += ["the clock was not set back"] * (not yesterday or max(yesterday) > min(today))
+    tried.compare(results, folder / "undisturbed")
+    return tried
+
+
+def at_the_same_moment(folder: Path) -> Tried:
+    """Two runs on one folder: one writes; the other is refused, or comes when all is done."""
+    tried, refused = Tried("two runs started on one folder at once"), 0
+    part = (*WORDS, "-l", "tree", "-m", "probing")
+    for number in range(_PAIRS):
+        results = folder / f"pair-{number}"
+        ended = [finish(one) for one in [start(folder, *part, "-o", str(results)) for _ in range(2)]]
+        cells = [(row["dataset"], row["repetition"]) for row in rows(results)]
+        tried.times += 1
+        tried.wrong += ["a cell was run twice, or none"] * (len(cells) != len(set(cells)) or len(cells) != 42)
+        tried.expect(min(ended), 0)
+        if max(ended)[0]:
+            refused += 1
+            tried.expect(max(ended), 2, "another probcal run is writing")
+    tried.notes.append(f"{refused} refused by name, {_PAIRS - refused} found all done")
+    return tried
+
+
+def _in_the_middle(folder: Path, results: Path) -> subprocess.Popen[str]:
+    process = start(folder, *WORDS, "-o", str(results))
+    wait_for(lambda: process.poll() is not None or lines(results / "cells.jsonl") >= 50)
+    return process
+
+
+def _mount(*WORDS: str) -> bool:
+    return _IN_NAMESPACE in os.environ and _done("mount", *WORDS)
+
+
+def _done(*command: str) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Cells that misbehave, in small; reliability/cells.py has the full measure."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from probcal.store import Store
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="takes signals, limits and forks as Linux has them")
+
+SOURCE = (Path(__file__).parents[2] / "reliability" / "bad_cells.py").read_text(encoding="utf-8")
+CAME_OF = {
+    "raises KeyboardInterrupt": ("failed", "KeyboardInterrupt", ""),
+    "raises a message that raises": ("failed", "RuntimeError", "no message"),
+    "raises what cannot be pickled": ("failed", "NotToBePickled", None),
+    "raises surrogates and NUL": ("failed", "ValueError", "a??\0b"),
+    "raises a hostile message": ("failed", "RuntimeError", "no length"),
+    "raises an end of file": ("failed", "EOFError", "as if the run were gone"),
+    "sys.exit(0)": ("failed", "SystemExit", "0"),
+    "os._exit(0)": ("failed", "WorkerDied", "its process ended by itself with exit code 0"),
+    "SIGKILL, as for want of memory": ("failed", "WorkerDied", "killed: out of memory?"),
+    "a signal for real time": ("failed", "WorkerDied", "its process was ended by signal 37"),
+    "all memory, under a limit": ("failed", "MemoryError", None),
+    "closes all files": ("failed", "WorkerDied", None),
+    "prints 4 MB": ("done", None, None),
+    "forks, and both come back": ("done", None, None),
+    "changes the folder": ("done", None, None),
+    "changes the environment": ("done", None, None),
+    "numpy raises from now on": ("done", None, None),
+    "seeds the global generators": ("done", None, None),
+    "sets scikit-learn's output to pandas": ("done", None, None),
+    "writes into X": ("done", None, None),
+    "closes stdout and stderr": ("done", None, None),
+    "threads that do not end": ("done", None, None),
+    "1,000 open files": ("done", None, None),
+    "lowers its limit of files for good": ("done", None, None),
+    "signal handlers, mask and an alarm": ("done", None, None),
+    "one NaN": ("failed", "ValueError", "p must lie within [0, 1], with no missing values (row 3: nan)"),
+    "None": ("failed", "ValueError", None),
+}
+
+
+@pytest.fixture
+def bad(bench):
+    bench.module("bad_cells", SOURCE)
+    return bench
+
+
+def tried(bench, faults, *words):
+    """Fault -> its only row, after a run in which each has a neighbour before and after it."""
+    good = {"type": "bad_cells.Good", "params": {"max_depth": 2, "max_features": 2}}
+    learners = {"good": good}
+    for number, fault in enumerate(faults):
+        learners[f"bad{number}"] = {"type": "bad_cells.Bad", "params": {"how": fault}}
+        learners[f"good{number}"] = good
+    bench.config(learners=learners, methods=["direct"], repeats=1)
+    done = bench.run(*words)
+    rows = [row for row in bench.rows() if row["learner"].startswith("bad")]
+    assert "Traceback" not in done.said
+    assert [row["learner"] for row in rows] == [f"bad{number}" for number in range(len(faults))]
+    return dict(zip(faults, rows, strict=True))
+
+
+def neighbours_are_as_without(bench):
+    disturbed = Store(bench.results)
+    good = [name for name in (row["learner"] for row in bench.rows()) if name.startswith("good")]
+    assert bench.run("-o", "without", *(word for name in good for word in ("-l", name))).code == 0
+    without = Store(bench.folder / "without")
+    for cell, result in without.results().items():
+        kept = disturbed.results()[cell]
+        assert (cell, kept.metrics) == (cell, result.metrics)
+        assert disturbed.predictions(kept)[1].tobytes() == without.predictions(result)[1].tobytes()
+    return len(without.results()) == len(good)
+
+
+def test_every_fault_is_one_row_and_no_neighbour_feels_it(bad):
+    rows = tried(bad, list(CAME_OF))
+    for fault, (status, error, message) in CAME_OF.items():
+        row = rows[fault]
+        assert (fault, row["status"], row.get("error_type")) == (fault, status, error)
+        assert message is None or row["message"] == message
+    assert neighbours_are_as_without(bad)
+
+
+def test_a_cell_that_hangs_in_native_code_or_has_closed_its_connection_is_ended(bad):
+    faults = ["hangs in native code with the interpreter lock", "stops itself with SIGSTOP"]
+    rows = tried(bad, faults, "--timeout", "4s")
+    assert {row["status"] for row in rows.values()} == {"timeout"}
+    assert neighbours_are_as_without(bad)
+
+
+def test_a_message_of_ten_megabytes_is_shortened(bad):
+    row = tried(bad, ["raises a message of 10 MB"])["raises a message of 10 MB"]
+    assert len(row["message"]) < 2_100 and "[9,998,000 characters left out]" in row["message"]
+    assert len(row["traceback"]) < 20_100
+
+
+def test_what_a_failed_cell_printed_last_is_kept_and_not_shown(bad):
+    row = tried(bad, ["prints 1 MB and raises"])["prints 1 MB and raises"]
+    assert row["traceback"].endswith("the last words\n") and len(row["traceback"]) < 6_000
+    assert "the last words" not in bad.run("--retry-failed").said
+
+
+def test_a_crash_tells_where_it_was(bad):
+    row = tried(bad, ["a segmentation fault"])["a segmentation fault"]
+    assert row["message"] == "its process was ended by SIGSEGV"
+    assert "Segmentation fault" in row["traceback"] and "bad_cells.py" in row["traceback"]

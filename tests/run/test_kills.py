@@ -1,0 +1,167 @@
+"""Kills in small; reliability/kills.py has the full measure."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+from run_bench import processes_of_session, wait_for
+
+from probcal.store import Store
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+SLOW = """
+    import time
+
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Slow(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            time.sleep(0.1)
+            return super().fit(X, y, sample_weight)
+"""
+STUCK = """
+    import ctypes
+    import pathlib
+    import subprocess
+
+    from sklearn.dummy import DummyClassifier
+
+
+    class Stuck(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            subprocess.Popen(["sleep", "600"])
+            pathlib.Path("stuck").touch()
+            ctypes.PyDLL(None).sleep(600)
+"""
+YESTERDAY = """
+    import datetime
+
+    import probcal.run.provenance
+
+
+    class Yesterday(datetime.datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.datetime.now(tz) - datetime.timedelta(days=1)
+
+
+    probcal.run.provenance.datetime = Yesterday
+"""
+
+
+@pytest.fixture
+def slow(bench):
+    """Twenty-four cells of a tenth of a second."""
+    bench.module("slow", SLOW)
+    bench.config(
+        learners={"slow": {"type": "slow.Slow", "params": {"max_features": 2}}}, methods=["direct"], repeats=24
+    )
+    return bench
+
+
+def ended(bench):
+    path = bench.results / "cells.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def after(cells, bench, process):
+    wait_for(lambda: process.poll() is not None or ended(bench) >= cells, 300)
+    assert process.poll() is None
+
+
+def same_as_undisturbed(bench):
+    assert bench.run("-o", "undisturbed").code == 0
+    ours, theirs = Store(bench.results), Store(bench.folder / "undisturbed")
+    for cell, result in theirs.results().items():
+        kept = ours.results()[cell]
+        assert (kept.metrics, kept.key) == (result.metrics, result.key)
+        assert [part.tobytes() for part in ours.predictions(kept)] == [
+            part.tobytes() for part in theirs.predictions(result)
+        ]
+    return len(theirs.results()) == len(ours.results())
+
+
+def test_a_run_killed_again_and_again_runs_every_cell_once(slow):
+    chance = random.Random(1)
+    for _ in range(3):
+        process = slow.start("-j", "2", stderr=subprocess.DEVNULL)
+        after(ended(slow) + chance.randint(1, 4), slow, process)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(120)
+        wait_for(lambda one=process: not processes_of_session(one.pid), 120)
+    assert slow.run("-j", "2").code == 0
+    assert len(slow.rows()) == 24
+    assert same_as_undisturbed(slow)
+
+
+def test_a_killed_worker_is_a_row_that_asks_for_memory_and_the_others_go_on(slow):
+    process = slow.start(stderr=subprocess.PIPE, text=True)
+    after(2, slow, process)
+    [worker] = [one for one in processes_of_session(process.pid) if os.getpgid(one) == one != process.pid]
+    os.kill(worker, signal.SIGKILL)
+    said = process.communicate(timeout=300)[1]
+    [lost] = [row for row in slow.rows() if row["status"] != "done"]
+    assert (process.returncode, len(slow.rows())) == (1, 24)
+    assert lost["message"] == "killed: out of memory?" and "WorkerDied: killed: out of memory?" in said
+    assert slow.run("--retry-failed").code == 0
+    assert same_as_undisturbed(slow)
+
+
+def test_workers_end_with_a_killed_run_even_where_native_code_lets_no_thread_run(bench):
+    bench.module("stuck", STUCK)
+    bench.config(learners={"stuck": {"type": "stuck.Stuck"}}, methods=["direct"], repeats=1)
+    process = bench.start(stderr=subprocess.DEVNULL)
+    wait_for(lambda: process.poll() is not None or (bench.folder / "stuck").exists(), 300)
+    process.kill()
+    process.wait(120)
+    wait_for(lambda: not processes_of_session(process.pid), 120)
+
+
+def test_a_lost_terminal_ends_a_run_at_once_and_the_next_one_goes_on(slow):
+    process = slow.start("-j", "2", stderr=subprocess.DEVNULL)
+    after(2, slow, process)
+    os.killpg(process.pid, signal.SIGHUP)
+    assert process.wait(120) == -signal.SIGHUP
+    wait_for(lambda: not processes_of_session(process.pid), 120)
+    assert slow.run().code == 0
+    assert len(slow.rows()) == 24
+
+
+def test_a_folder_removed_while_it_is_written_is_told(slow):
+    process = slow.start(stderr=subprocess.PIPE, text=True)
+    after(2, slow, process)
+    shutil.rmtree(slow.results)
+    said = process.communicate(timeout=300)[1]
+    assert process.returncode == 2
+    assert "cells.jsonl was removed while results were written to it; run again" in said
+    assert "kept" not in said and "Traceback" not in said
+
+
+def test_a_clock_set_back_changes_neither_what_is_run_nor_what_counts(slow):
+    process = slow.start(stderr=subprocess.DEVNULL)
+    after(3, slow, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(120)
+    today = {row["run"] for row in slow.rows()}
+    slow.module("sitecustomize", YESTERDAY)
+    assert slow.start(stderr=subprocess.DEVNULL).wait(300) == 0
+    yesterday = {row["run"] for row in slow.rows()} - today
+    assert max(yesterday) < min(today)
+    assert len(slow.rows()) == 24
+    slow.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=1)  # now stale
+    assert slow.start(stderr=subprocess.DEVNULL).wait(300) == 0
+    assert Store(slow.results).results()["wine-first/0/slow/direct"].run not in today | yesterday
+
+
+def test_of_two_runs_started_at_once_one_writes_and_the_other_is_refused_or_finds_all_done(slow):
+    both = [slow.start(stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    ends = [(one.communicate(timeout=300)[1], one.returncode) for one in both]
+    assert sorted(code for _, code in ends) in ([0, 2], [0, 0])
+    assert all("another probcal run is writing to" in said for said, code in ends if code)
+    assert sorted(row["repetition"] for row in slow.rows()) == list(range(24))

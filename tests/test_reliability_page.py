@@ -1,0 +1,25 @@
+"""docs/reliability.md: its tables are the files of results, and the figures at its head are theirs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results" / "reliability"
+PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+BLOCKS = dict(re.findall(r"<!-- results/reliability/(\w+\.md) -->\n(.*?)<!-- end -->", PAGE, re.S))
+
+
+@pytest.mark.parametrize("file", BLOCKS)
+def test_a_table_is_that_of_its_file(file):
+    assert BLOCKS[file] == (RESULTS / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["kills", "places", "cells", "bad_inputs", "fuzz"])
+def test_the_figure_of_a_script_that_was_run_is_at_the_head(name):
+    file = RESULTS / f"{name}.md"
+    if file.exists():
+        [figure] = re.findall("^In all: (.*)$", file.read_text(encoding="utf-8"), re.M)
+        assert figure in BLOCKS["summary.md"]
+        assert f"<!-- results/reliability/{name}.md -->" in PAGE
