@@ -24,6 +24,7 @@ from probcal.components import (
 from probcal.errors import ProbcalError, Problem, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
+from probcal.trust import is_trusted, refusal
 from probcal.variants import entries, variants_of, with_names
 from probcal.yaml_file import Place, YamlFile
 
@@ -146,6 +147,9 @@ class Section:
             self.places.setdefault(one.name, there)
 
     def _check_parameters(self, place: Place, name: str, builtin: Builtin, entry: dict[str, Any]) -> None:
+        if not is_trusted(builtin.path):
+            self._report((*place, "type"), refusal(builtin.path))
+            return
         try:
             component = import_class(builtin.path)
         except ProbcalError as error:

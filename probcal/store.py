@@ -26,7 +26,10 @@ from filelock import FileLock, Timeout
 
 from probcal.curves import curves_fault
 from probcal.errors import StoreError
+from probcal.json_lines import lines_of
+from probcal.links import refuse_links_out
 from probcal.predictions import Predictions
+from probcal.row_faults import row_fault
 
 ACCEPTED = "accepted.csv"
 
@@ -34,6 +37,9 @@ _OURS = (
     *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", "figures", ".lock"),
     *(ACCEPTED, f"{ACCEPTED}.new", "running.json", "running.json.new"),
 )
+
+_MOST_TOLD = 100
+"""Broken lines of a file, told of one by one."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +85,10 @@ class CellResult:
 
     @classmethod
     def from_json(cls, line: str) -> CellResult:
-        """Raises ValueError or TypeError when ``line`` is not such a row."""
+        """Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if ``line`` is not such a row."""
         row = json.loads(line)
+        if fault := row_fault(row):
+            raise ValueError(fault)
         row["metrics"] = {name: float(value) for name, value in row.get("metrics", {}).items()}
         row["stages"] = {name: [float(value) for value in values] for name, values in row.get("stages", {}).items()}
         result = cls(**row)
@@ -142,7 +150,7 @@ class Store:
                 f"{path} cannot be read: {error}; mend it, or remove it and run the experiment again, which keeps"
                 " the results"
             ) from None
-        if not isinstance(experiment, dict) or "name" not in experiment:
+        if not isinstance(experiment, dict) or not isinstance(experiment.get("name"), str):
             raise StoreError(f"{path} does not describe an experiment")
         return experiment
 
@@ -154,31 +162,30 @@ class Store:
         path = self.folder / "cells.jsonl"
         found: dict[str, CellResult] = {}
         broken: list[str] = []
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        # What has no newline behind it was cut off, even where it reads well: ``_appending`` removes it too.
-        for number, line in enumerate(text.split("\n")[:-1], 1):
-            if not line:
+        for number, line in lines_of(path):  # without a torn last one, which ``_appending`` removes
+            if line == "":
                 continue
             try:
                 result = CellResult.from_json(line)
                 found[result.id] = result
-            except (ValueError, TypeError, AttributeError, RecursionError):
+            except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
                 broken.append(f"{path}:{number}: is not the result of a cell; remove this line to run that cell again")
         if broken:
-            raise StoreError("\n".join(broken))
+            more = [f"and {len(broken) - _MOST_TOLD} more lines"] if len(broken) > _MOST_TOLD else []
+            raise StoreError("\n".join([*broken[:_MOST_TOLD], *more]))
         return found
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """The provenance of every run, by run id."""
         path = self.folder / "runs.jsonl"
         found = {}
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        for line in text.split("\n"):
+        for _, line in lines_of(path):
             try:
                 run = json.loads(line)
-                found[run["run"]] = run
-            except (ValueError, KeyError, TypeError, RecursionError):
-                continue  # cut off by a kill: that run has not stored any cell
+                if all(isinstance(run.get(part, {}), dict) for part in ("code", "versions")):
+                    found[run["run"]] = run
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                continue  # an empty or broken line: of such a run nothing is known
         return found
 
     def has_predictions(self, result: CellResult) -> bool:
@@ -279,6 +286,7 @@ class _Writing:
         folder = self._store.folder
         try:
             self._store.refuse_others(self._name)
+            refuse_links_out(folder, _OURS)
             folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
             self._store._open()

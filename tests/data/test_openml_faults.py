@@ -93,7 +93,7 @@ def test_a_refused_connection_is_told_in_one_sentence(refusal, openml_server):
 
 
 def test_an_unknown_host_is_told_in_one_sentence(refusal, monkeypatch):
-    monkeypatch.setenv("PROBCAL_OPENML_SERVER", "http://openml.invalid/api/v1/xml")
+    monkeypatch.setenv("PROBCAL_OPENML_SERVER", "https://openml.invalid/api/v1/xml")
     assert ": its address cannot be found (is this machine online?); try again" in refusal()
 
 
