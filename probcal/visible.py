@@ -11,13 +11,13 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def visible(text: str, longest: int = LONGEST) -> str:
-    r"""``text`` with characters that a terminal obeys, or nobody sees, spelt out: ``\x1b``; longer lines cut."""
+    r"""``text`` with characters that a terminal obeys, or nobody sees, spelt out: ``\x1b``; longer lines are cut in the middle."""
     return "\n".join(_line(line, longest) for line in text.split("\n"))
 
 
 def _line(line: str, longest: int) -> str:
-    if len(line) > longest:
-        line = line[: longest - 1] + "…"
+    if len(line) > longest:  # what a message says of a name stands before and behind it
+        line = line[: longest // 2] + "…" + line[-(longest // 2) :]
     if line.isascii() and line.isprintable():
         return line
     return "".join(_spelt(one) if unicodedata.category(one) in _UNSEEN else one for one in line)

@@ -128,7 +128,7 @@ def test_aliases_of_aliases_that_stand_for_billions_of_values_are_refused_at_onc
         many = ", ".join([f"*k{number - 1}"] * 9)
         lines.append(step.format(below=f"k{number}", here=f"k{number}", many=many))
     [(_, message)] = faults("\n".join(lines), tmp_path)
-    assert "more than 100,000 values" in message
+    assert "more than 20,000 values" in message
 
 
 @pytest.mark.parametrize("bracket", ["[", "{a: "])

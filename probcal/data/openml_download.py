@@ -225,7 +225,7 @@ def _fault(error: Exception) -> dict[str, Any]:
         reason = "the connection broke off in the middle"
     elif has(ArffException):
         reason = f"its ARFF file cannot be read: {first_line}"
-    elif has(ExpatError, KeyError):
+    elif has(ExpatError) or isinstance(error, KeyError):
         reason = "what answers there is not OpenML"
     else:
         reason = f"{type(error).__name__}: {first_line}"
