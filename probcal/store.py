@@ -38,6 +38,7 @@ _OURS = (
     *(ACCEPTED, f"{ACCEPTED}.new", "running.json", "running.json.new"),
 )
 
+_LARGEST = 1e100
 _MOST_TOLD = 100
 """Broken lines of a file, told of one by one."""
 
@@ -89,8 +90,8 @@ class CellResult:
         row = json.loads(line)
         if fault := row_fault(row):
             raise ValueError(fault)
-        row["metrics"] = {name: float(value) for name, value in row.get("metrics", {}).items()}
-        row["stages"] = {name: [float(value) for value in values] for name, values in row.get("stages", {}).items()}
+        row["metrics"] = {name: _number(value) for name, value in row.get("metrics", {}).items()}
+        row["stages"] = {name: [_number(value) for value in values] for name, values in row.get("stages", {}).items()}
         result = cls(**row)
         if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
             raise TypeError(f"{wrong[0]} is of another kind")
@@ -118,6 +119,12 @@ def key_digest(key: Mapping[str, str]) -> str:
     """One digest for a whole key; stages and curves change nothing else, so they do not count."""
     key = {part: digest for part, digest in key.items() if part not in ("stages", "curves")}
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _number(value: Any) -> float:
+    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one."""
+    number = float(value)
+    return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
 
 
 def _plain(value: float) -> float | str:

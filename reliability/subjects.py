@@ -109,7 +109,7 @@ def subjects(folder: Path) -> list[Subject]:
         def read(content: bytes, rng: random.Random) -> None:
             (results / name).write_bytes(content)
             try:
-                _show(results, rng)
+                _show(results, rng, name)
             finally:
                 (results / name).write_bytes(kept[name])
 
@@ -192,8 +192,8 @@ def _read_data(folder: Path, name: str, content: bytes) -> None:
     origin(card, elsewhere, 3)
 
 
-def _show(results: Path, rng: random.Random) -> None:
-    """The commands that read a results folder, each by itself: what one refuses, another may show."""
+def _show(results: Path, rng: random.Random, changed: str) -> None:
+    """Commands that read the file that was ``changed``, each by itself: what one refuses, another may show."""
     from probcal.check.audit_text import audit_text
     from probcal.check.experiment import Checked
     from probcal.check.json_text import json_text
@@ -220,11 +220,17 @@ def _show(results: Path, rng: random.Random) -> None:
         for result in store.results().values():
             store.predictions(result)
 
-    commands: list[Callable[[], Any]] = [
+    few: dict[str, list[Callable[[], Any]]] = {
+        "runs.jsonl": [status],
+        "accepted.csv": [checked],
+        "predictions.bin": [measured_again],
+    }
+    every = [
         *(lambda one=one: tables_text(store, format=one) for one in FORMATS),
-        *(status, checked, lambda: audit_text(store), lambda: store.refuse_others("small"), measured_again),
+        *(status, checked, lambda: audit_text(store), measured_again),
     ]
-    if rng.random() < 0.04:  # drawing takes a second
+    commands = few.get(changed) or rng.sample(every, 3)
+    if changed not in few and rng.random() < 0.04:  # drawing takes a second
         commands.append(lambda: plot([store], lambda line: None))
     refused = None
     for command in commands:

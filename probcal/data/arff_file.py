@@ -20,7 +20,8 @@ def read_arff(content: bytes, path: Path) -> pd.DataFrame:
     try:
         table = arff.loads(content.decode("utf-8", "backslashreplace"))
     except arff.ArffException as error:
-        fault = str(error).partition(", at line")[0].rstrip(".")
+        # its own text of itself fails where the file holds a percent sign
+        fault = error.message.replace("%d", str(error.line), 1).partition(", at line")[0].rstrip(".")
         raise DataError(f"{path}:{max(error.line, 1)}: is not sound ARFF: {fault}") from None
     except Exception as error:  # the parser stumbles over some faults that it does not look for
         raise DataError(f"{path}: is not sound ARFF: {error}") from None

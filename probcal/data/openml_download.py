@@ -191,8 +191,9 @@ def _fault(error: Exception) -> dict[str, Any]:
     from requests.exceptions import ChunkedEncodingError, Timeout
     from urllib3.exceptions import TimeoutError as Silence
 
-    first_line = (str(error).strip().splitlines() or [""])[0].rstrip(".")
-    status = re.search(r"Status code: (\d+)", str(error))
+    said = error.message.replace("%d", str(error.line), 1) if isinstance(error, ArffException) else str(error)
+    first_line = (said.strip().splitlines() or [""])[0].rstrip(".")
+    status = re.search(r"Status code: (\d+)", said)
     chain = list(_behind(error))
 
     def has(*kinds: type) -> bool:
