@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,6 +127,7 @@ def subjects(folder: Path) -> list[Subject]:
         of_results("runs.jsonl", [json.loads(line) for line in kept["runs.jsonl"].decode().splitlines()], _json_lines),
         of_results("accepted.csv"),
         of_results("predictions.bin"),
+        Subject("running.json", json.dumps(_live()).encode(), lambda content, _: _hear(results, content), _live(), json.dumps),
     ]
 
 
@@ -240,6 +243,25 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
             refused = error
     if refused is not None:
         raise refused
+
+
+def _live() -> dict[str, Any]:
+    """What a run in this process would say of itself."""
+    from probcal.run.live import Live, LiveFile
+
+    with tempfile.TemporaryDirectory() as folder:
+        running = {"mine/0/nb/direct": (time.time(), 3.0), "mine/0/tree.a/direct": (time.time(), None)}
+        LiveFile(Path(folder)).write(Live(time.time(), 2, 18, 3, 1, running, 9.0, 2.0, "ValueError: x"))
+        return json.loads(Path(folder, "running.json").read_text(encoding="utf-8"))
+
+
+def _hear(results: Path, content: bytes) -> None:
+    from probcal.run.live import heard_of
+    from probcal.run.live_text import heard_lines
+
+    (results / "running.json").write_bytes(content)
+    if heard := heard_of(results):
+        heard_lines(heard)
 
 
 def _yaml(value: Any) -> str:

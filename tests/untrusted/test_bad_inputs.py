@@ -32,7 +32,7 @@ def subjects(fuzz, tmp_path_factory):
 
 
 KINDS = ("config", "card", "CSV", "ARFF", "cells.jsonl", "experiment.json", "runs.jsonl", "accepted.csv",
-         "predictions.bin")  # fmt: skip
+         "predictions.bin", "running.json")  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
