@@ -86,7 +86,7 @@ class CellResult:
 
     @classmethod
     def from_json(cls, line: str) -> CellResult:
-        """Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if ``line`` is not such a row."""
+        """Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if ``line`` is no such row."""
         row = json.loads(line)
         if fault := row_fault(row):
             raise ValueError(fault)

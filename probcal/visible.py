@@ -11,7 +11,7 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def visible(text: str, longest: int = LONGEST) -> str:
-    r"""``text`` with characters that a terminal obeys, or nobody sees, spelt out: ``\x1b``; longer lines are cut in the middle."""
+    r"""``text`` with what a terminal obeys, or nobody sees, spelt out: ``\x1b``; long lines cut in the middle."""
     return "\n".join(_line(line, longest) for line in text.split("\n"))
 
 

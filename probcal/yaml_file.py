@@ -25,7 +25,8 @@ _MOST_VALUES = 20_000
 class YamlFile:
     """A parsed file: ``data`` as plain Python values and ``line(place)`` for any place in it.
 
-    Raises FileProblems when ``text`` is not YAML, not a mapping, or more than any file of ours holds. Keys that are given twice are
+    Raises FileProblems when ``text`` is not YAML, not a mapping, or more than any file of ours holds. Keys
+    that are given twice are
     kept as ``problems``, to be reported with all others.
     """
 

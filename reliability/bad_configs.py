@@ -75,8 +75,9 @@ CARDS = [
     Case("card", "100 billion drawn words", "validate own.yaml", 2, "are too many to draw", {
         "own.yaml": _SMALL.replace("mine", "bad"),
         "bad.yaml": "name: bad\ntitle: Bad\ntask: multilabel\ncolumns: {w1..w9: numeric, y: target}\n"
-        "split: {kind: same}\nexpect: {rows: 1000000000, columns: 9}\ngenerator: {kind: documents, documents: 1000000000,"
-        " topics: 9, words: 9, mean_length: 99, exponent: 1, labels_drawn: 3}\n",
+        "split: {kind: same}\nexpect: {rows: 1000000000, columns: 9}\n"
+        "generator: {kind: documents, documents: 1000000000, topics: 9, words: 9, mean_length: 99, exponent: 1,"
+        " labels_drawn: 3}\n",
     }),
 ]  # fmt: skip
 
@@ -104,7 +105,8 @@ PATHS = [
     Case("path", "a card that is /etc/passwd", "validate bad.yaml", 2, "there is no data set",
          {"bad.yaml": _SMALL.replace("mine.yaml", "/etc/passwd")}),
     *map(_link, ("predictions.bin", "runs.jsonl", "experiment.json.new", ".lock")),
-    Case("path", "drawn/figures, a link to outside", "plot drawn", 2, _LEADS_OUT, {"drawn/figures": link_to("../mine")}),
+    Case("path", "drawn/figures, a link to outside", "plot drawn", 2, _LEADS_OUT,
+         {"drawn/figures": link_to("../mine")}),
     Case("path", "drawn/figures/roc.svg, a link to outside", "plot drawn", 2, _LEADS_OUT,
          {"precious": "", "drawn/figures/roc.svg": link_to("../../precious")}),
     _link("accepted.csv.new", "check results --accept"),

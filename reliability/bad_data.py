@@ -32,7 +32,8 @@ def _csv(what: str, content: str | bytes, says: str, name: str = "mine/mine.csv"
 
 
 FILES = [
-    _csv("a kilobyte of gzip that unpacks to 100 MB", gzip.compress(bytes(10**8)), "larger than 10 MB", "mine/mine.csv.gz", "10"),
+    _csv("100 kB of gzip that unpacks to 100 MB", gzip.compress(bytes(10**8)), "larger than 10 MB",
+         "mine/mine.csv.gz", "10"),
     _csv("the same of xz", lzma.compress(bytes(10**8)), "larger than 10 MB", "mine/mine.csv.xz", "10"),
     _csv("20 MB as they are", b"0" * 20_000_000, "larger than 10 MB", limit="10"),
     _csv("a limit that is no number", _ROWS, "must be a whole number of megabytes", limit="much"),

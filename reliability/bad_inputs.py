@@ -1,7 +1,7 @@
 """A fixed list of bad inputs, each given to the real command: python reliability/bad_inputs.py
 
-Every input has its own folder and its own process, which may take a minute and a gigabyte. It must end with the exit code
-and the message of its case, without a traceback; what must not be printed, written or run is not. Exit code 1 unless
+Every input has its own folder and its own process, which may take two minutes and a gigabyte. It must end with the exit
+code and the message of its case, without a traceback; what must not be printed, written or run is not. Exit code 1 unless
 all do. Writes results/reliability/bad-inputs.md.
 """
 
@@ -52,7 +52,8 @@ def main() -> None:
     from tests.openml_server import OpenMLServer
 
     given = argparse.ArgumentParser(description=__doc__.partition(":")[0] + ".")
-    given.add_argument("-o", "--out", default=str(ROOT / "results" / "reliability" / "bad-inputs.md"), help="- for none")
+    usual = ROOT / "results" / "reliability" / "bad-inputs.md"
+    given.add_argument("-o", "--out", default=str(usual), help="- for none")
     given.add_argument("--only", default="", metavar="PATTERN", help="those whose KIND: NAME has this")
     words = given.parse_args()
     with OpenMLServer() as server:
@@ -107,7 +108,8 @@ def report(cases: list[Case], answers: list[Answer]) -> str:
     rows = [[_cell(one.kind), _cell(one.what), f"`probcal {one.words}`", got.code, _message(one, got)]
             for one, got in zip(cases, answers, strict=True)]  # fmt: skip
     wrong = [f"- {one.kind}: {one.what}: {got.fault}" for one, got in zip(cases, answers, strict=True) if got.fault]
-    table = tabulate(rows, ["kind", "input", "command", "exit code", "what it says"], tablefmt="github", disable_numparse=True)
+    headers = ["kind", "input", "command", "exit code", "what it says"]
+    table = tabulate(rows, headers, tablefmt="github", disable_numparse=True)
     most = max(one.memory for one in answers)
     return (
         f"Written by `python reliability/bad_inputs.py`. {machine('pydantic', 'pyyaml', 'openml')}\n\n"
@@ -150,7 +152,7 @@ def _type(case: Case, folder: Path) -> None:
     with open(".said", "wb", buffering=0) as said:
         os.dup2(said.fileno(), 1)
         os.dup2(said.fileno(), 2)
-        sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))
+        sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8", closefd=False) for number in (1, 2))
         code = 0
         try:
             main(case.words.split(), prog_name="probcal", standalone_mode=True)

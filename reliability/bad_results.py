@@ -79,10 +79,11 @@ LINES = [
     _lines("a place beyond all files", _row(predictions={"at": 10**18, "rows": 1, "digest": "x"})),
     _lines("a negative place", _row(predictions={"at": -1, "rows": 1, "digest": "x"})),
     _lines("predictions of 10^18 rows", _row(predictions={"at": 0, "rows": 10**18, "digest": "x"})),
-    _lines("predictions of 10^12 columns", _row(predictions={"at": 0, "rows": 10**9, "columns": 10**12, "digest": "x"})),
+    _lines("predictions of 10^12 columns",
+           _row(predictions={"at": 0, "rows": 10**9, "columns": 10**12, "digest": "x"})),
     Case("result line", "10^14 rows of predictions, metrics to be measured again", "run small.yaml -o results", 0,
          "all cells are done", {
-             "small.yaml": lambda path: path.write_text(path.read_text(encoding="utf-8") + "metrics: [rms, cost(0.1)]\n"),
+             "small.yaml": lambda path: path.open("a").write("metrics: [rms, cost(0.1)]\n"),
              "results/cells.jsonl": _every_row(predictions={"at": 0, "rows": 10**14, "digest": "x"}),
          }),
     Case("result line", "a line that is cut off", "table results", 0, "Table 1",

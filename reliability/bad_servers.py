@@ -44,7 +44,8 @@ def cases(server: OpenMLServer) -> list[Case]:
     case("data without a description's checksum", "does not have the checksum", fault=Fault("damaged", "arff"))
     case("ARFF with an escape that there is none of", "Unsupported escape sequence",
          arff=_ARFF.replace(b"{0,1}", b"string").replace(b"1,0", b"1,'\\x4'"))  # fmt: skip
-    case("20,000,000 equal values in a parquet file of kilobytes: the ARFF file is taken", "sent: OpenML 13", 0, parquet=_equal_values())
+    case("20,000,000 equal values in a parquet file of kilobytes: the ARFF file is taken", "sent: OpenML 13", 0,
+         parquet=_equal_values())  # fmt: skip
     return made
 
 
@@ -54,7 +55,8 @@ def _equal_values() -> bytes:
     import pyarrow as pa
     from pyarrow import parquet
 
-    file, chunk = io.BytesIO(), pa.table({"a": pa.array([0.0]).take([0] * 1_000_000), "y": pa.array(["1"]).take([0] * 10**6)})
+    first = [0] * 1_000_000
+    file, chunk = io.BytesIO(), pa.table({"a": pa.array([0.0]).take(first), "y": pa.array(["1"]).take(first)})
     with parquet.ParquetWriter(file, chunk.schema, compression="gzip") as writer:
         for _ in range(10):
             writer.write_table(chunk)

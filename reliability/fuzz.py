@@ -101,10 +101,12 @@ def report(counts: dict[str, Counter[str]], findings: dict[str, list[str]], minu
     rows: list[list[Any]] = [[kind, n.total(), n["refused"], n["read"], n["finding"]] for kind, n in counts.items()]
     total = sum(counts.values(), Counter())
     rows.append(["all", total.total(), total["refused"], total["read"], total["finding"]])
-    table = tabulate(rows, ["input", "tried", "refused with a message", "read", "findings"], tablefmt="github", intfmt=",")
+    headers = ["input", "tried", "refused with a message", "read", "findings"]
+    table = tabulate(rows, headers, tablefmt="github", intfmt=",")
     lines = [f"- {what}: {len(inputs)}, the first is {inputs[0]}" for what, inputs in findings.items()]
     return (
-        f"Written by `python reliability/fuzz.py --minutes {minutes:g} --seed {seed}`. {machine('pydantic', 'pyyaml')}\n\n"
+        f"Written by `python reliability/fuzz.py --minutes {minutes:g} --seed {seed}`. "
+        f"{machine('pydantic', 'pyyaml')}\n\n"
         "Inputs changed by chance. A finding is any exception that is no message, half a minute, or a gigabyte.\n\n"
         f"{table}\n" + ("\n" + "\n".join(lines) + "\n" if lines else "")
     )

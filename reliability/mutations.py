@@ -12,16 +12,22 @@ NASTY = (
     float("inf"), float("-inf"), float("nan"), "", " ", "x", "no", "nan", "1e400", "9" * 5000, "x" * 5000, "\0",
     "a\0b", "\x1b[2J\x1b]0;title\x07", "\u202egnp.exe", "\ud800", "\ufeff", "\r\n", "a\nb", "../../../x", "/etc/passwd",
     "C:\\x", "..", ".", "a/b", "con", "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>",
-    "\\input{/etc/passwd}", "$\\write18{id}$", "%", "&", "{", "}", "=cmd|' /C calc'!A0", "os.system", "subprocess.Popen",
-    "sklearn.svm.SVC", "sklearn.dummy.DummyClassifier", "sklearn", "probcal.cli.main", "wine-first", "mine.yaml", "tree",
+    "\\input{/etc/passwd}", "$\\write18{id}$", "%", "&", "{", "}", "=cmd|' /C calc'!A0", "os.system",
+    "subprocess.Popen",
+    "sklearn.svm.SVC", "sklearn.dummy.DummyClassifier", "sklearn", "probcal.cli.main", "wine-first", "mine.yaml",
+    "tree",
     "direct", "probing", "probing.a", "rms", "auc", "cost(0.05)", "cost(1e999)", "done", "failed", "holdout", "target",
     "langford-zadrozny-2005",
-    "nominal", "numeric", "*", "f1..f9", "f1..f999999999", [], {}, [[]], [None], {"": None}, {"a": {"b": [1]}}, [0] * 1000,
+    "nominal", "numeric", "*", "f1..f9", "f1..f999999999", [], {}, [[]], [None], {"": None}, {"a": {"b": [1]}},
+    [0] * 1000,
 )  # fmt: skip
 SHREDS = (
-    b"\0", b"\n", b"\r", b"\t", b" ", b",", b"'", b'"', b"{", b"}", b"[", b"]", b":", b"- ", b"&a ", b"*a", b"<<: ", b"? ",
-    b"!!python/object/apply:os.system [id]", b"!!int ", b"---\n", b"|", b">", b"%", b"@", b"#", b"\\", b"\xff", b"\xed\xa0\x80",
-    b"\xef\xbb\xbf", b"NaN", b"Infinity", b"1e400", b"-0", b"9" * 5000, b"?", b"null", b"true", b"@data\n", b"@attribute ",
+    b"\0", b"\n", b"\r", b"\t", b" ", b",", b"'", b'"', b"{", b"}", b"[", b"]", b":", b"- ", b"&a ", b"*a", b"<<: ",
+    b"? ",
+    b"!!python/object/apply:os.system [id]", b"!!int ", b"---\n", b"|", b">", b"%", b"@", b"#", b"\\", b"\xff",
+    b"\xed\xa0\x80",
+    b"\xef\xbb\xbf", b"NaN", b"Infinity", b"1e400", b"-0", b"9" * 5000, b"?", b"null", b"true", b"@data\n",
+    b"@attribute ",
     b"@relation", b"{0 1}", b"date 'yyyy'", b"string", b"\x1b[31m", b"../", b"0x", b"1_0", b"[" * 200, b'{"a":' * 200,
 )  # fmt: skip
 _TIMES = (1, 1, 1, 1, 2, 3)

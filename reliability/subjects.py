@@ -105,7 +105,7 @@ def subjects(folder: Path) -> list[Subject]:
     _put_sources(folder)
     results = _results(folder)
     kept = {path.name: path.read_bytes() for path in results.iterdir() if path.is_file()}
-    experiment, lines = json.loads(kept["experiment.json"]), kept["cells.jsonl"].decode().splitlines()
+    live, experiment, lines = _live(), json.loads(kept["experiment.json"]), kept["cells.jsonl"].decode().splitlines()
 
     def of_results(name: str, parsed: Any = None, written: Callable[[Any], str] | None = None) -> Subject:
         def read(content: bytes, rng: random.Random) -> None:
@@ -127,7 +127,7 @@ def subjects(folder: Path) -> list[Subject]:
         of_results("runs.jsonl", [json.loads(line) for line in kept["runs.jsonl"].decode().splitlines()], _json_lines),
         of_results("accepted.csv"),
         of_results("predictions.bin"),
-        Subject("running.json", json.dumps(_live()).encode(), lambda content, _: _hear(results, content), _live(), json.dumps),
+        Subject("running.json", json.dumps(live).encode(), lambda said, _: _hear(results, said), live, json.dumps),
     ]
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "probcal"
-COMMON = {"errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components", "seeds", "visible", "trust", "links"}
+COMMON = {
+    "errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components", "seeds", "visible", "trust",
+    "links",
+}  # fmt: skip
 MAY_KNOW = {
     "data": {"data"},
     "metrics": {"metrics"},

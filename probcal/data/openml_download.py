@@ -84,7 +84,7 @@ def _data(dataset: Any) -> Any:
         return dataset.get_data(**everything)[0]
     except Exception as error:
         # The client itself falls back only when the parquet file is not there at all.
-        if dataset.parquet_file is None and not isinstance(error, MinioException | HTTPError):
+        if dataset.parquet_file is None and not isinstance(error, MinioException | HTTPError | _TooLarge | _NotSecret):
             raise
     os.environ["OPENML_SKIP_PARQUET"] = "true"
     dataset.parquet_file = None

@@ -92,7 +92,8 @@ def heard_of(folder: Path) -> Heard | None:
     """What a run in ``folder`` last said of itself; None when none runs, or what is there makes no sense."""
     try:
         said: dict[str, Any] = json.loads((folder / "running.json").read_text(encoding="utf-8"))
-        heard = Heard(_live(**said["live"]), int(_number(said["pid"])), str(said["host"]), str(said["born"]), _number(said["at"]))
+        pid, at = int(_number(said["pid"])), _number(said["at"])
+        heard = Heard(_live(**said["live"]), pid, str(said["host"]), str(said["born"]), at)
         return heard if heard.runs else None
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""The fixed list of bad inputs and a few of the fuzz run's, in small: reliability/bad_inputs.py, reliability/fuzz.py."""
+"""A part of the fixed list of bad inputs, and a few of the fuzz run's: reliability/bad_inputs.py and fuzz.py."""
 
 from __future__ import annotations
 

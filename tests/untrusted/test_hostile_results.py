@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 
@@ -57,10 +58,8 @@ def shown(folder, experiment, *lines):
             assert format_ == FORMATS[0] or not lines, "what one format shows, all do"
             return
     for result in store.results().values():
-        try:
+        with contextlib.suppress(StoreError):
             store.predictions(result)
-        except StoreError:
-            pass
 
 
 @many
@@ -164,8 +163,8 @@ def test_nothing_is_written_through_a_link(tmp_path):
 # --- data files ------------------------------------------------------------------------------------
 
 SHREDS = st.sampled_from(
-    [b"\0", b"\n", b"\r", b",", b"'", b'"', b"{", b"}", b"?", b"%", b"\\", b"\xff", b"@data\n", b"@attribute ", b"{0 1}",
-     b"1e400", b"9" * 5000, b"nan", b"date ", b"'\\x'", b"string"]
+    [b"\0", b"\n", b"\r", b",", b"'", b'"', b"{", b"}", b"?", b"%", b"\\", b"\xff", b"@data\n", b"@attribute ",
+     b"{0 1}", b"1e400", b"9" * 5000, b"nan", b"date ", b"'\\x'", b"string"]
 )  # fmt: skip
 ARFF = b"@relation r\n@attribute a numeric\n@attribute 'b c' {x, y}\n@attribute s string\n@data\n1,x,'k 1'\n?,y,k\n"
 CSV = b"a,b\n1,x\n2,y\n3,\"z, z\"\n"

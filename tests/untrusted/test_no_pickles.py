@@ -1,4 +1,4 @@
-"""Nothing that probcal reads from disk may run code: no pickle, no evaluated text, no shell, but for those named here."""
+"""Nothing that probcal reads from disk may run code: no pickle, no evaluated text, no shell, but for those named."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def calls(file: Path) -> Iterator[str]:
             continue
         of, name = node.func.value, node.func.attr
         module = of.id if isinstance(of, ast.Name) else ""
-        if (module in MODULES and name in READERS) or (name in ANYWHERE and module != "platform") or (module, name) == ("yaml", "load"):
+        reads = (module in MODULES and name in READERS) or (module, name) == ("yaml", "load")
+        if reads or (name in ANYWHERE and module != "platform"):
             yield f"{module}.{name}"
         if (module, name) in (("np", "load"), ("numpy", "load")) and options.get("allow_pickle") is not False:
             yield "np.load"
