@@ -1,8 +1,8 @@
 """A fixed list of bad inputs, each given to the real command: python reliability/bad_inputs.py
 
-Every input has its own folder and its own process, which may take two minutes and a gigabyte. It must end with the exit
-code and the message of its case, without a traceback; what must not be printed, written or run is not. Exit code 1 unless
-all do. Writes results/reliability/bad-inputs.md.
+Every input has its own folder and its own process, which may take two minutes and a gigabyte. It must end with the
+exit code and the message of its case, without a traceback; what must not be printed, written or run is not. Exit
+code 1 unless all do. Writes results/reliability/bad-inputs.md.
 """
 
 from __future__ import annotations

@@ -18,6 +18,8 @@ ColumnNames = dict[str, str] | Literal["by position"]
 
 _MOST_DRAWN = 100_000_000
 """Some gigabytes in the worst case; the paper's documents take 4 million."""
+_LONGEST = 200
+"""Bytes of the name of a file; systems allow some more, of which packing takes a few."""
 _SEPARATORS = frozenset("!#$%&*+,-./:;<=>?@^_|~ \t\\")
 
 
@@ -36,6 +38,8 @@ def _below(name: str) -> str:
     ways = PurePosixPath(name), PureWindowsPath(name)
     if "\0" in name or any(way.anchor or ".." in way.parts for way in ways):
         raise ValueError(f'"{name}" must lie below the folder of original files: no path from the root, and no ".."')
+    if any(len(part.encode("utf-8", "replace")) > _LONGEST for part in ways[0].parts):
+        raise ValueError(f'"{name[:40]}…" is too long for the name of a file')
     return name
 
 

@@ -50,6 +50,11 @@ def test_a_file_of_a_card_lies_below_the_data_folder(name):
         make_card(COLUMNS, name, expect={"rows": 4, "columns": 1})
 
 
+def test_a_name_that_no_system_could_hold_is_refused():
+    with pytest.raises(ValueError, match="is too long for the name of a file"):
+        make_card(COLUMNS, "x" * 300, expect={"rows": 4, "columns": 1})
+
+
 @pytest.mark.parametrize("name", ["x.data", "sub/x.data", "a..b", "...", "x y"])
 def test_a_name_that_leads_nowhere_else_is_taken(name):
     assert make_card(COLUMNS, name, expect={"rows": 4, "columns": 1}).files[0].files[0].name == name
