@@ -10,7 +10,10 @@ PACKAGE = Path(__file__).parents[2] / "probcal"
 ALLOWED = {
     ("contract/repeats.py", "pickle.loads"): "of what was pickled in memory on the same line",
     ("data/openml.py", "pickle.loads"): "of our own program's file in a folder made for it, whose checksum it told",
-    ("methods/ahead.py", "cloudpickle.loads"): "of our own file in a folder made for it, by the processes we started",
+    ("methods/in_processes.py", "cloudpickle.loads"): "of our own file in a folder made for it, by processes of ours",
+    ("run/dask_crew.py", "pickle.loads"): "of what a worker of the user's own cluster sent, which Dask pickles too",
+    ("run/dask_outcomes.py", "pickle.loads"): "the same",
+    ("run/dask_worker.py", "pickle.loads"): "of what the client sent to its cluster",
     ("learners/weka/serialise.py", "SerializationHelper.read"): "of bytes in memory, which a pickle of ours held",
     ("contract/named.py", "yaml.load"): "with the loader of plain values",
     ("paper/published.py", "yaml.load"): "of a file that is part of probcal, with a safe loader",
