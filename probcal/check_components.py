@@ -24,7 +24,9 @@ from probcal.components import (
 from probcal.errors import ProbcalError, Problem, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
+from probcal.trust import is_trusted, refusal
 from probcal.variants import entries, variants_of, with_names
+from probcal.yaml_faults import MOST_TOLD
 from probcal.yaml_file import Place, YamlFile
 
 ENCODINGS = ("numeric", "ordinal", "native")
@@ -93,6 +95,8 @@ class Section:
         self.places.update({name: (section, name) for name in with_names(given)})
         self.families = {name: [name] for name in self.places}
         for name, entry in entries(file.data, section).items():
+            if len(self.problems) >= MOST_TOLD:
+                break
             self._check(self.places[name], name, entry)
 
     def _report(self, place: Place, message: str) -> None:
@@ -146,6 +150,9 @@ class Section:
             self.places.setdefault(one.name, there)
 
     def _check_parameters(self, place: Place, name: str, builtin: Builtin, entry: dict[str, Any]) -> None:
+        if not is_trusted(builtin.path):
+            self._report((*place, "type"), refusal(builtin.path))
+            return
         try:
             component = import_class(builtin.path)
         except ProbcalError as error:

@@ -7,6 +7,7 @@ fault is reported once and all of them together.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from probcal.check_combinations import combination_problems
@@ -16,7 +17,9 @@ from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.metrics import ABOUT_METHODS, COST, NAMED, loss_parameter, nearest_cost
 from probcal.paper.published import Published, paper_names
+from probcal.trust import untrusted_objects
 from probcal.variants import entries, with_names
+from probcal.yaml_faults import MOST_TOLD
 from probcal.yaml_file import Place, YamlFile
 
 CURVES = ("iso_probability", "martingale", "roc", "scores", "training_rows")
@@ -27,18 +30,20 @@ _OF_METHODS = tuple(name for name in CURVES if name != "roc")
 def name_problems(file: YamlFile) -> list[Problem]:
     """Everything in ``file`` that names something which is not there or does not fit."""
     learners, methods = Section(file, LEARNER), Section(file, METHOD)
-    return [
-        *_dataset_problems(file),
-        *_metric_problems(file, "metrics", NAMED),
-        *_metric_problems(file, "stages", tuple(name for name in NAMED if name not in ABOUT_METHODS)),
-        *_curve_problems(file),
-        *_told_by_no_method(file, methods),
-        *_paper_problems(file),
-        *learners.problems,
-        *methods.problems,
-        *combination_problems(file, learners, methods),
-        *exception_problems(file, learners, methods),
-    ]
+    problems = (
+        (Problem(file.line(place), why) for place, why in untrusted_objects(file.data)),
+        _dataset_problems(file),
+        _metric_problems(file, "metrics", NAMED),
+        _metric_problems(file, "stages", tuple(name for name in NAMED if name not in ABOUT_METHODS)),
+        _curve_problems(file),
+        _told_by_no_method(file, methods),
+        _paper_problems(file),
+        learners.problems,
+        methods.problems,
+        combination_problems(file, learners, methods),
+        exception_problems(file, learners, methods),
+    )
+    return [one for kind in problems for one in islice(kind, MOST_TOLD)]
 
 
 def _texts(data: dict[str, Any], section: str) -> Iterator[tuple[int, str]]:

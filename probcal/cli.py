@@ -14,6 +14,8 @@ import click
 
 from probcal import __version__
 from probcal.errors import ProbcalError
+from probcal.trust import EVERYTHING, trusting
+from probcal.visible import visible
 
 _FORMATS = ("markdown", "latex", "csv", "html")
 
@@ -33,11 +35,10 @@ class _Commands(click.Group):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:
-            if os.getcwd() not in sys.path:  # for learners and methods of the user's own; last, to hide no module
-                sys.path.append(os.getcwd())
+            context.with_resource(trusting())
             return super().invoke(context)
         except ProbcalError as error:
-            click.echo(f"error: {_visible(str(error))}", err=True)
+            click.echo(f"error: {visible(str(error))}", err=True)
             sys.exit(2)
         except OSError as error:
             if error.filename is None and error.errno not in _NO_FAULT_OF_OURS:
@@ -47,13 +48,6 @@ class _Commands(click.Group):
         except KeyboardInterrupt:
             click.echo("\ninterrupted; finished cells are kept, the same command goes on from there", err=True)
             sys.exit(130)
-
-
-def _visible(text: str) -> str:
-    """``text`` with control characters spelt out: a name out of a broken file may hold any."""
-    return "".join(
-        character if character >= " " or character == "\n" else f"\\x{ord(character):02x}" for character in text
-    )
 
 
 def _as_interruption(*_: object) -> NoReturn:
@@ -92,6 +86,25 @@ def _selection(command: Any) -> Any:
     return command
 
 
+def _trusting(command: Any) -> Any:
+    """``--trust`` and ``--allow-imports``, in force until the command has ended."""
+
+    def trust(context: click.Context, _: click.Parameter, given: tuple[str, ...] | bool) -> None:
+        context.with_resource(trusting(*((EVERYTHING,) if given is True else given or ())))
+
+    everything = click.option(
+        "--allow-imports", is_flag=True, expose_value=False, callback=trust, help="Trust every import path."
+    )
+    return click.option(
+        "--trust",
+        multiple=True,
+        metavar="NAME",
+        expose_value=False,
+        callback=trust,
+        help="Import what the config names below NAME, such as my_module (also: $PROBCAL_TRUSTED); may be repeated.",
+    )(everything(command))
+
+
 _data_dir = click.option(
     "--data-dir", metavar="DIR", help="Folder of original data files (default: $PROBCAL_DATA_DIR)."
 )
@@ -126,6 +139,7 @@ def main() -> None:
 @click.option("--retry-failed", is_flag=True, help="Run cells that failed before once more.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--timeout", type=_Seconds(), help="End a cell that takes longer: 90s, 10m, 2h.")
+@_trusting
 def run(
     config: str,
     datasets: tuple[str, ...],
@@ -171,17 +185,18 @@ def run(
         store.refuse_others(experiment.name)
         plan = make_plan(selection, store, retry_failed=retry_failed)
         plan = without_data(plan, not_to_be_had(selection.cards_read(), originals))
-        click.echo("\n".join(plan_lines(plan, every_cell=True)))
+        click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
         return
     cluster = Cluster.asked_for(scheduler, workers, jobs)
     options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster)
-    sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(line, err=True)))
+    sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(visible(line), err=True)))
 
 
 @main.command(epilog=_example("probcal fetch configs/uci.yaml\nprobcal fetch uci -d adult --data-dir ~/uci"))
 @click.argument("config")
 @click.option("-d", "--dataset", "datasets", multiple=True, metavar="NAME", help="Only this data set; may be repeated.")
 @_data_dir
+@_trusting
 def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
     """Bring the data sets of CONFIG into the cache, and check them; runs nothing."""
     from probcal.config import find_config, read_experiment
@@ -191,9 +206,9 @@ def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
     selection = read_experiment(find_config(config)).selected(datasets)
     step = obtain_all(selection.cards_read(), data_folder(data_dir), lambda line: None)
     for name, source in step.sources.items():
-        click.echo(f"{name}: {source}")
+        click.echo(visible(f"{name}: {source}"))
     for why in step.missing.values():
-        click.echo(f"no data: {why}", err=True)
+        click.echo(visible(f"no data: {why}"), err=True)
     sys.exit(1 if step.missing else 0)
 
 
@@ -237,7 +252,7 @@ def check(folders: tuple[Path, ...], accept: bool, format_: str) -> None:
     for one in every if accept else ():
         click.echo(f"accepted {take(one)} numbers: {accepted_path(one)}", err=True)
     reports = [check_one(one) for one in every]
-    click.echo(json_text(reports) if format_ == "json" else "\n".join(map(text, reports)), nl=False)
+    click.echo(json_text(reports) if format_ == "json" else visible("\n".join(map(text, reports))), nl=False)
     sys.exit(0 if all(report.ok for report in reports) else 1)
 
 
@@ -247,13 +262,14 @@ def plot(folder: Path) -> None:
     """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG into its figures/."""
     from probcal.show.figures import plot
 
-    for path in plot(_stores(folder), warn=lambda line: click.echo(f"note: {line}", err=True)):
+    for path in plot(_stores(folder), warn=lambda line: click.echo(f"note: {visible(line)}", err=True)):
         click.echo(path)
 
 
 @main.command(epilog=_example("probcal status results/uci"))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--cells", is_flag=True, help="One line a cell.")
+@_trusting
 def status(folder: Path, cells: bool) -> None:
     """Say what is done, failed, stale (and why) or still to run in the results FOLDER, and what runs there now."""
     from probcal.run.live import heard_of
@@ -263,11 +279,11 @@ def status(folder: Path, cells: bool) -> None:
     from probcal.run.run import experiment_of
 
     for store in _stores(folder):
-        click.echo(f"{store.experiment()['name']} in {store.folder}")
+        click.echo(visible(f"{store.experiment()['name']} in {store.folder}"))
         heard = heard_of(store.folder)
         for line in heard_lines(heard) if heard else ():
-            click.echo(line)
-        click.echo("\n".join(plan_lines(make_plan(experiment_of(store), store), every_cell=cells)))
+            click.echo(visible(line))
+        click.echo(visible("\n".join(plan_lines(make_plan(experiment_of(store), store), every_cell=cells))))
 
 
 @main.command(
@@ -295,6 +311,7 @@ def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
 
 @main.command(epilog=_example("probcal validate configs/uci.yaml"))
 @click.argument("config")
+@_trusting
 def validate(config: str) -> None:
     """Check the experiment CONFIG without running anything; all faults are reported at once."""
     from probcal.config import find_config, read_experiment
@@ -319,6 +336,7 @@ def test(names: tuple[str, ...], learner: str | None, params: tuple[str, ...], v
     """
     from probcal.contract.command import test_components
 
+    click.get_current_context().with_resource(trusting(*names))  # typed by the user, so trusted
     sys.exit(0 if test_components(names, learner, params, click.echo, tracebacks=verbose) else 1)
 
 

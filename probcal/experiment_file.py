@@ -11,6 +11,8 @@ from probcal.departures import DepartureEntry
 from probcal.metrics import DEFAULT_METRICS
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+_OF_DEVICES = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]", re.IGNORECASE)
+"""What Windows makes no folder of."""
 _MOST_REPEATS = 10_000
 """Every cell is listed before the first is run; a slip of the finger must not fill the memory."""
 
@@ -21,6 +23,8 @@ def _name_of_a_folder(name: str) -> str:
             f'name: "{name}" cannot name a folder of results: only letters, digits, - and _, at most 100, the first '
             "a letter or digit"
         )
+    if _OF_DEVICES.fullmatch(name):
+        raise ValueError(f'name: "{name}" is the name of a device on Windows and cannot name a folder there')
     return name
 
 

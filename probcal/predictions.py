@@ -49,12 +49,15 @@ class Predictions:
 
     def read(self, where: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
         """(y, p), bit for bit as they were added; None when they are not there any more."""
-        row = _row(*((where[name],) if name in where else () for name in ("columns", "labels")))
         try:
+            row = _row(*((where[name],) if name in where else () for name in ("columns", "labels")))
             with self.path.open("rb") as file:
+                left = file.seek(0, os.SEEK_END) - where["at"]
+                if where["rows"] * row.itemsize > left:  # else so much memory would be taken first
+                    return None
                 file.seek(where["at"])
                 content = file.read(where["rows"] * row.itemsize)
-        except OSError:
+        except (OSError, ValueError):  # ValueError: of a row too wide for any array
             return None
         if _digest(content) != where["digest"]:
             return None

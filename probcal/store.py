@@ -27,7 +27,10 @@ from filelock import FileLock, Timeout
 
 from probcal.curves import curves_fault
 from probcal.errors import StoreError
+from probcal.json_lines import lines_of
+from probcal.links import refuse_links_out
 from probcal.predictions import Predictions
+from probcal.row_faults import row_fault
 
 ACCEPTED = "accepted.csv"
 
@@ -35,6 +38,10 @@ _OURS = (
     *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", "figures", ".lock"),
     *(ACCEPTED, f"{ACCEPTED}.new", "running.json", "running.json.new"),
 )
+
+_LARGEST = 1e100
+_MOST_TOLD = 100
+"""Broken lines of a file, told of one by one."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +87,12 @@ class CellResult:
 
     @classmethod
     def from_json(cls, line: str) -> CellResult:
-        """Raises ValueError or TypeError when ``line`` is not such a row."""
+        """Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if ``line`` is no such row."""
         row = json.loads(line)
-        row["metrics"] = {name: float(value) for name, value in row.get("metrics", {}).items()}
-        row["stages"] = {name: [float(value) for value in values] for name, values in row.get("stages", {}).items()}
+        if fault := row_fault(row):
+            raise ValueError(fault)
+        row["metrics"] = {name: _number(value) for name, value in row.get("metrics", {}).items()}
+        row["stages"] = {name: [_number(value) for value in values] for name, values in row.get("stages", {}).items()}
         result = cls(**row)
         if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
             raise TypeError(f"{wrong[0]} is of another kind")
@@ -114,6 +123,12 @@ def key_digest(key: Mapping[str, str]) -> str:
     """One digest for a whole key; stages and curves change nothing else, so they do not count."""
     key = {part: digest for part, digest in key.items() if part not in ("stages", "curves")}
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _number(value: Any) -> float:
+    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one."""
+    number = float(value)
+    return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
 
 
 def _plain(value: float) -> float | str:
@@ -147,7 +162,7 @@ class Store:
                 f"{path} cannot be read: {error}; mend it, or remove it and run the experiment again, which keeps"
                 " the results"
             ) from None
-        if not isinstance(experiment, dict) or "name" not in experiment:
+        if not isinstance(experiment, dict) or not isinstance(experiment.get("name"), str):
             raise StoreError(f"{path} does not describe an experiment")
         return experiment
 
@@ -159,31 +174,30 @@ class Store:
         path = self.folder / "cells.jsonl"
         found: dict[str, CellResult] = {}
         broken: list[str] = []
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        # What has no newline behind it was cut off, even where it reads well: ``_appending`` removes it too.
-        for number, line in enumerate(text.split("\n")[:-1], 1):
-            if not line:
+        for number, line in lines_of(path):  # without a torn last one, which ``_appending`` removes
+            if line == "":
                 continue
             try:
                 result = CellResult.from_json(line)
                 found[result.id] = result
-            except (ValueError, TypeError, AttributeError, RecursionError):
+            except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
                 broken.append(f"{path}:{number}: is not the result of a cell; remove this line to run that cell again")
         if broken:
-            raise StoreError("\n".join(broken))
+            more = [f"and {len(broken) - _MOST_TOLD} more lines"] if len(broken) > _MOST_TOLD else []
+            raise StoreError("\n".join([*broken[:_MOST_TOLD], *more]))
         return found
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """The provenance of every run, by run id."""
         path = self.folder / "runs.jsonl"
         found = {}
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        for line in text.split("\n"):
+        for _, line in lines_of(path):
             try:
                 run = json.loads(line)
-                found[run["run"]] = run
-            except (ValueError, KeyError, TypeError, RecursionError):
-                continue  # cut off by a kill: that run has not stored any cell
+                if all(isinstance(run.get(part, {}), dict) for part in ("code", "versions")):
+                    found[run["run"]] = run
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                continue  # an empty or broken line: of such a run nothing is known
         return found
 
     def has_predictions(self, result: CellResult) -> bool:
@@ -304,6 +318,7 @@ class _Writing:
         folder = self._store.folder
         try:
             self._store.refuse_others(self._name)
+            refuse_links_out(folder, _OURS)
             folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
             self._store.refuse_others(self._name)  # once more: another may have begun and ended meanwhile

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -13,6 +14,8 @@ from probcal.errors import did_you_mean
 
 Place = tuple[str | int, ...]
 
+MOST_TOLD = 100
+"""Faults of a kind: nobody reads more, and to look for what was meant takes a moment for each."""
 _MUST_BE = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -38,7 +41,7 @@ _FORMS = {*_MUST_BE, "literal_error"}
 def model_faults(model: type[BaseModel], data: Any, error: ValidationError) -> Iterator[tuple[Place, str]]:
     """(place in ``data``, message) of every fault; one fault where several forms of a value are allowed."""
     of_place: dict[Place, list[dict[str, Any]]] = {}
-    for detail in error.errors():
+    for detail in islice(error.errors(), MOST_TOLD):
         of_place.setdefault(_place(data, detail["loc"], detail["type"]), []).append(dict(detail))
     for place, details in of_place.items():
         if all(detail["type"] in _FORMS and "[key]" not in detail["loc"] for detail in details):
@@ -53,7 +56,9 @@ def _place(data: Any, loc: Iterable[str | int], kind: str) -> Place:
     place: list[str | int] = []
     parts = list(loc)
     for number, part in enumerate(parts):
-        if isinstance(data, Mapping) and (keys := [key for key in data if str(key) == str(part)]):
+        if isinstance(data, Mapping) and part in data:
+            data, part = data[part], str(part)
+        elif isinstance(data, Mapping) and (keys := [key for key in data if str(key) == str(part)]):
             data, part = data[keys[0]], str(part)
         elif isinstance(data, list) and isinstance(part, int) and part < len(data):
             data = data[part]

@@ -11,19 +11,22 @@ from pydantic import BaseModel, ValidationError
 
 from probcal.errors import FileProblems, Problem
 from probcal.yaml_faults import model_faults
-from probcal.yaml_loader import MERGE, Loader
+from probcal.yaml_loader import DEEPEST, MERGE, Loader
 
 Place = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
 
-_MOST_VALUES = 100_000
+_LARGEST = 1_000_000
+"""Bytes; the largest file of ours has 13,000, and a parser in Python takes a minute for ten times as many as these."""
+_MOST_VALUES = 20_000
 """A file with more is no file of ours: aliases of aliases can stand for billions in ten lines."""
 
 
 class YamlFile:
     """A parsed file: ``data`` as plain Python values and ``line(place)`` for any place in it.
 
-    Raises FileProblems when ``text`` is not YAML, or not a mapping. Keys that are given twice are
+    Raises FileProblems when ``text`` is not YAML, not a mapping, or more than any file of ours holds. Keys
+    that are given twice are
     kept as ``problems``, to be reported with all others.
     """
 
@@ -33,6 +36,7 @@ class YamlFile:
         self.problems: list[Problem] = []
         self._lines: dict[tuple[str, ...], int] = {(): 1}
         self._visits = 0
+        _refuse_too_large(path, len(text))
         self.data: dict[str, Any] = self._parse()
 
     @classmethod
@@ -40,13 +44,15 @@ class YamlFile:
         """Read ``path``; raises FileProblems when it is not there, not text or not YAML."""
         path = Path(path)
         try:
-            content = path.read_bytes()
+            with path.open("rb") as opened:
+                content = opened.read(_LARGEST + 1)
         except FileNotFoundError:
             raise FileProblems(path, [Problem(0, "there is no such file")]) from None
         except OSError as error:
             raise FileProblems(path, [Problem(0, f"cannot be read: {error.strerror}")]) from None
         except ValueError:  # of a path that no system can have, such as one with a null character
             raise FileProblems(ascii(str(path)), [Problem(0, "there is no such file")]) from None
+        _refuse_too_large(path, len(content))
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -70,8 +76,6 @@ class YamlFile:
             value = None if node is None else loader.construct_document(node)
         except yaml.YAMLError as error:
             raise FileProblems(self.path, _tabs(self.text) or [_syntax_fault(self.text, error)]) from None
-        except RecursionError:
-            raise FileProblems(self.path, [Problem(0, "is nested too deeply")]) from None
         if not isinstance(value, dict):
             found = {type(None): "is empty", list: "is a list"}.get(type(value), "is a single value")
             raise FileProblems(
@@ -82,6 +86,8 @@ class YamlFile:
     def _walk(self, node: yaml.Node, place: tuple[str, ...], around: list[yaml.Node]) -> None:
         if any(node is one for one in around):
             raise yaml.MarkedYAMLError(problem="an alias stands inside what it stands for", problem_mark=_start(around))
+        if len(around) > DEEPEST:  # aliases nest what they stand for, which the loader alone cannot tell
+            raise yaml.MarkedYAMLError(problem=f"it is nested more than {DEEPEST} deep", problem_mark=_start(around))
         self._visits += 1
         if self._visits > _MOST_VALUES:
             raise yaml.MarkedYAMLError(problem=f"it has more than {_MOST_VALUES:,} values", problem_mark=_start(around))
@@ -104,6 +110,12 @@ class YamlFile:
             if name in first_seen:
                 self.problems.append(Problem(line, f'the key "{name}" is already given on line {first_seen[name]}'))
             first_seen.setdefault(name, line)
+
+
+def _refuse_too_large(path: Path, size: int) -> None:
+    if size > _LARGEST:
+        fault = f"has more than {_LARGEST:,} bytes, and no experiment or card has so many; is this the right file?"
+        raise FileProblems(path, [Problem(0, fault)])
 
 
 def validated(model: type[Model], file: YamlFile, more: list[Problem] | None = None) -> Model:

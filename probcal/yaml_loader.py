@@ -10,6 +10,7 @@ import re
 from typing import Any, ClassVar
 
 import yaml
+from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError, SafeConstructor
 
 _TAG = "tag:yaml.org,2002:"
@@ -17,11 +18,34 @@ MERGE = f"{_TAG}merge"
 _KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
 
 
+DEEPEST = 50
+"""A card takes six levels. Deeper ones than Python's own limit would end in it, or beyond it in a crash."""
+_LONGEST_KEY = 1024
+"""As long as YAML lets a plain key be."""
+_LONGEST_NUMBER = 100
+"""Letters. Digits by the million take minutes to read, and Python prints no number of more than 4,300."""
+
+
 class Loader(yaml.SafeLoader):
-    """Raises ConstructorError, with the place, for every value that is not what its tag says."""
+    """Raises ConstructorError, with the place, for every value that is not what its tag says.
+
+    And ComposerError for a file nested more than 50 deep, or with a key of more than 1,024 letters.
+    """
+
+    _depth = 0
 
     yaml_implicit_resolvers: ClassVar[dict] = {}
     yaml_constructors: ClassVar[dict] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ComposerError(None, None, f"it is nested more than {DEEPEST} deep", self.peek_event().start_mark)
+        node = super().compose_node(parent, index)
+        if index is None and isinstance(parent, yaml.MappingNode) and len(str(node.value)) > _LONGEST_KEY:
+            raise ComposerError(None, None, f"a key has more than {_LONGEST_KEY} letters", node.start_mark)
+        self._depth -= 1
+        return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         try:
@@ -32,7 +56,14 @@ class Loader(yaml.SafeLoader):
 
     def construct_whole_number(self, node: yaml.ScalarNode) -> int:
         text = self.construct_scalar(node)
+        if len(text) > _LONGEST_NUMBER:
+            raise ValueError(text)
         return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
+
+    def construct_number(self, node: yaml.ScalarNode) -> float:
+        if len(self.construct_scalar(node)) > _LONGEST_NUMBER:
+            raise ValueError(node)
+        return self.construct_yaml_float(node)
 
     def construct_text(self, node: yaml.ScalarNode) -> str:
         text = self.construct_scalar(node)
@@ -61,7 +92,7 @@ for _tag, _construct in {
     "null": SafeConstructor.construct_yaml_null,
     "bool": SafeConstructor.construct_yaml_bool,
     "int": Loader.construct_whole_number,
-    "float": SafeConstructor.construct_yaml_float,
+    "float": Loader.construct_number,
     "str": Loader.construct_text,
     "seq": SafeConstructor.construct_yaml_seq,
     "map": SafeConstructor.construct_yaml_map,

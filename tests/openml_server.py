@@ -10,6 +10,7 @@ import contextlib
 import gzip
 import hashlib
 import threading
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,14 +26,17 @@ class Fault:
     """What goes wrong whenever ``part`` of a data set is asked for, the first ``times`` times.
 
     ``hang``: no answer; ``stall``: half an answer; ``drip``: half an answer, then byte by byte without
-    end; ``cut``: half of the promised bytes; ``damaged``: the second half is zeros; ``busy``: HTTP 503
+    end; ``endless``: zeros as fast as they are taken, without a length; ``bomb``: the same packed; ``elsewhere``:
+    a redirection to a server without TLS; ``cut``: half of the promised bytes;
+    ``damaged``: the second half is zeros; ``busy``: HTTP 503
     with a page for people; ``page``: such a page in place of the answer; ``no results``, ``private``,
     ``overloaded``: errors of the API.
     """
 
     kind: Literal[
-        "hang", "stall", "drip", "cut", "damaged", "busy", "page", "no results", "private", "overloaded"
-    ]
+        "hang", "stall", "drip", "endless", "bomb", "elsewhere", "cut", "damaged", "busy", "page", "no results",
+        "private", "overloaded",
+    ]  # fmt: skip
     part: Part = "description"
     times: float = float("inf")
 
@@ -54,6 +58,8 @@ class Served:
     content_type: str = "text/plain; charset=utf-8"
     compressed: bool = True
     fault: Fault | None = None
+    root: str = ""
+    """Where the description says that the files are; here, unless it is given."""
 
 
 class OpenMLServer:
@@ -107,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._part("description", id_, lambda of: self._xml(200, replies.qualities(of)))
             case ["api", "v1", "xml", "data", id_]:
                 files = self.world.root
-                self._part("description", id_, lambda of: self._xml(200, replies.description(of, files)))
+                self._part("description", id_, lambda of: self._xml(200, replies.description(of, of.root or files)))
             case ["data", "v1", "download", id_, _]:
                 self._part("arff", id_, self._arff)
             case ["datasets", _, id_, _]:
@@ -138,6 +144,13 @@ class _Handler(BaseHTTPRequestHandler):
                 self._api_error(112, "No access granted")
             case "overloaded":
                 self._api_error(107, "Database connection error. Usually due to high server load.")
+            case "endless" | "bomb":
+                self._endless(packed=fault.kind == "bomb")
+            case "elsewhere":
+                self.send_response(302)
+                self.send_header("Location", "http://elsewhere.invalid/")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
             case "cut" | "stall" | "drip" | "damaged":
                 self.fault = fault.kind
                 answer(dataset)
@@ -185,6 +198,22 @@ class _Handler(BaseHTTPRequestHandler):
             self.world.closing.wait()
         while self.fault == "drip" and not self.world.closing.wait(0.1):
             self.wfile.write(b"\0")
+
+    def _endless(self, packed: bool) -> None:
+        """A body that has no length, and ends with the connection only."""
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain; charset=utf-8")
+        self.send_header("ETag", '"0"')
+        if packed:
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        packer = zlib.compressobj(wbits=31)
+        while self.command == "GET" and not self.world.closing.is_set():
+            zeros = bytes(1_000_000)
+            if packed:
+                zeros = b"".join(packer.compress(zeros) for _ in range(5)) + packer.flush(zlib.Z_SYNC_FLUSH)
+            self.wfile.write(zeros)
 
     def handle(self) -> None:
         with contextlib.suppress(ConnectionError):  # a client that was stopped has hung up

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "probcal"
-COMMON = {"errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components", "seeds"}
+COMMON = {
+    "errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components", "seeds", "visible", "trust",
+    "links",
+}  # fmt: skip
 MAY_KNOW = {
     "data": {"data"},
     "metrics": {"metrics"},
@@ -17,7 +20,9 @@ MAY_KNOW = {
     "contract": {"contract", "learners", "methods"},
     "predictions": set(),
     "curves": set(),
-    "store": {"curves", "predictions"},
+    "json_lines": set(),
+    "row_faults": set(),
+    "store": {"curves", "predictions", "json_lines", "row_faults"},
     "paper": {"paper"},
     "show": {"show", "metrics", "paper", "store"},
     "check": {"check", "show", "metrics", "paper", "store"},

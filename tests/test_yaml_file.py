@@ -128,12 +128,20 @@ def test_aliases_of_aliases_that_stand_for_billions_of_values_are_refused_at_onc
         many = ", ".join([f"*k{number - 1}"] * 9)
         lines.append(step.format(below=f"k{number}", here=f"k{number}", many=many))
     [(_, message)] = faults("\n".join(lines), tmp_path)
-    assert "more than 100,000 values" in message
+    assert "more than 20,000 values" in message
 
 
 @pytest.mark.parametrize("bracket", ["[", "{a: "])
 def test_a_file_nested_without_end_is_refused(tmp_path, bracket):
-    assert faults("name: " + bracket * 20_000, tmp_path) == [(0, "is nested too deeply")]
+    assert faults("name: " + bracket * 20_000, tmp_path) == [
+        (1, "is not valid YAML: it is nested more than 50 deep")
+    ]
+
+
+def test_what_aliases_nest_in_each_other_is_refused_as_if_it_had_been_written_out(tmp_path):
+    lines = ["name: a", "k0: &k0 [1]", *(f"k{i}: &k{i} [*k{i - 1}]" for i in range(1, 60))]
+    [(line, message)] = faults("\n".join(lines), tmp_path)
+    assert (line > 1, message) == (True, "is not valid YAML: it is nested more than 50 deep")
 
 
 @pytest.mark.parametrize(

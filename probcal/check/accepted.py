@@ -14,6 +14,7 @@ from pathlib import Path
 
 from probcal.check.experiment import Checked, Name, Splits
 from probcal.errors import FileProblems, Problem, StoreError
+from probcal.links import refuse_links_out
 from probcal.store import ACCEPTED
 
 Accepted = dict[Name, Splits]
@@ -46,6 +47,7 @@ def accept(checked: Checked) -> int:
         writer.writerow([*name, _values(splits)])
     path = accepted_path(checked)
     new = path.with_suffix(".csv.new")
+    refuse_links_out(path.parent, (path.name, new.name))
     try:
         new.write_text(text.getvalue(), encoding="utf-8")
         os.replace(new, path)

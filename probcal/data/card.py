@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from probcal.data.sources import BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
+from probcal.data.sources import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.resources import shipped
 from probcal.yaml_file import YamlFile, validated
@@ -100,7 +100,7 @@ class Card(_Part):
     expect: Expectation
     missing_codes: dict[str, list[str]] = {}
     """Column -> numbers that mean missing there (999 in KDD Cup 2004 Physics)."""
-    folder: str | None = None
+    folder: Below | None = None
     """Folder of the original files inside the data directory; the card's name unless given."""
     files: list[FileSource] = []
     openml: OpenMLSource | None = None

@@ -8,7 +8,8 @@ import lzma
 import re
 import zlib
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import IO
 
 import pandas as pd
 
@@ -16,11 +17,13 @@ from probcal.data.arff_file import read_arff
 from probcal.data.card import Card
 from probcal.data.dataset import as_text
 from probcal.data.delimited import line_numbers, read_delimited
+from probcal.data.limits import at_most
 from probcal.data.sources import DataFile, FileSource, LabelFile
 from probcal.data.text_columns import respelt, stacked, text_column
 from probcal.errors import DataError, did_you_mean
 
-_UNPACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.decompress, ".xz": lzma.decompress}
+_OPEN: dict[str, Callable[[Path], IO[bytes]]] = {"": lambda path: path.open("rb"), ".gz": gzip.open, ".xz": lzma.open}
+_PIECE = 1 << 20
 
 
 def missing_files(card: Card, folder: Path | str) -> list[str]:
@@ -106,7 +109,7 @@ def _lacking(source: FileSource, place: Path) -> list[str]:
 
 
 def _find(place: Path, name: str) -> Path | None:
-    candidates = (place / f"{name}{ending}" for ending in _UNPACK)
+    candidates = (place / f"{name}{ending}" for ending in _OPEN)
     return next((path for path in candidates if path.is_file()), None)
 
 
@@ -166,10 +169,10 @@ def _read(
 
 
 def _content(path: Path, file: DataFile | LabelFile) -> bytes:
-    """The unpacked bytes, once their checksum has been found to be the card's."""
+    """The unpacked bytes, once their checksum has been found to be the card's. Raises DataError for too many."""
     try:
-        packed = path.read_bytes()
-        content = _UNPACK[path.suffix if path.name != file.name else ""](packed)
+        with _OPEN[path.suffix if path.name != PurePath(file.name).name else ""](path) as opened:
+            content = at_most(iter(lambda: opened.read(_PIECE), b""), path)
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
     except OSError as error:

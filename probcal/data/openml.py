@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pickle
@@ -16,6 +17,7 @@ import pandas as pd
 from probcal.data import openml_download
 from probcal.data.card import Card
 from probcal.data.dataset import as_text
+from probcal.data.limits import largest_data
 from probcal.data.sources import OpenMLSource
 from probcal.errors import DataError, MissingData
 
@@ -28,7 +30,8 @@ def fetch_openml_rows(
     Numbers are float64, all other values text, missing ones None or NaN. ``timeout`` bounds the whole
     in seconds, ``stall`` the silence of the server, ``attempts`` the tries of each request. The server
     is OpenML's, or the one that the environment variable PROBCAL_OPENML_SERVER names (its URL up to
-    ``/api/v1/xml``). Nothing is kept on disk, whatever happens.
+    ``/api/v1/xml``). It is spoken to over TLS, unless it is on this machine. A description may have 64 MB, the
+    data 4 GB or what PROBCAL_LARGEST_MB says. Nothing is kept on disk, whatever happens.
 
     Raises MissingData when the card has no OpenML source or the data set cannot be had, with the way
     out, and DataError when its columns are not those of the card.
@@ -50,13 +53,13 @@ def _download(
 ) -> tuple[pd.DataFrame, list[str]]:
     """What ``openml_download`` brings, from a process that can be stopped whatever it is doing."""
     server = os.environ.get("PROBCAL_OPENML_SERVER") or None
-    order = {"server": server, "stall": stall, "attempts": attempts}
+    order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data()}
     order |= source.model_dump(include={"id", "name", "version"})
     with tempfile.TemporaryDirectory(prefix="probcal-openml-", ignore_cleanup_errors=True) as folder:
         fault = _run(Path(folder), order, timeout)
         if fault is None:
             return pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())
-    advice = "try again later" if fault["later"] else "correct the card"
+    advice = fault.get("advice") or ("try again later" if fault["later"] else "correct the card")
     raise MissingData(
         f"{card.name}: OpenML data set {source.id} could not be fetched from {server or 'openml.org'}: "
         f"{fault['reason']}; {advice}{_or_the_files(card)}"
@@ -64,20 +67,26 @@ def _download(
 
 
 def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] | None:
-    """None when the frame lies in ``folder``, else the fault: ``reason`` and ``later``, as there."""
+    """None when the frame lies in ``folder``, else the fault: ``reason``, ``later`` and ``advice``, as there."""
     # -P: or "import openml" in that file would find the openml.py beside it
     command = [sys.executable, "-P", openml_download.__file__, str(folder), json.dumps(order)]
     try:
         ended = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout)
     except subprocess.TimeoutExpired:
         return {"reason": f"it took longer than {timeout:g} seconds", "later": True}
-    if ended.returncode == 0:
+    if ended.returncode == 0 and _is_as_written(folder, ended.stdout):
         return None
     try:
         return json.loads((folder / openml_download.FAULT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         said = ended.stderr.decode(errors="replace").strip().split("\n")[-1]
         return {"reason": f"the OpenML client broke down ({said or ended.returncode})", "later": True}
+
+
+def _is_as_written(folder: Path, said: bytes) -> bool:
+    """Whether the frame is, to the last bit, the one that the program says it has written."""
+    content = (folder / openml_download.FRAME).read_bytes()
+    return said.split()[-1:] == [hashlib.sha256(content).hexdigest().encode()]
 
 
 def _or_the_files(card: Card, joint: str = ", or ") -> str:

@@ -9,24 +9,29 @@ It is run as a file, so it must not import probcal.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pickle
 import re
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 FRAME, FAULT = "frame.pickle", "fault.json"
+_MOST_DESCRIBED = 64_000_000
+"""Bytes of anything but data; the descriptions of OpenML's largest sets have some megabytes."""
+_PIECE = 1 << 16
 
 
 def main(folder: Path, order: dict[str, Any]) -> int:
-    """Leave FRAME (0 is returned) or FAULT (1) in ``folder``.
+    """Leave FRAME (0 is returned) or FAULT (1) in ``folder``; of FRAME, its checksum is printed.
 
     ``order``: id, name and version of the data set, server (URL or None for the client's own),
-    stall (seconds that one answer may take) and attempts.
+    stall (seconds that one answer may take), attempts, and the most bytes that the data may have.
     """
     os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "XDG_CONFIG_HOME": str(folder)}
     os.environ["OPENML_CACHE_DIR"] = str(folder / "cache")
@@ -35,8 +40,9 @@ def main(folder: Path, order: dict[str, Any]) -> int:
     except Exception as error:
         (folder / FAULT).write_text(json.dumps(_fault(error)), encoding="utf-8")
         return 1
-    with (folder / FRAME).open("wb") as file:
-        pickle.dump((frame, unasked), file)
+    content = pickle.dumps((frame, unasked))
+    (folder / FRAME).write_bytes(content)
+    print(hashlib.sha256(content).hexdigest())
     return 0
 
 
@@ -44,11 +50,19 @@ class _OtherData(Exception):
     """What the server describes is not what was ordered."""
 
 
+class _TooLarge(Exception):
+    """More is sent than any data set has."""
+
+
+class _NotSecret(Exception):
+    """Anybody on the way could read and change what is sent."""
+
+
 def _fetch(order: dict[str, Any]) -> tuple[Any, list[str]]:
     """The frame of all columns, and the names of those that OpenML does not count as data."""
     import openml
 
-    _never_wait_long(order["stall"], order["attempts"])
+    _bound(order["stall"], order["attempts"], order["most"])
     openml.config.set_retry_policy("human", order["attempts"])
     openml.config.server = order["server"] or openml.config.server
     dataset = openml.datasets.get_dataset(order["id"], download_data=False)
@@ -70,7 +84,7 @@ def _data(dataset: Any) -> Any:
         return dataset.get_data(**everything)[0]
     except Exception as error:
         # The client itself falls back only when the parquet file is not there at all.
-        if dataset.parquet_file is None and not isinstance(error, MinioException | HTTPError):
+        if dataset.parquet_file is None and not isinstance(error, MinioException | HTTPError | _TooLarge | _NotSecret):
             raise
     os.environ["OPENML_SKIP_PARQUET"] = "true"
     dataset.parquet_file = None
@@ -83,16 +97,21 @@ def _names(marked: str | list[str] | None) -> list[str]:
     return [name.strip() for text in texts for name in text.split(",")]
 
 
-def _never_wait_long(stall: float, attempts: int) -> None:
-    """Give both ways in which the client downloads a limit to their silence; they have none."""
+def _bound(stall: float, attempts: int, most: int) -> None:
+    """Give both ways in which the client downloads limits to silence and size, and TLS; they have none."""
     import minio
+    import pandas as pd
     import requests
     import urllib3
 
-    class Session(requests.sessions.Session):
+    class Adapter(requests.adapters.HTTPAdapter):
         def send(self, request: Any, **options: Any) -> requests.Response:
-            response = super().send(request, **{**options, "timeout": stall})
-            if response.status_code != 200 and b"oml:error" not in response.content:
+            _refuse_plain(request.url)
+            response = super().send(request, **{**options, "timeout": stall, "stream": True})
+            described = "/api/v1/" in request.url
+            pieces = _counted(response.iter_content(_PIECE), _MOST_DESCRIBED if described else most, request.url)
+            response._content = b"".join(pieces)
+            if response.status_code != 200 and not response.is_redirect and b"oml:error" not in response.content:
                 # a page of the machines in front of OpenML, at which the client may stumble
                 raise requests.ConnectionError(f"Status code: {response.status_code}")
             if "charset" not in response.headers.get("Content-Type", ""):
@@ -100,18 +119,71 @@ def _never_wait_long(stall: float, attempts: int) -> None:
                 response.encoding = "utf-8"
             return response
 
+    class Session(requests.sessions.Session):
+        def __init__(self) -> None:
+            super().__init__()
+            for scheme in ("https://", "http://"):
+                self.mount(scheme, Adapter())
+
     class Minio(minio.api.Minio):
-        def __init__(self, *args: Any, http_client: Any = None, **options: Any) -> None:
+        def __init__(self, endpoint: str, *, secure: bool, http_client: Any = None, **options: Any) -> None:
             client = http_client or urllib3.PoolManager()
             retries = urllib3.Retry(attempts - 1, backoff_factor=0.2, status_forcelist=[500, 502, 503, 504])
             client.connection_pool_kw |= {"timeout": urllib3.Timeout(stall), "retries": retries}
-            super().__init__(*args, http_client=client, **options)
+            client.urlopen = _bounded(client.urlopen, most)
+            secure = not _is_here(f"//{endpoint}")  # the client asks for none, whatever the address begins with
+            super().__init__(endpoint, secure=secure, http_client=client, **options)
 
-    requests.Session, minio.Minio = Session, Minio
+    def read_parquet(path: Any, **options: Any) -> Any:
+        from pyarrow.parquet import read_metadata
+
+        found = read_metadata(path)
+        if found.num_rows * found.num_columns * 8 > most:  # a few bytes can stand for any number of equal values
+            raise _TooLarge(f"its parquet file is of {found.num_rows:,} rows, more than {most // 1_000_000:,} MB")
+        return reader(path, **options)
+
+    reader = pd.read_parquet
+    requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet
+
+
+def _bounded(urlopen: Any, most: int) -> Any:
+    """``urlopen`` of urllib3, which goes nowhere else than asked, to read ``most`` bytes at most."""
+
+    def bounded(method: str, url: str, *, preload_content: bool = True, **options: Any) -> Any:
+        _refuse_plain(url)
+        response = urlopen(method, url, preload_content=False, redirect=False, **options)
+        stream = response.stream
+        if preload_content or response.status >= 300:
+            body = b"".join(_counted(stream(_PIECE), _MOST_DESCRIBED, url))
+            response._body, response.read = body, lambda *_, **__: body
+        else:
+            response.stream = lambda amt=_PIECE, decode_content=None: _counted(stream(amt, decode_content), most, url)
+        return response
+
+    return bounded
+
+
+def _counted(pieces: Iterable[bytes], most: int, url: str) -> Iterator[bytes]:
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > most:
+            raise _TooLarge(f"{url} sends more than {most // 1_000_000:,} MB")
+        yield piece
+
+
+def _refuse_plain(url: str) -> None:
+    if url.startswith("http://") and not _is_here(url):
+        raise _NotSecret(f"{url} is not encrypted, and plain http is spoken with this machine only")
+
+
+def _is_here(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host in ("localhost", "::1") or re.fullmatch(r"127\.[0-9]+\.[0-9]+\.[0-9]+", host) is not None
 
 
 def _fault(error: Exception) -> dict[str, Any]:
-    """``reason``: what happened, in words; ``later``: whether it may go away by itself."""
+    """``reason``: what happened, in words; ``later``: whether it may go away by itself; ``advice``: what else to do."""
     from xml.parsers.expat import ExpatError
 
     from arff import ArffException
@@ -119,8 +191,9 @@ def _fault(error: Exception) -> dict[str, Any]:
     from requests.exceptions import ChunkedEncodingError, Timeout
     from urllib3.exceptions import TimeoutError as Silence
 
-    first_line = (str(error).strip().splitlines() or [""])[0].rstrip(".")
-    status = re.search(r"Status code: (\d+)", str(error))
+    said = error.message.replace("%d", str(error.line), 1) if isinstance(error, ArffException) else str(error)
+    first_line = (said.strip().splitlines() or [""])[0].rstrip(".")
+    status = re.search(r"Status code: (\d+)", said)
     chain = list(_behind(error))
 
     def has(*kinds: type) -> bool:
@@ -128,8 +201,9 @@ def _fault(error: Exception) -> dict[str, Any]:
 
     not_utf8 = has(openml.OpenMLHashException) and "encoding" in first_line
     for_good = (_OtherData, openml.OpenMLServerNoResult, openml.OpenMLPrivateDatasetError, ArffException)
-    if has(_OtherData):
-        reason = first_line
+    ours = next((link for link in chain if isinstance(link, _OtherData | _TooLarge | _NotSecret)), None)
+    if ours is not None:
+        reason = str(ours)
     elif has(openml.OpenMLServerNoResult):
         reason = "the server knows no data set of this id"
     elif has(openml.OpenMLPrivateDatasetError):
@@ -152,11 +226,13 @@ def _fault(error: Exception) -> dict[str, Any]:
         reason = "the connection broke off in the middle"
     elif has(ArffException):
         reason = f"its ARFF file cannot be read: {first_line}"
-    elif has(ExpatError, KeyError):
+    elif has(ExpatError) or isinstance(error, KeyError):
         reason = "what answers there is not OpenML"
     else:
         reason = f"{type(error).__name__}: {first_line}"
-    return {"reason": reason, "later": not (not_utf8 or has(*for_good))}
+    advice = {_TooLarge: "set PROBCAL_LARGEST_MB to allow larger files", _NotSecret: "name a server with https"}
+    later = not (not_utf8 or has(*for_good))
+    return {"reason": reason, "later": later, "advice": advice.get(type(ours))}
 
 
 def _behind(error: BaseException) -> Iterator[BaseException]:

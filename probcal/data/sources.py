@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -17,6 +18,8 @@ ColumnNames = dict[str, str] | Literal["by position"]
 
 _MOST_DRAWN = 100_000_000
 """Some gigabytes in the worst case; the paper's documents take 4 million."""
+_LONGEST = 200
+"""Bytes of the name of a file; systems allow some more, of which packing takes a few."""
 _SEPARATORS = frozenset("!#$%&*+,-./:;<=>?@^_|~ \t\\")
 
 
@@ -30,10 +33,23 @@ def _separator(separator: str) -> str:
     return separator
 
 
+def _below(name: str) -> str:
+    """A path below the folder of original files. Raises ValueError for one that could lead out of it."""
+    ways = PurePosixPath(name), PureWindowsPath(name)
+    if "\0" in name or any(way.anchor or ".." in way.parts for way in ways):
+        raise ValueError(f'"{name}" must lie below the folder of original files: no path from the root, and no ".."')
+    if any(len(part.encode("utf-8", "replace")) > _LONGEST for part in ways[0].parts):
+        raise ValueError(f'"{name[:40]}…" is too long for the name of a file')
+    return name
+
+
+Below = Annotated[str, Field(min_length=1), AfterValidator(_below)]
+
+
 class LabelFile(_Part):
     """A file that holds the target of another file's rows."""
 
-    name: str
+    name: Below
     sha256: str | None = None
     key: str | None = None
     """The column, in both files, that ties a label to its row; line by line unless given."""
@@ -42,7 +58,7 @@ class LabelFile(_Part):
 class DataFile(_Part):
     """One original file. ``sha256`` is of the content, unpacked if the file is kept as .gz or .xz."""
 
-    name: Annotated[str, Field(min_length=1)]
+    name: Below
     sha256: str | None = None
     labels: LabelFile | None = None
     skip_lines: list[Count] = []

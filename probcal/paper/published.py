@@ -81,15 +81,13 @@ class Published:
 
         Raises UnknownPaper.
         """
-        try:
-            text = (_FOLDER / f"{name}.yaml").read_bytes()
-        except FileNotFoundError:
-            known = paper_names()
+        known = paper_names()
+        if name not in known:  # asked first: a name out of a results folder may be a path
             raise UnknownPaper(
                 f'there are no published numbers of a paper "{name}"{did_you_mean(name, known)}'
                 f" (there are: {', '.join(known)})"
-            ) from None
-        return _parsed(yaml.load(text, Loader=_LOADER))
+            )
+        return _parsed(yaml.load((_FOLDER / f"{name}.yaml").read_bytes(), Loader=_LOADER))
 
     def number(self, dataset: str, learner: str, method: str, metric: str) -> float | None:
         """The printed number (``inf`` for ∞), or None where the paper has none."""

@@ -38,8 +38,8 @@ ELSEWHERE = {
     "probcal.run.code": "makes a part of the keys, which tell results apart, and no result",
     "probcal.run.keys": "makes the keys, as above",
     "probcal.run.lost": "words the rows of cells that failed",
-    "probcal.run.source": "makes a part of the keys, as above",
     "probcal.run.plan": "holds settings; the name of a cell, from which its seeds come, finds its result too",
+    "probcal.run.source": "makes a part of the keys, as above",
     "probcal.store": "writes what came out, and names cells as above",
     METRICS: "a part of the key by itself",
 }

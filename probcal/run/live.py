@@ -17,6 +17,9 @@ from probcal.run.time_left import Under, seconds_left
 _SILENT = 120.0
 """Seconds; a run on another machine writes every few of them, and is taken for ended when it has not for so long."""
 
+_LARGEST = 2**32
+"""Seconds since 1970, for a century, cells, and the number of a process."""
+
 
 @dataclass(frozen=True)
 class Live:
@@ -89,7 +92,8 @@ def heard_of(folder: Path) -> Heard | None:
     """What a run in ``folder`` last said of itself; None when none runs, or what is there makes no sense."""
     try:
         said: dict[str, Any] = json.loads((folder / "running.json").read_text(encoding="utf-8"))
-        heard = Heard(_live(**said["live"]), int(said["pid"]), str(said["host"]), str(said["born"]), float(said["at"]))
+        pid, at = int(_number(said["pid"])), _number(said["at"])
+        heard = Heard(_live(**said["live"]), pid, str(said["host"]), str(said["born"]), at)
         return heard if heard.runs else None
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
@@ -99,15 +103,22 @@ def _live(
     running: dict[str, tuple[float, float | None]], waiting_seconds: float | None, last_error: str, **numbers: float
 ) -> Live:
     return Live(
-        running={str(cell): (float(since), _maybe(expected)) for cell, (since, expected) in running.items()},
+        running={str(cell): (_number(since), _maybe(expected)) for cell, (since, expected) in running.items()},
         waiting_seconds=_maybe(waiting_seconds),
         last_error=str(last_error),
-        **{name: value + 0 for name, value in numbers.items()},  # which refuses what is no number
+        **{name: _number(value) for name, value in numbers.items()},
     )
 
 
 def _maybe(number: float | None) -> float | None:
-    return None if number is None else float(number)
+    return None if number is None else _number(number)
+
+
+def _number(value: float) -> float:
+    """Raises ValueError or TypeError for what is none, or none that can be told as a time or a process."""
+    if not abs(value) <= _LARGEST:
+        raise ValueError(value)
+    return value + 0
 
 
 def _born(pid: int) -> str:

@@ -12,6 +12,7 @@ from probcal.data.card import Card
 from probcal.metrics import METRICS
 from probcal.run.keys import Fingerprints, changed_parts
 from probcal.store import CellResult, Store, cell_id
+from probcal.visible import visible
 
 State = Literal["done", "failed", "stale", "to run", "no data"]
 
@@ -129,8 +130,7 @@ def expected_seconds(plan: list[Planned]) -> tuple[float, int]:
 
 def first_line(text: str | None) -> str:
     """With control characters spelt out, which a message of a learner may hold."""
-    line = (text or "").strip().partition("\n")[0]
-    return "".join(one if one >= " " and one != "\x7f" else f"\\x{ord(one):02x}" for one in line)
+    return visible((text or "").strip().partition("\n")[0])
 
 
 def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -> State:

@@ -164,7 +164,7 @@ def experiment_of(store: Store) -> Experiment:
     """
     kept = store.experiment()
     for name, kind in (("config_path", str), ("config", str), ("seed", int), ("quick", bool)):
-        if not isinstance(kept.get(name), kind):
+        if not isinstance(kept.get(name), kind) or (name == "seed" and kept[name] < 0):
             raise StoreError(
                 f'{store.folder / "experiment.json"} has no sound "{name}"; run the experiment again to write it anew'
             )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-import yaml
-
+from probcal.errors import FileProblems
 from probcal.resources import shipped
 from probcal.show.outline import Outline
 from probcal.show.plane_panels import number_of
 from probcal.show.sweeps import Sweep
+from probcal.yaml_file import YamlFile
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,11 @@ def of_a_paper(outline: Outline) -> Callable[[Sweep], bool]:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        config = yaml.safe_load(text)
-    except yaml.YAMLError:  # the folder's copy, which somebody has edited
-        config = None
-    config = config if isinstance(config, dict) else {}
-    return {**config, "datasets": config.get("datasets") or []}
+        config = YamlFile(Path("config"), text).data
+    except FileProblems:  # the folder's copy, which somebody has edited
+        config = {}
+    datasets = config.get("datasets")
+    return {**config, "datasets": datasets if isinstance(datasets, list) else []}
 
 
 def _entry(config: dict[str, Any], section: str, name: str) -> Any:

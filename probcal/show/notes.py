@@ -9,6 +9,7 @@ from probcal.show.grid import INCOMPLETE, INFINITY, NOT_RUN
 from probcal.show.outline import Departure, Outline
 from probcal.show.summary import Census, Summary
 from probcal.store import CellResult
+from probcal.visible import visible
 
 UNDEFINED = "n/a"
 _LONGEST_REASON = 120
@@ -42,7 +43,7 @@ def troubles(found: Census) -> list[str]:
             f"the last run had ({_by_column(found.stale)}); probcal run renews them."
         )
     for kind, columns in sorted(found.warned.items()):
-        notes.append(f"{kind} in {columns.total()} of {found.planned} cells: {_by_column(columns)}.")
+        notes.append(f"{visible(kind)} in {columns.total()} of {found.planned} cells: {_by_column(columns)}.")
     return notes
 
 
@@ -78,5 +79,5 @@ def _by_column(counts: Counter[str]) -> str:
 
 def _reason(result: CellResult) -> str:
     first_line = ((result.message or "").strip().splitlines() or [""])[0]
-    said = ": ".join(filter(None, [result.error_type, first_line])) or f"{result.status}, without a message"
+    said = visible(": ".join(filter(None, [result.error_type, first_line]))) or f"{result.status}, without a message"
     return said if len(said) <= _LONGEST_REASON else said[: _LONGEST_REASON - 1] + "…"

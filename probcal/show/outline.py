@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from probcal.errors import StoreError
 from probcal.store import Store
+from probcal.visible import visible
+
+_NAME = re.compile(r"\w[\w.-]{0,99}")
+_MOST_REPETITIONS = 10_000
+"""Every cell that is planned is looked for; no experiment may ask for more."""
+_LONGEST = 500
+
+
+def _name(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name[:40]!r} is no name of probcal's, and names go into the names of figures")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_name)]
+Shown = Annotated[str, AfterValidator(lambda text: visible(text, _LONGEST))]
+"""Text for a table or a figure, with what a terminal would obey spelt out."""
 
 
 class _Part(BaseModel):
@@ -16,17 +34,17 @@ class _Part(BaseModel):
 
 
 class Row(_Part):
-    name: str
-    title: str
+    name: Name
+    title: Shown
     reading_of: str | None = None
     """The data set whose published numbers are this one's, unless they are its own."""
     split: str | None = None
     """``holdout``, ``standard``, ``chronological`` or ``same``; None in folders of earlier versions."""
     drawn: bool = False
     """Each repetition has rows of its own, drawn by a generator."""
-    inputs: list[str] = []
+    inputs: list[Shown] = []
     """The names of the columns of a set that has two."""
-    positive: str | None = None
+    positive: Shown | None = None
     """The label that makes y = 1, where it is one."""
 
     @property
@@ -43,10 +61,10 @@ class Row(_Part):
 class Column(_Part):
     """One learner with one method. ``paper_learner`` and ``paper_method`` name the published column."""
 
-    learner: str
-    method: str
-    label: str
-    group: str
+    learner: Name
+    method: Name
+    label: Shown
+    group: Shown
     paper_learner: str | None = None
     paper_method: str | None = None
     before_and_after: bool = False
@@ -75,8 +93,8 @@ class Departure(_Part):
 
     datasets: list[str]
     columns: list[tuple[str, str]]
-    what: str
-    why: str
+    what: Shown
+    why: Shown
     skip: bool = False
 
     def is_about(self, row: Row, column: Column) -> bool:
@@ -86,15 +104,15 @@ class Departure(_Part):
 class Outline(_Part):
     """Data sets and columns in the order in which they are shown."""
 
-    name: str
-    title: str
-    metrics: list[str]
+    name: Shown
+    title: Shown
+    metrics: list[Shown]
     seed: int | None = None
     """That of the experiment; a learner with a shared seed adds the number of the repetition, from 0."""
     paper: str | None = None
     datasets: list[Row]
     columns: list[Column]
-    repetitions: dict[str, int]
+    repetitions: dict[str, Annotated[int, Field(ge=0, le=_MOST_REPETITIONS)]]
     """Splits per data set; they are numbered from 0."""
     exceptions: list[Departure] = []
     curves: list[str] = []

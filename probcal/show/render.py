@@ -78,7 +78,7 @@ def markdown(title: str, grids: list[Grid]) -> str:
 
 def latex(title: str, grids: list[Grid]) -> str:
     """For ``\\input`` into a document; needs no package. LaTeX numbers the tables itself."""
-    blocks = [f"% {' '.join(title.split())}"]
+    blocks = [f"% {_TEX.plain(title)}"]
     for grid in grids:
         name, explanation = _TEX.plain(grid.name), _TEX.plain(grid.explanation)
         notes = "".join(f"\\par {_TEX.plain(note)}\n" for note in grid.notes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import subprocess
 from collections.abc import Callable
@@ -47,15 +49,19 @@ def in_process(monkeypatch, tmp_path):
     import openml
     import requests
 
-    for module, name in ((requests, "Session"), (minio, "Minio"), (openml.config, "server")):
+    for module, name in (
+        (requests, "Session"), (minio, "Minio"), (pd, "read_parquet"), (openml.config, "server")
+    ):  # fmt: skip
         monkeypatch.setattr(module, name, getattr(module, name))  # the download changes it: put it back
     monkeypatch.setattr(openml.config, "_root_cache_directory", tmp_path)
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess:
         folder, order = command[-2:]
         openml.config.set_root_cache_directory(Path(folder) / "cache")
-        code = openml_download.main(Path(folder), json.loads(order))
-        return subprocess.CompletedProcess(command, code, b"", b"")
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            code = openml_download.main(Path(folder), json.loads(order))
+        return subprocess.CompletedProcess(command, code, said.getvalue().encode(), b"")
 
     monkeypatch.setattr("probcal.data.openml.subprocess.run", run)
 

@@ -93,7 +93,7 @@ def test_a_refused_connection_is_told_in_one_sentence(refusal, openml_server):
 
 
 def test_an_unknown_host_is_told_in_one_sentence(refusal, monkeypatch):
-    monkeypatch.setenv("PROBCAL_OPENML_SERVER", "http://openml.invalid/api/v1/xml")
+    monkeypatch.setenv("PROBCAL_OPENML_SERVER", "https://openml.invalid/api/v1/xml")
     assert ": its address cannot be found (is this machine online?); try again" in refusal()
 
 
@@ -124,3 +124,74 @@ def test_a_data_set_that_is_not_the_cards_is_told_in_one_sentence(refusal, serve
 def test_files_are_not_recommended_where_the_card_knows_none(refusal):
     card = CARD.model_copy(update={"files": []})
     assert refusal(card, id=62).endswith(": the server knows no data set of this id; correct the card")
+
+
+# --- a server that is not to be trusted ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["endless", "bomb"])
+def test_data_without_end_are_given_up_at_the_limit(refusal, monkeypatch, kind):
+    monkeypatch.setenv("PROBCAL_LARGEST_MB", "3")
+    message = refusal(fault=Fault(kind, "arff"))
+    assert "weather.arff sends more than 3 MB; set PROBCAL_LARGEST_MB to allow larger files" in message
+
+
+@pytest.mark.parametrize("kind", ["endless", "bomb"])
+def test_a_description_without_end_is_given_up_at_a_limit_of_its_own(refusal, monkeypatch, kind):
+    monkeypatch.setattr("probcal.data.openml_download._MOST_DESCRIBED", 2_000_000)
+    assert "data/61 sends more than 2 MB" in refusal(fault=Fault(kind))
+
+
+@pytest.mark.parametrize("kind", ["endless", "bomb", "elsewhere"])
+def test_a_parquet_file_without_end_or_elsewhere_is_replaced_by_the_arff_file(fetch, parquet, monkeypatch, kind):
+    monkeypatch.setenv("PROBCAL_LARGEST_MB", "3")
+    assert_weather(fetch(weather(parquet=parquet, fault=Fault(kind, "parquet"))))
+
+
+@pytest.mark.parametrize("served", [{"fault": Fault("elsewhere")}, {"fault": Fault("elsewhere", "arff")},
+                                    {"root": "http://elsewhere.invalid"}])  # fmt: skip
+def test_plain_http_to_another_machine_is_refused_wherever_the_address_comes_from(refusal, served):
+    message = refusal(**served)
+    assert "http://elsewhere.invalid/" in message
+    assert "is not encrypted, and plain http is spoken with this machine only; name a server with https" in message
+
+
+def test_a_server_of_plain_http_is_refused_unless_it_is_this_machine(refusal, monkeypatch):
+    monkeypatch.setenv("PROBCAL_OPENML_SERVER", "http://www.openml.invalid/api/v1/xml")
+    assert "http://www.openml.invalid/api/v1/xml/data/61 is not encrypted" in refusal()
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [("http://localhost/x", True), ("http://127.0.0.1:8/x", True), ("http://[::1]/x", True),
+     ("http://127.0.0.1.evil.example/x", False), ("http://localhost.evil.example/", False),
+     ("http://user@evil.example/", False), ("http://127.0.0.1@evil.example/", False), ("http://10.0.0.1/", False)],
+)  # fmt: skip
+def test_this_machine_is_known_by_its_address(url, here):
+    from probcal.data.openml_download import _is_here
+
+    assert _is_here(url) is here
+
+
+def test_the_storage_is_asked_over_tls_though_the_client_asks_for_none(in_process):
+    import minio
+
+    from probcal.data import openml_download
+
+    openml_download._bound(stall=1, attempts=1, most=1000)
+    assert minio.Minio("data.openml.org", secure=False)._base_url.is_https
+    assert not minio.Minio("127.0.0.1:9000", secure=False)._base_url.is_https
+
+
+def test_a_frame_that_is_not_the_one_written_is_not_unpickled(refusal, in_process, monkeypatch):
+    import subprocess
+
+    run = subprocess.run
+
+    def spoilt(command, **options):
+        done = run(command, **options)
+        return subprocess.CompletedProcess(command, done.returncode, b"0" * 64, b"spoilt")
+
+    monkeypatch.setattr("probcal.data.openml.subprocess.run", spoilt)
+    monkeypatch.setattr("probcal.data.openml.pickle.loads", lambda content: pytest.fail("it was unpickled"))
+    assert "the OpenML client broke down (spoilt)" in refusal()

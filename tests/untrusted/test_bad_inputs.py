@@ -1,0 +1,64 @@
+"""A part of the fixed list of bad inputs, and a few of the fuzz run's: reliability/bad_inputs.py and fuzz.py."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+INPUTS_OF_A_KIND = 8
+
+
+@pytest.fixture(scope="module")
+def fuzz():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(ROOT / "reliability"), *sys.path])
+        yield import_module("fuzz")
+
+
+@pytest.fixture(scope="module")
+def subjects(fuzz, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROBCAL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("PROBCAL_TRUSTED", "")
+        patch.setenv("PYTHONPATH", str(ROOT))
+        yield {one.kind: one for one in fuzz.subjects(tmp_path_factory.mktemp("subjects"))}
+
+
+KINDS = ("config", "card", "CSV", "ARFF", "cells.jsonl", "experiment.json", "runs.jsonl", "accepted.csv",
+         "predictions.bin", "running.json")  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_changed_by_chance_is_read_or_refused_with_a_message(fuzz, subjects, kind):
+    assert {fuzz.tried(subjects[kind], 0, number) for number in range(INPUTS_OF_A_KIND)} <= {"read", "refused"}
+
+
+def test_these_are_all_kinds(subjects):
+    assert sorted(subjects) == sorted(KINDS)
+
+
+def test_an_input_is_made_again_from_its_seed_and_number(fuzz, subjects):
+    import random
+
+    def made(seed):
+        return [one.changed(random.Random(f"{seed}/{one.kind}/3")) for one in subjects.values()]
+
+    assert made(1) == made(1) != made(2)
+
+
+def test_a_part_of_the_bad_inputs_gets_its_messages_and_exit_codes(tmp_path):
+    out = tmp_path / "bad.md"
+    command = [sys.executable, ROOT / "reliability" / "bad_inputs.py", "-o", out, "--only", "^(card|path|import|text)"]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    said = out.read_text(encoding="utf-8")
+    tried = int(re.search(r"^(\d+) bad inputs, 0 not answered", said, re.M)[1])
+    assert tried >= 40
+    assert sum(line.startswith("| ") for line in said.splitlines()) == tried + 1

@@ -1,0 +1,229 @@
+"""Whatever stands in a results folder or in a data file, probcal shows it or refuses it: never a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from probcal import json_lines
+from probcal.data.arff_file import read_arff
+from probcal.data.delimited import read_delimited
+from probcal.data.sources import FileSource
+from probcal.errors import ProbcalError, StoreError
+from probcal.links import refuse_links_out
+from probcal.predictions import Predictions
+from probcal.show.tables import FORMATS, tables_text
+from probcal.store import CellResult, Store
+from probcal.visible import visible
+
+ROW = {"dataset": "wine", "repetition": 0, "learner": "tree", "method": "direct", "status": "done", "run": "r",
+       "seconds": 1.0, "key": {"data": "x"}, "metrics": {"rms": 0.5}, "stages": {"cxe": [1.0]}, "curves": {},
+       "n_train": 3, "n_test": 3, "warnings": {"UserWarning": 2}, "predictions": {"at": 0, "rows": 3, "digest": "x"},
+       }  # fmt: skip
+EXPERIMENT = {"name": "small", "title": "Small", "metrics": ["rms"], "datasets": [{"name": "wine", "title": "Wine"}],
+              "columns": [{"learner": "tree", "method": "direct", "label": "T", "group": "T"}],
+              "repetitions": {"wine": 1}, "exceptions": [], "keys": {}}  # fmt: skip
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.just(10**400), st.just(-(10**400))
+)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)),
+    max_leaves=5,
+)
+many = settings(
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("results")
+
+
+def shown(folder, experiment, *lines):
+    (folder / "experiment.json").write_text(json.dumps(experiment), encoding="utf-8")
+    (folder / "cells.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    store = Store(folder)
+    for format_ in FORMATS:
+        try:
+            tables_text(store, format=format_)
+        except ProbcalError:
+            assert format_ == FORMATS[0] or not lines, "what one format shows, all do"
+            return
+    for result in store.results().values():
+        with contextlib.suppress(StoreError):
+            store.predictions(result)
+
+
+@many
+@given(name=st.sampled_from([*ROW, "traceback", "error_type", "message", "other"]), value=ANYTHING)
+@example(name="metrics", value={"rms": 10**400})
+@example(name="seconds", value=10**400)
+@example(name="warnings", value={"a": "b"})
+def test_a_result_with_another_value_gives_no_traceback(folder, name, value):
+    shown(folder, EXPERIMENT, json.dumps(ROW | {name: value}))
+
+
+@many
+@given(name=st.sampled_from([*EXPERIMENT, "paper", "seed", "curves", "config", "other"]), value=ANYTHING)
+@example(name="repetitions", value={"wine": 10**9})
+@example(name="paper", value="a\0b")
+@example(name="paper", value="langford-zadrozny-2005-deviations")
+def test_an_experiment_with_another_value_gives_no_traceback(folder, name, value):
+    shown(folder, EXPERIMENT | {name: value}, json.dumps(ROW))
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1", "9" * 5000, "NaN", "Infinity", "true", '"1"', "9" * 400])
+def test_seconds_that_are_no_time_are_refused(number):
+    line = json.dumps(ROW).replace('"seconds": 1.0', f'"seconds": {number}')
+    with pytest.raises((ValueError, TypeError)):
+        CellResult.from_json(line)
+
+
+@pytest.mark.parametrize("values", [[1e308, 1e308, -1e308], [1e308] * 3, [-1e308] * 3])
+def test_a_mean_of_the_largest_floats_is_shown(folder, values):
+    experiment = EXPERIMENT | {"repetitions": {"wine": len(values)}}
+    lines = [json.dumps(ROW | {"repetition": n, "metrics": {"rms": value}}) for n, value in enumerate(values)]
+    shown(folder, experiment, *lines)
+
+
+@many
+@given(
+    where=st.fixed_dictionaries(
+        {"at": st.integers(0, 10**15), "rows": st.integers(0, 10**15), "digest": st.text(max_size=3)},
+        optional={"columns": st.integers(1, 10**15), "labels": st.integers(1, 10**15)},
+    )
+)
+def test_predictions_elsewhere_than_in_the_file_are_not_there(folder, where):
+    (folder / "predictions.bin").write_bytes(bytes(100))
+    assert Predictions(folder / "predictions.bin").read(where) is None
+
+
+def test_predictions_are_read_as_they_were_added(tmp_path):
+    kept = Predictions(tmp_path / "predictions.bin")
+    y, p = np.array([0, 1]), np.array([0.25, 0.5])
+    where = kept.add(y, p)
+    kept.close()
+    assert [list(part) for part in kept.read(where)] == [[0, 1], [0.25, 0.5]]
+
+
+def test_a_line_too_long_to_be_a_result_is_told_and_the_others_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(json_lines, "_LONGEST", 500)
+    monkeypatch.setattr(json_lines, "_PIECE", 7)
+    path = tmp_path / "cells.jsonl"
+    path.write_bytes(b"a\n" + b"x" * 499 + b"\n" + b"x" * 500 + b"\n" + b"x" * 5000 + b"\nb\n\ncut off")
+    found = [(number, line and len(line)) for number, line in json_lines.lines_of(path)]
+    assert found == [(1, 1), (2, 499), (3, None), (4, None), (5, 1), (6, "")]
+
+
+def test_a_number_that_a_float_cannot_hold_is_infinite_or_refused():
+    assert math.isinf(CellResult.from_json(json.dumps(ROW).replace("0.5", "1e400")).metrics["rms"])
+
+
+# --- links -----------------------------------------------------------------------------------------
+
+
+def test_a_link_out_of_the_folder_is_refused_one_within_it_is_not(tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    (results / "kept").write_text("")
+    (results / "cells.jsonl").symlink_to("kept")
+    refuse_links_out(results, ("cells.jsonl", "kept", "nowhere"))
+    (results / "runs.jsonl").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match=r"runs\.jsonl is a link that leads out of the folder, to .*elsewhere"):
+        refuse_links_out(results, ("cells.jsonl", "runs.jsonl"))
+
+
+def test_the_results_folder_itself_may_be_a_link(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "results").symlink_to("disk")
+    with Store(tmp_path / "results").writing("small"):
+        assert (tmp_path / "disk" / ".lock").exists()
+
+
+def test_nothing_is_written_through_a_link(tmp_path):
+    results, precious = tmp_path / "results", tmp_path / "precious"
+    results.mkdir()
+    precious.write_text("precious")
+    for name in (".lock", "cells.jsonl", "runs.jsonl", "predictions.bin", "experiment.json.new"):
+        (results / name).symlink_to(precious)
+        with pytest.raises(StoreError, match="leads out of the folder"), Store(results).writing("small"):
+            pass
+        (results / name).unlink()
+    assert precious.read_text() == "precious"
+
+
+# --- data files ------------------------------------------------------------------------------------
+
+SHREDS = st.sampled_from(
+    [b"\0", b"\n", b"\r", b",", b"'", b'"', b"{", b"}", b"?", b"%", b"\\", b"\xff", b"@data\n", b"@attribute ",
+     b"{0 1}", b"1e400", b"9" * 5000, b"nan", b"date ", b"'\\x'", b"string"]
+)  # fmt: skip
+ARFF = b"@relation r\n@attribute a numeric\n@attribute 'b c' {x, y}\n@attribute s string\n@data\n1,x,'k 1'\n?,y,k\n"
+CSV = b"a,b\n1,x\n2,y\n3,\"z, z\"\n"
+
+
+def spoilt(data, content):
+    content = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(content)))
+        content[start : start + data.draw(st.integers(0, 5))] = data.draw(SHREDS)
+    return bytes(content)
+
+
+@many
+@given(data=st.data())
+def test_arff_with_shreds_thrown_in_gives_no_traceback(tmp_path, data):
+    try:
+        read_arff(spoilt(data, ARFF), tmp_path / "f.arff")
+    except ProbcalError as error:
+        assert "f.arff" in str(error)
+
+
+@many
+@given(data=st.data(), header=st.booleans())
+def test_text_with_shreds_thrown_in_gives_no_traceback(tmp_path, data, header):
+    source = FileSource(format="delimited", header=header, files=[{"name": "f.csv"}])
+    try:
+        read_delimited(spoilt(data, CSV), tmp_path / "f.csv", source, None if header else ["a", "b"], [])
+    except ProbcalError as error:
+        assert "f.csv" in str(error)
+
+
+# --- text that is shown ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\x1b[2J", "\\x1b[2J"), ("a\tb\r", "a\\x09b\\x0d"), ("\u202egnp", "\\u202egnp"), ("\x9b1m", "\\x9b1m"),
+        ("\u2028", "\\u2028"), ("\ud800", "\\ud800"), ("a\nb", "a\nb"), ("Größe ≤ ∞ 雪", "Größe ≤ ∞ 雪"), ("", ""),
+        ("\U000e0041", "\\U000e0041"), ("abcdefgh", "abc…fgh"),
+    ],
+)  # fmt: skip
+def test_what_a_terminal_would_obey_is_spelt_out(text, said):
+    assert visible(text, 6 if text == "abcdefgh" else 4000) == said
+
+
+HOSTILE = "<script>x</script>\x1b[2J\u202e\\input{/etc/passwd}&\"'$%#_~^[*"
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_names_and_messages_are_text_in_every_format(folder, failed):
+    experiment = EXPERIMENT | {"title": HOSTILE, "datasets": [{"name": "wine", "title": HOSTILE}]}
+    experiment["columns"] = [EXPERIMENT["columns"][0] | {"label": HOSTILE, "group": HOSTILE}]
+    row = ROW | {"warnings": {HOSTILE: 1}}
+    row |= {"status": "failed", "error_type": HOSTILE, "message": HOSTILE} if failed else {}
+    shown(folder, experiment, json.dumps(row))
+    for format_ in FORMATS:
+        text = tables_text(Store(folder), format=format_)
+        assert "\x1b" not in text and "\u202e" not in text
+        assert not (format_ == "html" and "<script" in text)
+        assert not (format_ == "latex" and "\\input" in text)

@@ -1,0 +1,67 @@
+"""Nothing that probcal reads from disk may run code: no pickle, no evaluated text, no shell, but for those named."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "probcal"
+ALLOWED = {
+    ("contract/repeats.py", "pickle.loads"): "of what was pickled in memory on the same line",
+    ("data/openml.py", "pickle.loads"): "of our own program's file in a folder made for it, whose checksum it told",
+    ("methods/in_processes.py", "cloudpickle.loads"): "of our own file in a folder made for it, by processes of ours",
+    ("run/dask_crew.py", "pickle.loads"): "of what a worker of the user's own cluster sent, which Dask pickles too",
+    ("run/dask_outcomes.py", "pickle.loads"): "the same",
+    ("run/dask_worker.py", "pickle.loads"): "of what the client sent to its cluster",
+    ("learners/weka/serialise.py", "SerializationHelper.read"): "of bytes in memory, which a pickle of ours held",
+    ("contract/named.py", "yaml.load"): "with the loader of plain values",
+    ("paper/published.py", "yaml.load"): "of a file that is part of probcal, with a safe loader",
+}
+MODULES = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch"}
+READERS = {"load", "loads", "Unpickler", "open"}
+ANYWHERE = {"read_pickle", "unsafe_load", "full_load", "extractall", "system", "popen"}
+BUILTINS = {"eval", "exec", "compile", "__import__"}
+
+
+def calls(file: Path) -> Iterator[str]:
+    """The calls in ``file`` that could run what they read."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            yield from (f"{node.module}.{one.name}" for one in node.names if one.name in READERS)
+        if not isinstance(node, ast.Call):
+            continue
+        options = {one.arg: getattr(one.value, "value", None) for one in node.keywords}
+        if options.get("shell"):
+            yield "shell=True"
+        if isinstance(node.func, ast.Name) and node.func.id in BUILTINS:
+            yield node.func.id
+        if not isinstance(node.func, ast.Attribute):
+            continue
+        of, name = node.func.value, node.func.attr
+        module = of.id if isinstance(of, ast.Name) else ""
+        reads = (module in MODULES and name in READERS) or (module, name) == ("yaml", "load")
+        if reads or (name in ANYWHERE and module != "platform"):
+            yield f"{module}.{name}"
+        if (module, name) in (("np", "load"), ("numpy", "load")) and options.get("allow_pickle") is not False:
+            yield "np.load"
+        if name == "read" and isinstance(of, ast.Call) and "SerializationHelper" in ast.unparse(of):
+            yield "SerializationHelper.read"
+
+
+def test_nothing_is_read_that_could_run_but_what_is_allowed_with_a_reason():
+    found = {(file.relative_to(PACKAGE).as_posix(), call) for file in PACKAGE.rglob("*.py") for call in calls(file)}
+    assert found == set(ALLOWED)
+
+
+def test_each_such_call_would_be_found(tmp_path):
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "import pickle, joblib, os\nfrom pickle import loads\nimport numpy as np, pandas as pd\npickle.load(f)\n"
+        "joblib.load(f)\nnp.load(f)\nnp.load(f, allow_pickle=True)\npd.read_pickle(f)\neval(x)\nos.system(x)\n"
+        "subprocess.run(x, shell=True)\nyaml.load(f)\nz.extractall()\n"
+    )
+    assert list(calls(bad)) == [
+        "pickle.loads", "pickle.load", "joblib.load", "np.load", "np.load", "pd.read_pickle", "eval", "os.system",
+        "shell=True", "yaml.load", "z.extractall",
+    ]  # fmt: skip

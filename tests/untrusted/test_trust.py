@@ -1,0 +1,136 @@
+"""A config names import paths, and an import runs code: only what is trusted is imported, and all else by nobody."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from probcal.cli import main
+from probcal.trust import is_trusted, trusting
+from tests.commands import probcal, refused
+
+CONFIG = """\
+name: small
+datasets: [wine-first]
+learners:
+  own: {type: bad.Model}
+methods: [direct]
+"""
+MODULE = 'open("imported", "a").close()\nfrom sklearn.naive_bayes import GaussianNB as Model\n'
+
+
+@pytest.fixture(autouse=True)
+def beside_a_module(tmp_path, monkeypatch) -> Path:
+    """The folder with ``small.yaml`` and the module that it names, which leaves a mark when it is imported."""
+    monkeypatch.delenv("PROBCAL_TRUSTED")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    Path("small.yaml").write_text(CONFIG)
+    Path("bad.py").write_text(MODULE)
+    yield tmp_path
+    sys.modules.pop("bad", None)
+
+
+def imported() -> bool:
+    return Path("imported").exists()
+
+
+@pytest.mark.parametrize("command", ["validate", "run", "run --dry-run", "fetch"])
+def test_a_module_beside_a_config_is_not_imported_and_the_message_says_what_to_write(command):
+    first, *options = command.split()
+    message = refused(first, "small.yaml", *options)
+    assert message.startswith('small.yaml:4: "bad.Model" is not imported: ')
+    assert "add  --trust bad  (or  --allow-imports  for any import path" in message
+    assert not imported()
+
+
+@pytest.mark.parametrize("words", [("--trust", "bad"), ("--trust", "other", "--trust", "bad"), ("--allow-imports",)])
+def test_what_the_command_line_names_is_imported(words):
+    assert probcal("validate", "small.yaml", *words).exit_code == 0
+    assert imported()
+
+
+@pytest.mark.parametrize("names", ["bad", "other:bad", "other, bad", "bad.Model", "*"])
+def test_what_the_environment_names_is_imported(monkeypatch, names):
+    monkeypatch.setenv("PROBCAL_TRUSTED", names)
+    assert probcal("validate", "small.yaml").exit_code == 0
+
+
+@pytest.mark.parametrize("names", ["ba", "bad.Mod", "bad2", "Bad", ".", ":,", "bad.Model.x"])
+def test_a_part_of_a_name_or_another_one_trusts_nothing(monkeypatch, names):
+    monkeypatch.setenv("PROBCAL_TRUSTED", names)
+    refused("validate", "small.yaml")
+    assert not imported()
+
+
+def test_trust_ends_with_the_command():
+    assert probcal("validate", "small.yaml", "--allow-imports").exit_code == 0
+    assert not is_trusted("bad.Model")
+    refused("validate", "small.yaml")
+
+
+def test_in_python_trust_holds_within_a_block():
+    with trusting("bad"):
+        assert is_trusted("bad.Model") and is_trusted("bad") and not is_trusted("badly.Model")
+    assert not is_trusted("bad.Model")
+
+
+@pytest.mark.parametrize("path", ["probcal.learners.x.Y", "sklearn.svm.SVC"])
+def test_what_is_ours_and_scikit_learns_is_trusted_unasked(path):
+    assert is_trusted(path)
+
+
+@pytest.mark.parametrize("path", ["sklearn_extra.X", "probcal2.X", "os.system", "", ".sklearn.X"])
+def test_what_only_begins_like_it_is_not(path):
+    assert not is_trusted(path)
+
+
+def test_workers_import_what_was_trusted_and_later_commands_ask_again():
+    done = probcal("run", "small.yaml", "--trust", "bad")
+    assert done.exit_code == 0, done.output
+    Path("imported").unlink()
+    sys.modules.pop("bad")
+    assert probcal("table", "results/small").exit_code == 0, "tables need no import"
+    again = probcal("status", "results/small")
+    assert again.exit_code == 2 and '"bad.Model" is not imported' in again.stderr
+    assert not imported()
+    assert "1 done" in probcal("status", "results/small", "--trust", "bad").stdout
+
+
+def test_every_command_that_reads_a_config_takes_the_options():
+    taking = {name for name, command in main.commands.items() if any(one.name == "trust" for one in command.params)}
+    assert taking == {"run", "fetch", "validate", "status"}
+
+
+def test_a_class_named_on_the_command_line_is_trusted_as_it_was_typed():
+    assert probcal("test", "bad.Model").exit_code in (0, 1)
+    assert imported()
+
+
+def test_a_module_that_a_package_looks_for_is_not_taken_from_beside_a_config(beside_a_module):
+    Path("numexpr.py").write_text(MODULE)  # pandas uses it where it is installed
+    Path("small.yaml").write_text(CONFIG.replace("own: {type: bad.Model}", "tree:"))
+    root = str(Path(main.callback.__globals__["__file__"]).parents[1])
+    command = [sys.executable, "-P", "-m", "probcal", *shlex.split("run small.yaml")]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": root}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not imported()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        "{classifier: misc.SerializedClassifier, options: -model x}",
+        "{classifier: meta.FilteredClassifier, options: -W weka.classifiers.misc.SerializedClassifier}",
+        "{classifier: misc.inputmappedclassifier}",
+    ],
+)
+def test_a_serialised_object_for_weka_to_read_is_refused_like_a_module(params):
+    Path("small.yaml").write_text(CONFIG.replace("own: {type: bad.Model}", f"weka: {{params: {params}}}"))
+    assert "small.yaml:4: Weka would read a Java object from a file here" in refused("validate", "small.yaml")
