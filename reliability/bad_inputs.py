@@ -2,7 +2,7 @@
 
 Every input has its own folder and its own process, which may take two minutes and a gigabyte. It must end with the
 exit code and the message of its case, without a traceback; what must not be printed, written or run is not. Exit
-code 1 unless all do. Writes results/reliability/bad-inputs.md.
+code 1 unless all do. Writes results/reliability/bad_inputs.md.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
     from tests.openml_server import OpenMLServer
 
     given = argparse.ArgumentParser(description=__doc__.partition(":")[0] + ".")
-    usual = ROOT / "results" / "reliability" / "bad-inputs.md"
+    usual = ROOT / "results" / "reliability" / "bad_inputs.md"
     given.add_argument("-o", "--out", default=str(usual), help="- for none")
     given.add_argument("--only", default="", metavar="PATTERN", help="those whose KIND: NAME has this")
     words = given.parse_args()
@@ -113,8 +113,8 @@ def report(cases: list[Case], answers: list[Answer]) -> str:
     most = max(one.memory for one in answers)
     return (
         f"Written by `python reliability/bad_inputs.py`. {machine('pydantic', 'pyyaml', 'openml')}\n\n"
-        f"{len(cases)} bad inputs, {len(wrong)} not answered as they have to be; tracebacks: "
-        f"{sum('Traceback (most recent' in one.said for one in answers)}. The most memory that one took: "
+        f"In all: {len(cases)} bad inputs tried, {len(wrong)} not answered as they have to be; tracebacks: "
+        f"{sum('Traceback (most recent' in one.said for one in answers)}.\n\nThe most memory that one took: "
         f"{'under 500 MB' if most < 500 else f'{most} MB'}, of which 1,024 are allowed.\n\n{table}\n"
         + ("\n" + "\n".join(wrong) + "\n" if wrong else "")
     )
