@@ -35,6 +35,7 @@ ELSEWHERE = {
     "probcal.data.generators": "counted for drawn rows, and never called for others",
     "probcal.data.load": "what it gives is told by a checksum over all values, which every reading compares",
     "probcal.errors": "words messages",
+    "probcal.row_faults": "refuses rows and changes none",
     "probcal.run.code": "makes a part of the keys, which tell results apart, and no result",
     "probcal.run.keys": "makes the keys, as above",
     "probcal.run.lost": "words the rows of cells that failed",

@@ -10,9 +10,9 @@ def workers(monkeypatch):
     """How many workers each run had."""
     seen, outcomes = [], module.outcomes
 
-    def counting(planned, run, jobs, *more):
+    def counting(planned, run, jobs, **more):
         seen.append(jobs)
-        return outcomes(planned, run, jobs, *more)
+        return outcomes(planned, run, jobs, **more)
 
     monkeypatch.setattr(module, "outcomes", counting)
     return seen
