@@ -271,19 +271,15 @@ def plot(folder: Path) -> None:
 @click.option("--cells", is_flag=True, help="One line a cell.")
 @_trusting
 def status(folder: Path, cells: bool) -> None:
-    """Say what is done, failed, stale (and why) or still to run in the results FOLDER, and what runs there now."""
-    from probcal.run.live import heard_of
-    from probcal.run.live_text import heard_lines
-    from probcal.run.plan import make_plan
-    from probcal.run.plan_text import plan_lines
-    from probcal.run.run import experiment_of
+    """Say what is done, failed, stale (and why) or still to run in the results FOLDER, and what runs there now.
+
+    The experiment is the one that was run last; where its file has changed since, that is said.
+    """
+    from probcal.run.status import status_lines
 
     for store in _stores(folder):
-        click.echo(visible(f"{store.experiment()['name']} in {store.folder}"))
-        heard = heard_of(store.folder)
-        for line in heard_lines(heard) if heard else ():
+        for line in status_lines(store, every_cell=cells):
             click.echo(visible(line))
-        click.echo(visible("\n".join(plan_lines(make_plan(experiment_of(store), store), every_cell=cells))))
 
 
 @main.command(

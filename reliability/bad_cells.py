@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import multiprocessing
 import os
 import random
 import resource
@@ -136,6 +137,26 @@ def _threads(_):
         threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 
 
+def _drawing_thread(_):
+    def draw():
+        while True:
+            np.random.seed(0)
+            time.sleep(0.0005)
+
+    threading.Thread(target=draw, daemon=True).start()
+
+
+def _forked_and_ended(_):
+    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+    process.start()
+    process.terminate()  # which waits for ever where SIGTERM is not heard
+    process.join()
+
+
+def _pool(_):
+    _LEFT.append(multiprocessing.get_context("fork").Pool(2))
+
+
 def _signals(_):
     for number in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
@@ -229,6 +250,9 @@ IN_FIT = {
     "closes stdout and stderr": lambda _: (sys.stdout.close(), sys.stderr.close()),
     "puts None for stdout": lambda _: (setattr(sys, "stdout", None), setattr(sys, "stderr", None)),
     "threads that do not end": _threads,
+    "a thread that goes on drawing numbers": _drawing_thread,
+    "a process that it forks and ends": _forked_and_ended,
+    "leaves a pool of processes": _pool,
     "1,000 open files": _open_files,
     "lowers its limit of files for good": _drop_limits,
     "signal handlers, mask and an alarm": _signals,

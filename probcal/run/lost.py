@@ -12,7 +12,7 @@ from probcal.store import CellResult
 
 _SIGKILL = 9
 """What a system sends that has no memory left; Windows has no name for it."""
-_LONGEST_MESSAGE, _LONGEST_TRACEBACK = 2_000, 20_000
+_LONGEST_NAME, _LONGEST_MESSAGE, _LONGEST_TRACEBACK = 200, 2_000, 20_000
 """Characters: more is cut out of the middle."""
 
 
@@ -65,7 +65,7 @@ def bounded(outcome: Outcome) -> Outcome:
     if result.status != "done":
         result = replace(
             result,
-            error_type=_plain(result.error_type or ""),
+            error_type=_shortened(_plain(result.error_type or ""), _LONGEST_NAME),
             message=_shortened(_plain(result.message or ""), _LONGEST_MESSAGE),
             traceback=_shortened(_plain(result.traceback or ""), _LONGEST_TRACEBACK),
         )

@@ -97,7 +97,7 @@ def make_plan(experiment: Experiment, store: Store, *, retry_failed: bool = Fals
         key, result = fingerprints.key(cell), results.get(cell.id)
         state, why, kept = _state(key, result, retry_failed), "", None
         if result is not None and state == "failed":
-            why = f"{result.error_type}: {first_line(result.message)}"
+            why = f"{first_line(result.error_type)}: {first_line(result.message)}"
         elif result is not None and state == "stale":
             changed = changed_parts(key, result)
             once_more = changed == ["metrics"] and not {"stages", "curves"} & key.keys()  # what they need is not kept
@@ -128,9 +128,13 @@ def expected_seconds(plan: list[Planned]) -> tuple[float, int]:
     return sum(time for time in times if time is not None), sum(time is None for time in times)
 
 
+_LONGEST_LINE = 200
+
+
 def first_line(text: str | None) -> str:
-    """With control characters spelt out, which a message of a learner may hold."""
-    return visible((text or "").strip().partition("\n")[0])
+    """At most 200 characters of it, with control characters spelt out, which a message of a learner may hold."""
+    line = (text or "").strip().partition("\n")[0]
+    return visible(line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…")
 
 
 def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -> State:

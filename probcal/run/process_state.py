@@ -23,7 +23,8 @@ _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.star
 _USUAL = "HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD VTALRM PROF XCPU"
 _SIGNALS = [getattr(signal, f"SIG{name}") for name in _USUAL.split() if hasattr(signal, f"SIG{name}")]
 _TIMERS = [getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(signal, name)]
-_MOST_THREADS = 64
+_WAITING = ("joblib.", "loky.", "multiprocessing.queues")
+"""Whose threads wait for other processes, and draw nothing."""
 
 
 def seed_what_is_shared(seed: int) -> None:
@@ -35,7 +36,7 @@ def seed_what_is_shared(seed: int) -> None:
 @dataclass(frozen=True)
 class ProcessState:
     """Limits, timers, signal handlers, environment, folder, standard streams, depth of recursion, numpy's error
-    state and scikit-learn's settings, as they are when it is made."""
+    state, scikit-learn's settings and the threads, as they are when it is made."""
 
     limits: dict[int, tuple[int, int]] = field(default_factory=lambda: _limits())
     handlers: dict[int, Any] = field(default_factory=lambda: _handlers())
@@ -45,6 +46,7 @@ class ProcessState:
     deepest: int = field(default_factory=sys.getrecursionlimit)
     numpy: dict[str, Any] = field(default_factory=lambda: np.geterr())
     sklearn: dict[str, Any] = field(default_factory=sklearn.get_config)
+    threads: list[threading.Thread] = field(default_factory=threading.enumerate)
 
     def put_back(self) -> bool:
         """Whether that could be done, and the process has room for another cell."""
@@ -61,7 +63,7 @@ class ProcessState:
         try:
             for step in steps:
                 step()
-            return _room()
+            return _room() and not self._threads_left()
         except Exception:
             return False
 
@@ -87,6 +89,10 @@ class ProcessState:
     def _streams_back(self) -> None:
         sys.stdout, sys.stderr = self.streams
 
+    def _threads_left(self) -> list[threading.Thread]:
+        """What may go on drawing from the generators that the next cell shares."""
+        return [one for one in threading.enumerate() if one not in self.threads and not _waits_for_processes(one)]
+
 
 def _handlers() -> dict[int, Any]:
     """Of the signals whose handlers are Python's to set."""
@@ -97,11 +103,15 @@ def _limits() -> dict[int, tuple[int, int]]:
     return {kind: resource.getrlimit(kind) for kind in _LIMITS}
 
 
+def _waits_for_processes(thread: threading.Thread) -> bool:
+    modules = (getattr(getattr(thread, "_target", None), "__module__", None), type(thread).__module__)
+    return any(module is not None and module.startswith(_WAITING) for module in modules)
+
+
 def _room() -> bool:
-    """Files and threads that a cell has left behind cannot be told from what a later cell of its learner needs."""
+    """Files that a cell has left open cannot be told from what a later cell of its learner needs."""
     try:
         files = len(os.listdir("/proc/self/fd"))
     except OSError:
         files = 0
-    few = resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
-    return few and threading.active_count() < _MOST_THREADS
+    return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2

@@ -71,7 +71,9 @@ class Progress:
                 self._estimates.ended(result.id, result.seconds if began is None else time.monotonic() - began)
             else:
                 self.failed += 1
-                self._last_error = f"{result.id}: {result.status}: {result.error_type}: {first_line(result.message)}"
+                self._last_error = (
+                    f"{result.id}: {result.status}: {first_line(result.error_type)}: {first_line(result.message)}"
+                )
                 self._say(self._last_error)
             self._news = True
             if self._bar is not None:

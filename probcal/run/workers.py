@@ -14,6 +14,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
+from probcal.run.forked import let_forks_be_ended
 from probcal.run.threads import one_thread_each
 from probcal.run.worker_output import Output, flush, print_into
 
@@ -134,6 +135,7 @@ def _serve(
     # inherited by programs
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: None)
+    let_forks_be_ended()
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # see run/dask_worker.py
     _end_with_parent()

@@ -33,6 +33,8 @@ CAME_OF = {
     "writes into X": ("done", None, None),
     "closes stdout and stderr": ("done", None, None),
     "threads that do not end": ("done", None, None),
+    "a thread that goes on drawing numbers": ("done", None, None),
+    "a process that it forks and ends": ("done", None, None),
     "1,000 open files": ("done", None, None),
     "lowers its limit of files for good": ("done", None, None),
     "signal handlers, mask and an alarm": ("done", None, None),

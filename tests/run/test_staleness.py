@@ -94,6 +94,15 @@ def test_a_remark_in_the_config_makes_nothing_stale(bench):
     assert "8 cells: 8 done" in bench.run().said
 
 
+def test_status_goes_by_the_last_run_and_says_that_the_config_has_changed_since(bench):
+    bench.run()
+    assert "has changed" not in bench.probcal("status", "results/small").said
+    bench.config(seed=7)
+    said = bench.probcal("status", "results/small").said
+    assert "8 cells: 8 done" in said
+    assert "small.yaml has changed since it was run: probcal run small.yaml --dry-run says what" in said
+
+
 def test_changed_code_is_named_by_its_module(bench):
     bench.module("steps", "DEPTH = 2\n")
     bench.module(

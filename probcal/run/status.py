@@ -1,0 +1,52 @@
+"""``probcal status``: what is in a results folder, what runs there now, and what has changed since."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from probcal.errors import ProbcalError
+from probcal.run.live import heard_of
+from probcal.run.live_text import heard_lines
+from probcal.run.plan import make_plan
+from probcal.run.plan_text import cells, plan_lines
+from probcal.run.run import experiment_of
+from probcal.store import Store
+
+
+def status_lines(store: Store, every_cell: bool) -> Iterator[str]:
+    """One after the other: what needs no import first.
+
+    Raises ProbcalError, after what can be told all the same, when the experiment cannot be read as it was kept, for
+    want of a module or of trust in one, say.
+    """
+    kept = store.experiment()
+    yield f"{kept['name']} in {store.folder}"
+    if heard := heard_of(store.folder):
+        yield from heard_lines(heard)
+    try:
+        plan = make_plan(experiment_of(store), store)
+    except ProbcalError:
+        states = Counter(result.status for result in store.results().values())
+        counts = ", ".join(f"{n} {state}" for state, n in states.items())
+        yield f"{cells(states.total())} kept: {counts or 'none'}; whether they are stale cannot be told"
+        raise
+    yield from plan_lines(plan, every_cell=every_cell)
+    path = store.folder / kept["config_path"]
+    if _is_another(path, kept["config"]):
+        name = _short(path)
+        yield f"  {name} has changed since it was run: probcal run {name} --dry-run says what that makes stale"
+
+
+def _is_another(path: Path, text: str) -> bool:
+    then = text.encode()
+    with suppress(OSError):  # one that is gone is told by nobody's number
+        return path.is_file() and (path.stat().st_size != len(then) or path.read_bytes() != then)
+    return False
+
+
+def _short(path: Path) -> str:
+    path = path.resolve()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
