@@ -40,7 +40,7 @@ _FILES = (
 )
 _FOLDERS = ("figures",)
 _OF_THE_RUN = ("running.json", "running.json.new")
-"""Nothing is lost where one of these is odd: what reads results goes on without it."""
+"""Where one of these cannot be read or written, all goes on without it."""
 _OURS = (*_FILES, *_FOLDERS, *_OF_THE_RUN)
 
 _LARGEST = 1e100
@@ -334,7 +334,6 @@ class _Writing:
         try:
             self._store.refuse_others(self._name)
             refuse_links_out(folder, _OURS)
-            refuse_other_kinds(folder, _OF_THE_RUN)
             folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
             self._store.refuse_others(self._name)  # once more: another may have begun and ended meanwhile

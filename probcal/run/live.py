@@ -78,6 +78,8 @@ class LiveFile:
     def write(self, live: Live) -> None:
         """Put it in the place of what was said before; a reader sees the one or the other."""
         with suppress(OSError):
+            if self._new.exists() and not self._new.is_file():  # opening a pipe would wait for a reader
+                return
             text = json.dumps({**self._who, "at": time.time(), "live": asdict(live)})
             self._new.write_text(text + "\n", encoding="utf-8", errors="replace")
             os.replace(self._new, self._path)
