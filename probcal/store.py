@@ -27,17 +27,21 @@ from filelock import FileLock, Timeout
 
 from probcal.curves import curves_fault
 from probcal.errors import StoreError
-from probcal.json_lines import lines_of
-from probcal.links import refuse_links_out
+from probcal.json_lines import appending, lines_of, what_became_of
+from probcal.links import refuse_links_out, refuse_other_kinds
 from probcal.predictions import Predictions
 from probcal.row_faults import row_fault
 
 ACCEPTED = "accepted.csv"
 
-_OURS = (
-    *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", "figures", ".lock"),
-    *(ACCEPTED, f"{ACCEPTED}.new", "running.json", "running.json.new"),
+_FILES = (
+    *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", ".lock"),
+    *(ACCEPTED, f"{ACCEPTED}.new"),
 )
+_FOLDERS = ("figures",)
+_OF_THE_RUN = ("running.json", "running.json.new")
+"""Where one of these cannot be read or written, all goes on without it."""
+_OURS = (*_FILES, *_FOLDERS, *_OF_THE_RUN)
 
 _LARGEST = 1e100
 _MOST_TOLD = 100
@@ -152,6 +156,7 @@ class Store:
 
     def experiment(self) -> dict[str, Any]:
         """The experiment as it was last run. Raises StoreError when the folder holds none."""
+        self._refuse_other_kinds()
         path = self.folder / "experiment.json"
         try:
             experiment = json.loads(path.read_text(encoding="utf-8"))
@@ -171,10 +176,11 @@ class Store:
 
         Raises StoreError for broken lines anywhere else, all of them at once.
         """
+        self._refuse_other_kinds()
         path = self.folder / "cells.jsonl"
         found: dict[str, CellResult] = {}
         broken: list[str] = []
-        for number, line in lines_of(path):  # without a torn last one, which ``_appending`` removes
+        for number, line in lines_of(path):  # without a torn last one, which ``appending`` removes
             if line == "":
                 continue
             try:
@@ -228,6 +234,11 @@ class Store:
                     f"{self.folder} is not empty and is not a results folder (it holds {strange[0]!r});"
                     " choose another with -o"
                 )
+            self._refuse_other_kinds()
+
+    def _refuse_other_kinds(self) -> None:
+        """Raises StoreError for a pipe, say, in the place of a file of ours: reading it would wait for ever."""
+        refuse_other_kinds(self.folder, _FILES, _FOLDERS)
 
     # --- writing -------------------------------------------------------------------------------
 
@@ -253,7 +264,7 @@ class Store:
 
     def add_run(self, run: dict[str, Any]) -> None:
         """Keep the provenance of a run; a later line about the same run takes the place of an earlier one."""
-        with self._told(), _appending(self.folder / "runs.jsonl") as file:
+        with self._told(), appending(self.folder / "runs.jsonl") as file:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
             _sync(file)
 
@@ -271,10 +282,7 @@ class Store:
                 result = replace(result, predictions=self._predictions.add(y, p))
             self._cells.write(result.to_json() + "\n")
             self._cells.flush()
-            if os.fstat(self._cells.fileno()).st_nlink == 0:
-                raise StoreError(
-                    f"{self._cells.name} was removed while results were written to it; run again to make them anew"
-                )
+            self._refuse_if_gone()
             if time.monotonic() >= self._next_sync:
                 self._sync()
 
@@ -283,13 +291,20 @@ class Store:
         try:
             yield
         except OSError as error:
+            self._refuse_if_gone()
             raise StoreError(
                 f"cannot write to {self.folder} any more: {error.strerror or error};"
                 " what was finished before is kept, the same command goes on from there"
             ) from None
 
+    def _refuse_if_gone(self) -> None:
+        became = what_became_of(self._cells) if self._cells else ""
+        if became:
+            then = "run again to make them anew" if became == "removed" else "move it back and run again to go on"
+            raise StoreError(f"{self._cells.name} was {became} while results were written to it; {then}")
+
     def _open(self) -> None:
-        self._cells = _appending(self.folder / "cells.jsonl")
+        self._cells = appending(self.folder / "cells.jsonl")
 
     def _sync(self) -> None:
         """Predictions first: a line on the disk is to find what it refers to."""
@@ -341,17 +356,6 @@ class _Writing:
                 raise  # else said already: what could not be written then cannot be now
         finally:
             self._lock.release()
-
-
-def _appending(path: Path) -> IO[str]:
-    """``path`` opened to append whole lines; a line torn by an earlier kill is cut off first."""
-    if path.is_file() and path.stat().st_size:
-        with path.open("rb+") as file:
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":
-                content = path.read_bytes()
-                file.truncate(content.rfind(b"\n") + 1)
-    return path.open("a", encoding="utf-8")
 
 
 def _sync(file: IO[Any]) -> None:

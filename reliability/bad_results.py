@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bad_case import Case
+from bad_case import Case, link_to
 
 _NO_RESULT = "is not the result of a cell"
 _HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e\\input{/etc/passwd} & \" $x$ % #"
@@ -97,6 +98,39 @@ def _kept(what: str, name: str, value: Any, says: str, words: str = "table resul
 
 def _whole(what: str, text: str | bytes, says: str) -> Case:
     return Case("experiment.json", what, "table results", 2, says, {"results/experiment.json": text})
+
+
+def _pipe(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def _piped(name: str, words: str, code: int = 2, says: str = "is a pipe, socket or device, not a file") -> Case:
+    return Case("pipe", f"{name} is a pipe", words, code, says, {f"results/{name}": _pipe})
+
+
+PIPES = [
+    _piped("running.json", "status results", 0, "1 done"),
+    _piped("running.json", "run small.yaml -o results --data-dir . --seed 9", 0, "all cells are done"),
+    _piped("running.json.new", "run small.yaml -o results --data-dir . --seed 9", 0, "all cells are done"),
+    _piped("accepted.csv", "check results"),
+    _piped("cells.jsonl", "run small.yaml -o results --data-dir ."),
+    _piped("cells.jsonl", "run small.yaml -o results --dry-run"),
+    _piped("cells.jsonl", "status results"),
+    _piped("cells.jsonl", "table results"),
+    _piped("experiment.json", "table results"),
+    _piped("experiment.json", "run small.yaml -o results --data-dir ."),
+    _piped("predictions.bin", "run small.yaml -o results --data-dir ."),
+    _piped("runs.jsonl", "run small.yaml -o results --data-dir ."),
+    _piped(".lock", "run small.yaml -o results --data-dir ."),
+    _piped("figures", "plot results", says="is a pipe, socket or device, not a folder"),
+    Case("pipe", "figures/roc.svg is a pipe", "plot drawn", 2, "roc.svg is a pipe, socket or device, not a file",
+         {"drawn/figures/roc.svg": _pipe}),
+    Case("pipe", "cells.jsonl is a folder", "table results", 2, "is a folder, not a file",
+         {"results/cells.jsonl": lambda path: (path.unlink(), path.mkdir())}),
+    Case("pipe", "cells.jsonl is a link to /dev/zero", "table results", 2, "is a pipe, socket or device",
+         {"results/cells.jsonl": link_to("/dev/zero")}),
+]  # fmt: skip
 
 
 EXPERIMENTS = [

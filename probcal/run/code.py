@@ -136,7 +136,8 @@ def _is_ours(module: str) -> bool:
     top = _top(module)
     if top == "probcal":
         return True
-    spec = None if top in sys.stdlib_module_names else _spec(top)
+    # __main__ is whichever program runs: a helper of none, and another one on a worker
+    spec = None if top in ("__main__", *sys.stdlib_module_names) else _spec(top)
     if spec is not None and not spec.origin:  # a folder without __init__.py may lie in several places
         spec = _spec(module)
     return bool(spec and spec.origin) and not {"site-packages", "dist-packages"} & set(Path(spec.origin).parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
@@ -11,13 +10,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from probcal.errors import ProbcalError
+from probcal.run.dask_address import address_fault
 
 if TYPE_CHECKING:
     from distributed import Client
 
 _AT_FIRST, _AGAIN = 5.0, 60.0
 """Seconds to wait for a scheduler: one that was never seen, and one that was there before."""
-_ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d+")
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Cluster:
     def asked_for(cls, scheduler: str | None, workers: int | None, jobs: int | None) -> Cluster | None:
         """What the flags of the command line ask for; None is one that was not given.
 
-        Raises ProbcalError when more than one was given, Dask is not installed or the address is none.
+        Raises ProbcalError when more than one was given, Dask is not installed or the address cannot be one.
         """
         ways = {"-j": jobs, "--workers": workers, "--scheduler": scheduler}
         given = [flag for flag, value in ways.items() if value is not None]
@@ -44,14 +43,14 @@ class Cluster:
         return cluster
 
     def refuse_if_it_cannot_be(self) -> None:
-        """Raises ProbcalError when Dask is not installed or the address is none."""
+        """Raises ProbcalError when Dask is not installed or the address cannot be one."""
         try:
             import distributed  # noqa: F401
         except ImportError as error:
             flag = "--scheduler" if self.scheduler else "--workers"
             raise ProbcalError(f'{flag} needs Dask ({error}): pip install "probcal[dask]"') from None
-        if self.scheduler is not None and not _ADDRESS.fullmatch(self.scheduler):
-            raise ProbcalError(f'--scheduler {self.scheduler!r} is not an address; write "tcp://host:8786"')
+        if self.scheduler is not None and (fault := address_fault(self.scheduler)):
+            raise ProbcalError(f"--scheduler {self.scheduler!r} {fault}")
 
     def told(self) -> dict[str, Any]:
         """For the record of the run."""

@@ -78,6 +78,8 @@ class LiveFile:
     def write(self, live: Live) -> None:
         """Put it in the place of what was said before; a reader sees the one or the other."""
         with suppress(OSError):
+            if self._new.exists() and not self._new.is_file():  # opening a pipe would wait for a reader
+                return
             text = json.dumps({**self._who, "at": time.time(), "live": asdict(live)})
             self._new.write_text(text + "\n", encoding="utf-8", errors="replace")
             os.replace(self._new, self._path)
@@ -90,8 +92,11 @@ class LiveFile:
 
 def heard_of(folder: Path) -> Heard | None:
     """What a run in ``folder`` last said of itself; None when none runs, or what is there makes no sense."""
+    path = folder / "running.json"
+    if not path.is_file():  # reading a pipe would wait for ever
+        return None
     try:
-        said: dict[str, Any] = json.loads((folder / "running.json").read_text(encoding="utf-8"))
+        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         pid, at = int(_number(said["pid"])), _number(said["at"])
         heard = Heard(_live(**said["live"]), pid, str(said["host"]), str(said["born"]), at)
         return heard if heard.runs else None

@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from probcal.links import refuse_links_out
+from probcal.links import refuse_links_out, refuse_other_kinds
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe & Ito's, which the colour-blind tell apart; yellow left out: it is too pale for a line on white."""
@@ -44,11 +44,14 @@ def look(**changed: Any):  # the return type of style.context has no public name
 def save(figure: Figure, stem: Path) -> list[Path]:
     """Write ``stem``.png and ``stem``.svg, the same to the byte whenever the same is drawn; their paths.
 
-    Raises StoreError for a link in their place, or in that of their folder, that leads out of the folder above.
+    Raises StoreError for a link in their place, or in that of their folder, that leads out of the folder above, and
+    for what is no file there.
     """
     folder = stem.parent.parent
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in _KINDS]  # a name may hold a dot
-    refuse_links_out(folder, [str(path.relative_to(folder)) for path in (stem.parent, *paths)])
+    names = [str(path.relative_to(folder)) for path in paths]
+    refuse_links_out(folder, [stem.parent.name, *names])
+    refuse_other_kinds(folder, names, [stem.parent.name])
     stem.parent.mkdir(exist_ok=True)
     for path, options in zip(paths, _KINDS.values(), strict=True):
         figure.savefig(path, **options)

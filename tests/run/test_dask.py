@@ -314,6 +314,29 @@ def test_a_mistake_in_the_call_is_told(bench, words, said):
     assert done.code == 2 and said in done.said and "Traceback" not in done.said
 
 
+@pytest.mark.parametrize(
+    ("address", "environment", "said"),
+    [
+        ("tls://127.0.0.1:1", {}, "needs certificates: name them in Dask's configuration"),
+        ("ucx://127.0.0.1:1", {}, "Dask here has no way of talking by ucx://"),
+        ("http://x:1", {}, "Dask here has no way of talking by http://"),
+        ("inproc://127.0.0.1:1", {}, 'is an address within one process; write "tcp://host:8786"'),
+        ("tcp://127.0.0.1:1", {"COMM__REQUIRE_ENCRYPTION": "True"}, "requires; write tls:// for tcp://"),
+        (
+            "tls://127.0.0.1:1",
+            {"COMM__TLS__CA_FILE": "absent", "COMM__TLS__CLIENT__CERT": "absent"},
+            "the certificates that Dask's configuration names cannot be read",
+        ),
+    ],
+)
+def test_an_address_that_dask_has_no_way_to_is_told_in_one_line(bench, monkeypatch, address, environment, said):
+    for name, value in environment.items():
+        monkeypatch.setenv(f"DASK_DISTRIBUTED__{name}", value)
+    process = bench.start("--scheduler", address, stderr=subprocess.PIPE, text=True)
+    [line] = process.communicate(timeout=120)[1].splitlines()
+    assert process.returncode == 2 and line.startswith(f"error: --scheduler '{address}' ") and said in line, line
+
+
 def test_without_dask_it_is_told_what_to_install(bench, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     done = bench.run("--workers", "2")

@@ -143,6 +143,20 @@ def test_a_folder_removed_while_it_is_written_is_told(slow):
     assert "kept" not in said and "Traceback" not in said
 
 
+def test_a_folder_moved_away_while_it_is_written_is_told_and_goes_on_once_it_is_back(slow):
+    process = slow.start(stderr=subprocess.PIPE, text=True)
+    after(2, slow, process)
+    slow.results.rename(slow.folder / "moved")
+    said = process.communicate(timeout=300)[1]
+    assert process.returncode == 2
+    assert "cells.jsonl was moved while results were written to it; move it back and run again to go on" in said
+    assert "all cells are done" not in said and "Traceback" not in said and not slow.results.exists()
+    (slow.folder / "moved").rename(slow.results)
+    kept = len(slow.rows())
+    assert slow.run().code == 0
+    assert (kept >= 3, len(slow.rows())) == (True, 24)
+
+
 def test_a_clock_set_back_changes_neither_what_is_run_nor_what_counts(slow):
     process = slow.start(stderr=subprocess.DEVNULL)
     after(3, slow, process)

@@ -1,5 +1,8 @@
 """Every way of a user's module to its helpers, and what a change has to be to count."""
 
+import subprocess
+import sys
+
 import pytest
 from test_code import ROOT, digests
 
@@ -70,6 +73,23 @@ def test_a_function_that_moved_is_followed(tmp_path):
     write(tmp_path, {"b.py": "def f(): return 2"})
     edited = digests("mine", folders=[tmp_path, ROOT])
     assert [one for one in edited if edited[one] != moved[one]] == ["b"]
+
+
+def test_the_program_that_runs_is_not_followed_as_code(tmp_path):
+    files = {
+        "mine.py": "def f():\n    import __main__\n    from __main__ import g\n    import helper",
+        "helper.py": "",
+        "program.py": "import box\nfrom probcal.run.code import code_of\nprint(sorted(code_of('mine')))",
+        "box/__init__.py": "",
+    }
+    write(tmp_path, files)
+    elsewhere = digests("mine", folders=[tmp_path, ROOT])
+    path = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    for program in (["program.py"], ["-m", "program"]):
+        command = [sys.executable, "-B", *program]
+        done = subprocess.run(command, env=path, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert eval(done.stdout) == sorted(elsewhere)
+    assert {"mine", "helper"} == {name for name in elsewhere if not name.startswith("probcal.")}
 
 
 def test_the_bytes_of_a_compiled_module_count(tmp_path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
+import re
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from probcal.data.sources import FileSource
 from probcal.errors import ProbcalError, StoreError
 from probcal.links import refuse_links_out
 from probcal.predictions import Predictions
+from probcal.run.live import Live, LiveFile, heard_of
 from probcal.show.tables import FORMATS, tables_text
 from probcal.store import CellResult, Store
 from probcal.visible import visible
@@ -158,6 +161,61 @@ def test_nothing_is_written_through_a_link(tmp_path):
             pass
         (results / name).unlink()
     assert precious.read_text() == "precious"
+
+
+# --- pipes -----------------------------------------------------------------------------------------
+
+NEITHER = r"is a pipe, socket or device, not a file; remove it"
+FILES = (".lock", "accepted.csv", "accepted.csv.new", "cells.jsonl", "experiment.json", "experiment.json.new",
+         "predictions.bin", "runs.jsonl")  # fmt: skip
+
+
+@pytest.fixture
+def results(tmp_path):
+    with Store(tmp_path / "results").writing("small") as store:
+        store.write_experiment({"name": "small"})
+        store.add(CellResult.from_json(json.dumps(ROW)))
+    return store
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no named pipes")
+@pytest.mark.parametrize("name", FILES)
+def test_a_pipe_in_the_place_of_a_file_is_refused_where_it_would_be_waited_for(results, name):
+    (results.folder / name).unlink(missing_ok=True)
+    os.mkfifo(results.folder / name)
+    for read in (results.experiment, results.results, lambda: results.refuse_others("small")):
+        with pytest.raises(StoreError, match=f"{re.escape(name)} {NEITHER}"):
+            read()
+    with pytest.raises(StoreError, match=f"{re.escape(name)} {NEITHER}"), results.writing("small"):
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="has no named pipes")
+def test_a_pipe_for_what_a_run_says_of_itself_holds_up_neither_a_reader_nor_a_writer(results):
+    for name in ("running.json", "running.json.new"):
+        os.mkfifo(results.folder / name)
+        assert heard_of(results.folder) is None
+        with results.writing("small"):
+            file = LiveFile(results.folder)
+            file.write(Live(since=0.0, workers=1, total=1))
+            file.remove()
+    assert len(results.results()) == 1
+
+
+def test_a_device_behind_a_link_a_folder_for_a_file_and_a_file_for_a_folder_are_refused(results):
+    cells, figures = results.folder / "cells.jsonl", results.folder / "figures"
+    figures.write_text("")
+    with pytest.raises(StoreError, match="figures is a file, not a folder; remove it"):
+        results.results()
+    figures.unlink()
+    cells.unlink()
+    cells.mkdir()
+    with pytest.raises(StoreError, match=r"cells\.jsonl is a folder, not a file; remove it"):
+        results.results()
+    cells.rmdir()
+    cells.symlink_to(os.devnull)
+    with pytest.raises(StoreError, match=rf"cells\.jsonl {NEITHER}"):
+        results.results()
 
 
 # --- data files ------------------------------------------------------------------------------------
