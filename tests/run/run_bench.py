@@ -22,6 +22,19 @@ from probcal.store import Store
 
 DUMMY = "sklearn.dummy.DummyClassifier"
 
+SLOW = """
+    import time
+
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Slow(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            time.sleep({seconds})
+            return super().fit(X, y, sample_weight)
+"""
+"""A tree that takes at least ``seconds``: ``SLOW.format(seconds=0.25)``."""
+
 
 COINS = """
 name: coins

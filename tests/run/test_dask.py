@@ -8,26 +8,13 @@ import textwrap
 
 import pytest
 from dask_bench import DaskBench
-from run_bench import DUMMY, processes_of_session, wait_for
+from run_bench import DUMMY, SLOW, processes_of_session, wait_for
 
 from probcal import cli
 from probcal.store import Store
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-
-SLOW = """
-    import os
-    import time
-
-    from sklearn.tree import DecisionTreeClassifier
-
-
-    class Slow(DecisionTreeClassifier):
-        def fit(self, X, y, sample_weight=None):
-            time.sleep({seconds})
-            return super().fit(X, y, sample_weight)
-"""
 
 BAD = """
     import os

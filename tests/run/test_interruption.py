@@ -6,23 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from run_bench import processes_of_session, wait_for
+from run_bench import SLOW, processes_of_session, wait_for
 
 from probcal.store import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-
-SLOW = """
-    import time
-
-    from sklearn.tree import DecisionTreeClassifier
-
-
-    class Slow(DecisionTreeClassifier):
-        def fit(self, X, y, sample_weight=None):
-            time.sleep({seconds})
-            return super().fit(X, y, sample_weight)
-"""
 
 
 @pytest.fixture
