@@ -54,8 +54,12 @@ def test_a_part_imports_only_what_comes_before_it(part):
     assert {file: extra for file, parts in known.items() if (extra := parts - MAY_KNOW[part])} == {}
 
 
-def test_starting_the_command_line_imports_nothing_heavy():
-    tree = ast.parse((PACKAGE / "cli.py").read_text(encoding="utf-8"))
+COMMANDS = sorted((PACKAGE / "commands").glob("*.py"))
+
+
+@pytest.mark.parametrize("file", ["cli.py", *(f"commands/{one.name}" for one in COMMANDS)])
+def test_starting_the_command_line_imports_nothing_heavy(file):
+    tree = ast.parse((PACKAGE / file).read_text(encoding="utf-8"))
     at_start = {
         name.partition(".")[0]
         for node in tree.body
@@ -67,8 +71,15 @@ def test_starting_the_command_line_imports_nothing_heavy():
     assert not at_start & {"numpy", "pandas", "sklearn", "scipy", "pydantic", "openml", "tabulate", "matplotlib"}
 
 
+def test_every_command_is_reached():
+    from probcal.cli import main
+
+    shared = {"__init__", "options"}
+    assert {one.stem for one in COMMANDS} - shared == set(main.commands)
+
+
 def test_the_formats_that_the_command_line_offers_are_those_of_the_tables():
-    from probcal import cli
+    from probcal.commands.table import FORMATS as offered
     from probcal.show.tables import FORMATS
 
-    assert sorted(cli._FORMATS) == sorted(FORMATS)
+    assert sorted(offered) == sorted(FORMATS)

@@ -1,0 +1,83 @@
+"""``probcal run``"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from probcal.commands.options import Seconds, data_dir_option, example, selection, trusted_imports
+from probcal.visible import visible
+
+
+@click.command(epilog=example("probcal run uci -d adult -l svm -j 2\nprobcal run uci --scheduler tcp://10.0.0.1:8786"))
+@click.argument("config")
+@selection
+@click.option("-j", "--jobs", type=click.IntRange(1), show_default="1", help="Cells at a time.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run cells on the Dask cluster at this address: tcp://host:8786.")
+@click.option("--workers", type=click.IntRange(1), help="Run cells on a Dask cluster of so many processes here.")
+@click.option("--seed", type=click.IntRange(0), help="Seed of splits and fits, instead of the file's.")
+@click.option("-o", "--output", metavar="DIR", help="Results folder (default: results/NAME).")
+@data_dir_option
+@click.option("--dry-run", is_flag=True, help="Show the plan and run nothing.")
+@click.option(
+    "--quick",
+    "in_small",
+    is_flag=True,
+    help="In small: one repetition, 1,000 rows, 10 probes or bags; into results/NAME-quick.",
+)
+@click.option("--retry-failed", is_flag=True, help="Run cells that failed before once more.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
+@click.option("--timeout", type=Seconds(), help="End a cell that takes longer: 90s, 10m, 2h.")
+@trusted_imports
+def run(
+    config: str,
+    datasets: tuple[str, ...],
+    learners: tuple[str, ...],
+    methods: tuple[str, ...],
+    jobs: int | None,
+    scheduler: str | None,
+    workers: int | None,
+    seed: int | None,
+    output: str | None,
+    data_dir: str | None,
+    dry_run: bool,
+    in_small: bool,
+    retry_failed: bool,
+    fail_fast: bool,
+    timeout: float | None,
+) -> None:
+    """Run the experiment CONFIG: a YAML file, or the name of a shipped one.
+
+    Cells that are done are kept; what is missing or stale is run. Exit code 0: all done, 1: a cell
+    failed or has no data, 2: a mistake in the call, the file or the data, 130: interrupted.
+    """
+    from dataclasses import replace
+
+    from probcal.config import find_config, read_experiment
+    from probcal.data.load import data_folder
+    from probcal.run.dask_cluster import Cluster
+    from probcal.run.data_step import not_to_be_had
+    from probcal.run.plan import make_plan, without_data
+    from probcal.run.plan_text import plan_lines
+    from probcal.run.run import RunOptions, quick, run_experiment
+    from probcal.store import Store
+
+    experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)
+    if seed is not None:
+        experiment = replace(experiment, seed=seed)
+    if in_small:
+        experiment = quick(experiment)
+    selection = experiment.selected(datasets, learners, methods)
+    folder = Path(output) if output else Path("results") / experiment.name
+    if dry_run:
+        store = Store(folder)
+        store.refuse_others(experiment.name)
+        plan = make_plan(selection, store, retry_failed=retry_failed)
+        plan = without_data(plan, not_to_be_had(selection.cards_read(), originals))
+        click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
+        return
+    cluster = Cluster.asked_for(scheduler, workers, jobs)
+    options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster)
+    sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(visible(line), err=True)))
