@@ -18,6 +18,7 @@ from probcal.commands.list import list_
 from probcal.commands.options import example
 from probcal.commands.plot import plot
 from probcal.commands.run import run
+from probcal.commands.schema import schema
 from probcal.commands.status import status
 from probcal.commands.table import table
 from probcal.commands.test import test
@@ -68,5 +69,5 @@ def main() -> None:
     """Class probability estimation: run experiments from YAML files, print tables beside the papers'."""
 
 
-for command in (run, table, check, plot, status, audit, fetch, validate, test, list_):
+for command in (run, table, check, plot, status, audit, fetch, validate, test, list_, schema):
     main.add_command(command)

@@ -20,22 +20,30 @@ Names = Annotated[list[str], BeforeValidator(one_or_more), Field(min_length=1)]
 
 
 class DepartureEntry(BaseModel):
-    """An exception as it is written."""
+    """An exception: single data sets where some columns read another card, take other settings or are skipped."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dataset: Names | None = None
+    """The data set that it is about, or several."""
     datasets: Names | None = None
+    """The same, for several."""
     learner: Names
+    """The learner that it is about, or several; a name stands for all of its variants."""
     method: Names | None = None
     """All methods of the learners unless given."""
     card: str | None = None
+    """Another card, which these cells read: of a split that is as often as the data set's."""
     use: str | None = None
     """A learner with a short name, with its own settings, in the place of the column's."""
     params: dict[str, Any] = {}
+    """Parameters of the learner, over those of its entry."""
     method_params: dict[str, Any] = {}
+    """Parameters of the method, over those of its entry."""
     skip: bool = False
+    """Whether there are no such cells at all."""
     why: Annotated[str, Field(min_length=1)]
+    """The reason, which stands under every table."""
 
 
 @dataclass(frozen=True)

@@ -58,45 +58,65 @@ class LearnerEntry(_Part):
     """A learner of the experiment: what it is, its parameters, and how the tables call it."""
 
     type: str | None = None
+    """A built-in learner, or the import path of a classifier; the entry's own name unless given."""
     params: dict[str, Any] = {}
+    """Parameters of its constructor, over those of the built-in."""
     label: str | None = None
+    """How tables call it; the built-in's label unless given, else the entry's own name."""
     encoding: str | None = None
+    """How it gets the columns: ``numeric`` (indicators, scaled to [0, 1]), ``ordinal`` (places in the alphabet,
+    standardised) or ``native`` (the frame as it is); the built-in's unless given, else numeric."""
     paper: str | None = None
     """The learner of the paper whose published numbers belong beside this one's."""
     shared_seed: Annotated[bool, Field(strict=True)] = False
     """Whether it draws the same under every method: its seed is then the experiment's plus the repetition."""
     variants: Variants | None = None
+    """Variant -> parameters that are merged over ``params``; each is a learner of its own, called ``entry.variant``."""
 
 
 class MethodEntry(_Part):
     """A method of the experiment."""
 
     type: str | None = None
+    """A built-in method, or the import path of a meta-estimator; the entry's own name unless given."""
     params: dict[str, Any] = {}
+    """Parameters of its constructor, over those of the built-in."""
     label: str | None = None
+    """How tables call it, before the learner's label; the built-in's label unless given, else the entry's own name."""
     paper: str | dict[str, str] | None = None
     """The method of the paper whose published numbers belong beside this one's; its type unless given. Of variants that
     are several of the paper's: variant -> its method, and none for those left out."""
     variants: Variants | None = None
+    """Variant -> parameters that are merged over ``params``; each is a method of its own, called ``entry.variant``."""
 
 
 class ExperimentFile(_Part):
-    """The YAML file as it is written."""
+    """An experiment of probcal: data sets x learners x methods x splits."""
 
     name: Annotated[str, AfterValidator(_name_of_a_folder)]
+    """What it is called, and its folder below results/: letters, digits, - and _, at most 100."""
     title: str = ""
+    """The heading of its tables; the name unless given."""
     paper: str | None = None
+    """The paper whose published numbers stand beside ours."""
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
+    """The seed of all splits and fits; ``--seed`` overrides it."""
     repeats: Annotated[int, Field(ge=1, le=_MOST_REPEATS, strict=True)] = 1
+    """How often a data set is split at random, or drawn by its generator; a fixed split is run once."""
     repeat_fixed_splits: Annotated[bool, Field(strict=True)] = False
     """Whether a split that is always the same is run ``repeats`` times too, with other seeds of what is drawn."""
     datasets: Annotated[list[str], Field(min_length=1)]
+    """Names (``probcal list datasets``), or paths of cards of your own, relative to this file."""
     learners: Annotated[dict[str, LearnerEntry], Field(min_length=1)]
+    """The base learners: a list of names, or a name of your choice -> what it stands for."""
     methods: Annotated[dict[str, MethodEntry], Field(min_length=1)]
+    """The methods: a list of names, or a name of your choice -> what it stands for."""
     combinations: dict[str, Annotated[list[MethodsHere], Field(min_length=1)]] = {}
     """Learner -> its methods, each alone or with parameters for this learner; all methods if not listed."""
     exceptions: list[DepartureEntry] = []
+    """Where single data sets depart from all this, and why."""
     metrics: Annotated[list[str], Field(min_length=1)] = list(DEFAULT_METRICS)
+    """Which tables are shown (``probcal list metrics``)."""
     stages: list[str] = []
     """Metrics that are also taken after every stage of a method that has stages, as probing after each probe."""
     curves: list[str] = []

@@ -43,8 +43,11 @@ class Split(_Part):
     """How rows are divided. ``standard`` and ``chronological`` train on the first ``train`` rows, ``same`` on all."""
 
     kind: Literal["standard", "holdout", "chronological", "same"]
+    """``holdout`` is random and seeded; the others are always the same."""
     train: Count | None = None
+    """So many rows from the top train; of a standard or chronological split."""
     train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """The share of rows that train; of a holdout."""
 
     @model_validator(mode="after")
     def _needs_its_own_size(self) -> Split:
@@ -70,7 +73,9 @@ class Expectation(_Part):
     """What must come out: checked before a data set is used."""
 
     rows: Count
+    """Training and test rows together."""
     columns: Count
+    """Inputs: neither the target nor what is ignored."""
     classes: dict[str, int] | None = None
     """Label -> rows that have it. Left out where nobody could count them."""
     fingerprint: str | None = None
@@ -81,11 +86,13 @@ class Card(_Part):
     """Everything that probcal knows about one data set."""
 
     name: Annotated[str, AfterValidator(_name)]
+    """What the data set is called, as the file is: small letters, digits, - and _, at most 100."""
     like: str | None = None
     """The shipped card whose keys this one has too, but for those that it gives itself."""
     reading_of: str | None = None
     """The shipped card of the data set that this is another reading of: its published numbers are this one's."""
     title: str
+    """What tables and lists call it."""
     about: str = ""
     """Where it comes from and what a user should know, in a sentence or two."""
     columns: dict[str, ColumnKind]
@@ -96,18 +103,25 @@ class Card(_Part):
     positive: list[Label] = []
     """The labels that make y = 1; all others make y = 0. Of a binary card only."""
     split: Split
+    """Which rows train and which test."""
     drop_unlabelled: bool = False
+    """Whether rows without a label are left out; otherwise they are an error."""
     expect: Expectation
+    """What must come out: checked before the data set is used."""
     missing_codes: dict[str, list[str]] = {}
     """Column -> numbers that mean missing there (999 in KDD Cup 2004 Physics)."""
     folder: Below | None = None
     """Folder of the original files inside the data directory; the card's name unless given."""
     files: list[FileSource] = []
+    """The ways to read it from original files; the first whose files are all there is taken."""
     openml: OpenMLSource | None = None
+    """Where it is on OpenML."""
     no_openml: str = ""
     """Why OpenML cannot serve this set; shown to a user who lacks the files."""
     bundled: BundledSource | None = None
+    """Of a data set that comes with scikit-learn."""
     generator: GeneratorSource | None = None
+    """Of rows that are drawn anew in every repetition."""
 
     @field_validator("positive", mode="before")
     @classmethod

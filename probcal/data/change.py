@@ -22,19 +22,25 @@ class _OtherLaw(_Change):
     """The law once the change is complete: log-odds of intercept + slope w'x. Before, the slope is 1."""
 
     intercept: Real
+    """Of its log-odds."""
     slope: Real
+    """What its weighted sum is multiplied by."""
 
 
 class NoChange(BaseModel):
+    """The law of the training rows holds to the end."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["none"]
+    """The law stays as it is."""
 
 
 class Sudden(_OtherLaw):
     """The other law holds from one row on."""
 
     kind: Literal["sudden"]
+    """The other law holds from one row on."""
 
     def share(self, rows: np.ndarray, n: int) -> np.ndarray:
         """How far the law of each of the test ``rows``, (n_rows,) numbers below ``n``, is the other one, in [0, 1]."""
@@ -45,6 +51,7 @@ class Drift(_OtherLaw):
     """The law moves towards the other one in equal steps, and is there at the last row."""
 
     kind: Literal["drift"]
+    """The law moves to the other one in equal steps."""
 
     def share(self, rows: np.ndarray, n: int) -> np.ndarray:
         """As that of ``Sudden``."""
@@ -55,7 +62,9 @@ class Recurring(_OtherLaw):
     """The other law holds for ``every`` rows, the first one for as many, and so on."""
 
     kind: Literal["recurring"]
+    """The two laws take turns."""
     every: Annotated[int, Field(ge=1, strict=True)]
+    """So many rows at a time."""
 
     def share(self, rows: np.ndarray, n: int) -> np.ndarray:
         """As that of ``Sudden``."""
@@ -66,6 +75,7 @@ class Adversary(_Change):
     """Every label is the one that the law of the training rows holds to be less likely."""
 
     kind: Literal["adversarial"]
+    """Labels become those held to be less likely."""
 
 
 Change = Annotated[NoChange | Sudden | Drift | Recurring | Adversary, Field(discriminator="kind")]

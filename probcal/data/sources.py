@@ -50,7 +50,9 @@ class LabelFile(_Part):
     """A file that holds the target of another file's rows."""
 
     name: Below
+    """Its path below the folder of the data set."""
     sha256: str | None = None
+    """Of its content, unpacked if it is kept as .gz or .xz."""
     key: str | None = None
     """The column, in both files, that ties a label to its row; line by line unless given."""
 
@@ -59,8 +61,11 @@ class DataFile(_Part):
     """One original file. ``sha256`` is of the content, unpacked if the file is kept as .gz or .xz."""
 
     name: Below
+    """Its path below the folder of the data set; it may be kept as .gz or .xz too."""
     sha256: str | None = None
+    """Of its content, unpacked."""
     labels: LabelFile | None = None
+    """The file that holds the target of its rows, where that is another one."""
     skip_lines: list[Count] = []
     """Lines known to be malformed, counted from 1."""
 
@@ -69,12 +74,15 @@ class FileSource(_Part):
     """One complete set of original files, read in this order one after the other."""
 
     format: Literal["delimited", "arff"]
+    """``delimited`` text, such as CSV, or Weka's ``arff``."""
     files: Some[DataFile]
+    """The files, read in this order one after the other."""
     separator: Annotated[str, AfterValidator(_separator)] = ","
     """The character between two fields; ``whitespace`` for any run of blanks and tabs."""
     header: bool = False
     """The first line names the columns. Without it they are the card's, in the card's order."""
     missing: list[str] = ["?", ""]
+    """What stands for a missing value."""
     comment: str | None = None
     """Lines that start with this are not data."""
     label_until: str | None = None
@@ -82,6 +90,7 @@ class FileSource(_Part):
     rename: dict[str, dict[str, str]] = {}
     """Column -> value in this source -> value as in the original file."""
     column_names: ColumnNames = {}
+    """Name in the files -> name on the card, where they differ; or ``by position``."""
     first_rows: Count | None = None
     """Only so many rows from the top belong to this data set (Weka's sick.arff holds the test file too)."""
 
@@ -90,12 +99,15 @@ class OpenMLSource(_Part):
     """The data set on OpenML, and how its rows and values differ from the original file."""
 
     id: int
+    """The number of the data set on OpenML."""
     version: int
+    """Its version there, which is checked."""
     name: str
     """Compared without regard to upper and lower case, which OpenML's own pages mix."""
     target: str
     """What OpenML calls the card's target; ``column_names`` is about the other columns."""
     column_names: ColumnNames = {}
+    """Name on OpenML -> name on the card, where they differ; or ``by position``."""
     rename: dict[str, dict[str, str]] = {}
     """Column of the card -> value on OpenML -> value as in the original file. A column that has only
     true and false there, however it spells them, arrives as ``"true"`` and ``"false"``."""
@@ -109,6 +121,7 @@ class BundledSource(_Part):
     """A data set that comes with scikit-learn, by the name of its loader."""
 
     loader: Literal["load_breast_cancer", "load_digits", "load_iris", "load_wine"]
+    """The function of sklearn.datasets."""
 
 
 class DocumentsSource(_Part):
@@ -117,8 +130,11 @@ class DocumentsSource(_Part):
     task: ClassVar[str] = "multilabel"
     why_task: ClassVar[str] = "documents have any number of topics"
     kind: Literal["documents"]
+    """Word counts of documents, drawn from topics."""
     documents: Count
+    """Rows."""
     topics: Annotated[int, Field(ge=2, strict=True)]
+    """Labels, each estimated by itself."""
     words: Count
     """How many there are in the dictionary."""
     mean_length: Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -161,6 +177,7 @@ class GaussiansSource(_Part):
     task: ClassVar[str] = "binary"
     why_task: ClassVar[str] = "a row is of one of two Gaussians"
     kind: Literal["gaussians"]
+    """Two Gaussian classes of one covariance."""
     rows_per_class: Count
     """So many rows of each class to train on; they come first."""
     test_rows_per_class: Count
@@ -210,14 +227,19 @@ class StreamSource(_Part):
     task: ClassVar[str] = "binary"
     why_task: ClassVar[str] = "a row of a stream is of one of two classes"
     kind: Literal["stream"]
+    """Rows in order of time, whose law changes."""
     train_rows: Count
+    """So many rows train; they come first."""
     test_rows: Count
+    """And so many follow."""
     weights: Some[Coordinate]
     """Of the columns, in the log-odds."""
     intercept: Coordinate
+    """Of the log-odds, before the change."""
     correlation: Annotated[float, Field(ge=0, lt=1)]
     """Of any two columns."""
     change: Change
+    """How the law changes along the test rows."""
 
     @model_validator(mode="after")
     def _changes_within_the_test_rows(self) -> StreamSource:

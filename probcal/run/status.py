@@ -14,6 +14,7 @@ from probcal.run.plan import make_plan
 from probcal.run.plan_text import cells, plan_lines
 from probcal.run.run import experiment_of
 from probcal.store import Store
+from probcal.yaml_file import YamlFile
 
 
 def status_lines(store: Store, every_cell: bool) -> Iterator[str]:
@@ -41,9 +42,16 @@ def status_lines(store: Store, every_cell: bool) -> Iterator[str]:
 
 
 def _is_another(path: Path, text: str) -> bool:
-    then = text.encode()
+    """Whether the file at ``path`` says other things than ``text``; comments say nothing."""
     with suppress(OSError):  # one that is gone is told by nobody's number
-        return path.is_file() and (path.stat().st_size != len(then) or path.read_bytes() != then)
+        if path.is_file() and path.read_bytes() != text.encode():
+            return not _says_the_same(path, text)
+    return False
+
+
+def _says_the_same(path: Path, text: str) -> bool:
+    with suppress(ProbcalError):
+        return YamlFile.read(path).data == YamlFile(path, text).data
     return False
 
 
