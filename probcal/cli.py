@@ -10,12 +10,12 @@ from typing import Any, NoReturn
 
 import click
 
-from probcal import __version__
 from probcal.commands.audit import audit
 from probcal.commands.check import check
+from probcal.commands.completion import completion
 from probcal.commands.fetch import fetch
 from probcal.commands.list import list_
-from probcal.commands.options import example
+from probcal.commands.manual import manual
 from probcal.commands.plot import plot
 from probcal.commands.run import run
 from probcal.commands.schema import schema
@@ -59,15 +59,44 @@ def _as_interruption(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
+def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from probcal.versions import versions_text
+
+        click.echo(versions_text())
+        context.exit()
+
+
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=example("probcal run quickstart\nprobcal table results/quickstart"),
+    epilog=manual(
+        "probcal run quickstart\nprobcal table results/quickstart",
+        files={"results/NAME/": "what an experiment gave, wherever probcal run was started"},
+        exits={
+            0: "done",
+            1: "a cell failed, a check found something, or data are not to be had",
+            2: "a mistake in the call, a file or the data, told in one message",
+            130: "interrupted; the same command goes on from there",
+        },
+    ),
 )
-@click.version_option(__version__, prog_name="probcal")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_versions,
+    help="Show the version, and those of Python and the packages behind the numbers.",
+)
 def main() -> None:
-    """Class probability estimation: run experiments from YAML files, print tables beside the papers'."""
+    """Class probability estimation: run experiments from YAML files, print tables beside the papers'.
+
+    An experiment names data sets, base learners and probability methods; every combination is run on the same splits,
+    what is measured is kept, and the tables of four papers are printed with the published numbers beside ours. Each
+    command explains itself: probcal COMMAND --help.
+    """
 
 
-for command in (run, table, check, plot, status, audit, fetch, validate, test, list_, schema):
+for command in (run, table, check, plot, status, audit, fetch, validate, test, list_, schema, completion):
     main.add_command(command)

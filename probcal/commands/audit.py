@@ -6,25 +6,36 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.options import example, stores_at
+from probcal.commands.manual import FINE, manual
+from probcal.commands.options import folders_argument, stores_at
 
 
 @click.command(
-    epilog=example(
+    short_help="Rank variants by their agreement with the published numbers.",
+    epilog=manual(
         "probcal audit results/audit\nprobcal audit results/audit results/uci --cells\n"
-        "probcal audit results/audit -f csv > audit.csv"
-    )
+        "probcal audit results/audit -f csv > audit.csv",
+        exits=FINE,
+    ),
 )
-@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@folders_argument
 @click.option(
-    "-f", "--format", "format_", type=click.Choice(("markdown", "csv")), default="markdown", show_default=True
+    "-f",
+    "--format",
+    "format_",
+    type=click.Choice(("markdown", "csv")),
+    default="markdown",
+    show_default=True,
+    help="csv has a line for every number.",
 )
 @click.option("-v", "--cells", is_flag=True, help="Show the single numbers too.")
 def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
-    """Rank variants by their agreement with the published numbers, over all results FOLDERs together.
+    """Rank variants by their agreement with the published numbers.
 
-    Rivals are all columns that stand beside the same published column (variants of a learner or a method,
-    or columns of several folders), and all readings of one data set.
+    Each FOLDER holds the results of an experiment that names a paper, or several such folders; all are ranked
+    together. Rivals are all columns that stand beside the same published column (variants of a learner or a method,
+    or columns of several folders), and all readings of one data set. First come those with the most published numbers
+    within their bands, then those with the smallest median distance.
     """
     from probcal.check.audit_text import audit_text
 

@@ -7,21 +7,41 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.options import example, stores_at
+from probcal.commands.manual import MISTAKE, manual
+from probcal.commands.options import folders_argument, stores_at
 from probcal.visible import visible
 
 
 @click.command(
-    epilog=example("probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/ -f json")
+    short_help="Hold results against the paper's numbers and claims.",
+    epilog=manual(
+        "probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/ -f json",
+        files={"FOLDER/accepted.csv": "our own numbers, as --accept took them"},
+        exits={
+            0: "nothing new",
+            1: "a deviation or claim without a known reason, drift, an impossible number, a failed cell, or nothing "
+            "to compare",
+            **MISTAKE,
+        },
+    ),
 )
-@click.argument("folders", nargs=-1, required=True, metavar="FOLDER...", type=click.Path(path_type=Path))
+@folders_argument
 @click.option("--accept", is_flag=True, help="First take the numbers there are as ours: writes FOLDER/accepted.csv.")
-@click.option("-f", "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option(
+    "-f",
+    "--format",
+    "format_",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="json has every number with its band.",
+)
 def check(folders: tuple[Path, ...], accept: bool, format_: str) -> None:
-    """Hold the results in each FOLDER against the paper's numbers and claims, and against our own accepted ones.
+    """Hold results against the paper's numbers and claims.
 
-    Exit code 0: nothing new; 1: a deviation or claim without a known reason, drift, an impossible number, a failed
-    cell, or nothing to compare.
+    Each FOLDER holds the results of an experiment, or several such folders. Compared are: the numbers with the
+    published ones, each within the band that its splits allow; the claims of the paper; and, where FOLDER has an
+    accepted.csv, the numbers with those that were accepted. Deviations whose reason is known are listed as such.
     """
     from probcal.check.accepted import accept as take
     from probcal.check.accepted import accepted_path

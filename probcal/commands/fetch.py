@@ -6,17 +6,30 @@ import sys
 
 import click
 
-from probcal.commands.options import data_dir_option, example, trusted_imports
+from probcal.commands.manual import DATA, MISTAKE, TRUST, manual
+from probcal.commands.options import config_argument, data_dir_option, dataset_option, trusted_imports
 from probcal.visible import visible
 
 
-@click.command(epilog=example("probcal fetch configs/uci.yaml\nprobcal fetch uci -d adult --data-dir ~/uci"))
-@click.argument("config")
-@click.option("-d", "--dataset", "datasets", multiple=True, metavar="NAME", help="Only this data set; may be repeated.")
+@click.command(
+    short_help="Bring an experiment's data sets into the cache.",
+    epilog=manual(
+        "probcal fetch configs/uci.yaml\nprobcal fetch uci -d adult --data-dir ~/uci",
+        environment=(*DATA, *TRUST),
+        exits={0: "all are there", 1: "a data set is not to be had; where to get it is said", **MISTAKE},
+    ),
+)
+@config_argument
+@dataset_option
 @data_dir_option
 @trusted_imports
 def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
-    """Bring the data sets of CONFIG into the cache, and check them; runs nothing."""
+    """Bring the data sets of CONFIG into the cache, and check them; runs nothing.
+
+    CONFIG is a YAML file, or the name of a shipped experiment. Each data set is read from its original files where
+    they are (--data-dir), else downloaded from OpenML, and compared with what its card expects. Afterwards probcal
+    run needs no network.
+    """
     from probcal.config import find_config, read_experiment
     from probcal.data.load import data_folder
     from probcal.run.data_step import obtain_all

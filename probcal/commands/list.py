@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import click
 
-from probcal.commands.options import example
+from probcal.commands.manual import FINE, manual
 
 
-@click.command("list", epilog=example("probcal list datasets"))
+@click.command(
+    "list",
+    short_help="List what an experiment can name.",
+    epilog=manual("probcal list datasets\nprobcal list configs", exits=FINE),
+)
 @click.argument("kind", type=click.Choice(["datasets", "learners", "methods", "metrics", "configs"]))
 def list_(kind: str) -> None:
-    """List what a config can name."""
+    """List what an experiment can name, or the shipped experiments.
+
+    \b
+    datasets   the data sets that have a card, with rows, columns and source
+    learners   the base learners that have a short name
+    methods    the methods that have a short name
+    metrics    what can be measured
+    configs    the experiments that come with probcal, as probcal run takes them
+    """
     from probcal.listing import listing
 
     click.echo(listing(kind))

@@ -8,16 +8,13 @@ from typing import Any
 
 import click
 
+from probcal.commands import complete
+from probcal.commands.manual import example as example
 from probcal.errors import ProbcalError
 from probcal.trust import EVERYTHING, trusting
 
 _LONGEST = 20 * 24 * 3600
 """Seconds; beyond 24 days the system's calls that wait take no number of milliseconds."""
-
-
-def example(text: str) -> str:
-    """An epilog that click does not re-wrap."""
-    return "\b\nExample:\n  " + text.strip().replace("\n", "\n  ")
 
 
 class Seconds(click.ParamType):
@@ -35,16 +32,33 @@ class Seconds(click.ParamType):
         return seconds
 
 
+config_argument = click.argument("config", shell_complete=complete.configs)
+folder_argument = click.argument("folder", type=click.Path(path_type=Path), shell_complete=complete.results)
+folders_argument = click.argument(
+    "folders",
+    metavar="FOLDER...",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    shell_complete=complete.results,
+)
+
+
+def _only(flag: str, option: str, what: str, names: Any) -> Any:
+    told = f"Only this {what}; may be repeated."
+    return click.option(
+        flag, f"--{option}", f"{option}s", multiple=True, metavar="NAME", help=told, shell_complete=names
+    )
+
+
+dataset_option = _only("-d", "dataset", "data set", complete.datasets)
+_learner_option = _only("-l", "learner", "learner", complete.learners)
+_method_option = _only("-m", "method", "method", complete.methods)
+
+
 def selection(command: Any) -> Any:
-    for flags, what in (
-        (("-m", "--method", "methods"), "method"),
-        (("-l", "--learner", "learners"), "learner"),
-        (("-d", "--dataset", "datasets"), "data set"),
-    ):
-        command = click.option(*flags, multiple=True, metavar="NAME", help=f"Only this {what}; may be repeated.")(
-            command
-        )
-    return command
+    """``-d``, ``-l`` and ``-m``: a part of an experiment."""
+    return dataset_option(_learner_option(_method_option(command)))
 
 
 def trusted_imports(command: Any) -> Any:
@@ -67,7 +81,10 @@ def trusted_imports(command: Any) -> Any:
 
 
 data_dir_option = click.option(
-    "--data-dir", metavar="DIR", help="Folder of original data files (default: $PROBCAL_DATA_DIR)."
+    "--data-dir",
+    metavar="DIR",
+    shell_complete=complete.folders,
+    help="Folder of original data files (default: $PROBCAL_DATA_DIR).",
 )
 
 

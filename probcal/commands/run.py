@@ -7,18 +7,45 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.options import Seconds, data_dir_option, example, selection, trusted_imports
+from probcal.commands import complete
+from probcal.commands.manual import DATA, JAVA, TRUST, manual
+from probcal.commands.options import Seconds, config_argument, data_dir_option, selection, trusted_imports
 from probcal.visible import visible
 
 
-@click.command(epilog=example("probcal run uci -d adult -l svm -j 2\nprobcal run uci --scheduler tcp://10.0.0.1:8786"))
-@click.argument("config")
+@click.command(
+    short_help="Run an experiment: a YAML file, or a shipped one by its name.",
+    epilog=manual(
+        "probcal run quickstart\nprobcal run mine.yaml --dry-run\nprobcal run uci -d adult -l svm -j 2\n"
+        "probcal run uci --scheduler tcp://10.0.0.1:8786",
+        files={
+            "results/NAME/": "what was asked, what ran and what came out (-o: elsewhere)",
+            "results/NAME-quick/": "the same of --quick",
+        },
+        environment=(*DATA, *TRUST, *JAVA),
+        exits={
+            0: "all cells are done",
+            1: "a cell failed, or has no data",
+            2: "a mistake in the call, the file or the data",
+            130: "interrupted; the same command goes on from there",
+        },
+    ),
+)
+@config_argument
 @selection
-@click.option("-j", "--jobs", type=click.IntRange(1), show_default="1", help="Cells at a time.")
+@click.option("-j", "--jobs", metavar="N", type=click.IntRange(1), show_default="1", help="Cells at a time.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run cells on the Dask cluster at this address: tcp://host:8786.")
-@click.option("--workers", type=click.IntRange(1), help="Run cells on a Dask cluster of so many processes here.")
-@click.option("--seed", type=click.IntRange(0), help="Seed of splits and fits, instead of the file's.")
-@click.option("-o", "--output", metavar="DIR", help="Results folder (default: results/NAME).")
+@click.option(
+    "--workers", metavar="N", type=click.IntRange(1), help="Run cells on a Dask cluster of so many processes here."
+)
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Seed of splits and fits, instead of the file's.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    shell_complete=complete.folders,
+    help="Results folder (default: results/NAME).",
+)
 @data_dir_option
 @click.option("--dry-run", is_flag=True, help="Show the plan and run nothing.")
 @click.option(
@@ -48,10 +75,12 @@ def run(
     fail_fast: bool,
     timeout: float | None,
 ) -> None:
-    """Run the experiment CONFIG: a YAML file, or the name of a shipped one.
+    """Run the experiment CONFIG.
 
-    Cells that are done are kept; what is missing or stale is run. Exit code 0: all done, 1: a cell
-    failed or has no data, 2: a mistake in the call, the file or the data, 130: interrupted.
+    CONFIG is a YAML file, or the name of a shipped experiment (probcal list configs). Every combination of its data
+    sets, learners, methods and splits is a cell. Cells that are done are kept; what is missing or stale is run, so the
+    same command goes on after an interruption and runs nothing when all is done. Data sets that are not at hand are
+    fetched first.
     """
     from dataclasses import replace
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import click
 
-from probcal.commands.options import example
+from probcal.commands.manual import FINE, manual
 from probcal.schemas import KINDS, schema_path
 
 
 @click.command(
-    epilog=example(
-        "probcal schema experiment > experiment.schema.json\n"
-        "probcal schema card > card.schema.json\n"
-        'sed -i "1i # yaml-language-server: \\$schema=experiment.schema.json" mine.yaml'
-    )
+    short_help="Print the JSON Schema of experiment files or data cards.",
+    epilog=manual(
+        "probcal schema experiment > experiment.schema.json\nprobcal schema card > card.schema.json",
+        exits=FINE,
+    ),
 )
 @click.argument("kind", type=click.Choice(KINDS))
 def schema(kind: str) -> None:
     """Print the JSON Schema of experiment files, or of data cards.
 
     With it an editor completes keys and names, explains each key, and marks faults as they are typed. Save it beside
-    your file and let the file begin with this line; editors with the YAML language server (VS Code with its YAML
-    extension, Neovim, Emacs, Helix) and JetBrains' read it:
+    your file and let the file begin with this line, which editors with the YAML language server read (VS Code with
+    its YAML extension, Neovim, Emacs, Helix):
 
     \b
       # yaml-language-server: $schema=experiment.schema.json

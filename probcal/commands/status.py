@@ -6,18 +6,28 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.options import example, stores_at, trusted_imports
+from probcal.commands.manual import TRUST, manual
+from probcal.commands.options import folder_argument, stores_at, trusted_imports
 from probcal.visible import visible
 
 
-@click.command(epilog=example("probcal status results/uci"))
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.command(
+    short_help="Say what is done, failed, stale (and why) or still to run.",
+    epilog=manual(
+        "probcal status results/uci\nprobcal status results/",
+        environment=TRUST,
+        exits={0: "told", 2: "a mistake in the call, or an experiment that cannot be read"},
+    ),
+)
+@folder_argument
 @click.option("--cells", is_flag=True, help="One line a cell.")
 @trusted_imports
 def status(folder: Path, cells: bool) -> None:
-    """Say what is done, failed, stale (and why) or still to run in the results FOLDER, and what runs there now.
+    """Say what is done, failed, stale (and why) or still to run in a FOLDER of results, and what runs there now.
 
-    The experiment is the one that was run last; where its file has changed since, that is said.
+    Of a folder of several experiments, each is told. The experiment is the one that was run last; where its file
+    says something else since, that is told too. A cell is stale when its data, settings, code or the packages behind
+    it have changed; probcal run makes it anew.
     """
     from probcal.run.status import status_lines
 

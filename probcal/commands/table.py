@@ -6,22 +6,37 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.options import example, stores_at
+from probcal.commands.manual import FINE, manual
+from probcal.commands.options import folders_argument, stores_at
 
 FORMATS = ("markdown", "latex", "csv", "html")
 
 
 @click.command(
-    epilog=example(
+    short_help="Print tables of results beside the paper's.",
+    epilog=manual(
         "probcal table results/uci\nprobcal table results/uci --format latex > tables.tex\nprobcal table results/\n"
-        "probcal table results/uci results/uci-native --together"
-    )
+        "probcal table results/uci results/uci-native --together",
+        exits=FINE,
+    ),
 )
-@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-f", "--format", "format_", type=click.Choice(FORMATS), default="markdown", show_default=True)
+@folders_argument
+@click.option(
+    "-f",
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default="markdown",
+    show_default=True,
+    help="latex and html go into other documents; csv has a line for every number.",
+)
 @click.option("--together", is_flag=True, help="Experiments of one paper side by side, in one set of tables.")
 def table(folders: tuple[Path, ...], format_: str, together: bool) -> None:
-    """Print the tables of each results FOLDER, or of every experiment below it."""
+    """Print the tables of each FOLDER of results, or of every experiment below it.
+
+    There is a table for each metric: a row a data set, a column a learner under a method, each number a mean over the
+    splits with its standard deviation, and the published number and the difference beside it where a paper has one.
+    """
     from probcal.show.tables import tables_text
 
     stores = [store for folder in folders for store in stores_at(folder)]

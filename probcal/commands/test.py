@@ -6,19 +6,34 @@ import sys
 
 import click
 
-from probcal.commands.options import example
+from probcal.commands import complete
+from probcal.commands.manual import manual
 from probcal.trust import trusting
 
 
-@click.command(epilog=example("probcal test probing\nprobcal test my_module.MyMethod -l tree -p share=0.2"))
-@click.argument("names", metavar="NAME...", nargs=-1, required=True)
-@click.option("-l", "--learner", metavar="NAME", help="What a method is built around (default: logistic).")
+@click.command(
+    short_help="Run a learner or method through the checks that all must pass.",
+    epilog=manual(
+        "probcal test probing\nprobcal test my_module.MyMethod -l tree -p share=0.2",
+        exits={0: "no check failed", 1: "one did", 2: "a mistake in the call"},
+    ),
+)
+@click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=complete.components)
+@click.option(
+    "-l",
+    "--learner",
+    metavar="NAME",
+    shell_complete=complete.learners,
+    help="What a method is built around (default: logistic).",
+)
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 @click.option("-v", "--verbose", is_flag=True, help="Show where a check failed.")
 def test(names: tuple[str, ...], learner: str | None, params: tuple[str, ...], verbose: bool) -> None:
-    """Run each learner or method NAME, a short name or an import path, through the checks that all must pass.
+    """Run each learner or method NAME through the checks that all must pass.
 
-    Exit code 0: none failed, 1: one did, 2: a mistake in the call.
+    NAME is a short name (probcal list learners, probcal list methods) or the import path of a class, which is found
+    where Python finds modules, this folder among them, and is trusted because you typed it. A line tells of each
+    check whether it passed, failed, or does not apply.
     """
     from probcal.contract.command import test_components
 

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import click
 
-from probcal.commands.options import example, trusted_imports
+from probcal.commands.manual import TRUST, manual
+from probcal.commands.options import config_argument, trusted_imports
 
 
-@click.command(epilog=example("probcal validate configs/uci.yaml"))
-@click.argument("config")
+@click.command(
+    short_help="Check an experiment without running anything.",
+    epilog=manual(
+        "probcal validate configs/uci.yaml\nprobcal validate mine.yaml --trust my_module",
+        environment=TRUST,
+        exits={0: "it is fine", 2: "it is not; every fault is told with its line"},
+    ),
+)
+@config_argument
 @trusted_imports
 def validate(config: str) -> None:
-    """Check the experiment CONFIG without running anything; all faults are reported at once."""
+    """Check the experiment CONFIG without running anything.
+
+    CONFIG is a YAML file, or the name of a shipped experiment. The cards of its data sets are checked too, and that
+    every learner and method can be made with its parameters. All faults are reported at once. Editors tell most of
+    them as they are typed, see probcal schema --help.
+    """
     from probcal.config import find_config, read_experiment
     from probcal.run.plan import cells_of
 

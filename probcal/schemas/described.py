@@ -16,6 +16,9 @@ DIALECT = "http://json-schema.org/draft-07/schema#"
 """What the language servers of most editors read."""
 
 
+_SO_ANYWAY = (("additionalProperties", True), ("default", None))
+
+
 def schema_of(model: type[BaseModel]) -> Schema:
     """As pydantic has it, in draft 7, with descriptions and without what pydantic's versions differ in."""
     schema = model.model_json_schema()
@@ -35,7 +38,7 @@ def plain(schema: Any) -> Any:
     kept = {
         key: {name: plain(one) for name, one in value.items()} if key in ("properties", "$defs") else plain(value)
         for key, value in schema.items()
-        if key not in ("title", "discriminator") and (key, value) not in (("additionalProperties", True), ("default", None))
+        if key not in ("title", "discriminator") and (key, value) not in _SO_ANYWAY
     }
     if "description" in kept:
         kept["description"] = as_prose(kept["description"])

@@ -67,7 +67,7 @@ def _section(description: str, part: str, table: Mapping[str, Builtin]) -> Schem
 
 
 def _entry(part: str, name: str, table: Mapping[str, Builtin]) -> Schema:
-    """What may stand under a built-in name: nothing, or an entry; its parameters are that built-in's unless it has a type."""
+    """What may stand under a built-in name: nothing, or an entry; without a type, its parameters are the built-in's."""
     own = [{"$ref": f"#/$defs/{called}"} for called, (names, _) in parameters_of(table).items() if name in names]
     entry: Schema = {"$ref": f"#/$defs/{part}"}
     if own:
@@ -106,7 +106,8 @@ def _named(table: Mapping[str, Builtin]) -> Schema:
 
 
 def _import_path() -> Schema:
-    return {"type": "string", "pattern": _NO_NAME_OF_OURS, "description": "an import path, such as package.module.Class"}
+    said = "an import path, such as package.module.Class"
+    return {"type": "string", "pattern": _NO_NAME_OF_OURS, "description": said}
 
 
 def _card() -> Schema:

@@ -1,0 +1,141 @@
+"""What a shell offers after TAB, asked of click and of real shells."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from probcal.cli import main
+from probcal.config import config_names
+from probcal.data.card import card_names
+from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS
+from tests.commands import probcal
+from tests.small_config import written
+
+ROOT = Path(__file__).parents[1]
+
+
+def offered(*words, last=""):
+    """What may stand where ``last`` is being typed."""
+    items = ShellComplete(main, {}, "probcal", "_PROBCAL_COMPLETE").get_completions(list(words), last)
+    return [item.value if item.type == "plain" else (item.type, item.value) for item in items]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_commands_and_their_options_are_offered():
+    assert offered(last="val") == ["validate"]
+    assert offered("run", last="--dr") == ["--dry-run"]
+    assert offered("table", "x", "-f") == ["markdown", "latex", "csv", "html"]
+
+
+def test_an_experiment_is_offered_by_its_name_or_as_a_file(here):
+    written(here)
+    (here / "configs").mkdir()
+    assert offered("run") == sorted([*config_names(), "small.yaml"])
+    assert offered("validate", last="uc") == ["uci", "uci-native"]
+    assert offered("fetch", last="con") == [("file", "con")]
+    assert offered("run", last=str(here / "sm")) == [str(here / "small.yaml")]
+
+
+def test_the_parts_of_the_experiment_on_the_line_are_offered(here):
+    path = written(here, ("nb: {type: kernel_nb}", "nb: {type: kernel_nb, variants: {a: , b: {weights: shares}}}"))
+    assert offered("run", path.name, "-l") == ["nb", "nb.a", "nb.b", "tree"]
+    assert offered("run", "-j", "2", path.name, "--learner", "tree", "-m", last="p") == ["probing"]
+    assert offered("run", path.name, "-d") == ["wine-first"]
+    assert offered("fetch", "uci", "-d", last="a") == ["adult", "australian"]
+
+
+def test_all_there_are_is_offered_where_no_experiment_can_be_read(here):
+    (here / "torn.yaml").write_text("learners: [", encoding="utf-8")
+    for config in ("torn.yaml", "not-there.yaml", "."):
+        assert offered("run", config, "-l") == sorted(LEARNERS)
+    assert offered("run", "-m") == sorted(METHODS)
+    assert offered("run", "-d") == card_names()
+    assert offered("test", last="prob") == ["probing"]
+    assert offered("test", "probing", "-l", last="tr") == ["tree"]
+
+
+def test_folders_of_results_are_offered(here):
+    for folder in ("results/a", "results/b", "else/c"):
+        (here / folder).mkdir(parents=True)
+    for folder in ("results/a", "results/b"):
+        (here / folder / "experiment.json").touch()
+    assert offered("table") == ["results", "results/a", "results/b"]
+    assert offered("status", last="results/b") == ["results/b"]
+    assert offered("check", last="el") == [("dir", "el")]
+    assert offered("run", "uci", "-o", last="r") == [("dir", "r")]
+
+
+@pytest.mark.parametrize("name", ["a b.yaml", "$(touch x).yaml", "*.yaml", "a\nb.yaml"])
+def test_a_name_that_a_shell_could_misread_is_left_to_the_shell(here, name):
+    (here / name).touch()
+    assert all(isinstance(one, tuple) or one in config_names() for one in (*offered("run"), *offered("run", last="a")))
+
+
+@pytest.fixture
+def on_the_path(tmp_path, monkeypatch):
+    """A ``probcal`` that a shell finds."""
+    folder = tmp_path / "bin of ours"
+    folder.mkdir()
+    command = folder / "probcal"
+    said = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from probcal.cli import main; main(prog_name='probcal')"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{said}" "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+def in_shell(shell, script):
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} here")
+    done = subprocess.run([shell, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_bash_completes(on_the_path):
+    script = """
+      eval "$(probcal completion bash)"
+      COMP_WORDS=(probcal run uci -l sm); COMP_CWORD=4; _probcal_completion probcal; echo "${COMPREPLY[@]}"
+    """
+    assert in_shell("bash", script) == ["smo", "smo_m"]
+
+
+def test_zsh_takes_the_script_and_its_question_is_answered(on_the_path):
+    script = """
+      eval "$(probcal completion zsh | sed 's/^ *compdef .*/:/')" && which _probcal_completion > /dev/null &&
+      COMP_WORDS="probcal run quick" COMP_CWORD=2 _PROBCAL_COMPLETE=zsh_complete probcal
+    """
+    assert in_shell("zsh", script)[:2] == ["plain", "quickstart"]
+
+
+def test_fish_completes(on_the_path):
+    assert in_shell("fish", "probcal completion fish | source; complete -C 'probcal validate quick'") == ["quickstart"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_help_says_where_the_line_goes(shell):
+    assert f"probcal completion {shell}" in probcal("completion", "--help").stdout
+    assert "_PROBCAL_COMPLETE" in probcal("completion", shell).stdout
+
+
+def test_completing_imports_nothing_heavy():
+    code = (
+        "import sys; from click.shell_completion import ShellComplete; from probcal.cli import main\n"
+        "one = ShellComplete(main, {}, 'probcal', '_PROBCAL_COMPLETE')\n"
+        "assert one.get_completions(['run'], 'u') and one.get_completions(['run', 'uci', '-l'], '')\n"
+        "print(*({'numpy', 'pydantic', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

