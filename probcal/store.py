@@ -11,26 +11,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from filelock import FileLock, Timeout
 
-from probcal.curves import curves_fault
+from probcal.cell_result import CellResult, cell_id, key_digest
 from probcal.errors import StoreError
 from probcal.json_lines import appending, lines_of, what_became_of
 from probcal.links import refuse_links_out, refuse_other_kinds
 from probcal.predictions import Predictions
-from probcal.row_faults import row_fault
+
+__all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_digest"]
+"""What runs a cell imports ``CellResult`` from here, and is not the same code once it imports it from elsewhere."""
 
 ACCEPTED = "accepted.csv"
 
@@ -43,101 +43,10 @@ _OF_THE_RUN = ("running.json", "running.json.new")
 """Where one of these cannot be read or written, all goes on without it."""
 _OURS = (*_FILES, *_FOLDERS, *_OF_THE_RUN)
 
-_LARGEST = 1e100
 _MOST_TOLD = 100
 """Broken lines of a file, told of one by one."""
-
-
-@dataclass(frozen=True)
-class CellResult:
-    """What one cell gave. ``key`` holds a digest of everything that can change its numbers."""
-
-    dataset: str
-    repetition: int
-    learner: str
-    method: str
-    status: str
-    """``done``, ``failed`` or ``timeout``."""
-    run: str
-    seconds: float
-    key: dict[str, str] = field(default_factory=dict)
-    metrics: dict[str, float] = field(default_factory=dict)
-    stages: dict[str, list[float]] = field(default_factory=dict)
-    """Metric -> its value after every stage of the method, for the metrics that the experiment asked for so."""
-    curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """Lines for figures: name -> lines, each of ``x``, ``y`` and what tells it from the others."""
-    n_train: int | None = None
-    n_test: int | None = None
-    warnings: dict[str, int] = field(default_factory=dict)
-    """Kind of warning -> how often it was given while the cell ran."""
-    error_type: str | None = None
-    message: str | None = None
-    traceback: str | None = None
-    predictions: dict[str, Any] | None = None
-    """Where the labels and probabilities behind it are; None where none were kept."""
-
-    @property
-    def id(self) -> str:
-        return cell_id(self.dataset, self.repetition, self.learner, self.method)
-
-    def to_json(self) -> str:
-        row = {name: value for name, value in vars(self).items() if value not in (None, {})}
-        if self.metrics:
-            row["metrics"] = {name: _plain(value) for name, value in self.metrics.items()}
-        if self.stages:
-            row["stages"] = {name: [_plain(value) for value in values] for name, values in self.stages.items()}
-        # a message may hold half of a surrogate pair, as file names do that are not UTF-8
-        return json.dumps(row, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace").decode()
-
-    @classmethod
-    def from_json(cls, line: str) -> CellResult:
-        """Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if ``line`` is no such row."""
-        row = json.loads(line)
-        if fault := row_fault(row):
-            raise ValueError(fault)
-        row["metrics"] = {name: _number(value) for name, value in row.get("metrics", {}).items()}
-        row["stages"] = {name: [_number(value) for value in values] for name, values in row.get("stages", {}).items()}
-        result = cls(**row)
-        if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
-            raise TypeError(f"{wrong[0]} is of another kind")
-        if fault := curves_fault(result.curves):
-            raise ValueError(fault)
-        return result
-
-
 _SYNC_SHARE = 20
 """A file system may take milliseconds to sync: longer than some fits. It gets a twentieth of the time at most."""
-
-_KINDS = {
-    **dict.fromkeys(("dataset", "learner", "method", "status", "run"), str),
-    **dict.fromkeys(("error_type", "message", "traceback"), str | None),
-    **dict.fromkeys(("n_train", "n_test"), int | None),
-    **dict.fromkeys(("key", "warnings", "curves"), dict),
-    "predictions": dict | None,
-    "repetition": int,
-    "seconds": int | float,
-}
-
-
-def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
-    return f"{dataset}/{repetition}/{learner}/{method}"
-
-
-def key_digest(key: Mapping[str, str]) -> str:
-    """One digest for a whole key; stages and curves change nothing else, so they do not count."""
-    key = {part: digest for part, digest in key.items() if part not in ("stages", "curves")}
-    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def _number(value: Any) -> float:
-    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one."""
-    number = float(value)
-    return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
-
-
-def _plain(value: float) -> float | str:
-    """JSON has no infinity: ``inf`` and ``nan`` are kept as text, which ``float`` reads back."""
-    return value if math.isfinite(value) else str(value)
 
 
 class Store:

@@ -22,10 +22,11 @@ MAY_KNOW = {
     "curves": set(),
     "json_lines": set(),
     "row_faults": set(),
-    "store": {"curves", "predictions", "json_lines", "row_faults"},
+    "cell_result": {"curves", "row_faults"},
+    "store": {"cell_result", "predictions", "json_lines"},
     "paper": {"paper"},
-    "show": {"show", "metrics", "paper", "store"},
-    "check": {"check", "show", "metrics", "paper", "store"},
+    "show": {"show", "metrics", "paper", "store", "cell_result"},
+    "check": {"check", "show", "metrics", "paper", "store", "cell_result"},
     "variants": set(),
     "departures": {"data"},
     "experiment_file": {"departures", "metrics"},
@@ -37,7 +38,9 @@ MAY_KNOW = {
         "schemas", "experiment_file", "departures", "check_names", "check_components", "data", "learners", "methods",
         "metrics", "paper",
     },
-    "run": {"run", "config", "data", "learners", "methods", "metrics", "shortcuts", "store", "curves"},
+    "run": {
+        "run", "config", "data", "learners", "methods", "metrics", "shortcuts", "store", "cell_result", "curves",
+    },
 }
 
 

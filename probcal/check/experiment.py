@@ -7,12 +7,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from probcal.cell_result import CellResult
 from probcal.check.streams import STEEPEST, steepest_growth
 from probcal.paper.published import Published
 from probcal.show.before_after import LOSS_RATIO, mean_loss_ratio
 from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, planned_ids
-from probcal.store import CellResult, Store
+from probcal.store import Store
 
 Name = tuple[str, str, str, str]
 """(data set, learner, method, metric), by our names."""

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 from tabulate import tabulate
 
+from probcal.cell_result import CellResult
 from probcal.check.claims import Judged
 from probcal.check.drift import Drift
 from probcal.check.finding import FARTHEST, Finding
 from probcal.check.report import Findings, JudgedClaim, Report
 from probcal.show.grid import INFINITY, printed
 from probcal.show.notes import troubles
-from probcal.store import CellResult
 
 _MOST_FAILED = 20
 _FIRST_FEW = 5

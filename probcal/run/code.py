@@ -28,6 +28,7 @@ _BY_NAME = {
 _ROOTS = ("probcal.run.alone", "probcal.run.execute", "probcal.run.threads")
 METRICS = "probcal.metrics"
 ELSEWHERE = {
+    "probcal.cell_result": "holds what came out, and names cells as probcal.run.plan does",
     "probcal.components": "finds the class that the key names; whether it draws is in the key",
     "probcal.config": "holds settings; those of a cell are in its key",
     "probcal.curves": "refuses curves and changes none",

@@ -15,10 +15,10 @@ from probcal.run.code import code_of, code_of_metrics, versions_of
 from probcal.shortcuts.shortcut import modules_for
 
 if TYPE_CHECKING:
+    from probcal.cell_result import CellResult
     from probcal.config import Component
     from probcal.data.card import Card
     from probcal.run.plan import Cell
-    from probcal.store import CellResult
 
 
 class Fingerprints:

@@ -6,9 +6,9 @@ import signal
 from dataclasses import replace
 from typing import Literal
 
+from probcal.cell_result import CellResult
 from probcal.run.execute import Outcome
 from probcal.run.plan import Planned
-from probcal.store import CellResult
 
 _SIGKILL = 9
 """What a system sends that has no memory left; Windows has no name for it."""

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from probcal.cell_result import CellResult, cell_id
 from probcal.config import Column, Experiment
 from probcal.data.card import Card
 from probcal.metrics import METRICS
 from probcal.run.keys import Fingerprints, changed_parts
-from probcal.store import CellResult, Store, cell_id
+from probcal.store import Store
 from probcal.visible import visible
 
 State = Literal["done", "failed", "stale", "to run", "no data"]

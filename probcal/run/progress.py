@@ -13,11 +13,11 @@ from typing import Any, TextIO
 
 from tqdm import tqdm
 
+from probcal.cell_result import CellResult
 from probcal.run import live_text
 from probcal.run.live import Live, LiveFile
 from probcal.run.plan import Planned, first_line
 from probcal.run.time_left import Estimates, Under
-from probcal.store import CellResult
 
 _TICK = 1.0
 """Seconds between two looks at the clock: the bar is drawn anew, and the file written if there is news."""

@@ -17,12 +17,12 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 import probcal
+from probcal.cell_result import CellResult
 from probcal.config import Experiment
 from probcal.data.load import known_fingerprint
 from probcal.run.code import code_of, code_of_metrics, versions_of
 from probcal.run.keys import modules_of
 from probcal.run.plan import Planned
-from probcal.store import CellResult
 
 
 def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str, str], jobs: int) -> dict[str, Any]:

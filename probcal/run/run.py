@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from probcal.cell_result import key_digest
 from probcal.components import import_class
 from probcal.config import Component, Experiment, parse_experiment
 from probcal.data.card import Card
@@ -27,7 +28,7 @@ from probcal.run.plan_text import plan_lines, summary
 from probcal.run.progress import Progress
 from probcal.run.provenance import Spent, provenance
 from probcal.run.time_left import workers_that_pay
-from probcal.store import Store, key_digest
+from probcal.store import Store
 from probcal.yaml_file import YamlFile
 
 _QUICK_ROWS, _QUICK_ROUNDS = 1000, 10

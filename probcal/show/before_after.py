@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from probcal.cell_result import CellResult
 from probcal.metrics.costs import ratio_of
 from probcal.metrics.names import loss_parameter
 from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, planned_ids
-from probcal.store import CellResult
 
 Stages = Mapping[str, Sequence[float]]
 """Metric -> its value at every stage."""

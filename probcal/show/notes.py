@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from probcal.cell_result import CellResult
 from probcal.show.grid import INCOMPLETE, INFINITY, NOT_RUN
 from probcal.show.outline import Departure, Outline
 from probcal.show.summary import Census, Summary
-from probcal.store import CellResult
 from probcal.visible import visible
 
 UNDEFINED = "n/a"

@@ -7,8 +7,8 @@ import statistics
 from collections import Counter
 from dataclasses import dataclass
 
+from probcal.cell_result import CellResult, cell_id, key_digest
 from probcal.show.outline import Column, Outline, Row
-from probcal.store import CellResult, cell_id, key_digest
 
 Results = dict[str, CellResult]
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from metric_rows import has_both, quick, weighted_rows
 
 import probcal.metrics
+from probcal.cell_result import CellResult
 from probcal.listing import listing
 from probcal.metrics import (
     ABOUT,
@@ -21,7 +22,6 @@ from probcal.metrics import (
     means_over_labels,
 )
 from probcal.show.metric_names import metric_name
-from probcal.store import CellResult
 
 ALONE = {
     "rms": probcal.metrics.rms_error,

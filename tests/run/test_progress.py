@@ -10,10 +10,10 @@ import termios
 import pytest
 from planned import planned
 
+from probcal.cell_result import CellResult
 from probcal.run import progress as module
 from probcal.run.live_text import duration
 from probcal.run.progress import Progress
-from probcal.store import CellResult
 
 
 def ended(one, status="done", **more):

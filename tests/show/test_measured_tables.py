@@ -5,8 +5,8 @@ import math
 
 import pytest
 
+from probcal.cell_result import CellResult
 from probcal.show.tables import tables, tables_text
-from probcal.store import CellResult
 
 
 def grid_of(store, metric_title="Cross entropy (bits)"):
