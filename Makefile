@@ -4,15 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m probcal
 
-.PHONY: quickstart test regression bench growth reliability clean
+.PHONY: quickstart test lint regression bench growth reliability clean
 
 quickstart: $(VENV)/.installed
 	$(RUN) run configs/quickstart.yaml -j 2
 	$(RUN) table results/quickstart
 
-test: $(VENV)/.installed-test
-	$(BIN)/ruff check .
+test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
 
 # The published numbers in small: make regression DATA=DIR, the folder of original data files (see docs/datasets.md)
 DATA ?= $(PROBCAL_DATA_DIR)

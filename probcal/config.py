@@ -95,7 +95,7 @@ class Experiment:
                 return None
             card = one.card or card
             if one.use:
-                learner = replace(learner, path=one.use.path, params=one.use.params, encoding=one.use.encoding)
+                learner = replace(learner, path=one.use.path, params=dict(one.use.params), encoding=one.use.encoding)
             learner = replace(learner, params={**learner.params, **one.params})
             method = replace(method, params={**method.params, **one.method_params})
         return card, replace(column, learner=learner, method=method)

@@ -34,7 +34,7 @@ def _has_points(line: dict[str, Any]) -> bool:
 def _is_told(name: str, line: dict[str, Any]) -> bool:
     if name == "iso_probability":
         level = line.get("level")
-        return _finite([level]) and 0 < level < 1 and isinstance(line.get("positive", True), bool)
+        return level is not None and _finite([level]) and 0 < level < 1 and isinstance(line.get("positive", True), bool)
     return name != "training_rows" or isinstance(line.get("label"), str)
 
 

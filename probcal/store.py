@@ -93,7 +93,7 @@ class Store:
             if line == "":
                 continue
             try:
-                result = CellResult.from_json(line)
+                result = CellResult.from_json(line or "")
                 found[result.id] = result
             except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
                 broken.append(f"{path}:{number}: is not the result of a cell; remove this line to run that cell again")
@@ -108,7 +108,7 @@ class Store:
         found = {}
         for _, line in lines_of(path):
             try:
-                run = json.loads(line)
+                run = json.loads(line or "")
                 if all(isinstance(run.get(part, {}), dict) for part in ("code", "versions")):
                     found[run["run"]] = run
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -207,8 +207,7 @@ class Store:
             ) from None
 
     def _refuse_if_gone(self) -> None:
-        became = what_became_of(self._cells) if self._cells else ""
-        if became:
+        if self._cells is not None and (became := what_became_of(self._cells)):
             then = "run again to make them anew" if became == "removed" else "move it back and run again to go on"
             raise StoreError(f"{self._cells.name} was {became} while results were written to it; {then}")
 

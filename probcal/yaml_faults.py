@@ -95,7 +95,7 @@ def _message(model: type[BaseModel], place: Place, detail: Mapping[str, Any]) ->
 
 def _form(detail: Mapping[str, Any]) -> str:
     if detail["type"] == "literal_error":
-        return detail["ctx"]["expected"].replace("'", '"')
+        return str(detail["ctx"]["expected"]).replace("'", '"')
     return _MUST_BE[detail["type"]].format_map(detail.get("ctx", {}))
 
 
@@ -123,7 +123,7 @@ def _shown(value: Any) -> str:
 
 
 def _discriminator(detail: Mapping[str, Any]) -> str:
-    return detail["ctx"]["discriminator"].strip("'")
+    return str(detail["ctx"]["discriminator"]).strip("'")
 
 
 def _keys_around(model: type[BaseModel], place: Place, loc: Iterable[str | int]) -> list[str]:
@@ -150,5 +150,5 @@ def _models_within(annotation: Any) -> Iterator[type[BaseModel]]:
 
 def _tag(model: type[BaseModel]) -> Any:
     """What ``kind`` is in a model that allows one only; None in any other."""
-    kinds = getattr(getattr(model.model_fields.get("kind"), "annotation", None), "__args__", ())
+    kinds: tuple[Any, ...] = getattr(getattr(model.model_fields.get("kind"), "annotation", None), "__args__", ())
     return kinds[0] if len(kinds) == 1 else None

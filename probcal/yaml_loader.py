@@ -34,16 +34,16 @@ class Loader(yaml.SafeLoader):
 
     _depth = 0
 
-    yaml_implicit_resolvers: ClassVar[dict] = {}
-    yaml_constructors: ClassVar[dict] = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # of the class, in PyYAML too
+    yaml_constructors: ClassVar[dict[Any, Any]] = {}
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise ComposerError(None, None, f"it is nested more than {DEEPEST} deep", self.peek_event().start_mark)
+            raise ComposerError(None, None, f"it is nested more than {DEEPEST} deep", self.peek_event().start_mark)  # type: ignore[no-untyped-call]
         node = super().compose_node(parent, index)
-        if index is None and isinstance(parent, yaml.MappingNode) and len(str(node.value)) > _LONGEST_KEY:
-            raise ComposerError(None, None, f"a key has more than {_LONGEST_KEY} letters", node.start_mark)
+        if index is None and isinstance(parent, yaml.MappingNode) and len(str(node.value)) > _LONGEST_KEY:  # type: ignore[union-attr]  # a key is a node
+            raise ComposerError(None, None, f"a key has more than {_LONGEST_KEY} letters", node.start_mark)  # type: ignore[union-attr]
         self._depth -= 1
         return node
 

@@ -163,7 +163,7 @@ def _gains(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome | None
     [metric], (base, protected) = claim.metrics, claim.columns
     losses = [numbers.splits(dataset, title, metric) for title in (base, protected)]
     rounding = 2 * numbers.rounding(metric) + numbers.rounding(LOG10_MARTINGALE)
-    gap, n = largest_gap(*losses, numbers.splits(dataset, protected, LOG10_MARTINGALE), rounding)
+    gap, n = largest_gap(*losses, numbers.splits(dataset, protected, LOG10_MARTINGALE), rounding)  # type: ignore[call-arg, arg-type]  # two of them
     return (None, "") if not n else ("win" if gap <= claim.within else "loss", f"misses by {gap:.1e} of it at most")
 
 
@@ -272,4 +272,4 @@ def _all_of(verdicts: Iterable[Verdict]) -> Verdict:
 def _p_of_signs(wins: int, losses: int) -> float:
     """Two-sided p of the sign test: as far from even, or further, by tossing a coin."""
     n, fewer = wins + losses, min(wins, losses)
-    return min(1.0, 2 * sum(math.comb(n, k) for k in range(fewer + 1)) / 2**n)
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(fewer + 1)) / (1 << n))

@@ -86,8 +86,8 @@ def _drift(accepted: Accepted, now: Accepted, done: dict[Name, set[int]]) -> Dri
         if distance > 1:
             dataset, learner, method, metric = name
             infinite = sum(map(math.isinf, before)), sum(map(math.isinf, after))
-            means = [_mean(before), _mean(after)]
-            found.append(Drifted(dataset, f"{learner}.{method}", metric, *means, len(shared), infinite, distance))
+            column, means = f"{learner}.{method}", (_mean(before), _mean(after))
+            found.append(Drifted(dataset, column, metric, means[0], means[1], len(shared), infinite, distance))
     gone = []
     for name in (one for one in accepted if one in done):
         lost = len((accepted[name].keys() & done[name]) - now.get(name, {}).keys())

@@ -88,8 +88,8 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     claims = []
     for claim in paper.claims if paper else ():
         reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
-        printed, ours = (judge(claim, paper, source) for source in (Printed(paper), Ours(checked, paper)))
-        claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))
+        printed, ours = (judge(claim, paper, source) for source in (Printed(paper), Ours(checked, paper)))  # type: ignore[arg-type]  # a claim is of a paper
+        claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))  # type: ignore[union-attr]
     return Report(
         checked=checked,
         numbers=first,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ _LONGEST = 20 * 24 * 3600
 """Seconds; beyond 24 days the system's calls that wait take no number of milliseconds."""
 
 
-class Seconds(click.ParamType):
+class Seconds(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
     name = "TIME"
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> float:
@@ -44,7 +45,7 @@ folders_argument = click.argument(
 )
 
 
-def _only(flag: str, option: str, what: str, names: Any) -> Any:
+def _only(flag: str, option: str, what: str, names: Any) -> Callable[[Any], Any]:
     told = f"Only this {what}; may be repeated."
     return click.option(
         flag, f"--{option}", f"{option}s", multiple=True, metavar="NAME", help=told, shell_complete=names

@@ -63,7 +63,7 @@ def another_number_of_columns_is_refused(subject: Subject) -> None:
     fitted = subject.fitted(data)
     for what, X in (("less", data.asked[:, :-1]), ("more", np.column_stack([data.asked, data.asked[:, 0]]))):
         _refused(
-            lambda X=X: estimates_of(fitted, X),
+            lambda X=X: estimates_of(fitted, X),  # type: ignore[misc]
             ValueError,
             f"rows with a column {what} than in fit",
             "compare X.shape[1] with n_features_in_, for instance by sklearn.utils.validation.validate_data",

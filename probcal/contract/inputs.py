@@ -29,7 +29,7 @@ def rows_labels_and_weights_are_left_as_they_were(subject: Subject) -> None:
             raise
         fitted = subject.fitted(data)
     estimates_of(fitted, data.asked)
-    changed = [name for name, values in given.items() if not np.array_equal(values, before[name])]
+    changed = [name for name, values in given.items() if not np.array_equal(values, before[name])]  # type: ignore[arg-type]  # None is equal to None
     if changed:
         raise Failed("inputs to be left as they were", f"{', '.join(changed)} changed", "copy before writing")
 

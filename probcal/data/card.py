@@ -66,7 +66,7 @@ class Split(_Part):
         """The number of training rows among ``n_rows``; the paper's 66 % is rounded to the nearest row."""
         if self.kind == "same":
             return n_rows
-        return self.train if self.train is not None else round(self.train_fraction * n_rows)
+        return self.train if self.train is not None else round(self.train_fraction * n_rows)  # type: ignore[operator]  # it has one of the two
 
 
 class Expectation(_Part):
@@ -160,7 +160,7 @@ class Card(_Part):
         n_train = split.n_train(expect.rows) if split is not None else 1
         if n_train < 1:
             raise ValueError(f"expect: of {expect.rows} rows, the split leaves none to train on")
-        if n_train >= expect.rows and split.kind != "same":
+        if n_train >= expect.rows and split.kind != "same":  # type: ignore[union-attr]  # without a split one row trains
             raise ValueError(f"expect: {n_train} training rows of {expect.rows} leave none to test on")
         return expect
 

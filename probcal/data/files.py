@@ -22,7 +22,7 @@ from probcal.data.sources import DataFile, FileSource, LabelFile
 from probcal.data.text_columns import respelt, stacked, text_column
 from probcal.errors import DataError, did_you_mean
 
-_OPEN: dict[str, Callable[[Path], IO[bytes]]] = {"": lambda path: path.open("rb"), ".gz": gzip.open, ".xz": lzma.open}
+_OPEN: dict[str, Callable[[Path], IO[bytes]]] = {"": lambda path: path.open("rb"), ".gz": gzip.open, ".xz": lzma.open}  # type: ignore[dict-item]
 _PIECE = 1 << 20
 
 
@@ -69,7 +69,7 @@ def read_original_files(card: Card, folder: Path | str) -> pd.DataFrame:
     for name, renamed in source.rename.items():
         if name not in rows:
             raise DataError(f"{card.name}: rename: there is no column {name!r}{did_you_mean(name, rows.columns)}")
-        rows[name] = respelt(_as_text_column(rows[name]), lambda value, to=renamed: to.get(value, value))
+        rows[name] = respelt(_as_text_column(rows[name]), lambda value, to=renamed: to.get(value, value))  # type: ignore[misc]
     return rows.iloc[: source.first_rows]
 
 
@@ -92,7 +92,7 @@ def origin(card: Card, folder: Path | str, row: int | None = None) -> str:
     for file, path in zip(source.files, paths, strict=True):
         if row is None or source.format != "delimited":
             break
-        lines = line_numbers(_content(path, file), source, file.skip_lines)
+        lines = line_numbers(_content(path, file), source, file.skip_lines)  # type: ignore[arg-type]  # found before, or the row had no number
         if row < len(lines):
             return f"{path}:{lines[row]}"
         row -= len(lines)
@@ -155,6 +155,8 @@ def _read(
 ) -> pd.DataFrame:
     """The rows of one file under the card's column names; ``names`` where the file has none itself."""
     path = _find(place, file.name)
+    if path is None:
+        raise AssertionError(file.name)  # a source is read only where none of its files is lacking
     content = _content(path, file)
     if source.format == "arff":
         frame = read_arff(content, path)

@@ -25,11 +25,11 @@ def generated(card: Card, seed: int) -> Dataset:
     rng = np.random.default_rng(seed)
     draw = _OF_NUMBERS.get(type(card.generator))
     if draw is not None:
-        inputs, y, truth = draw(card.generator, rng)
+        inputs, y, truth = draw(card.generator, rng)  # type: ignore[operator]
         names = [name for name, kind in card.columns.items() if kind != "target"]
         return Dataset(card, pd.DataFrame(inputs, columns=names), y, truth)
-    lengths = rng.poisson(card.generator.mean_length, card.generator.documents)
-    return Dataset(card, *documents(card.generator, lengths, rng))
+    lengths = rng.poisson(card.generator.mean_length, card.generator.documents)  # type: ignore[union-attr]  # the others are drawn above
+    return Dataset(card, *documents(card.generator, lengths, rng))  # type: ignore[arg-type]
 
 
 def documents(

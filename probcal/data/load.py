@@ -81,7 +81,7 @@ def obtain(card: Card, folder: Path | None = None) -> str:
     if card.bundled:
         load(card)
     elif source == "original files":
-        _write_cache(_from_files(card, folder), original_paths(card, folder))
+        _write_cache(_from_files(card, folder), original_paths(card, folder))  # type: ignore[arg-type]  # files are found in a folder only
     elif source not in ("cache", "generated"):
         from probcal.data.openml import fetch_openml_rows
 

@@ -105,7 +105,7 @@ def _bound(stall: float, attempts: int, most: int) -> None:
     import urllib3
 
     class Adapter(requests.adapters.HTTPAdapter):
-        def send(self, request: Any, **options: Any) -> requests.Response:
+        def send(self, request: Any, **options: Any) -> requests.Response:  # type: ignore[override]  # asked by name
             _refuse_plain(request.url)
             response = super().send(request, **{**options, "timeout": stall, "stream": True})
             described = "/api/v1/" in request.url
@@ -130,7 +130,7 @@ def _bound(stall: float, attempts: int, most: int) -> None:
             client = http_client or urllib3.PoolManager()
             retries = urllib3.Retry(attempts - 1, backoff_factor=0.2, status_forcelist=[500, 502, 503, 504])
             client.connection_pool_kw |= {"timeout": urllib3.Timeout(stall), "retries": retries}
-            client.urlopen = _bounded(client.urlopen, most)
+            client.urlopen = _bounded(client.urlopen, most)  # type: ignore[method-assign]
             secure = not _is_here(f"//{endpoint}")  # the client asks for none, whatever the address begins with
             super().__init__(endpoint, secure=secure, http_client=client, **options)
 
@@ -143,7 +143,7 @@ def _bound(stall: float, attempts: int, most: int) -> None:
         return reader(path, **options)
 
     reader = pd.read_parquet
-    requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet
+    requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet  # type: ignore[misc, assignment]
 
 
 def _bounded(urlopen: Any, most: int) -> Any:
@@ -230,7 +230,10 @@ def _fault(error: Exception) -> dict[str, Any]:
         reason = "what answers there is not OpenML"
     else:
         reason = f"{type(error).__name__}: {first_line}"
-    advice = {_TooLarge: "set PROBCAL_LARGEST_MB to allow larger files", _NotSecret: "name a server with https"}
+    advice: dict[type, str] = {
+        _TooLarge: "set PROBCAL_LARGEST_MB to allow larger files",
+        _NotSecret: "name a server with https",
+    }
     later = not (not_utf8 or has(*for_good))
     return {"reason": reason, "later": later, "advice": advice.get(type(ours))}
 

@@ -192,7 +192,7 @@ class GaussiansSource(_Part):
         size = len(self.means[0])
         if len(self.means[1]) != size:
             raise ValueError(f"means: one has {size} numbers, the other {len(self.means[1])}")
-        if any(len(row) != size for row in [self.covariance, *self.covariance]):
+        if any(len(row) != size for row in [self.covariance, *self.covariance]):  # type: ignore[arg-type]  # the list itself is asked too
             raise ValueError(f"covariance: {size} lists of {size} numbers are needed, for {size} columns")
         matrix = np.array(self.covariance)
         if not (matrix == matrix.T).all() or np.linalg.eigvalsh(matrix)[0] <= 0:

@@ -121,7 +121,7 @@ class Hinge:
             if np.linalg.norm(gradient) <= max(_SLACK * moved / np.sqrt(penalty), _ROUNDING * terms):
                 return w, n_steps
             before, piece = piece, np.where(raw <= 0, 0, np.where(raw < limits, _INSIDE, 2)).astype(np.int8)
-            if part == 1.0 and np.array_equal(before, piece):  # a whole step within one parabola ends at its minimum
+            if part == 1.0 and np.array_equal(before, piece):  # type: ignore[arg-type]  # a whole step within one parabola ends at its minimum  # None is equal to no array
                 return w, n_steps
             inside = rows[piece == _INSIDE]
             hessian = np.diag(curvature) + penalty * (inside.T @ inside)

@@ -67,12 +67,12 @@ class HingeSVM(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """(n_rows,) margins, above 0 for the second class."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_[0] + self.intercept_[0]
+        return validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_[0] + self.intercept_[0]  # type: ignore[has-type]
 
     def predict(self, X: Any) -> np.ndarray:
         """(n_rows,) labels; a margin of 0 goes to the first class."""
         margins = self.decision_function(X)
-        return self.classes_[(margins > 0).astype(int)]
+        return self.classes_[(margins > 0).astype(int)]  # type: ignore[has-type]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -83,7 +83,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
         scores = self._scores(self.estimator_, X)
         return one_against_rest([one(scores[:, column]) for column, one in enumerate(self.maps_)])
 
-    @available_if(_has_estimates_before)
+    @available_if(_has_estimates_before)  # type: ignore[untyped-decorator]
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """(n_rows, n_classes) probabilities: the learner's own, then those of ``predict_proba``.
 

@@ -19,7 +19,7 @@ from probcal.methods.shared_fits import fit_or_shared
 from probcal.seeds import open_seeds
 
 
-def drawn_seed(random_state: int | np.random.RandomState | None) -> int:
+def drawn_seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:
     """A seed to derive streams from: the number itself, or one drawn from a generator. ValueError for anything else."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)

@@ -60,7 +60,7 @@ def border(says: Says, box: Box) -> list[np.ndarray]:
     lines = contour_generator(z=labels.astype(np.float64)).lines(0.5)
     if not lines:
         return []
-    places = np.concatenate(lines)  # each halfway between two neighbours on the grid, whose labels differ
+    places = np.concatenate(lines)  # type: ignore[arg-type]  # each halfway between two neighbours on the grid, whose labels differ
     points = _bisected(on_unit_square, np.floor(places) / _CELLS, np.ceil(places) / _CELLS)
     number = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
     points, number = _bent(on_unit_square, points, number)

@@ -100,7 +100,7 @@ class IsotonicClassifier(CalibratingMethod):
         return class_scores(learner, X, wanted, len(self.classes_))
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
-        return Isotonic(*fit_isotonic(scores, positive, weights), clip=tuple(self.clip))
+        return Isotonic(*fit_isotonic(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]
 
 
 def fit_isotonic(

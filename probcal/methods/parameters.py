@@ -9,7 +9,7 @@ import numpy as np
 
 def is_count(value: Any) -> bool:
     """Whether ``value`` is a whole number from 1; True and False are not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1  # type: ignore[return-value]
 
 
 def is_range(clip: Any) -> bool:

@@ -60,7 +60,7 @@ class EachByItself:
     ) -> None:
         self._fit = _Fit(train, rows, positive)
         workers = InThreads if in_threads else InProcesses
-        self._ahead = Ahead(workers(self._fit, n_workers)) if n_workers > 1 else None
+        self._ahead = Ahead(workers(self._fit, n_workers)) if n_workers > 1 else None  # type: ignore[arg-type]
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
         if self._ahead is not None:

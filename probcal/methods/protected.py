@@ -71,7 +71,7 @@ class ProtectedClassifier(DirectClassifier):
 
         Raises ValueError as ``DirectClassifier.fit``, and for more classes than the calibrators are for.
         """
-        vars(self).pop("log10_martingale_", None)  # of a stream under another fit
+        vars(self).pop("log10_martingale_", None)  # type: ignore[attr-defined]  # of a stream under another fit  # mypy takes it for a class's
         super().fit(X, y, sample_weight)
         n_classes = len(self.classes_)
         if n_classes > 2:
@@ -79,7 +79,7 @@ class ProtectedClassifier(DirectClassifier):
         return self
 
     @property
-    def clip(self) -> tuple[float, float]:
+    def clip(self) -> tuple[float, float]:  # type: ignore[override]  # told by truncation
         """The range that the truncated base estimates lie in."""
         least = self.truncation or 0.0
         return least, 1 - least
@@ -126,6 +126,6 @@ class ProtectedClassifier(DirectClassifier):
 
     def _jumper(self) -> SimpleJumper | CompositeJumper:
         if np.ndim(self.jump_rate) == 0 and not self.passive_weight:
-            return SimpleJumper(self.calibrators, self.jump_rate, self.start, self.truncation)
+            return SimpleJumper(self.calibrators, self.jump_rate, self.start, self.truncation)  # type: ignore[arg-type]
         rates = np.atleast_1d(self.jump_rate).tolist()
         return CompositeJumper(self.calibrators, rates, self.passive_weight, self.start, self.truncation)

@@ -34,7 +34,7 @@ def refined(
     ``row_weights``: (n_rows,), how much each row counts of those that ``probes`` answers about; |S_a| is
     their sum over the interval. Ends early when no interval that floating point can still split is left.
     """
-    intervals, fitted, chosen = [goal.interval(0.0, 1.0)], [], []
+    intervals, fitted, chosen = [goal.interval(0.0, 1.0)], [], []  # type: ignore[var-annotated]
     votes = np.zeros(len(row_weights), dtype=np.min_scalar_type(-n_probes - 1))
     weights = None if (row_weights == 1).all() else row_weights  # counting is faster than adding
     for step in range(n_probes):

@@ -43,7 +43,7 @@ class SharedFits:
 
     def fitted(self, estimator: BaseEstimator, X: Any, labels: np.ndarray) -> BaseEstimator:
         """``estimator`` fitted on X and ``labels``, or another one that was fitted alike."""
-        learner = _known_by(estimator) if X is self._X and np.array_equal(labels, self._y) else None
+        learner = _known_by(estimator) if X is self._X and np.array_equal(labels, self._y) else None  # type: ignore[arg-type]  # None is equal to no array
         if learner is None:
             return estimator.fit(X, labels)
         key = labels.tobytes(), learner

@@ -106,7 +106,7 @@ class SigmoidClassifier(CalibratingMethod):
         return class_scores(learner, X, wanted, len(self.classes_))
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
-        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=tuple(self.clip))
+        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]
 
     def _of_maps(self, name: str) -> float | np.ndarray:
         values = [getattr(one, name) for one in self.maps_]

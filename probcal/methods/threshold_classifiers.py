@@ -63,7 +63,7 @@ class ThresholdClassifiers:
 
     def staged_estimates(self, X: Any) -> Iterator[np.ndarray]:
         """(n_rows,) estimates after the first classifier that was fitted, the first two, ..."""
-        intervals, before = [self.goal.interval(0.0, 1.0)], []
+        intervals, before = [self.goal.interval(0.0, 1.0)], []  # type: ignore[var-annotated]
         votes: Any = 0
         for place in self.order.tolist():
             split = bisect(before, place)

@@ -92,7 +92,7 @@ class ThresholdMethod(ProbabilityMethod):
             self.estimates_ = np.clip(only.estimates, *self.clip)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
-        problems = against_the_rest(labels, self.classes_, self.multiclass)
+        problems = against_the_rest(labels, self.classes_, self.multiclass)  # type: ignore[arg-type]  # checked by fit
         return [(None, of_problem, classes) for of_problem, classes in problems]
 
     def _probed(self, train: Train, asked: Any, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
@@ -105,7 +105,7 @@ class ThresholdMethod(ProbabilityMethod):
             rows = distinct_rows(asked) if once else DistinctRows(asked)
             found: Probes = EachByItself(train, rows, positive, n_workers, in_threads=in_threads)
         else:
-            found = (Shifted if isinstance(shortcut, PriorShift) else Together)(train, asked, positive, shortcut)
+            found = (Shifted if isinstance(shortcut, PriorShift) else Together)(train, asked, positive, shortcut)  # type: ignore[arg-type]  # told apart by the same condition
             shortcut = shortcut_of(self.estimator)  # a new one, which remembers no training rows
         tells = Tells(shortcut, once, n_workers if in_threads else 1)
         with closing(found) as probes:
@@ -130,7 +130,7 @@ class ThresholdMethod(ProbabilityMethod):
         self._before_predicting(X)
         return self._joined([one.estimates[one.votes(X)] for one in self.probings_])
 
-    @available_if(_splits_as_it_goes)
+    @available_if(_splits_as_it_goes)  # type: ignore[untyped-decorator]
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """(n_rows, n_classes) probabilities after 1, 2, ... probes, each array a new one.
 
@@ -142,7 +142,7 @@ class ThresholdMethod(ProbabilityMethod):
         for stage in zip_longest(*(one.staged_estimates(X) for one in self.probings_)):
             # a problem that ran out of intervals stays as it is
             last = tuple(old if new is None else new for new, old in zip(stage, last, strict=True))
-            yield self._joined(list(last))
+            yield self._joined(list(last))  # type: ignore[arg-type]  # each problem has a first stage
 
     def monotonicity(self, X: Any) -> Monotonicity | list[Monotonicity]:
         """How often the votes on ``X`` contradict each other, so that sorting them changes some.
@@ -165,7 +165,7 @@ class ThresholdMethod(ProbabilityMethod):
         return {"crossings": float(sum(crossings(one.answers, X) for one in self.probings_))}
 
     def _joined(self, estimates: list[np.ndarray]) -> np.ndarray:
-        return joined(estimates, self.multiclass, self.clip)
+        return joined(estimates, self.multiclass, self.clip)  # type: ignore[arg-type]  # checked by fit
 
 
 def _of_rows(rows: np.ndarray, X: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray | None]:

@@ -177,7 +177,7 @@ class VennAbersClassifier(ProbabilityMethod):
         merged = []
         for column, of_folds in enumerate(zip(*self._predictors, strict=True)):
             intervals = [one.interval(scores[:, column]) for one, scores in zip(of_folds, scored, strict=True)]
-            p0, p1 = np.moveaxis(intervals, -1, 0)
+            p0, p1 = np.moveaxis(intervals, -1, 0)  # type: ignore[type-var]  # which takes lists
             merged.append((1 - _geometric_mean(1 - p0), _geometric_mean(p1)))
         return merged
 

@@ -178,7 +178,7 @@ class WeightSweepClassifier(ThresholdMethod):
             X, labels = _safe_indexing(X, kept), labels[kept]
             weights = None if weights is None else weights[kept]
         if len(self.classes_) == 2:
-            self.training_rows_ = rows_by_class(X, labels, classes)
+            self.training_rows_ = rows_by_class(X, labels, classes)  # type: ignore[assignment]
         return WeightedTraining(self.estimator, X, labels, classes, weights, self.weighting, "n", 1, stream)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:

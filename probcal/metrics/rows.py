@@ -86,7 +86,7 @@ def is_number(value: Any) -> bool:
 
 def is_count(value: Any) -> bool:
     """Whether ``value`` is a whole number of at least 1; True is not."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1  # type: ignore[operator]
 
 
 def _check_classes(y: np.ndarray, p: np.ndarray) -> None:
@@ -119,7 +119,7 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
 
 def _numbers(values: Any, name: str) -> np.ndarray:
     if np.ma.is_masked(values):  # as an array it would show what is under the mask
-        raise ValueError(f"{name} must hold numbers, and no missing values ({np.ma.count_masked(values)} are masked)")
+        raise ValueError(f"{name} must hold numbers, and no missing values ({np.ma.count_masked(values)} are masked)")  # type: ignore[no-untyped-call]
     values = np.asarray(values)
     if values.dtype == object:  # a pandas column of its own kind, or labels of any kind
         values = np.array(values.tolist())

@@ -52,7 +52,7 @@ class PublishedTable:
     @property
     def rounding(self) -> float:
         """How far a printed number may be from what it was."""
-        return 0.5 / 10**self.decimals
+        return 0.5 / 10**self.decimals  # type: ignore[no-any-return]  # an int to the power of one is Any
 
 
 @dataclass(frozen=True)

@@ -137,4 +137,4 @@ def family(calibrators: str | Calibrators | Sequence[Callable[[np.ndarray], Any]
     functions = tuple(calibrators) if isinstance(calibrators, Sequence) else ()
     if not functions or not all(map(callable, functions)):
         raise ValueError(f"calibrators must be a name, a family or a list of functions, not {calibrators!r}")
-    return Own(functions)
+    return Own(functions)  # type: ignore[arg-type]  # each was asked whether it is callable

@@ -18,12 +18,12 @@ def as_number(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
 
 
 def is_whole(value: Any, least: float, most: float = math.inf) -> bool:
     """Whether ``value`` is a whole number from ``least`` to ``most``."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most  # type: ignore[operator]
 
 
 def number(value: Any, name: str, least: float, most: float) -> float:
@@ -44,7 +44,7 @@ def whole(value: Any, name: str, least: int) -> int:
 
 def items(values: Any, name: str) -> tuple[Any, ...]:
     """What ``values`` holds, in order. Raises ValueError for what holds nothing in order, and for text."""
-    ordered = isinstance(values, Sequence) or (hasattr(values, "__array__") and getattr(values, "ndim", 1))
+    ordered = isinstance(values, Sequence) or (hasattr(values, "__array__") and getattr(values, "ndim", 1))  # type: ignore[arg-type]
     if isinstance(values, str) or not ordered:
         raise ValueError(f"{name} must be a sequence, not {values!r}")
     return tuple(values)

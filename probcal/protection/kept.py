@@ -44,7 +44,7 @@ def _known(saved: Any) -> Calibrators | None:
     if kind in ("functions", "family"):
         return None
     if kind == "quadratic":
-        return Quadratic(values)
+        return Quadratic(values)  # type: ignore[arg-type]
     if kind == "cox":
-        return Cox(values)
+        return Cox(values)  # type: ignore[arg-type]
     raise ValueError(f"there are no such calibrators as {saved!r}")

@@ -213,7 +213,7 @@ class Protector:
         self, base: np.ndarray, labels: np.ndarray, delay: int, every: int
     ) -> tuple[np.ndarray, np.ndarray]:
         values = self._family.apply(base)
-        likelihoods, of_base = (inputs.likelihood(one, labels, self._progress.n_classes) for one in (values, base))
+        likelihoods, of_base = (inputs.likelihood(one, labels, self._progress.n_classes) for one in (values, base))  # type: ignore[arg-type]
         inputs.refuse_no_capital(bool((likelihoods.max(axis=1) > 0).all()))
         progress = self._progress
         labelled, known, *arrived = progress.feedback.arrivals(likelihoods, of_base, delay, every)
@@ -261,7 +261,7 @@ class Protector:
 
     def _base(self, p: Any) -> float | np.ndarray:
         """The truncated base estimate of one row: a float, or (1, n_classes)."""
-        if isinstance(p, Real) and 0 <= p <= 1:  # the way of two classes is worth being short
+        if isinstance(p, Real) and 0 <= p <= 1:  # type: ignore[operator]  # the way of two classes is worth being short
             p, least = float(p), self._truncation
             return p if least is None else min(max(p, least), 1 - least)
         base = inputs.estimates(inputs.one_row(p), self._truncation, 0)

@@ -141,7 +141,7 @@ def _is_ours(module: str) -> bool:
     spec = None if top in ("__main__", *sys.stdlib_module_names) else _spec(top)
     if spec is not None and not spec.origin:  # a folder without __init__.py may lie in several places
         spec = _spec(module)
-    return bool(spec and spec.origin) and not {"site-packages", "dist-packages"} & set(Path(spec.origin).parts)
+    return bool(spec and spec.origin) and not {"site-packages", "dist-packages"} & set(Path(spec.origin).parts)  # type: ignore[union-attr, arg-type]  # it has an origin, or and has ended before
 
 
 def _is_probcal(module: str) -> bool:

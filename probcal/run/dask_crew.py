@@ -91,7 +91,7 @@ class Crew:
             return {}
         cloudpickle.register_pickle_by_value(dask_versions)
         try:
-            return self._client.run(versions_here, list(self._versions), workers=addresses, on_error="return")
+            return self._client.run(versions_here, list(self._versions), workers=addresses, on_error="return")  # type: ignore[no-any-return]
         finally:
             cloudpickle.unregister_pickle_by_value(dask_versions)
 

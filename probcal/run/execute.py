@@ -110,7 +110,7 @@ class _Found:
 
 
 def _estimated(cell: Cell, rows: _Rows) -> _Found:
-    estimator, X_test, stages = _fitted(cell, rows), _untouched(rows.X_test), {}
+    estimator, X_test, stages = _fitted(cell, rows), _untouched(rows.X_test), {}  # type: ignore[var-annotated]
     if cell.stages and hasattr(estimator, "staged_predict_proba"):
         p, stages = _stages(estimator, rows, cell.stages)
     elif getattr(estimator, "online", False):  # it learns each label once the row's estimate is made
@@ -184,7 +184,7 @@ def _estimates(estimates: Any, rows: _Rows) -> np.ndarray:
     if expected[1] < rows.n_classes:  # a class that no training row has is held impossible
         of_those_seen, estimates = estimates, np.zeros((expected[0], rows.n_classes))
         estimates[:, rows.seen] = of_those_seen
-    return estimates[:, 1] if rows.n_classes == 2 else estimates
+    return estimates[:, 1] if rows.n_classes == 2 else estimates  # type: ignore[no-any-return]
 
 
 @cache
@@ -243,7 +243,7 @@ def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding
     if encoding in ENCODERS:
         if issparse(X_train):
             raise DataError(f'{card.name}: is sparse numbers already; write "encoding: native" for the learner')
-        encoder = ENCODERS[encoding]().fit(X_train)
+        encoder = ENCODERS[encoding]().fit(X_train)  # type: ignore[attr-defined]
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
     y_train = dataset.y[train]
     truth = None if dataset.truth is None else dataset.truth[test]

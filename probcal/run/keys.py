@@ -15,6 +15,8 @@ from probcal.run.code import code_of, code_of_metrics, versions_of
 from probcal.shortcuts.shortcut import modules_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from probcal.cell_result import CellResult
     from probcal.config import Component
     from probcal.data.card import Card
@@ -46,7 +48,7 @@ class Fingerprints:
 
     def why_stale(self, cell: Cell, key: dict[str, str], result: CellResult, run: dict[str, Any]) -> str:
         """Which part changed since ``result`` was made by ``run`` (its provenance), in words."""
-        reasons = {
+        reasons: dict[str, Callable[[], str]] = {
             "data": lambda: "the data changed",
             "split": lambda: "the split or the seed changed",
             "learner": lambda: f"the settings of {cell.column.learner.name} changed",

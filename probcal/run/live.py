@@ -111,7 +111,7 @@ def _live(
         running={str(cell): (_number(since), _maybe(expected)) for cell, (since, expected) in running.items()},
         waiting_seconds=_maybe(waiting_seconds),
         last_error=str(last_error),
-        **{name: _number(value) for name, value in numbers.items()},
+        **{name: _number(value) for name, value in numbers.items()},  # type: ignore[arg-type]  # whole ones too
     )
 
 

@@ -22,5 +22,5 @@ def measured_again(planned: Planned, store: Store, run: str) -> Outcome | None:
         metrics = measured(*store.predictions(planned.kept), truth_of(planned.cell), planned.cell.asked)
     except (StoreError, ValueError):
         return None
-    metrics |= told
+    metrics |= told  # type: ignore[arg-type]  # none is None, as was just asked
     return Outcome(replace(planned.kept, metrics=metrics, stages={}, curves={}, key=planned.key, run=run))

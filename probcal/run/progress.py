@@ -141,8 +141,8 @@ class Progress:
             if not fitting:
                 break
             tail = fitting[0]
-        self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"  # no name of a cell has a brace
-        self._bar.refresh()
+        self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"  # type: ignore[union-attr]  # no name of a cell has a brace  # there is one, as _tell has asked
+        self._bar.refresh()  # type: ignore[union-attr]
 
     def _say_line(self) -> None:
         self._last_line = time.monotonic()

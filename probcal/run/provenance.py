@@ -9,7 +9,7 @@ import secrets
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ class Spent:
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._cells: Counter[str] = Counter()
-        self._seconds: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def add(self, result: CellResult) -> None:
         """One more cell has ended."""

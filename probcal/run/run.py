@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -137,7 +137,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
-    return json.loads(json.dumps(settings, default=str))  # YAML also has dates
+    return json.loads(json.dumps(settings, default=str))  # type: ignore[no-any-return]  # YAML also has dates
 
 
 def _plane(card: Card) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def _runner(to_run: list[Planned], options: RunOptions, say: Callable[[str], Non
 
 def _outcomes(
     to_run: list[Planned], store: Store, run: str, run_cells: Callable[[list[Planned], str], Iterator[Outcome]]
-) -> Iterator[Outcome]:
+) -> Generator[Outcome]:
     fits = []
     for planned in to_run:
         outcome = measured_again(planned, store, run)

@@ -60,7 +60,7 @@ def _dotted(node: ast.AST, called: dict[str, str]) -> str:
     if isinstance(node, ast.Name):
         return called.get(node.id, "")
     above = _dotted(node.value, called) if isinstance(node, ast.Attribute) else ""
-    return above and f"{above}.{node.attr}"
+    return above and f"{above}.{node.attr}"  # type: ignore[attr-defined]  # an Attribute, as above is not empty
 
 
 def _running(tree: ast.AST) -> Iterator[ast.AST]:
@@ -69,7 +69,7 @@ def _running(tree: ast.AST) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += node.orelse if _is_for_type_checkers(node) else ast.iter_child_nodes(node)
+        waiting += node.orelse if _is_for_type_checkers(node) else ast.iter_child_nodes(node)  # type: ignore[attr-defined]
 
 
 def _is_for_type_checkers(node: Any) -> bool:

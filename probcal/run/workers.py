@@ -94,7 +94,8 @@ class Worker:
         """
         with suppress(Exception):  # of an end, or of a learner that wrote into a connection that is not its own
             if self._ours.poll():
-                return self._ours.recv()
+                answer: tuple[Any, bool] = self._ours.recv()
+                return answer
         self._process.join(_GRACE)  # one that has closed its connection may go on with its cell
         raise WorkerDied(self._process.exitcode)
 

@@ -35,7 +35,7 @@ def plain(schema: Any) -> Any:
         return [plain(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {
+    kept: Schema = {
         key: {name: plain(one) for name, one in value.items()} if key in ("properties", "$defs") else plain(value)
         for key, value in schema.items()
         if key not in ("title", "discriminator") and (key, value) not in _SO_ANYWAY

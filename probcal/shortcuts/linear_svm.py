@@ -107,11 +107,11 @@ class LinearSVCShortcut:
             return None
         w, n_steps, error = found
         classifier = copy(self._template)
-        n_columns = classifier.n_features_in_
-        classifier.coef_ = w[None, :n_columns].copy()
-        classifier.intercept_ = estimator.intercept_scaling * w[n_columns:] if estimator.fit_intercept else 0.0
-        classifier.n_iter_ = n_steps
-        classifier.margin_error_ = error
+        n_columns = classifier.n_features_in_  # type: ignore[union-attr]
+        classifier.coef_ = w[None, :n_columns].copy()  # type: ignore[union-attr]
+        classifier.intercept_ = estimator.intercept_scaling * w[n_columns:] if estimator.fit_intercept else 0.0  # type: ignore[union-attr]
+        classifier.n_iter_ = n_steps  # type: ignore[union-attr]
+        classifier.margin_error_ = error  # type: ignore[union-attr]
         return classifier
 
 

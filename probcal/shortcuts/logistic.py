@@ -49,9 +49,9 @@ def usable(estimator: Any) -> bool:
         and own["penalty"] in ("deprecated", "l2", None)
         and own["l1_ratio"] in (None, 0)
         and isinstance(own["C"], Real)
-        and own["C"] > 0
+        and own["C"] > 0  # type: ignore[operator]
         and isinstance(own["tol"], Real)
-        and least <= own["tol"] <= most
+        and least <= own["tol"] <= most  # type: ignore[operator]
         and own["max_iter"] >= _FEWEST_STEPS
         and own["class_weight"] is None
         and own["dual"] is False

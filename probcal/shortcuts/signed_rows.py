@@ -22,7 +22,7 @@ class SignedRows:
         """The share of the class with fewer rows of weight above 0; 0 where it has none."""
         above = np.ones(len(self.rows), dtype=bool) if self.weights is None else self.weights > 0
         first, second = np.count_nonzero(above[: self.n_first]), np.count_nonzero(above[self.n_first :])
-        return min(first, second) / max(first + second, 1)
+        return min(first, second) / max(first + second, 1)  # type: ignore[operator]
 
 
 def signed_rows(

@@ -41,7 +41,8 @@ def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> 
 
     Judges as ``probcal check`` does. None when there is nothing to compare.
     """
-    one_split, random_splits = [], []
+    one_split: list[bool] = []
+    random_splits: list[bool] = []
     tolerance, rounding = f"{table.tolerance:.{table.decimals}f}", f"{table.rounding:.{table.decimals + 1}f}"
     alone = "one split" if table.seed is None else f"seed {table.seed}"
     more = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"

@@ -43,7 +43,7 @@ class Effect:
     @property
     def mean_ratios(self) -> np.ndarray:
         """(n_splits,): the mean over the loss parameters."""
-        return self.ratios.mean(axis=1)
+        return np.asarray(self.ratios.mean(axis=1))
 
 
 def effects_of(outline: Outline, results: Results) -> list[Effect]:

@@ -96,7 +96,7 @@ def _what_levels(sweep: Sweep) -> str:
 
 
 def _draw_scores(axes: Axes, sweep: Sweep) -> None:
-    axes.plot(*sweep.scores.T, ".", color=COLOURS[0], markersize=3, zorder=3)
+    axes.plot(*sweep.scores.T, ".", color=COLOURS[0], markersize=3, zorder=3)  # type: ignore[union-attr]
     axes.axvline(0, color=GREY, linewidth=0.5, zorder=0)
     axes.set_ylim(0, 1)
     axes.set_yticks([number / 10 for number in range(11)])

@@ -19,7 +19,7 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
     A text stands where its line is straightest, other texts are farthest and least of other lines and of ``rows``,
     (n, 2), is covered. The limits and the layout of the figure must stand: call this last.
     """
-    axes.figure.draw_without_rendering()
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # of a figure, not of a part of one
     scale = 72 / axes.figure.dpi
     window = axes.get_window_extent()
     low, high = np.array(window.min) * scale, np.array(window.max) * scale
@@ -37,7 +37,7 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
             continue
         middle, angle = place
         taken.append(_cover(middle, angle, half))
-        written = axes.text(
+        written = axes.text(  # type: ignore[call-arg]  # two coordinates
             *axes.transData.inverted().transform(middle / scale),
             text,
             color=colour,
@@ -91,7 +91,7 @@ def _place(
 def _cover(middle: np.ndarray, angle: float, half: np.ndarray) -> np.ndarray:
     """(n, 2) places along the middle of a label, about as far apart as it is high."""
     along = np.linspace(-half[0], half[0], max(3, int(np.ceil(2 * half[0] / half[1]))))
-    return middle + np.column_stack([along * np.cos(angle), along * np.sin(angle)])
+    return np.asarray(middle + np.column_stack([along * np.cos(angle), along * np.sin(angle)]))
 
 
 def _lengths(line: np.ndarray) -> np.ndarray:

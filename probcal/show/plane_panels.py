@@ -60,7 +60,7 @@ def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
     known = {_POSITIVE: f" ({label})"} if label not in (None, _POSITIVE) else {}
     for (name, points), (fill, mark) in zip(sweep.classes.items(), _CLASSES, strict=False):
         chosen = np.linspace(0, len(points) - 1, min(len(points), _ROWS_OF_A_CLASS)).round().astype(int)
-        axes.scatter(
+        axes.scatter(  # type: ignore[misc]  # two coordinates
             *points[chosen].T,
             s=28 if few else 7,
             marker=mark,

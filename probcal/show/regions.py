@@ -58,7 +58,7 @@ def _along(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     across, up = (point - low) / (high - low)
     distances = [abs(up), abs(1 - across), abs(1 - up), abs(across)]
     side = int(np.argmin(distances))
-    return (side + [across, up, 1 - across, 1 - up][side]) % 4
+    return float((side + [across, up, 1 - across, 1 - up][side]) % 4)
 
 
 def _compound(outlines: list[np.ndarray]) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probcal.cell_result import CellResult, cell_id, key_digest
@@ -66,7 +67,7 @@ class Census:
 
 def planned_ids(outline: Outline, row: Row, column: Column, seed: int | None = None) -> list[str]:
     """``seed``: only the repetition that has it."""
-    repetitions = range(0 if outline.skips(row, column) else outline.repetitions[row.name])
+    repetitions: Sequence[int] = range(0 if outline.skips(row, column) else outline.repetitions[row.name])
     if seed is not None:
         repetitions = [one for one in repetitions if outline.seed is not None and outline.seed + one == seed]
     return [cell_id(row.name, repetition, column.learner, column.method) for repetition in repetitions]

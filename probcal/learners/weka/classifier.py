@@ -131,7 +131,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         if self.random_state is None or not _is_a(java, "weka.core.Randomizable"):
             return
         seed = self.random_state
-        java.setSeed(int(seed) if isinstance(seed, numbers.Integral) else int(seed.randint(2**31 - 1)))
+        java.setSeed(int(seed) if isinstance(seed, numbers.Integral) else int(seed.randint(2**31 - 1)))  # type: ignore[union-attr]
 
     def _table(self, X: Any, *, fitting: bool) -> pd.DataFrame:
         """X as a frame, its columns remembered or held against those remembered, as scikit-learn does it."""

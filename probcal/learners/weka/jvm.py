@@ -116,7 +116,7 @@ def _runtime() -> str:
                 "one at JAVA_HOME"
             ) from None
     elif wanted == "JAVA_HOME":
-        home = os.environ.get("JAVA_HOME", "")
+        home = os.environ.get("JAVA_HOME", "")  # type: ignore[assignment]
         if not home:
             raise WekaMissing("PROBCAL_JAVA=JAVA_HOME asks for the Java at JAVA_HOME, which is not set")
     else:
