@@ -1,0 +1,122 @@
+"""The wheel holds all that a run needs and nothing else, and works from any folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from hatchling import build
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+_KINDS = {".py", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return built("wheel", ROOT, tmp_path_factory.mktemp("dist"))
+
+
+def built(kind, source, folder):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(source)
+        make = build.build_wheel if kind == "wheel" else build.build_sdist
+        return folder / make(str(folder))
+
+
+def files_in(wheel):
+    with zipfile.ZipFile(wheel) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+def on_disk():
+    """Where each file of the source belongs in the wheel."""
+    places = {"probcal": "probcal", "configs": "probcal/configs", "datasets": "probcal/datasets"}
+    return {
+        f"{place}/{path.relative_to(ROOT / folder).as_posix()}": path.read_bytes()
+        for folder, place in places.items()
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_wheel_is_the_package_with_its_experiments_and_cards(wheel):
+    found = {name: content for name, content in files_in(wheel).items() if ".dist-info/" not in name}
+    assert found == on_disk()
+    assert {Path(name).suffix for name in found} <= _KINDS
+    for needed in ("configs/quickstart.yaml", "datasets/wisconsin.yaml", "schemas/card.schema.json", "py.typed",
+                   "paper/langford-zadrozny-2005.yaml"):  # fmt: skip
+        assert f"probcal/{needed}" in found
+
+
+def test_the_wheel_brings_its_licence_and_says_how_to_call_it(wheel):
+    told = {name.rpartition("/")[2]: text.decode() for name, text in files_in(wheel).items() if ".dist-info/" in name}
+    assert told["LICENSE"] == (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "probcal = probcal.cli:main" in told["entry_points.txt"]
+    assert f"Version: {PROJECT['version']}\n" in told["METADATA"] and "License-Expression: MIT\n" in told["METADATA"]
+
+
+def test_the_wheel_of_the_source_distribution_is_the_same(wheel, tmp_path):
+    with tarfile.open(built("sdist", ROOT, tmp_path)) as opened:
+        opened.extractall(tmp_path, filter="data")
+        top = Path(opened.getnames()[0]).parts[0]
+    (tmp_path / "again").mkdir()
+    assert files_in(built("wheel", tmp_path / top, tmp_path / "again")) == files_in(wheel)
+    assert {path.name for path in (tmp_path / top).iterdir()} >= {"LICENSE", "README.md", "CITATION.cff"}
+
+
+def test_what_the_wheel_holds_runs_from_any_folder(wheel, tmp_path):
+    site, here = tmp_path / "site", tmp_path / "a folder of one's own"
+    here.mkdir()
+    with zipfile.ZipFile(wheel) as opened:
+        opened.extractall(site)
+    environment = {**os.environ, "PYTHONPATH": str(site), "HOME": str(tmp_path / "home"), "OMP_NUM_THREADS": "1"}
+
+    def called(*words):
+        done = subprocess.run(
+            [sys.executable, *words], cwd=here, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert called("-c", "import probcal; print(probcal.__file__)").startswith(str(site))
+    assert "quickstart" in called("-m", "probcal", "list", "configs")
+    assert '"$schema"' in called("-m", "probcal", "schema", "card")
+    called("-m", "probcal", "run", "quickstart", "--quick", "-d", "wine-first", "-l", "tree")
+    assert "ProbTree" in called("-m", "probcal", "table", "results/quickstart-quick")
+    assert "is fine" in called("-m", "probcal", "validate", "uci-native")
+
+
+def test_the_version_is_the_same_wherever_it_stands():
+    import probcal
+
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert PROJECT["version"] == probcal.__version__ == cited["version"]
+
+
+def test_the_papers_that_a_citation_lists_are_those_whose_numbers_we_have():
+    from probcal.paper.published import Published, paper_names
+
+    cited = {one["title"].lower() for one in yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]}
+    assert {Published.read(name).title.lower() for name in paper_names()} < cited
+    assert len(cited) == 4
+
+
+def test_no_hook_needs_a_network():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert {repo["repo"] for repo in hooks} == {"local"}
+    assert {hook["language"] for repo in hooks for hook in repo["hooks"]} <= {"system", "pygrep"}
+
+
+def test_every_make_target_that_a_contributor_is_told_of_is_there():
+    told = set(re.findall(r"`make ([a-z]+)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+    there = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    assert told - {"docs"} <= there
