@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.shell_completion import ShellComplete
 
 from probcal.cli import main
+from probcal.commands import complete
 from probcal.config import config_names
 from probcal.data.card import card_names
 from probcal.learners.registry import LEARNERS
@@ -55,6 +58,16 @@ def test_the_parts_of_the_experiment_on_the_line_are_offered(here):
     assert offered("run", "-j", "2", path.name, "--learner", "tree", "-m", last="p") == ["probing"]
     assert offered("run", path.name, "-d") == ["wine-first"]
     assert offered("fetch", "uci", "-d", last="a") == ["adult", "australian"]
+
+
+def test_the_parts_of_the_experiment_behind_results_are_offered(here):
+    kept = {"config": written(here).read_text(encoding="utf-8")}
+    (here / "kept").mkdir()
+    (here / "kept" / "experiment.json").write_text(json.dumps(kept), encoding="utf-8")
+    context = click.Context(main.commands["run"])
+    for params, args in (({"folder": Path("kept")}, []), ({"folders": (Path("kept"),)}, []), ({}, ["kept"])):
+        context.params, context.args = params, args
+        assert [one.value for one in complete.learners(context, main.commands["run"].params[0], "")] == ["nb", "tree"]
 
 
 def test_all_there_are_is_offered_where_no_experiment_can_be_read(here):

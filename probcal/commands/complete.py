@@ -5,6 +5,7 @@ A function here is the ``shell_complete`` of an argument or option: it gets what
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -17,7 +18,7 @@ from probcal.resources import shipped
 
 _PLAIN = re.compile(r"[\w./~+-]+", re.ASCII)
 """What no shell reads as anything but a word; other names are left to the shell's own completion of files."""
-_LARGEST = 100_000
+_LARGEST = 1_000_000
 """Bytes of a file that is read while somebody waits for a word."""
 
 
@@ -104,16 +105,30 @@ def _of_section(context: click.Context, section: str) -> list[str]:
 
 
 def _told(context: click.Context) -> dict[str, object]:
-    """What the config on the line says; nothing where there is none, or none that can be read."""
+    """What the config on the line says, or that of the results there; nothing where none can be read."""
     import yaml
 
     from probcal.yaml_loader import Loader
 
-    # behind an option that still lacks its value, click has not told arguments apart
-    given = str(context.params.get("config") or next(iter(context.args), ""))
-    path = shipped("configs") / f"{given}.yaml" if given in _stems("configs") else Path(given)
-    with suppress(OSError, ValueError, yaml.YAMLError, RecursionError):
-        if given and path.is_file() and path.stat().st_size <= _LARGEST:
-            told = yaml.load(path.read_text(encoding="utf-8"), Loader)
-            return told if isinstance(told, dict) else {}
+    with suppress(OSError, ValueError, LookupError, TypeError, yaml.YAMLError, RecursionError):
+        told = yaml.load(_config_text(context), Loader)
+        return told if isinstance(told, dict) else {}
     return {}
+
+
+def _config_text(context: click.Context) -> str:
+    named = [context.params.get(name) for name in ("config", "folder", "folders")]
+    # behind an option that still lacks its value, click has not told arguments apart
+    given = next(filter(None, [*named, *context.args]), "")
+    first = str(given[0] if isinstance(given, list | tuple) else given)
+    if first in _stems("configs"):
+        return _small(shipped("configs") / f"{first}.yaml")
+    kept = Path(first) / "experiment.json"
+    return str(json.loads(_small(kept))["config"]) if kept.is_file() else _small(Path(first))
+
+
+def _small(path: Path) -> str:
+    """Raises OSError where there is no file, or one for which a person would have to wait."""
+    if not path.is_file() or path.stat().st_size > _LARGEST:
+        raise OSError(path)
+    return path.read_text(encoding="utf-8")
