@@ -51,7 +51,7 @@ def plain(schema: Any) -> Any:
 
 def as_prose(text: str) -> str:
     """A docstring in one line, as an editor shows it."""
-    return " ".join(text.replace("``", "`").split())
+    return " ".join(text.replace("``", "`").replace("\\|", "|").split())
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:

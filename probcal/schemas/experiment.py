@@ -29,6 +29,7 @@ def experiment_schema() -> Schema:
     keys, parts = schema["properties"], schema["$defs"]
     _one_of_several_names(parts["DepartureEntry"])
     for section, part, table in (("learners", "LearnerEntry", LEARNERS), ("methods", "MethodEntry", METHODS)):
+        del parts[part]["description"]  # an editor would show it in the place of what the name stands for
         parts[part]["properties"]["variants"] = _variants(parts[part]["properties"]["variants"])
         parts[part]["properties"]["type"].update(anyOf=[_named(table), _import_path(), {"type": "null"}])
         parts.update(_kinds(part, table, parts))
@@ -50,6 +51,7 @@ def _section(description: str, part: str, table: Mapping[str, Builtin]) -> Schem
     """A list of names, or a mapping whose keys are built-in names, import paths, or anything with a ``type``."""
     nothing_or_entry = {"anyOf": [{"type": "null"}, {"$ref": f"#/$defs/{part}"}]}
     with_type = {"required": ["type"], "properties": {"type": {"type": "string"}}}
+    other = {"errorMessage": f"no built-in name: it needs a type, such as {next(iter(table))}", "type": "object"}
     named = {name: {"description": one.about, **_entry(part, name, table)} for name, one in table.items()}
     return {
         "description": description,
@@ -60,7 +62,7 @@ def _section(description: str, part: str, table: Mapping[str, Builtin]) -> Schem
                 "minProperties": 1,
                 "properties": named,
                 "patternProperties": {_NO_NAME_OF_OURS: nothing_or_entry},
-                "additionalProperties": {"allOf": [{"$ref": f"#/$defs/{part}"}, with_type]},
+                "additionalProperties": {**other, "allOf": [{"$ref": f"#/$defs/{part}"}, with_type]},
             },
         ],
     }
