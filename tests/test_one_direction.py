@@ -18,6 +18,10 @@ MAY_KNOW = {
     "protection": {"protection"},
     "learners": {"learners", "methods", "shortcuts"},
     "contract": {"contract", "learners", "methods"},
+    "schemas": {
+        "schemas", "experiment_file", "departures", "check_names", "check_components", "data", "learners", "methods",
+        "metrics", "paper",
+    },
     "predictions": set(),
     "curves": set(),
     "json_lines": set(),
@@ -33,10 +37,6 @@ MAY_KNOW = {
     "config": {
         "check_names", "check_combinations", "check_components", "check_exceptions", "variants", "departures",
         "experiment_file", "data", "learners", "methods", "metrics",
-    },
-    "schemas": {
-        "schemas", "experiment_file", "departures", "check_names", "check_components", "data", "learners", "methods",
-        "metrics", "paper",
     },
     "run": {"run", "config", "data", "learners", "methods", "metrics", "shortcuts", "store", "curves"},
 }

@@ -24,8 +24,9 @@ def schema_of(model: type[BaseModel]) -> Schema:
     schema = model.model_json_schema()
     models = {one.__name__: one for one in _models(model)}
     for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
-        for key, text in _texts(models[name]).items():
-            part["properties"][key]["description"] = text
+        texts = _texts(models[name])
+        for key, told in part.get("properties", {}).items():
+            told.update({"description": texts[key]} if key in texts else {})
     return {"$schema": DIALECT, **plain(schema)}
 
 
