@@ -81,7 +81,7 @@ def test_every_command_is_reached():
     from probcal.cli import main
 
     shared = {"__init__", "options", "manual", "complete"}
-    assert {one.stem for one in COMMANDS} - shared == set(main.commands)
+    assert {one.stem.rstrip("_") for one in COMMANDS if one.stem not in shared} == set(main.commands)
 
 
 def test_the_formats_that_the_command_line_offers_are_those_of_the_tables():

@@ -17,7 +17,7 @@ from hatchling import build
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-_KINDS = {".py", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md"}
+_KINDS = {".py", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md", ".LICENSE"}
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,10 +34,13 @@ _LOOK = {
     "svg.fonttype": "none",
     "svg.hashsalt": "probcal",
 }
-_KINDS = {"png": {"dpi": 200, "metadata": {"Software": None}}, "svg": {"metadata": {"Date": None, "Creator": None}}}
+_KINDS: dict[str, dict[str, Any]] = {
+    "png": {"dpi": 200, "metadata": {"Software": None}},
+    "svg": {"metadata": {"Date": None, "Creator": None}},
+}
 
 
-def look(**changed: Any):  # the return type of style.context has no public name
+def look(**changed: Any) -> AbstractContextManager[None]:
     """Within it matplotlib draws as all figures here are drawn, whatever its user has set."""
     return matplotlib.style.context(["default", {**_LOOK, **changed}])
 
@@ -70,17 +74,18 @@ def name_lines(axes: Axes) -> None:
     """The name of each line where it ends, moved up or down just so far that names do not cover each other."""
     ends = []
     for line in axes.get_lines():
-        if line.get_label().startswith("_"):  # a line without a name of its own
+        if str(line.get_label()).startswith("_"):  # a line without a name of its own
             continue
-        there = np.flatnonzero(np.isfinite(line.get_ydata()))
+        heights = np.asarray(line.get_ydata(), dtype=float)
+        there = np.flatnonzero(np.isfinite(heights))
         if len(there):
-            ends.append((float(line.get_ydata()[there[-1]]), line))
+            ends.append((float(heights[there[-1]]), line))
     ends.sort(key=lambda end: end[0])
     low, high = axes.get_ylim()
     size = 0.055 * (high - low)
     for y, (end, line) in zip(_apart([end for end, _ in ends], size), ends, strict=True):
         axes.annotate(
-            line.get_label(),
+            str(line.get_label()),
             xy=(1, end),
             xytext=(1.06, y),
             xycoords=("axes fraction", "data"),
