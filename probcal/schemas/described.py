@@ -41,6 +41,8 @@ def plain(schema: Any) -> Any:
         for key, value in schema.items()
         if key not in ("title", "discriminator") and (key, value) not in _SO_ANYWAY
     }
+    if "const" in kept:
+        kept.pop("enum", None)
     if "description" in kept:
         kept["description"] = as_prose(kept["description"])
     if "prefixItems" in kept:  # which draft 7 calls items
