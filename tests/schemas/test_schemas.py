@@ -22,7 +22,7 @@ VALIDATORS = {kind: jsonschema.Draft7Validator(json.loads(schema_path(kind).read
 SHIPPED = [(path, kind) for folder, kind in (("configs", "experiment"), ("datasets", "card"))
            for path in sorted((ROOT / folder).glob("*.yaml"))]  # fmt: skip
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-_OTHERS = {"check": "known deviations", "ci": "what a server runs"}
+_OTHERS = {"check": "known deviations"}
 """Pages that show YAML files of other kinds."""
 SMALL = """\
 name: small
