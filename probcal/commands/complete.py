@@ -20,6 +20,8 @@ _PLAIN = re.compile(r"[\w./~+-]+", re.ASCII)
 """What no shell reads as anything but a word; other names are left to the shell's own completion of files."""
 _LARGEST = 1_000_000
 """Bytes of a file that is read while somebody waits for a word."""
+_LONGEST = 30_000
+"""Letters of YAML that are read; the longest shipped experiment has 4,000, and ten times as many take a second."""
 
 
 def configs(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
@@ -124,7 +126,10 @@ def _config_text(context: click.Context) -> str:
     if first in _stems("configs"):
         return _small(shipped("configs") / f"{first}.yaml")
     kept = Path(first) / "experiment.json"
-    return str(json.loads(_small(kept))["config"]) if kept.is_file() else _small(Path(first))
+    text = str(json.loads(_small(kept))["config"]) if kept.is_file() else _small(Path(first))
+    if len(text) > _LONGEST:
+        raise ValueError(first)
+    return text
 
 
 def _small(path: Path) -> str:
