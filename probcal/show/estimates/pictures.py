@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from probcal.errors import StoreError
 from probcal.show.estimates.costs import CostCurve, cost_curve
 from probcal.show.estimates.entry import Entry
-from probcal.show.estimates.file import Entries, read_entries, write_entries
+from probcal.show.estimates.file import read_entries, write_entries
 from probcal.show.estimates.kept import Estimates, done_cells, estimates_for
 from probcal.show.estimates.reliability import Reliability
 from probcal.show.estimates.roc import RocCurve
@@ -43,32 +43,30 @@ class Picture:
         return cost_curve(self.roc) if self.roc else None
 
 
+_RENEW = "run the experiment again, or fetch its predictions.bin"
+_GONE = f"the estimates are not kept any more; {_RENEW}"
+_STALE = f"{ESTIMATES} is of other estimates than the results are; {_RENEW}"
+_LABELS = "there are no figures of estimates of several labels a row"
+_IN_PART = "the estimates of some splits are not kept any more: the figures are of the others"
+
+
 @dataclass(frozen=True)
 class Pictures:
-    """In the order of the outline, and what a reader of them has to know and cannot see."""
+    """``every``: in the order of the outline."""
 
     every: list[Picture]
-    notes: list[str]
+    lacking: list[tuple[Row, Column, str]]
+    """Data sets and columns without a picture, or without that of all splits, and why."""
+    fault: str = ""
+    """Why ``estimates.json`` cannot be read, if it cannot."""
 
-
-@dataclass
-class _Lacking:
-    """Names of data sets and columns, by why they have no picture or not that of all splits."""
-
-    gone: list[str] = field(default_factory=list)
-    stale: list[str] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
-    in_part: list[str] = field(default_factory=list)
-
-    def notes(self) -> list[str]:
-        renew = "run the experiment again, or fetch its predictions.bin"
-        said = (
-            (self.gone, f"the estimates are not kept any more; {renew}"),
-            (self.stale, f"{ESTIMATES} is of other estimates than the results are; {renew}"),
-            (self.labels, "several labels a row have no figures of their estimates"),
-            (self.in_part, "the estimates of some splits are not kept any more: the figures are of the others"),
-        )
-        return [f"{_names(names)}: {what}" for names, what in said if names]
+    def notes(self, outline: Outline) -> list[str]:
+        """What a reader of the pictures of ``outline``, which may be a part, has to know and cannot see."""
+        found: dict[str, list[str]] = {}
+        for row, column, why in self.lacking:
+            if row in outline.datasets and column in outline.columns:
+                found.setdefault(why, []).append(f"{row.title} {column.label}")
+        return [*filter(None, [self.fault]), *(f"{_names(names)}: {why}" for why, names in found.items())]
 
 
 def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = False) -> Pictures:
@@ -77,44 +75,44 @@ def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = F
     ``keep``: write that file, so that the same is drawn where predictions.bin is not. Raises StoreError when it
     cannot be written; one that cannot be read is told in the notes, and as if it were not there.
     """
-    lacking, notes, pictures, entries, anew = _Lacking(), [], [], [], False
+    found = Pictures([], [], fault="")
     try:
         kept = read_entries(store.folder)
     except StoreError as error:
-        kept = {}
-        notes.append(str(error))
+        kept, found = {}, Pictures([], [], fault=str(error))
+    entries, anew = [], False
     for row in outline.datasets:
         for column in outline.columns:
             estimates = estimates_for(store, outline, results, row, column)
             cells = [one for one in done_cells(outline, results, row, column) if one.predictions]
-            entry = _entry(row, column, cells, estimates, kept, lacking)
+            entry, why = _entry(cells, estimates, kept.get((row.name, column.learner, column.method)))
             if entry is not None:
-                pictures.append(_picture(row, column, entry))
-                entries += [entry] if entry.digest else []
+                found.every.append(_picture(row, column, entry))
+                entries += [entry] if not why else []
                 anew = anew or estimates is not None
+            if why:
+                found.lacking.append((row, column, why))
     if keep and anew:
         write_entries(store.folder, entries)
-    return Pictures(pictures, [*notes, *lacking.notes()])
+    return found
 
 
 def _entry(
-    row: Row, column: Column, cells: list[CellResult], estimates: Estimates | None, kept: Entries, lacking: _Lacking
-) -> Entry | None:
-    """From the estimates of all splits, else from the file, else from the estimates of some splits."""
+    cells: list[CellResult], estimates: Estimates | None, before: Entry | None
+) -> tuple[Entry | None, str]:
+    """From the estimates of all splits, else from ``before``, else from those of some; and what is wrong with it."""
     if not cells:
-        return None
-    name, digest = f"{row.title} {column.label}", _digest(cells)
+        return None, ""
+    digest = _digest(cells)
     if estimates is not None and estimates.n_splits == len(cells):
-        return Entry.of(estimates, digest)
-    before = kept.get((row.name, column.learner, column.method))
+        return Entry.of(estimates, digest), ""
     if before is not None and before.digest == digest:
-        return before
+        return before, ""
     if estimates is not None:
-        lacking.in_part.append(name)
-        return Entry.of(estimates, digest="")
-    several_labels = any("labels" in (one.predictions or {}) for one in cells)
-    (lacking.labels if several_labels else lacking.gone if before is None else lacking.stale).append(name)
-    return None
+        return Entry.of(estimates, digest=""), _IN_PART
+    if any("labels" in (one.predictions or {}) for one in cells):
+        return None, _LABELS
+    return None, _GONE if before is None else _STALE
 
 
 def _picture(row: Row, column: Column, entry: Entry) -> Picture:

@@ -1,0 +1,96 @@
+"""One panel of each figure of estimates, drawn on axes of matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from probcal.show.drawing import COLOURS, GREY
+from probcal.show.estimates.pictures import Picture
+from probcal.show.line_styles import LineStyle
+from probcal.show.outline import Column
+
+Styles = Mapping[Column, LineStyle]
+
+
+def draw_reliability(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
+    """The observed share of positive rows against the mean estimate, with its interval as a band."""
+    _diagonal(axes)
+    for one in pictures:
+        drawn, style = one.reliability, styles[one.column]
+        axes.fill_between(drawn.mean, drawn.low, drawn.high, color=style.colour, alpha=0.15, linewidth=0)
+        axes.plot(
+            drawn.mean, drawn.observed, linestyle=style.dashes, marker=style.mark, markersize=3.5, linewidth=1.1,
+            color=style.colour, label=one.column.label,
+        )  # fmt: skip
+    _square(axes)
+    top = any(one.top_label for one in pictures)
+    axes.set_xlabel("Mean estimate of the likeliest class" if top else "Mean estimate")
+    axes.set_ylabel("Share of rows whose class it is" if top else "Share of positive rows")
+    axes.legend(loc="upper left", frameon=False, fontsize="small", borderaxespad=0.2)
+
+
+def draw_scores(axes: Axes, picture: Picture) -> None:
+    """The share of the positive rows in each bin upwards, of the negative ones downwards."""
+    drawn = picture.scores
+    names = ("right class", "wrong class") if picture.top_label else ("positive", "negative")
+    looks = ((COLOURS[0], ""), (COLOURS[1], "/////"))
+    sides = ((drawn.positive, 1), (drawn.negative, -1))
+    for name, (colour, hatch), (rows, sign) in zip(names, looks, sides, strict=True):
+        shares = sign * rows / max(1, rows.sum())
+        axes.bar(
+            drawn.edges[:-1], shares, np.diff(drawn.edges), align="edge", color=colour if not hatch else "none",
+            edgecolor=colour, hatch=hatch, linewidth=0.6, label=name,
+        )  # fmt: skip
+    axes.axhline(0, color=GREY, linewidth=0.6)
+    axes.set_xlim(0, 1)
+    axes.set_title(picture.column.label)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{abs(share):g}"))
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw_roc(axes: Axes, pictures: Sequence[Picture], styles: Styles, aucs: Mapping[Column, float | None]) -> None:
+    _diagonal(axes)
+    for one in pictures:
+        if one.roc is None:
+            continue
+        style, auc = styles[one.column], aucs[one.column]
+        name = one.column.label + ("" if auc is None else f", AUC {auc:.3f}")
+        axes.plot(one.roc.x, one.roc.y, linestyle=style.dashes, color=style.colour, linewidth=1.2, label=name)
+    _square(axes)
+    axes.set_xlabel("Share of negative rows called positive")
+    axes.set_ylabel("Share of positive rows called so")
+    axes.legend(loc="lower right", frameon=False, fontsize="small", borderaxespad=0.2)
+
+
+def draw_costs(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
+    """The lower envelope over all thresholds, beneath that of saying always the same."""
+    axes.fill_between([0, 0.5, 1], [0, 0.5, 0], color="#EEEEEE", linewidth=0, zorder=0)
+    axes.plot([0, 0.5, 1], [0, 0.5, 0], color=GREY, linewidth=0.6, zorder=1)
+    for one in pictures:
+        if one.costs is None:
+            continue
+        style = styles[one.column]
+        axes.plot(
+            one.costs.x, one.costs.y, linestyle=style.dashes, color=style.colour, linewidth=1.2, label=one.column.label
+        )
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 0.52)
+    axes.set_xlabel("Probability cost of the positive class")
+    axes.set_ylabel("Normalised expected cost")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left", frameon=False, fontsize="small", borderaxespad=0.2)
+
+
+def _diagonal(axes: Axes) -> None:
+    axes.axline((0, 0), slope=1, color=GREY, linewidth=0.6, zorder=0)
+
+
+def _square(axes: Axes) -> None:
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    axes.set_aspect("equal")
+    axes.spines[["top", "right"]].set_visible(False)
