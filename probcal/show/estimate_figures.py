@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import fill
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal.show.drawing import GREY, titled_figure
-from probcal.show.estimate_panels import draw_costs, draw_reliability, draw_roc, draw_scores
+from probcal.show.estimate_panels import LONGEST, draw_costs, draw_reliability, draw_roc, draw_scores
 from probcal.show.estimates.pictures import Picture
-from probcal.show.line_styles import styles_of
-from probcal.show.outline import Outline, Row
+from probcal.show.line_styles import groups_of, styles_of
+from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results, summarise
+from probcal.visible import visible
 
 RELIABILITY, SCORES, ROC, COSTS = "reliability", "scores", "roc", "cost-curves"
 ESTIMATE_KINDS = (RELIABILITY, SCORES, ROC, COSTS)
 
+Panels = list[tuple[str, list[Picture]]]
+"""Group, and its members or some of them."""
 _MOST_LINES = 7
 """In a panel; a larger group has several."""
 _SIDE, _COSTS, _SCORES = (3.2, 3.2), (3.4, 2.7), (2.1, 1.7)
 """Inches of a panel."""
-_LETTERS_AN_INCH = 16
+_LETTERS_AN_INCH = 18
 _HEADINGS = {
     RELIABILITY: "reliability",
     SCORES: "how often each estimate is given",
@@ -46,34 +49,35 @@ def estimate_figures(
 
 def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: Sequence[Picture]) -> Figure:
     heading = f"{row.title}: {_HEADINGS[kind]}"
+    groups = groups_of(outline.columns)
+    styles, panels = styles_of(groups), _panels(groups, pictures)
     if kind == SCORES:
         figure = _scores(heading, pictures)
+    elif kind == RELIABILITY:
+        figure = _by_group(heading, panels, _SIDE, lambda axes, some: draw_reliability(axes, some, styles))
+    elif kind == ROC:
+        aucs = {one.column: summarise(outline, results, row, one.column, "auc").mean for one in pictures}
+        figure = _by_group(heading, panels, _SIDE, lambda axes, some: draw_roc(axes, some, styles, aucs))
     else:
-        styles = styles_of(outline.columns)
-        if kind == RELIABILITY:
-            figure = _by_group(heading, pictures, _SIDE, lambda axes, some: draw_reliability(axes, some, styles))
-        elif kind == ROC:
-            aucs = {one.column: summarise(outline, results, row, one.column, "auc").mean for one in pictures}
-            figure = _by_group(heading, pictures, _SIDE, lambda axes, some: draw_roc(axes, some, styles, aucs))
-        else:
-            figure = _by_group(heading, pictures, _COSTS, lambda axes, some: draw_costs(axes, some, styles))
+        figure = _by_group(heading, panels, _COSTS, lambda axes, some: draw_costs(axes, some, styles))
     note = fill(_note(kind, row, pictures), int(figure.get_figwidth() * _LETTERS_AN_INCH))
     figure.supxlabel(note, fontsize="small", color=GREY)
     return figure
 
 
+def _panels(groups: Mapping[Column, str], pictures: Sequence[Picture]) -> Panels:
+    """A large group in parts of nearly the same size."""
+    found = []
+    for group in dict.fromkeys(groups[one.column] for one in pictures):
+        members = [one for one in pictures if groups[one.column] == group]
+        each = math.ceil(len(members) / math.ceil(len(members) / _MOST_LINES))
+        found += [(group, members[first : first + each]) for first in range(0, len(members), each)]
+    return found
+
+
 def _by_group(
-    heading: str,
-    pictures: Sequence[Picture],
-    size: tuple[float, float],
-    draw: Callable[[Axes, Sequence[Picture]], None],
+    heading: str, panels: Panels, size: tuple[float, float], draw: Callable[[Axes, Sequence[Picture]], None]
 ) -> Figure:
-    panels = []
-    for group in dict.fromkeys(one.column.group for one in pictures):
-        members = [one for one in pictures if one.column.group == group]
-        parts = math.ceil(len(members) / _MOST_LINES)
-        each = math.ceil(len(members) / parts)
-        panels += [(group, members[first : first + each]) for first in range(0, len(members), each)]
     across = min(4, math.ceil(math.sqrt(len(panels))))
     down = math.ceil(len(panels) / across)
     figure = titled_figure(heading, across * size[0], down * size[1])
@@ -81,7 +85,7 @@ def _by_group(
         axes = figure.add_subplot(down, across, place)
         draw(axes, members)
         if len(panels) > 1:
-            axes.set_title(group)
+            axes.set_title(visible(group, LONGEST))
         axes.label_outer()
     return figure
 
@@ -95,7 +99,10 @@ def _scores(heading: str, pictures: Sequence[Picture]) -> Figure:
         draw_scores(axes, one)
     for axes in every[len(pictures) :]:
         axes.set_visible(False)
-    figure.supylabel("Share of the rows of each class", fontsize="medium")
+    for axes in every[len(pictures) - across : len(pictures)]:
+        axes.tick_params(labelbottom=True)
+    top = any(one.top_label for one in pictures)
+    figure.supylabel("Share of the rows, " + ("right and wrong" if top else "of each class"), fontsize="medium")
     handles, names = every[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper right", ncols=2, frameon=False)
     return figure
@@ -106,8 +113,8 @@ def _note(kind: str, row: Row, pictures: Sequence[Picture]) -> str:
     splits = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     several = f"test rows of {splits} {'draws' if row.drawn else 'runs' if row.fixed else 'random splits'} together"
     said = {
-        RELIABILITY: "bins of equal mass; band: 95 % interval" + (" for distinct rows" if counts[-1] > 1 else ""),
-        SCORES: "bins of .05",
+        RELIABILITY: "bins of equal mass; bar: 95 % interval" + (" for distinct rows" if counts[-1] > 1 else ""),
+        SCORES: "estimates in bins of .05",
         ROC: "AUC: mean over the splits" if counts[-1] > 1 else "",
         COSTS: "the best threshold at each ratio of costs; grey: always the same class",
     }[kind]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,25 +13,31 @@ from probcal.show.drawing import COLOURS, GREY
 from probcal.show.estimates.pictures import Picture
 from probcal.show.line_styles import LineStyle
 from probcal.show.outline import Column
+from probcal.visible import visible
 
 Styles = Mapping[Column, LineStyle]
+_LEGEND: dict[str, Any] = {"fontsize": "small", "borderaxespad": 0.2, "framealpha": 0.8, "edgecolor": "none"}
+LONGEST = 32
+"""Letters of a name; longer ones are cut in the middle."""
+
+
+def short(column: Column) -> str:
+    """Its label for a legend, which would leave out one that begins with an underscore."""
+    return visible(f" {column.label}" if column.label.startswith("_") else column.label, LONGEST)
 
 
 def draw_reliability(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
-    """The observed share of positive rows against the mean estimate, with its interval as a band."""
+    """The observed share of positive rows against the mean estimate, with its interval as a bar."""
     _diagonal(axes)
     for one in pictures:
         drawn, style = one.reliability, styles[one.column]
-        axes.fill_between(drawn.mean, drawn.low, drawn.high, color=style.colour, alpha=0.15, linewidth=0)
-        axes.plot(
-            drawn.mean, drawn.observed, linestyle=style.dashes, marker=style.mark, markersize=3.5, linewidth=1.1,
-            color=style.colour, label=one.column.label,
-        )  # fmt: skip
+        axes.vlines(drawn.mean, drawn.low, drawn.high, color=style.colour, linewidth=0.8, alpha=0.7, clip_on=False)
+        axes.plot(drawn.mean, drawn.observed, label=short(one.column), **style.of_points())
     _square(axes)
     top = any(one.top_label for one in pictures)
     axes.set_xlabel("Mean estimate of the likeliest class" if top else "Mean estimate")
     axes.set_ylabel("Share of rows whose class it is" if top else "Share of positive rows")
-    axes.legend(loc="upper left", frameon=False, fontsize="small", borderaxespad=0.2)
+    axes.legend(loc="best", **_LEGEND)
 
 
 def draw_scores(axes: Axes, picture: Picture) -> None:
@@ -47,7 +54,8 @@ def draw_scores(axes: Axes, picture: Picture) -> None:
         )  # fmt: skip
     axes.axhline(0, color=GREY, linewidth=0.6)
     axes.set_xlim(0, 1)
-    axes.set_title(picture.column.label)
+    axes.set_xticks([0, 0.5, 1])
+    axes.set_title(short(picture.column))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{abs(share):g}"))
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -57,13 +65,13 @@ def draw_roc(axes: Axes, pictures: Sequence[Picture], styles: Styles, aucs: Mapp
     for one in pictures:
         if one.roc is None:
             continue
-        style, auc = styles[one.column], aucs[one.column]
-        name = one.column.label + ("" if auc is None else f", AUC {auc:.3f}")
-        axes.plot(one.roc.x, one.roc.y, linestyle=style.dashes, color=style.colour, linewidth=1.2, label=name)
+        auc = aucs[one.column]
+        name = short(one.column) + ("" if auc is None else f", AUC {auc:.3f}")
+        axes.plot(one.roc.x, one.roc.y, label=name, **styles[one.column].of_curve())
     _square(axes)
     axes.set_xlabel("Share of negative rows called positive")
     axes.set_ylabel("Share of positive rows called so")
-    axes.legend(loc="lower right", frameon=False, fontsize="small", borderaxespad=0.2)
+    axes.legend(loc="lower right", **_LEGEND)
 
 
 def draw_costs(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
@@ -73,16 +81,13 @@ def draw_costs(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
     for one in pictures:
         if one.costs is None:
             continue
-        style = styles[one.column]
-        axes.plot(
-            one.costs.x, one.costs.y, linestyle=style.dashes, color=style.colour, linewidth=1.2, label=one.column.label
-        )
+        axes.plot(one.costs.x, one.costs.y, label=short(one.column), **styles[one.column].of_curve())
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 0.52)
-    axes.set_xlabel("Probability cost of the positive class")
+    axes.set_xlabel("Probability cost PC(+)")
     axes.set_ylabel("Normalised expected cost")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left", frameon=False, fontsize="small", borderaxespad=0.2)
+    axes.legend(loc="upper left", **_LEGEND)
 
 
 def _diagonal(axes: Axes) -> None:

@@ -120,9 +120,8 @@ def _nothing(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
     return NothingToDraw(
         f"no result in {folders} has its estimates kept or tells a metric after every stage; run the experiment again "
         "for figures of the estimates; add the line  stages: [cxe]  to the experiment file and run it again (methods "
-        "without stages have none: probing has them), or the line  curves: [roc]  for ROC curves,  curves: "
-        "[martingale, roc]  for methods that protect and  curves: [iso_probability, training_rows, scores]  for a sweep "
-        "over class weights of two numeric columns"
+        "without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods that protect "
+        "and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two numeric columns"
     )
 
 
