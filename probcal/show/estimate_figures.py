@@ -102,7 +102,7 @@ def _scores(heading: str, pictures: Sequence[Picture]) -> Figure:
     for axes in every[len(pictures) - across : len(pictures)]:
         axes.tick_params(labelbottom=True)
     top = any(one.top_label for one in pictures)
-    figure.supylabel("Share of the rows, " + ("right and wrong" if top else "of each class"), fontsize="medium")
+    figure.supylabel("Share of right and of wrong rows" if top else "Share of the rows of each class", fontsize="medium")
     handles, names = every[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper right", ncols=2, frameon=False)
     return figure
