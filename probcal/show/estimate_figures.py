@@ -102,9 +102,7 @@ def _scores(heading: str, pictures: Sequence[Picture]) -> Figure:
     for axes in every[len(pictures) - across : len(pictures)]:
         axes.tick_params(labelbottom=True)
     top = any(one.top_label for one in pictures)
-    figure.supylabel("Share of right and of wrong rows" if top else "Share of the rows of each class", fontsize="medium")
-    handles, names = every[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper right", ncols=2, frameon=False)
+    figure.supylabel("Share of right, of wrong" if top else "Share of each class", fontsize="medium")
     return figure
 
 
@@ -112,9 +110,11 @@ def _note(kind: str, row: Row, pictures: Sequence[Picture]) -> str:
     counts = sorted({one.n_splits for one in pictures})
     splits = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     several = f"test rows of {splits} {'draws' if row.drawn else 'runs' if row.fixed else 'random splits'} together"
+    top = any(one.top_label for one in pictures)
+    sides = ("right ones", "wrong ones") if top else ("positive rows", "negative rows")
     said = {
         RELIABILITY: "bins of equal mass; bar: 95 % interval" + (" for distinct rows" if counts[-1] > 1 else ""),
-        SCORES: "estimates in bins of .05",
+        SCORES: f"up: {sides[0]}, down: {sides[1]}; estimates in bins of .05",
         ROC: "AUC: mean over the splits" if counts[-1] > 1 else "",
         COSTS: "the best threshold at each ratio of costs; grey: always the same class",
     }[kind]

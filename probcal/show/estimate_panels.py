@@ -43,15 +43,11 @@ def draw_reliability(axes: Axes, pictures: Sequence[Picture], styles: Styles) ->
 def draw_scores(axes: Axes, picture: Picture) -> None:
     """The share of the positive rows in each bin upwards, of the negative ones downwards."""
     drawn = picture.scores
-    names = ("right class", "wrong class") if picture.top_label else ("positive", "negative")
-    looks = ((COLOURS[0], ""), (COLOURS[1], "/////"))
-    sides = ((drawn.positive, 1), (drawn.negative, -1))
-    for name, (colour, hatch), (rows, sign) in zip(names, looks, sides, strict=True):
+    upwards: dict[str, Any] = {"color": COLOURS[0]}
+    downwards: dict[str, Any] = {"color": "none", "edgecolor": COLOURS[1], "hatch": "/////"}
+    for rows, sign, style in ((drawn.positive, 1, upwards), (drawn.negative, -1, downwards)):
         shares = sign * rows / max(1, rows.sum())
-        axes.bar(
-            drawn.edges[:-1], shares, np.diff(drawn.edges), align="edge", color=colour if not hatch else "none",
-            edgecolor=colour, hatch=hatch, linewidth=0.6, label=name,
-        )  # fmt: skip
+        axes.bar(drawn.edges[:-1], shares, np.diff(drawn.edges), align="edge", linewidth=0.6, **style)
     axes.axhline(0, color=GREY, linewidth=0.6)
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1])
