@@ -6,8 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from probcal.errors import StoreError
+from probcal.show.estimates.costs import cost_curve
 from probcal.show.estimates.entry import Entry
 from probcal.show.estimates.kept import estimates_of
 from probcal.show.estimates.pictures import pictures_of
@@ -195,3 +198,23 @@ def test_the_command_draws_the_same_svg_without_predictions(tmp_path):
         one.unlink()
     assert probcal("plot", without_predictions(store).folder).stderr == ""
     assert [one.read_bytes() for one in svg] == before
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3), st.just(10**400), st.just(-1)
+)
+ANYTHING = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3), max_leaves=5)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(name=st.sampled_from(sorted(Entry.model_fields)), value=ANYTHING)
+def test_an_entry_with_another_value_is_refused_or_gives_numbers_to_draw(name, value):
+    good = Entry.of(estimates(*drawn(1)), "x").model_dump()
+    try:
+        entry = Entry.model_validate_json(json.dumps(good | {name: value}))
+    except ValueError:
+        return
+    bars = entry.reliability
+    assert all(np.isfinite(one).all() for one in (bars.mean, bars.observed, bars.low, bars.high, bars.n))
+    roc = entry.roc_curve
+    assert roc is None or np.isfinite([*roc.x, *roc.y, *cost_curve(roc).x, *cost_curve(roc).y]).all()
