@@ -86,7 +86,12 @@ def _by_group(
         draw(axes, members)
         if len(panels) > 1:
             axes.set_title(visible(group, LONGEST))
-        axes.label_outer()
+        if (place - 1) % across:
+            axes.set_ylabel("")
+            axes.tick_params(labelleft=False)
+        if place + across <= len(panels):
+            axes.set_xlabel("")
+            axes.tick_params(labelbottom=False)
     return figure
 
 

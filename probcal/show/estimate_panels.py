@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,11 @@ from probcal.visible import visible
 
 Styles = Mapping[Column, LineStyle]
 _LEGEND: dict[str, Any] = {"fontsize": "small", "borderaxespad": 0.2, "framealpha": 0.8, "edgecolor": "none"}
-LONGEST = 32
+LONGEST = 30
 """Letters of a name; longer ones are cut in the middle."""
+
+_LETTERS = 20
+"""Over a small panel."""
 
 
 def short(column: Column) -> str:
@@ -51,7 +55,7 @@ def draw_scores(axes: Axes, picture: Picture) -> None:
     axes.axhline(0, color=GREY, linewidth=0.6)
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1])
-    axes.set_title(short(picture.column))
+    axes.set_title(fill(short(picture.column), _LETTERS))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{abs(share):g}"))
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -83,7 +87,7 @@ def draw_costs(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
     axes.set_xlabel("Probability cost PC(+)")
     axes.set_ylabel("Normalised expected cost")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left", **_LEGEND)
+    axes.legend(loc="upper left", **{**_LEGEND, "framealpha": 0})
 
 
 def _diagonal(axes: Axes) -> None:
