@@ -41,9 +41,9 @@ class LineStyle:
 
     def of_curve(self) -> dict[str, Any]:
         """For ``Axes.plot`` of many points, few of which are marked, and those of two curves at other places."""
-        look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
         start = _APART * (0.1 + 0.8 * (self.number * 4 % len(_MARKS)) / len(_MARKS))
-        return {**look, "markersize": 3, "linewidth": 1.1, "markevery": (start, _APART)}
+        look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
+        return {**look, "markersize": 3.5, "linewidth": 1.1, "markevery": (start, _APART)}
 
 
 def groups_of(columns: Sequence[Column]) -> dict[Column, str]:
