@@ -20,7 +20,6 @@ Styles = Mapping[Column, LineStyle]
 _LEGEND: dict[str, Any] = {"fontsize": "small", "borderaxespad": 0.2, "framealpha": 0.8, "edgecolor": "none"}
 LONGEST = 30
 """Letters of a name; longer ones are cut in the middle."""
-
 _LETTERS = 20
 """Over a small panel."""
 

@@ -100,6 +100,19 @@ def test_a_row_of_random_splits_counts_as_often_as_it_is_tested_if_it_is(n):
     assert appearances(row, cell, 1) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("n_splits", [1, 10, 30])
+def test_however_many_splits_there_are_19_of_20_intervals_hold_what_they_are_about(n_splits):
+    rng, share, n = np.random.default_rng(0), 0.34, 600
+    held = []
+    for _ in range(100):
+        truth = rng.beta(0.7, 1.2, n)
+        y = rng.random(n) < truth
+        rows = np.concatenate([rng.permutation(n)[: round(share * n)] for _ in range(n_splits)])
+        found = reliability(estimates(y[rows], truth[rows], expected_appearances(n_splits, share)))
+        held += ((found.low <= found.mean) & (found.mean <= found.high)).tolist()
+    assert np.mean(held) == pytest.approx(0.95, abs=0.03)  # were rows counted as often as they are tested: .68 and .44
+
+
 def test_a_fixed_split_tests_the_same_rows_each_time_and_a_drawn_one_never():
     cell = CellResult("wine", 0, "nb", "direct", "done", "run1", 1.0, n_train=66, n_test=34)
     assert appearances(Row(name="wine", title="Wine", split="standard"), cell, 5) == 5
