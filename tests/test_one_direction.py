@@ -26,6 +26,7 @@ MAY_KNOW = {
     "paper": {"paper"},
     "show": {"show", "metrics", "paper", "store"},
     "check": {"check", "show", "metrics", "paper", "store"},
+    "compare": {"compare", "check", "show", "metrics", "paper", "store"},
     "variants": set(),
     "departures": {"data"},
     "experiment_file": {"departures", "metrics"},
