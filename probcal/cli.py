@@ -13,6 +13,7 @@ import click
 from probcal import __version__
 from probcal.commands.audit import audit
 from probcal.commands.check import check
+from probcal.commands.compare import compare
 from probcal.commands.fetch import fetch
 from probcal.commands.list import list_
 from probcal.commands.options import example
@@ -68,5 +69,5 @@ def main() -> None:
     """Class probability estimation: run experiments from YAML files, print tables beside the papers'."""
 
 
-for command in (run, table, check, plot, status, audit, fetch, validate, test, list_):
+for command in (run, table, check, compare, plot, status, audit, fetch, validate, test, list_):
     main.add_command(command)
