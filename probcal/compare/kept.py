@@ -102,8 +102,9 @@ def _clipped(store: Store, outline: Outline, results: Results, before: _File) ->
         for column in outline.columns:
             for cell in finished(outline, results, row, column).values():
                 digest = _digest(cell)
-                if before.clipped.get(cell.id, ("", 0.0))[0] == digest:
-                    found[cell.id] = before.clipped[cell.id]
+                there = before.clipped.get(cell.id)
+                if there and there[0] == digest:
+                    found[cell.id] = there
                 elif two := _two_classes(store, cell):
                     found[cell.id] = (digest, round(clipped_cross_entropy(*two), 6))
     return found

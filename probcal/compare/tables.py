@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from probcal.compare.comparison import Comparison
 from probcal.compare.pairs import Pair, Tested, said_p
@@ -21,9 +22,8 @@ def grids(comparison: Comparison) -> list[Grid]:
     """Those that there is something for, numbered."""
     found = [*_claims(comparison), *_ranks(comparison), *_over_datasets(comparison), *_in_each(comparison)]
     found += _best(comparison)
-    return [
-        Grid(number, one.name, one.explanation, one.header, one.rows, one.notes) for number, one in enumerate(found, 1)
-    ]
+    found[0].notes.extend(_lacking(comparison))
+    return [replace(one, number=number) for number, one in enumerate(found, 1)]
 
 
 def _claims(comparison: Comparison) -> Iterator[Grid]:
@@ -48,7 +48,7 @@ def _claims(comparison: Comparison) -> Iterator[Grid]:
         "significant difference for and against; Wilcoxon's test over the data sets; a claim is (not) supported where "
         "97.5 % of the draws say so; last, the share of draws that say what most of them say."
     )
-    yield Grid(0, "What the paper claims", explanation, header, rows, _lacking(comparison))
+    yield Grid(0, "What the paper claims", explanation, header, rows, [])
 
 
 def wins_said(one: Survival) -> str:
@@ -123,9 +123,9 @@ def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
     ]
     header = ["", "", "ahead", "better", "worse", "undecided", "Wilcoxon p", "p (Holm)"]
     explanation = (
-        "two methods of a learner: in how many data sets the first has the better mean; in how many it is significantly "
-        "better, worse or neither (the tables of the metrics say which); Wilcoxon's signed ranks over the data sets, with Holm's "
-        "correction for the pairs of the metric."
+        "two methods of a learner: in how many data sets the first has the better mean; in how many it is "
+        "significantly better, worse or neither (the tables of the metrics say which); Wilcoxon's signed ranks over "
+        "the data sets, with Holm's correction for the pairs of the metric."
     )
     if rows:
         yield Grid(0, "Pairs of methods over the data sets", explanation, header, rows, [])
