@@ -9,7 +9,7 @@ from speed import ROOT
 from tabulate import tabulate
 
 from probcal.compare.pairs import said_p
-from probcal.compare.tables import grids, wins_said
+from probcal.compare.tables import draws_said, grids, wins_said
 from probcal.show.metric_names import metric_name
 from probcal.show.render import markdown
 
@@ -50,9 +50,29 @@ def claims(asked: Any) -> str:
             ", ".join(said_p(count.wilcoxon_holm) for count in tested).replace("<", "&lt;"),
             one.measured.verdict,
             f"**{one.verdict}**",
+            draws_said(one),
         ])  # fmt: skip
-    header = ["statement", "the paper's tables", "ours", "95 %", "significant", "Wilcoxon p", "by the means", "verdict"]
+    header = [
+        "statement",
+        "the paper's tables",
+        "ours",
+        "95 %",
+        "significant",
+        "Wilcoxon p",
+        "by the means",
+        "verdict",
+        "draws for : against",
+    ]
     return _pipe(rows, header)
+
+
+def statements(asked: Any) -> str:
+    """The claims of another paper, as ``probcal compare`` words them."""
+    rows = [
+        [one.claim.statement(), wins_said(one), one.measured.verdict, f"**{one.verdict}**", draws_said(one)]
+        for one in asked.comparison.claims
+    ]
+    return _pipe(rows, ["statement", "ours", "by the means", "verdict", "draws for : against"])
 
 
 def best(asked: Any) -> str:
@@ -150,5 +170,6 @@ def _pipe(rows: list[list[str]], header: list[str]) -> str:
 
 
 TABLES = {
-    one.__name__.replace("_", "-"): one for one in (claims, best, changed, pairs, ranks, out_of_band_table, agreement)
+    one.__name__.replace("_", "-"): one
+    for one in (claims, statements, best, changed, pairs, ranks, out_of_band_table, agreement)
 }

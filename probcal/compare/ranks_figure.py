@@ -47,7 +47,8 @@ def draw_ranks(stores: Iterable[Store]) -> list[Path]:
 def ranks_figure(there: Ranks, title: str = "") -> Figure:
     """Best on the left; a bar joins labels that are not told apart. Drawn within ``look``."""
     k = len(there.labels)
-    bars = [(_rank(there, group[0]), _rank(there, group[-1])) for group in there.groups if len(group) < k]
+    groups = there.groups if _differ(there) else ()
+    bars = [(_rank(there, group[0]), _rank(there, group[-1])) for group in groups]
     lines = 1 + len(bars) + math.ceil(k / 2)
     figure = titled_figure(_heading(there, title), _WIDTH, _LINE * (lines + 3.5))
     axes = figure.add_subplot()
@@ -68,11 +69,15 @@ def _heading(there: Ranks, title: str) -> str:
     p = "p < .001" if there.p < 0.001 else f"p = {there.p:.3f}".replace("0.", ".", 1)
     test = "permuted ranks" if there.permuted else "Friedman's test"
     joined = (
-        "no difference shown, so that none is told apart" if there.p > 1 - there.level
-        else "a bar joins those not told apart"
+        "a bar joins those not told apart" if _differ(there)
+        else "no difference shown, so that none is told apart"
     )  # fmt: skip
     of = f"mean ranks over {there.n_datasets} data sets by {_in_a_sentence(name.long)} ({test}: {p}); {joined}"
     return f"{visible(title, 120)}: {of}" if title else of[0].upper() + of[1:]
+
+
+def _differ(there: Ranks) -> bool:
+    return there.p <= 1 - there.level
 
 
 def _in_a_sentence(name: str) -> str:
