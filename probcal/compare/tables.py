@@ -14,6 +14,7 @@ from probcal.show.metric_names import metric_name
 from probcal.show.outline import Row
 
 _MINUS = "\N{MINUS SIGN}"
+_MOST_COLUMNS = 5
 _FEW = 0.05
 """Methods that are best in fewer draws than this are not named."""
 
@@ -128,15 +129,20 @@ def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
         "significantly better, worse or neither (the tables of the metrics say which); Wilcoxon's signed ranks over "
         "the data sets, with Holm's correction for the pairs of the metric."
     )
-    if rows:
+    if any(len(pair.tested) > 1 for found in comparison.pairs.values() for pair in found):
         yield Grid(0, "Pairs of methods over the data sets", explanation, header, rows, [])
 
 
 def _in_each(comparison: Comparison) -> Iterator[Grid]:
     for metric, found in comparison.pairs.items():
         by_row = [{one.row.name: one for one in pair.tested} for pair in found]
-        every = {one.row.name: one.row for pair in found for one in pair.tested}
-        rows = [[Text(row.title), *(_entry(of.get(row.name)) for of in by_row)] for row in _in_order(comparison, every)]
+        datasets = _in_order(comparison, {one.row.name: one.row for pair in found for one in pair.tested})
+        names = [_name(pair) for pair in found]
+        entries = [[_entry(of.get(row.name)) for of in by_row] for row in datasets]
+        header, titles = names, [row.title for row in datasets]
+        if len(names) > max(_MOST_COLUMNS, len(titles)):  # a pair a line
+            header, titles, entries = titles, names, [list(column) for column in zip(*entries, strict=True)]
+        rows = [[Text(title), *line] for title, line in zip(titles, entries, strict=True)]
         explanation = (
             "differences of the means with Holm's p over the data sets of a pair, bold where it is at most .05: "
             "corrected resampled t-test, or a bootstrap of the test rows where there is one split (r)"
@@ -144,7 +150,7 @@ def _in_each(comparison: Comparison) -> Iterator[Grid]:
             + ("; (?) without a test." if any(one.how == "none" for pair in found for one in pair.tested) else ".")
         )
         name = f"{metric_name(metric).long}, {metric_name(metric).good_end}"
-        yield Grid(0, name, explanation, ["", *map(_name, found)], rows, [])
+        yield Grid(0, name, explanation, ["", *header], rows, [])
 
 
 def _in_order(comparison: Comparison, every: dict[str, Row]) -> list[Row]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import probcal
-from tests.show.conftest import cxe, small  # noqa: F401
+from tests.show.conftest import cxe, small, ten_columns  # noqa: F401
 
 COLUMNS = ("j48.direct", "j48.probing")
 
@@ -60,6 +60,13 @@ def test_without_two_methods_it_says_so(small, cells):  # noqa: F811
     result = probcal("compare", small(columns=COLUMNS).write(cells).folder)
     assert result.exit_code == 2
     assert "nothing to compare" in result.stderr
+
+
+def test_many_pairs_of_one_data_set_are_a_line_each(small, cxe, ten_columns):  # noqa: F811
+    cells = {("adult", one): cxe(0.5, 0.6) for one in ten_columns}
+    lines = probcal("compare", small(datasets={"adult": 2}, columns=ten_columns).write(cells).folder).output.split("\n")
+    assert not [line for line in lines if "over the data sets**" in line]
+    assert sum(line.startswith("| Prob") and "\N{MINUS SIGN}" in line for line in lines) == 6
 
 
 def test_titles_are_escaped_and_nothing_moves_the_cursor(small, cxe):  # noqa: F811
