@@ -128,9 +128,11 @@ def ranks(asked: Any) -> str:
 
 
 def out_of_band_table(asked: Any) -> str:
+    titles = {row.name: row.title for row in asked.checked.outline.datasets}
     found = [one for one in asked.report.numbers.all if one.state == "out of band"]
+    found.sort(key=lambda one: (list(titles).index(one.dataset), one.what))
     rows = [
-        [one.dataset, one.what, metric_name(one.metric).short, _number(one.published), _number(one.mean),
+        [titles[one.dataset], one.what, metric_name(one.metric).short, _number(one.published), _number(one.mean),
          f"{one.infinite} of {len(one.values)}" if one.infinite else "",
          f"{one.distance:.1f}" if one.distance is not None and one.distance <= 10 else "> 10"]
         for one in found

@@ -7,8 +7,9 @@ import pytest
 
 from probcal.check.experiment import Checked
 from probcal.compare.corrected import corrected_interval
-from probcal.compare.drawn import Drawn, OneDraw
+from probcal.compare.drawn import Drawn, OneDraw, _resampled
 from probcal.compare.kept import SAMPLES, Kept
+from probcal.show.outline import Row
 from tests.show.conftest import cxe, small  # noqa: F401
 
 NUMBERS = (0.50, 0.62, 0.41, 0.58, 0.55, 0.47, 0.60, 0.52, 0.49, 0.57)
@@ -83,3 +84,19 @@ def test_what_was_not_run_is_in_no_draw(drawn):
     one = drawn({"j48.direct": NUMBERS}, paper="langford-zadrozny-2005")
     assert OneDraw(one, 0).splits("breast", "J48", "cxe") == {}
     assert OneDraw(one, 0).splits("adult", "NB", "cxe") == {}
+
+
+def test_the_middle_holds_the_true_mean_as_often_as_it_says_and_plain_resampling_does_not():
+    """Splits that share rows as Nadeau & Bengio model it: any two of correlation n_test / (n_train + n_test) = .34."""
+    share, n, times = 0.34, 10, 600
+    random = np.random.default_rng(4)
+    row = Row(name="adult", title="Adult", split="holdout")
+    held, held_plainly = 0, 0
+    for _ in range(times):
+        values = math.sqrt(share) * random.normal() + math.sqrt(1 - share) * random.normal(size=n)
+        low, high = np.quantile(_resampled(row, dict(enumerate(values)), share).means, [0.025, 0.975])
+        held += low <= 0 <= high
+        low, high = np.quantile(values[random.integers(n, size=(500, n))].mean(axis=1), [0.025, 0.975])
+        held_plainly += low <= 0 <= high
+    assert held / times == pytest.approx(0.95, abs=0.025)
+    assert held_plainly / times < 0.7
