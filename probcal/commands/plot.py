@@ -9,7 +9,8 @@ import click
 from probcal.commands.options import example, selection, stores_at
 from probcal.visible import visible
 
-KINDS = ("paper", "reliability", "scores", "roc", "cost-curves")
+RANKS = "ranks"
+KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", RANKS)
 
 
 @click.command(
@@ -34,15 +35,29 @@ def plot(
     scores       how often each estimate is given to positive and to negative rows
     roc          ROC curves
     cost-curves  expected cost of the best threshold at every ratio of costs
+    ranks        critical-difference diagrams: mean ranks over data sets, by each metric
 
-    All but the first are drawn of the estimates behind the results, one file a data set. What they need of these is
-    kept in FOLDER/estimates.json, from which they are drawn where predictions.bin is not.
+    Those between the first and the last are drawn of the estimates behind the results, one file a data set. What they
+    need of these is kept in FOLDER/estimates.json, from which they are drawn where predictions.bin is not.
     """
+    from probcal.compare.ranks_figure import draw_ranks
+    from probcal.show.figures import NothingToDraw
     from probcal.show.figures import plot as draw
+    from probcal.show.outline import Outline
     from probcal.show.selection import Selection
 
-    asked = Selection(datasets, learners, methods)
-    for path in draw(
-        stores_at(folder), lambda line: click.echo(f"note: {visible(line)}", err=True), kinds or KINDS, asked
-    ):
+    stores, asked = stores_at(folder), Selection(datasets, learners, methods)
+    asked.refuse_unknown([Outline.of(store) for store in stores])
+    chosen = kinds or KINDS
+    diagrams = draw_ranks(stores, asked) if RANKS in chosen else []
+    for path in diagrams:
         click.echo(path)
+    if kinds == (RANKS,) and not diagrams:
+        raise NothingToDraw(f"no two columns in {folder} have results of the same two data sets, to be ranked by")
+    others = tuple(kind for kind in chosen if kind != RANKS)
+    try:
+        for path in draw(stores, lambda line: click.echo(f"note: {visible(line)}", err=True), others, asked):
+            click.echo(path)
+    except NothingToDraw:
+        if not diagrams:
+            raise

@@ -15,9 +15,11 @@ from probcal.show.drawing import COLOURS, GREY, look, save, titled_figure
 from probcal.show.metric_names import metric_name
 from probcal.show.order import in_order
 from probcal.show.outline import Outline
+from probcal.show.selection import Selection
 from probcal.store import Store
 from probcal.visible import visible
 
+_EVERYTHING = Selection()
 _WIDTH = 7.0
 _LINE = 0.19
 """Inches from one label, or bar, to the next."""
@@ -26,14 +28,15 @@ _SIDE = 0.28
 _LONGEST = 28
 
 
-def draw_ranks(stores: Iterable[Store]) -> list[Path]:
+def draw_ranks(stores: Iterable[Store], selection: Selection = _EVERYTHING) -> list[Path]:
     """``figures/ranks-METRIC`` as PNG and SVG in each folder, for the metrics of which there are ranks; the paths.
 
-    Raises StoreError where a folder cannot be read or written, UnknownPaper for a paper that is not there.
+    Of what ``selection`` leaves. Raises StoreError where a folder cannot be read or written, UnknownPaper for a paper
+    that is not there.
     """
     written = []
     for store in stores:
-        outline, results = Outline.of(store), store.results()
+        outline, results = selection.of(Outline.of(store)), store.results()
         if outline.paper:
             outline = outline.titled(Published.read(outline.paper).titles)
         for metric in in_order(outline.metrics):

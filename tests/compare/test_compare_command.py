@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import probcal
+from tests.commands import probcal, refused
 from tests.show.conftest import cxe, small, ten_columns  # noqa: F401
 
 COLUMNS = ("j48.direct", "j48.probing")
@@ -80,3 +80,14 @@ def test_titles_are_escaped_and_nothing_moves_the_cursor(small, cxe):  # noqa: F
 
 def test_a_folder_that_is_no_results_folder_is_named(tmp_path: Path):
     assert "holds no results" in probcal("compare", tmp_path).stderr
+
+
+def test_plot_draws_the_ranks(folder):
+    result = probcal("plot", folder, "--kind", "ranks")
+    assert result.exit_code == 0, result.output
+    assert [Path(line).name for line in result.stdout.split()] == ["ranks-cxe.png", "ranks-cxe.svg"]
+
+
+def test_plot_refuses_ranks_of_one_data_set_and_names_that_are_not_there(folder):
+    assert "to be ranked by" in refused("plot", folder, "--kind", "ranks", "-d", "adult")
+    assert 'there is no data set "adul"; did you mean "adult"?' in refused("plot", folder, "-k", "ranks", "-d", "adul")
