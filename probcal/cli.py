@@ -18,6 +18,7 @@ from probcal.commands.fetch import fetch
 from probcal.commands.list import list_
 from probcal.commands.options import example
 from probcal.commands.plot import plot
+from probcal.commands.report import report
 from probcal.commands.run import run
 from probcal.commands.status import status
 from probcal.commands.table import table
@@ -69,5 +70,5 @@ def main() -> None:
     """Class probability estimation: run experiments from YAML files, print tables beside the papers'."""
 
 
-for command in (run, table, check, compare, plot, status, audit, fetch, validate, test, list_):
+for command in (run, table, check, compare, plot, report, status, audit, fetch, validate, test, list_):
     main.add_command(command)

@@ -6,6 +6,7 @@
 ``predictions.bin``  the labels and probabilities behind the cells; may be deleted
 ``running.json``     what the run under way is doing; gone when it has ended
 ``figures/``         what ``probcal plot`` draws; may be deleted
+``report.html``      what ``probcal report`` writes; may be deleted
 ``estimates.json``   what ``probcal plot`` draws of the predictions, for where these are not; may be deleted
 ``accepted.csv``     the numbers that ``probcal check --accept`` took as ours; nothing else writes it
 """
@@ -39,6 +40,7 @@ ESTIMATES = "estimates.json"
 _FILES = (
     *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", ".lock"),
     *(ACCEPTED, f"{ACCEPTED}.new"),
+    *("report.html", "report.html.new"),
     *(ESTIMATES, f"{ESTIMATES}.new"),
 )
 _FOLDERS = ("figures",)

@@ -27,6 +27,7 @@ MAY_KNOW = {
     "show": {"show", "metrics", "paper", "store"},
     "check": {"check", "show", "metrics", "paper", "store"},
     "compare": {"compare", "check", "show", "metrics", "paper", "store"},
+    "report": {"report", "check", "compare", "show", "metrics", "paper", "store"},
     "variants": set(),
     "departures": {"data"},
     "experiment_file": {"departures", "metrics"},

@@ -66,7 +66,7 @@ def _figures(
 ) -> Iterator[tuple[str, Figure]]:
     whole, results = Outline.of(store), store.results()
     untitled = selection.of(whole)
-    yield from paper_figures(_short_titles(untitled), untitled, results, kinds, warn)
+    yield from paper_figures(short_titles(untitled), untitled, results, kinds, warn)
     wanted = [kind for kind in ESTIMATE_KINDS if kind in kinds]
     if not wanted:
         return
@@ -125,7 +125,7 @@ def _nothing(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
     )
 
 
-def _short_titles(outline: Outline) -> Outline:
+def short_titles(outline: Outline) -> Outline:
     """With names short enough to stand beside a line: the paper's, or those of the experiment file."""
     if outline.paper:
         outline = outline.titled(Published.read(outline.paper).titles)
