@@ -12,11 +12,13 @@ import click
 
 from probcal.commands.audit import audit
 from probcal.commands.check import check
+from probcal.commands.compare import compare
 from probcal.commands.completion import completion
 from probcal.commands.fetch import fetch
 from probcal.commands.list import list_
 from probcal.commands.manual import manual
 from probcal.commands.plot import plot
+from probcal.commands.report import report
 from probcal.commands.run import run
 from probcal.commands.schema import schema
 from probcal.commands.status import status
@@ -98,5 +100,5 @@ def main() -> None:
     """
 
 
-for command in (run, table, check, plot, status, audit, fetch, validate, test, list_, schema, completion):
+for command in (run, table, check, plot, status, audit, fetch, validate, test, list_, schema, completion, compare, report):
     main.add_command(command)

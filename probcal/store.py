@@ -6,6 +6,8 @@
 ``predictions.bin``  the labels and probabilities behind the cells; may be deleted
 ``running.json``     what the run under way is doing; gone when it has ended
 ``figures/``         what ``probcal plot`` draws; may be deleted
+``report.html``      what ``probcal report`` writes; may be deleted
+``estimates.json``   what ``probcal plot`` draws of the predictions, for where these are not; may be deleted
 ``accepted.csv``     the numbers that ``probcal check --accept`` took as ours; nothing else writes it
 """
 
@@ -33,10 +35,13 @@ __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_dig
 """What runs a cell imports ``CellResult`` from here, and is not the same code once it imports it from elsewhere."""
 
 ACCEPTED = "accepted.csv"
+ESTIMATES = "estimates.json"
 
 _FILES = (
     *("experiment.json", "experiment.json.new", "runs.jsonl", "cells.jsonl", "predictions.bin", ".lock"),
     *(ACCEPTED, f"{ACCEPTED}.new"),
+    *("report.html", "report.html.new"),
+    *(ESTIMATES, f"{ESTIMATES}.new"),
 )
 _FOLDERS = ("figures",)
 _OF_THE_RUN = ("running.json", "running.json.new")

@@ -234,7 +234,7 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
     ]
     commands = few.get(changed) or rng.sample(every, 3)
     if changed not in few and rng.random() < 0.04:  # drawing takes a second
-        commands.append(lambda: plot([store], lambda line: None))
+        commands.append(lambda: list(plot([store], lambda line: None)))
     refused = None
     for command in commands:
         try:

@@ -31,6 +31,8 @@ MAY_KNOW = {
     "paper": {"paper"},
     "show": {"show", "metrics", "paper", "store"},
     "check": {"check", "show", "metrics", "paper", "store"},
+    "compare": {"compare", "check", "show", "metrics", "paper", "store"},
+    "report": {"report", "check", "compare", "show", "metrics", "paper", "store"},
     "variants": set(),
     "departures": {"data"},
     "experiment_file": {"departures", "metrics"},

@@ -96,19 +96,36 @@ Outcome = Literal["win", "loss", "tie"]
 
 def judge(claim: Claim, paper: Published, numbers: Numbers) -> Judged:
     """Data sets that were not run leave a claim undecided where they could still tip it."""
-    datasets = [name for name in claim.datasets or paper.titles if name not in claim.all_but]
+    datasets = _datasets(claim, paper)
     if claim.kind == "saves":
         return _saves(claim, numbers, datasets)
     if claim.kind in _OF_STREAMS:
         return _of_streams(claim, numbers, datasets)
+    found = outcomes(claim, paper, numbers)
+    return judge_tallies(claim, {metric: _tally(one.values()) for metric, one in found.items()})
+
+
+def _datasets(claim: Claim, paper: Published) -> list[str]:
+    return [name for name in claim.datasets or paper.titles if name not in claim.all_but]
+
+
+def outcomes(claim: Claim, paper: Published, numbers: Numbers) -> dict[str, dict[tuple[str, str], Outcome | None]]:
+    """By metric, or of all together under the name ``""``: (data set, metric) -> outcome, None where nothing is known.
+
+    Not of the kinds that are no count of data sets (``saves``, ``gains``, ``grows_most``), whose counts are empty.
+    """
+    entries = {metric: [(dataset, metric) for dataset in _datasets(claim, paper)] for metric in claim.metrics}
     if claim.kind in ("best", "printed_best"):
-        entries = [(dataset, metric) for metric in claim.metrics for dataset in datasets]
-        tallies = {"": _tally(_best(claim, paper, numbers, *entry) for entry in entries)}
-    else:
-        tallies = {
-            metric: _tally(_OUTCOMES[claim.kind](claim, numbers, dataset, metric) for dataset in datasets)
-            for metric in claim.metrics
-        }
+        every = [entry for found in entries.values() for entry in found]
+        return {"": {entry: _best(claim, paper, numbers, *entry) for entry in every}}
+    if claim.kind not in _OUTCOMES:
+        return {}
+    outcome = _OUTCOMES[claim.kind]
+    return {metric: {one: outcome(claim, numbers, *one) for one in found} for metric, found in entries.items()}
+
+
+def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> Judged:
+    """Of the kinds that count; as ``judge``."""
     if claim.kind == "gains_most":
         return Judged(_gains_most(list(tallies.values())), tallies)
     return Judged(_all_of(_verdict(claim, tally) for tally in tallies.values()), tallies)

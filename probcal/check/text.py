@@ -32,7 +32,7 @@ def text(report: Report) -> str:
         _impossible(report),
         _cells(report),
         [report.nothing] if report.nothing else [],
-        [_summary(report)],
+        [summary(report)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -53,9 +53,9 @@ def _table(findings: list[Finding]) -> list[str]:
             f"  {one.dataset}",
             one.what,
             one.metric,
-            _signed(one, one.published),
-            _ours(one),
-            _distance(one.distance),
+            signed(one, one.published),
+            our_mean(one),
+            distance_text(one.distance),
         ]
         for one in findings
     ]
@@ -67,22 +67,22 @@ def _aligned(rows: list[list[str]], header: list[str]) -> list[str]:
     return [line.rstrip() for line in lines.splitlines()]
 
 
-def _distance(distance: float | None) -> str:
+def distance_text(distance: float | None) -> str:
     if distance is None:
         return ""
     return f">{FARTHEST:g}" if distance > FARTHEST else f"{distance:.2f}"
 
 
-def _ours(finding: Finding) -> str:
+def our_mean(finding: Finding) -> str:
     mean = finding.mean
     if mean is None:
         return ""
     spread = "" if finding.sd is None else f" ± {printed(finding.sd)}"
     some = 0 < finding.infinite < len(finding.values)
-    return _signed(finding, mean) + spread + (f", {INFINITY} {finding.infinite}/{len(finding.values)}" if some else "")
+    return signed(finding, mean) + spread + (f", {INFINITY} {finding.infinite}/{len(finding.values)}" if some else "")
 
 
-def _signed(finding: Finding, number: float) -> str:
+def signed(finding: Finding, number: float) -> str:
     return f"{number:+.3f}" if finding.kind == "difference" else printed(number)
 
 
@@ -98,21 +98,21 @@ def _claims(claims: list[JudgedClaim]) -> list[str]:
     for one in claims:
         mark = "NEW " if one.new else ""
         lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
-        own = f"the paper's own tables {_counts(one.printed)}" if one.tabled else "the paper has no table of it"
-        lines.append(f"      ours {one.ours.said or _counts(one.ours)} / {own}")
+        own = f"the paper's own tables {counts(one.printed)}" if one.tabled else "the paper has no table of it"
+        lines.append(f"      ours {one.ours.said or counts(one.ours)} / {own}")
         if one.known and one.ours.verdict == "not supported":
             lines.append(f"      known: {one.known.reason}")
     return ["claims:", *lines] if lines else []
 
 
-def _counts(judged: Judged) -> str:
-    counts = [
+def counts(judged: Judged) -> str:
+    said = [
         f"{metric} {tally.wins} of {tally.known}".strip() + (f" ({tally.ties} tied)" if tally.ties else "")
         for metric, tally in judged.tallies.items()
         if tally.known
     ]
     not_run = max(tally.not_run for tally in judged.tallies.values())
-    return ", ".join(counts + ([f"{not_run} not run"] if not_run else []))
+    return ", ".join(said + ([f"{not_run} not run"] if not_run else []))
 
 
 def _drift(drift: Drift | None) -> list[str]:
@@ -163,7 +163,7 @@ def _why(result: CellResult) -> str:
     return f"{result.error_type or result.status}: {(result.message or '').strip().partition(chr(10))[0]}"
 
 
-def _summary(report: Report) -> str:
+def summary(report: Report) -> str:
     without = [f"{n} finished without {metric}" for metric, n in report.without_number.items()]
     parts = [", ".join(without)] if without else []
     if report.checked.published is not None:

@@ -6,15 +6,58 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.options import example, stores_at
+from probcal.commands.options import example, selection, stores_at
 from probcal.visible import visible
 
+RANKS = "ranks"
+KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", RANKS)
 
-@click.command(epilog=example("probcal plot results/figure1"))
+
+@click.command(
+    epilog=example(
+        "probcal plot results/uci\nprobcal plot results/uci --kind reliability --kind roc -d adult\n"
+        "probcal plot results/figure1 --kind paper"
+    )
+)
 @click.argument("folder", type=click.Path(path_type=Path))
-def plot(folder: Path) -> None:
-    """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG into its figures/."""
-    from probcal.show.figures import plot
+@click.option(
+    "-k", "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated."
+)
+@selection
+def plot(
+    folder: Path, kinds: tuple[str, ...], datasets: tuple[str, ...], learners: tuple[str, ...], methods: tuple[str, ...]
+) -> None:
+    """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG into its figures/.
 
-    for path in plot(stores_at(folder), warn=lambda line: click.echo(f"note: {visible(line)}", err=True)):
+    \b
+    paper        the figures of the four papers, of what the experiment keeps for them
+    reliability  observed shares against estimates, with 95 % intervals
+    scores       how often each estimate is given to positive and to negative rows
+    roc          ROC curves
+    cost-curves  expected cost of the best threshold at every ratio of costs
+    ranks        critical-difference diagrams: mean ranks over data sets, by each metric
+
+    Those between the first and the last are drawn of the estimates behind the results, one file a data set. What they
+    need of these is kept in FOLDER/estimates.json, from which they are drawn where predictions.bin is not.
+    """
+    from probcal.compare.ranks_figure import draw_ranks
+    from probcal.show.figures import NothingToDraw
+    from probcal.show.figures import plot as draw
+    from probcal.show.outline import Outline
+    from probcal.show.selection import Selection
+
+    stores, asked = stores_at(folder), Selection(datasets, learners, methods)
+    asked.refuse_unknown([Outline.of(store) for store in stores])
+    chosen = kinds or KINDS
+    diagrams = draw_ranks(stores, asked) if RANKS in chosen else []
+    for path in diagrams:
         click.echo(path)
+    if kinds == (RANKS,) and not diagrams:
+        raise NothingToDraw(f"no two columns in {folder} have results of the same two data sets, to be ranked by")
+    others = tuple(kind for kind in chosen if kind != RANKS)
+    try:
+        for path in draw(stores, lambda line: click.echo(f"note: {visible(line)}", err=True), others, asked):
+            click.echo(path)
+    except NothingToDraw:
+        if not diagrams:
+            raise

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
 from probcal.paper.published import Published
-from probcal.show.before_after import Effect, effects_of, n_missing
-from probcal.show.calibration_figures import error_figure, ratio_figure
-from probcal.show.curves import panels_of, shortfalls
 from probcal.show.drawing import look, save
-from probcal.show.iso_figures import iso_figures
-from probcal.show.kept_curves import kept_panels, lacking
-from probcal.show.kept_figure import kept_figure
+from probcal.show.estimate_figures import ESTIMATE_KINDS, estimate_figures
+from probcal.show.estimates.pictures import pictures_of
 from probcal.show.outline import Outline
-from probcal.show.stages_figure import stages_figure
-from probcal.show.sweeps import left_out, sweeps_of
+from probcal.show.paper_figures import PAPER, paper_figures
+from probcal.show.selection import Selection
+from probcal.show.summary import Results, planned_ids, stale_ids
 from probcal.store import Store
 
+KINDS = (PAPER, *ESTIMATE_KINDS)
+_EVERYTHING = Selection()
 _LONGEST_NAME = 16
 _CURVES_OF = {
     "iso_probability": "a sweep over class weights (weight_sweep) of two classes and two numeric columns",
@@ -34,65 +35,97 @@ class NothingToDraw(ProbcalError):
     """No result has what a figure shows."""
 
 
-def plot(stores: Iterable[Store], warn: Callable[[str], None]) -> list[Path]:
-    """Draw what the results of ``stores`` allow, each into its folder's ``figures/``; the files written.
+def plot(
+    stores: Iterable[Store],
+    warn: Callable[[str], None],
+    kinds: Sequence[str] = KINDS,
+    selection: Selection = _EVERYTHING,
+) -> Iterator[Path]:
+    """Draw what the results of ``stores`` allow, each into its folder's ``figures/``; the files, as they are written.
 
-    ``warn`` is told what is missing in a figure that was drawn. Raises NothingToDraw when there is none
-    to draw, StoreError when a folder cannot be shown, UnknownPaper when it follows a paper that is not there.
+    ``warn`` is told what is missing in a figure that was drawn. Where the estimates are there, what figures need of
+    them is kept in the folder's ``estimates.json``. Raises NothingToDraw when there is none to draw, StoreError when
+    a folder cannot be shown, UnknownPaper when it follows a paper that is not there, ProbcalError for names in
+    ``selection`` that no store has.
     """
-    stores, written = list(stores), []
+    stores, drawn = list(stores), False
+    selection.refuse_unknown([Outline.of(store) for store in stores])
     for store in stores:
-        untitled, results = Outline.of(store), store.results()
-        outline = _titled(untitled)
-        if effects := effects_of(outline, results):
-            written += _calibration(outline, effects, store.folder / "figures")
-            missing, planned = n_missing(outline, results)
-            if missing:
-                warn(f"{store.folder}: {missing} of {planned} cells failed, were not run or have no stages")
+        notes: list[str] = []
+        for paths in _written(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
+            drawn = True
+            yield from paths
+        for note in dict.fromkeys(notes):
+            warn(f"{store.folder}: {note}")
+    if not drawn:
+        raise _nothing(stores, kinds)
+
+
+def _figures(
+    store: Store, kinds: tuple[str, ...], selection: Selection, warn: Callable[[str], None]
+) -> Iterator[tuple[str, Figure]]:
+    whole, results = Outline.of(store), store.results()
+    untitled = selection.of(whole)
+    yield from paper_figures(short_titles(untitled), untitled, results, kinds, warn)
+    wanted = [kind for kind in ESTIMATE_KINDS if kind in kinds]
+    if not wanted:
+        return
+    pictures = pictures_of(store, whole, results, keep=True)
+    drawn = False
+    for found in estimate_figures(untitled, results, pictures.every, wanted):
+        drawn = True
+        yield found
+    for note in [*pictures.notes(untitled), *(_missing(untitled, results) if drawn else ())]:
+        warn(note)
+
+
+def _missing(outline: Outline, results: Results) -> Iterator[str]:
+    pairs = [(row, column) for row in outline.datasets for column in outline.columns]
+    planned = [one for pair in pairs for one in planned_ids(outline, *pair)]
+    undone = sum(one not in results or results[one].status != "done" for one in planned)
+    stale = sum(len(stale_ids(outline, results, *pair)) for pair in pairs)
+    if undone:
+        yield f"{undone} of {len(planned)} cells failed or were not run"
+    if stale:
+        yield f"{stale} of {len(planned)} cells are stale; probcal run renews them"
+
+
+def _written(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
+    """Each drawn and saved in our look, which is not in force for whoever gets the paths."""
+    while True:
         with look():
-            sweeps = sweeps_of(untitled, results)
-            for name, figure in iso_figures(untitled, sweeps):
-                written += save(figure, store.folder / "figures" / name)
-            for note in left_out(sweeps):
-                warn(f"{store.folder}: {note}")
-        if panels := panels_of(outline, results):
-            with look():
-                written += save(stages_figure(outline.title, panels), store.folder / "figures" / "stages")
-            for note in shortfalls(outline, results, panels):
-                warn(f"{store.folder}: {note}")
-        if kept := kept_panels(outline, results):
-            with look():
-                name = "protection" if any(one.martingales for one in kept) else "roc"
-                written += save(kept_figure(outline.title, kept), store.folder / "figures" / name)
-            for note in lacking(outline, results):
-                warn(f"{store.folder}: {note}")
-    if not written:
-        folders = ", ".join(str(store.folder) for store in stores)
-        if not any(store.results() for store in stores):
-            raise NothingToDraw(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
-        if asked := {name for store in stores for name in Outline.of(store).curves}:
-            raise NothingToDraw(
-                f"no first repetition in {folders} that is done has a curve that its experiment asks for: "
-                + "; ".join(f"{name} is of {of}" for name, of in _CURVES_OF.items() if name in asked)
-            )
-        raise NothingToDraw(
-            f"no result in {folders} tells a metric after every stage; add the line  stages: [cxe]  to the experiment"
-            " file and run it again (methods without stages have none: probing has them), or the line  curves: [roc]  "
-            "for ROC curves,  curves: [martingale, roc]  for methods that protect and  curves: [iso_probability, "
-            "training_rows, scores]  for a sweep over class weights of two numeric columns"
+            found = next(figures, None)
+            if found is None:
+                return
+            name, figure = found
+            paths = save(figure, folder / name)
+        yield paths
+
+
+def _nothing(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
+    folders = ", ".join(str(store.folder) for store in stores)
+    if not any(store.results() for store in stores):
+        return NothingToDraw(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
+    if PAPER not in kinds:
+        return NothingToDraw(
+            f"no result in {folders} has what --kind {' --kind '.join(kinds)} draws: it is drawn of estimates, which"
+            " probcal run keeps in predictions.bin, or of an estimates.json of the same results; ROC and cost curves "
+            "are of two classes"
         )
-    return written
+    if asked := {name for store in stores for name in Outline.of(store).curves}:
+        return NothingToDraw(
+            f"no first repetition in {folders} that is done has a curve that its experiment asks for: "
+            + "; ".join(f"{name} is of {of}" for name, of in _CURVES_OF.items() if name in asked)
+        )
+    return NothingToDraw(
+        f"no result in {folders} has its estimates kept or tells a metric after every stage; run the experiment again "
+        "for figures of the estimates; add the line  stages: [cxe]  to the experiment file and run it again (methods "
+        "without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods that protect "
+        "and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two numeric columns"
+    )
 
 
-def _calibration(outline: Outline, effects: list[Effect], folder: Path) -> list[Path]:
-    with look():
-        errors = any(len(one.errors) for one in effects)
-        ratios = any(one.ratios.size for one in effects)
-        written = save(error_figure(outline.title, effects), folder / "calibration-error") if errors else []
-        return written + (save(ratio_figure(outline.title, effects), folder / "loss-ratio") if ratios else [])
-
-
-def _titled(outline: Outline) -> Outline:
+def short_titles(outline: Outline) -> Outline:
     """With names short enough to stand beside a line: the paper's, or those of the experiment file."""
     if outline.paper:
         outline = outline.titled(Published.read(outline.paper).titles)

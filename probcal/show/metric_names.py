@@ -31,6 +31,7 @@ _OF_THE_DATA = "of the data, whatever the estimates"
 # In the order of the tables of Langford & Zadrozny, section 5.
 _KNOWN = {
     "cxe": MetricName("CXE", "Cross entropy (bits)"),
+    "cxe_clipped": MetricName("CXE clipped", "Cross entropy (bits) with the estimates clipped to [.001, .999]"),
     "rms": MetricName("RMS", "Root mean squared error"),
     "auc": MetricName("AUC", "Area under the ROC curve", larger_is_better=True),
     "c_emp": MetricName("c_emp", "Empirical calibration error c_emp"),

@@ -36,5 +36,5 @@ def test_most_is_gained_in_the_last_tenth_of_the_rows(folder):
 
 
 def test_the_picture_is_drawn(folder):
-    assert probcal("plot", folder).exit_code == 0
+    assert probcal("plot", folder, "--kind", "paper").exit_code == 0
     assert {path.name for path in (folder / "figures").iterdir()} == {"protection.png", "protection.svg"}

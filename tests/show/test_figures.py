@@ -115,10 +115,11 @@ def test_the_names_of_lines_that_end_together_are_moved_apart():
 def test_without_stages_the_error_says_how_to_have_some(small, cxe):
     store = small().write({("adult", "j48.probing"): cxe(0.4)})
     assert refused("plot", store.folder) == (
-        f"no result in {store.folder} tells a metric after every stage; add the line  stages: [cxe]  to the experiment"
-        " file and run it again (methods without stages have none: probing has them), or the line  curves: [roc]  "
-        "for ROC curves,  curves: [martingale, roc]  for methods that protect and  curves: [iso_probability, "
-        "training_rows, scores]  for a sweep over class weights of two numeric columns"
+        f"no result in {store.folder} has its estimates kept or tells a metric after every stage; run the experiment "
+        "again for figures of the estimates; add the line  stages: [cxe]  to the experiment file and run it again "
+        "(methods without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods "
+        "that protect and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two "
+        "numeric columns"
     )
 
 

@@ -338,7 +338,7 @@ def test_without_lines_nothing_is_drawn(folder):
 def test_the_papers_experiment_runs_quickly_and_draws_the_figure_of_what_was_run(tmp_path):
     folder = tmp_path / "results"
     assert probcal("run", "isoprobability", "--quick", "-d", "gaussians-14", "-o", folder).exit_code == 0
-    assert probcal("plot", folder).stdout.splitlines() == [
+    assert probcal("plot", folder, "--kind", "paper").stdout.splitlines() == [
         str(folder / "figures" / f"figure-6.{kind}") for kind in ("png", "svg")
     ]
     written = texts_of(folder / "figures" / "figure-6.svg")

@@ -166,8 +166,8 @@ def test_nothing_is_written_through_a_link(tmp_path):
 # --- pipes -----------------------------------------------------------------------------------------
 
 NEITHER = r"is a pipe, socket or device, not a file; remove it"
-FILES = (".lock", "accepted.csv", "accepted.csv.new", "cells.jsonl", "experiment.json", "experiment.json.new",
-         "predictions.bin", "runs.jsonl")  # fmt: skip
+FILES = (".lock", "accepted.csv", "accepted.csv.new", "cells.jsonl", "estimates.json", "estimates.json.new",
+         "experiment.json", "experiment.json.new", "predictions.bin", "runs.jsonl")  # fmt: skip
 
 
 @pytest.fixture

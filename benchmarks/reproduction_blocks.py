@@ -1,0 +1,228 @@
+"""What docs/reproduction.md and docs/statistics.md can ask of a folder of results."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import math
+import statistics
+
+from reproduction_tables import TABLES
+from speed import ROOT
+
+from probcal.check.audit import Audit, audit
+from probcal.check.claims import Printed, judge
+from probcal.check.experiment import Checked
+from probcal.check.report import Report, check
+from probcal.compare.comparison import Comparison, compare
+from probcal.compare.pairs import said_p
+from probcal.compare.survive import Survival
+from probcal.compare.tables import wins_said
+from probcal.paper.bands import ROUNDING
+from probcal.store import Store
+
+
+def asked(folder: str, words: str) -> str:
+    """``words``: the name of a function below, with its arguments, or that of a table. Raises KeyError for another."""
+    name, *arguments = words.split()
+    return TABLES[name](Asked(folder)) if name in TABLES else str(_ASKED[name](Asked(folder), *arguments))
+
+
+class Asked:
+    """A folder of results; what is read of it is read once."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    @property
+    def checked(self) -> Checked:
+        return _report(self.folder).checked
+
+    @property
+    def report(self) -> Report:
+        return _report(self.folder)
+
+    @property
+    def comparison(self) -> Comparison:
+        return _comparison(self.folder)
+
+    def claim(self, label: str) -> Survival:
+        return next(one for one in self.comparison.claims if one.claim.label == label)
+
+    def printed(self, label: str) -> str:
+        """The paper's own count, as ``wins_said`` writes ours."""
+        paper = self.checked.published
+        claim = next(one for one in paper.claims if one.label == label)
+        tallies = judge(claim, paper, Printed(paper)).tallies.values()
+        known = {tally.known for tally in tallies}
+        return f"{', '.join(str(tally.wins) for tally in tallies)} of {max(known)}" if max(known, default=0) else ""
+
+
+@functools.cache
+def _report(folder: str) -> Report:
+    return check(Checked.of(Store(ROOT / "results" / folder)))
+
+
+@functools.cache
+def _comparison(folder: str) -> Comparison:
+    return compare(Store(ROOT / "results" / folder))
+
+
+@functools.cache
+def _audit(folder: str) -> Audit:
+    return audit([Store(ROOT / "results" / folder)])
+
+
+def short(number: float) -> str:
+    """As the paper prints: three decimals and no 0 before the point."""
+    return "∞" if math.isinf(number) else f"{number:.3f}".removeprefix("0")
+
+
+def at(asked: Asked, dataset: str, column: str, *metrics: str) -> str:
+    """Our means, RMS / CXE / AUC unless others are named; ∞ as soon as one split is."""
+    row = next(one for one in asked.checked.outline.datasets if one.name == dataset)
+    found = next(one for one in asked.checked.outline.columns if f"{one.learner}/{one.method}" == column)
+    values = (asked.checked.splits(row, found, metric).values() for metric in metrics or ("rms", "cxe", "auc"))
+    return " / ".join(short(statistics.fmean(one)) for one in values)
+
+
+def infinite_on(asked: Asked, dataset: str, column: str) -> str:
+    """On how many splits CXE is ∞: ``2 of 10``."""
+    row = next(one for one in asked.checked.outline.datasets if one.name == dataset)
+    found = next(one for one in asked.checked.outline.columns if f"{one.learner}/{one.method}" == column)
+    values = asked.checked.splits(row, found, "cxe").values()
+    return f"{sum(map(math.isinf, values))} of {len(values)}"
+
+
+def in_band(asked: Asked, dataset: str = "") -> str:
+    compared = [one for one in asked.report.numbers.all if one.state in ("in band", "out of band")]
+    of = [one for one in compared if dataset in ("", one.of)]
+    return f"{sum(one.state == 'in band' for one in of)} of {len(of)}"
+
+
+def share_in_band(asked: Asked) -> str:
+    some, every = map(int, in_band(asked).split(" of "))
+    return f"{100 * some / every:.0f} %"
+
+
+def out_of_band(asked: Asked, dataset: str = "") -> str:
+    return str(sum(one.state == "out of band" and dataset in ("", one.of) for one in asked.report.numbers.all))
+
+
+def differences_in_band(asked: Asked) -> str:
+    compared = [one for one in asked.report.differences.all if one.state in ("in band", "out of band")]
+    return f"{sum(one.state == 'in band' for one in compared)} of {len(compared)}"
+
+
+def splits(asked: Asked) -> str:
+    return str(max(asked.checked.outline.repetitions.values()))
+
+
+def ranked(asked: Asked, variant: str) -> str:
+    found = next(one for each in _audit(asked.folder).columns for one in each.ranked if one.name == variant)
+    return f"{found.in_band} of {found.compared}"
+
+
+def median(asked: Asked, variant: str) -> str:
+    found = next(one for each in _audit(asked.folder).columns for one in each.ranked if one.name == variant)
+    return f"{found.median:.2f}".removeprefix("0")
+
+
+def reading(asked: Asked, dataset: str, row: str) -> str:
+    found = next(one for one in _audit(asked.folder).readings[dataset][1] if one.name == row)
+    return f"{found.in_band} of {found.compared}"
+
+
+def median_of_reading(asked: Asked, dataset: str, row: str) -> str:
+    found = next(one for one in _audit(asked.folder).readings[dataset][1] if one.name == row)
+    return f"{found.median:.2f}".removeprefix("0")
+
+
+def printed(asked: Asked, label: str) -> str:
+    """By the paper's own tables, one number a metric."""
+    return asked.printed(label)
+
+
+def count(asked: Asked, label: str) -> str:
+    """``16 of 36``."""
+    [one] = asked.claim(label).counts.values()
+    return f"{one.wins} of {one.known}"
+
+
+def interval(asked: Asked, label: str) -> str:
+    [one] = asked.claim(label).counts.values()
+    return f"{one.splits[0]} to {one.splits[1]}"
+
+
+def on_all(asked: Asked, label: str) -> str:
+    """``19.5 of 45 (12 to 28)``."""
+    [one] = asked.claim(label).counts.values()
+    mean, low, high = one.on_all
+    return f"{mean:.1f} of {one.total} ({low} to {high})"
+
+
+def tally(asked: Asked, label: str) -> str:
+    """``5, 3, 5 of 12``, one number a metric."""
+    return wins_said(asked.claim(label))
+
+
+def wilcoxon(asked: Asked, label: str, metric: str) -> str:
+    """Holm's p over the pairs of methods."""
+    return said_p(asked.claim(label).counts[metric].wilcoxon_holm).replace("<", "&lt;")
+
+
+def verdict(asked: Asked, label: str) -> str:
+    return asked.claim(label).verdict
+
+
+def verdicts(asked: Asked, which: str) -> str:
+    """How many claims came to a verdict, ``not-supported`` with a hyphen."""
+    return str(sum(one.verdict == which.replace("-", " ") for one in asked.comparison.claims))
+
+
+def rank_of(asked: Asked, metric: str, label: str) -> str:
+    found = asked.comparison.ranks[metric]
+    return f"{found.mean_ranks[found.labels.index(label)]:.2f}"
+
+
+def critical_difference(asked: Asked, metric: str) -> str:
+    return f"{asked.comparison.ranks[metric].critical_difference:.2f}"
+
+
+def sure_places(asked: Asked, share: str) -> str:
+    """Of how many first places one method has at least that share of the draws to itself or shared."""
+    every = [one for one in asked.comparison.places if one.printed is not None]
+    return f"{sum(max(one.shares.values(), default=0) >= float(share) for one in every)} of {len(every)}"
+
+
+def normalised(asked: Asked, metric: str, which: str) -> str:
+    """How many ``pairs`` of data set and learner; in how many is normalised Probing ``better``, ``worse``."""
+    with (ROOT / "results" / asked.folder / "tables.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == metric and row["mean"] not in ("", "nan")]
+    by_pair: dict[tuple[str, str], dict[str, float]] = {}
+    for row in rows:
+        by_pair.setdefault((row["dataset"], row["learner"]), {})[row["method"]] = float(row["mean"])
+    sign = -1 if metric == "auc" else 1
+    gains = [sign * (of["probing.difference"] - of["probing.normalised"]) for of in by_pair.values()]
+    if which == "pairs":
+        return str(len(gains))
+    return str(sum((gain if which == "better" else -gain) >= ROUNDING for gain in gains))
+
+
+def best_of_multiclass(asked: Asked, metric: str, method: str) -> str:
+    with (ROOT / "results" / asked.folder / "tables.csv").open(encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["metric"] == metric and row["mean"]]
+    by_pair: dict[tuple[str, str], dict[str, float]] = {}
+    for row in rows:
+        by_pair.setdefault((row["dataset"], row["learner"]), {})[row["method"]] = round(float(row["mean"]), 3)
+    return str(sum(of.get(method) == min(of.values()) for of in by_pair.values()))
+
+
+_ASKED = {
+    one.__name__.replace("_", "-"): one
+    for one in (
+        at, infinite_on, in_band, share_in_band, out_of_band, differences_in_band, splits, ranked, median, reading,
+        median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,
+        critical_difference, sure_places, normalised, best_of_multiclass,
+    )
+}  # fmt: skip

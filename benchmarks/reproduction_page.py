@@ -1,0 +1,34 @@
+"""Puts numbers of results into docs/reproduction.md and docs/statistics.md: python benchmarks/reproduction_page.py
+
+What stands from "<!-- results/FOLDER WORDS -->" to "<!-- end -->" is what WORDS ask of that folder, a number within a
+sentence or a table; ``reproduction_blocks`` says what can be asked. To be run after results/ has changed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reproduction_blocks import asked
+from speed import ROOT
+
+from probcal.compare.ranks_figure import draw_ranks
+from probcal.store import Store
+
+PAGES = ("docs/reproduction.md", "docs/statistics.md")
+BLOCK = re.compile(r"<!-- results/(\S+) (.+?) -->(\n?)(.*?)<!-- end -->", re.S)
+
+
+def main() -> None:
+    draw_ranks([Store(ROOT / "results" / "uci")])
+    for name in PAGES:
+        page = ROOT / name
+        page.write_text(BLOCK.sub(filled, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def filled(block: re.Match[str]) -> str:
+    folder, words, line_end, _ = block.groups()
+    return f"<!-- results/{folder} {words} -->{line_end}{asked(folder, words)}{line_end}<!-- end -->"
+
+
+if __name__ == "__main__":
+    main()

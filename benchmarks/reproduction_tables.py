@@ -1,0 +1,177 @@
+"""The tables of docs/reproduction.md and docs/statistics.md."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+from speed import ROOT
+from tabulate import tabulate
+
+from probcal.compare.pairs import said_p
+from probcal.compare.tables import draws_said, grids, wins_said
+from probcal.show.metric_names import metric_name
+from probcal.show.render import markdown
+
+SHORT = {
+    "probing-beats-j48": "ProbJ48 beats J48 on all but Mushroom (CXE, RMS, AUC)",
+    "probing-beats-bagging": "ProbJ48 beats BagJ48 on most (CXE, RMS, AUC)",
+    "j48-is-infinite": "J48 has an infinite CXE on most",
+    "bagging-is-finite": "bagging mends that",
+    "probing-beats-svm-sigmoid": "ProbSVM beats SigSVM on most (CXE, RMS, AUC)",
+    "svm-gains-most-auc": "and most clearly by AUC (AUC, CXE, RMS)",
+    "probing-beats-nb": "ProbNB beats NB on most (CXE, RMS)",
+    "nb-ranks-better": "NB ranks better than ProbNB on most (AUC)",
+    "nb-sigmoid-beats-probing": "SigNB beats ProbNB on most (CXE, RMS, AUC)",
+    "sigmoid-keeps-the-auc": "the sigmoid keeps the AUC of NB within .005",
+    "probing-beats-log": "ProbLog beats Log on most (CXE)",
+    "log-is-infinite": "Log has an infinite CXE on some",
+    "probing-log-is-finite": "ProbLog has none",
+    "log-even-otherwise": "no clear difference of ProbLog and Log otherwise (RMS, AUC)",
+    "best-methods": "Table 4 names the best method",
+    "probing-wins-20": "Probing wins 20 of 45",
+    "j48-is-very-good": "a J48 column is best in most",
+    "converges-after-20": "Probing has converged after 20 or so probes, within .02 bits",
+}
+"""The statements of section 5, in fewer words than the claims have."""
+
+
+def claims(asked: Any) -> str:
+    rows = []
+    for one in asked.comparison.claims:
+        counts = list(one.counts.values())
+        tested = [count for count in counts if count.better is not None]
+        rows.append([
+            SHORT[one.claim.label],
+            asked.printed(one.claim.label),
+            wins_said(one),
+            ", ".join(f"{count.splits[0]}\N{EN DASH}{count.splits[1]}" for count in counts),
+            ", ".join(f"{count.better}:{count.worse}" for count in tested),
+            ", ".join(said_p(count.wilcoxon_holm) for count in tested).replace("<", "&lt;"),
+            one.measured.verdict,
+            f"**{one.verdict}**",
+            draws_said(one),
+        ])  # fmt: skip
+    header = [
+        "statement",
+        "the paper's tables",
+        "ours",
+        "95 %",
+        "significant",
+        "Wilcoxon p",
+        "by the means",
+        "verdict",
+        "draws for : against",
+    ]
+    return _pipe(rows, header)
+
+
+def statements(asked: Any) -> str:
+    """The claims of another paper, as ``probcal compare`` words them."""
+    rows = [
+        [one.claim.statement(), wins_said(one), one.measured.verdict, f"**{one.verdict}**", draws_said(one)]
+        for one in asked.comparison.claims
+    ]
+    return _pipe(rows, ["statement", "ours", "by the means", "verdict", "draws for : against"])
+
+
+def best(asked: Any) -> str:
+    """Our winner and the paper's, each with the share of draws in which it has, or shares, the first place."""
+    places = {(one.row.title, one.metric): one for one in asked.comparison.places if one.printed}
+    paper = asked.checked.published
+    titles = {(one.paper_learner, one.paper_method): one for one in asked.checked.outline.columns}
+    rows = []
+    for title in dict.fromkeys(title for title, _ in places):
+        rows.append([title])
+        for metric in ("rms", "cxe", "auc"):
+            place = places[title, metric]
+            ours = [place.labels.index(one) for one in place.winners]
+            theirs = [
+                place.columns.index(titles[paper.columns[one]])
+                for one in paper.best_columns(place.row.published, metric)
+            ]
+            rows[-1].append(
+                f"{'/'.join(place.winners)} {_share(place, ours)} [{place.printed} {_share(place, theirs)}]"
+            )
+    return _pipe(rows, ["", "RMS", "CXE", "AUC"])
+
+
+def _share(place: Any, columns: list[int]) -> str:
+    share = float(place.first[:, columns].any(axis=1).mean())
+    return f"{share:.2f}".removeprefix("0")
+
+
+def changed(asked: Any) -> str:
+    """The pairs of methods by one line each: ahead, significantly better and worse, Wilcoxon with Holm."""
+    rows = []
+    for pair in asked.comparison.pairs["cxe"]:
+        row = [f"{pair.later.label} against {pair.earlier.label}"]
+        for metric in ("cxe", "cxe_clipped", "rms", "auc"):
+            found = asked.comparison.pairs.get(metric, [])
+            one = next((each for each in found if (each.later, each.earlier) == (pair.later, pair.earlier)), None)
+            row.append(
+                f"{one.ahead} of {len(one.tested)}; {one.count('better')}:{one.count('worse')}; "
+                f"{said_p(one.p_holm)}".replace("<", "&lt;")
+                if one
+                else ""
+            )
+        rows.append(row)
+    return _pipe(rows, ["", "CXE", "CXE clipped", "RMS", "AUC"])
+
+
+def pairs(asked: Any) -> str:
+    return _grid(asked, "Pairs of methods")
+
+
+def ranks(asked: Any) -> str:
+    return _grid(asked, "Mean ranks")
+
+
+def out_of_band_table(asked: Any) -> str:
+    titles = {row.name: row.title for row in asked.checked.outline.datasets}
+    found = [one for one in asked.report.numbers.all if one.state == "out of band"]
+    found.sort(key=lambda one: (list(titles).index(one.dataset), one.what))
+    rows = [
+        [titles[one.dataset], one.what, metric_name(one.metric).short, _number(one.published), _number(one.mean),
+         f"{one.infinite} of {len(one.values)}" if one.infinite else "",
+         f"{one.distance:.1f}" if one.distance is not None and one.distance <= 10 else "> 10"]
+        for one in found
+    ]  # fmt: skip
+    return _pipe(rows, ["", "column", "metric", "paper", "ours (finite splits)", "∞ on", "distance"])
+
+
+def agreement(asked: Any) -> str:
+    """The share of test rows with the same label, native learners against Weka's."""
+    with (ROOT / "results" / asked.folder).open(encoding="utf-8") as file:
+        found: dict[str, dict[str, dict[str, str]]] = {}
+        for row in csv.DictReader(file):
+            found.setdefault(row["dataset"], {})[row["pair"]] = row
+    rows = [
+        [dataset, f"{int(next(iter(of.values()))['rows']):,}",
+         *(f"{100 * int(of[one]['same']) / int(of[one]['rows']):.2f} %" for one in ("svm", "log", "nb")),
+         f"{float(of['nb']['largest_difference']):.4f}"]
+        for dataset, of in found.items()
+    ]  # fmt: skip
+    header = ["", "rows", "linear_svm, SMO", "logistic, Logistic", "kernel_nb, NaiveBayes -K",
+              "largest difference of its estimates"]  # fmt: skip
+    return _pipe(rows, header)
+
+
+def _grid(asked: Any, name: str) -> str:
+    """That table of ``probcal compare``, without its heading."""
+    [one] = [grid for grid in grids(asked.comparison) if grid.name.startswith(name)]
+    return markdown("x", [one]).split("\n\n", 2)[2].rstrip("\n")
+
+
+def _number(number: float) -> str:
+    return "∞" if number == float("inf") else f"{number:.3f}".removeprefix("0")
+
+
+def _pipe(rows: list[list[str]], header: list[str]) -> str:
+    return str(tabulate(rows, header, tablefmt="pipe", disable_numparse=True))
+
+
+TABLES = {
+    one.__name__.replace("_", "-"): one
+    for one in (claims, statements, best, changed, pairs, ranks, out_of_band_table, agreement)
+}

@@ -1,0 +1,32 @@
+"""Draws the pictures of docs/plots.md: python docs/figures/plots.py [FOLDER], by default beside this file.
+
+From results/uci, and there from estimates.json alone: what `probcal plot results/uci -d adult` draws, in small.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from probcal.show.drawing import look
+from probcal.show.estimate_figures import ESTIMATE_KINDS, estimate_figures
+from probcal.show.estimates.pictures import pictures_of
+from probcal.show.outline import Outline
+from probcal.show.selection import Selection
+from probcal.store import Store
+
+RESULTS = Path(__file__).parents[2] / "results" / "uci"
+
+
+def main(folder: Path) -> None:
+    store = Store(RESULTS)
+    outline, results = Selection(("adult",)).of(Outline.of(store)), store.results()
+    with look():
+        for name, figure in estimate_figures(
+            outline, results, pictures_of(store, outline, results).every, ESTIMATE_KINDS
+        ):
+            figure.savefig(folder / f"{name}.png", dpi=100, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)

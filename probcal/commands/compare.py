@@ -1,0 +1,36 @@
+"""``probcal compare``"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from probcal.commands.options import example, stores_at
+from probcal.visible import visible
+
+FORMATS = ("markdown", "json", "csv")
+
+
+@click.command(
+    epilog=example(
+        "probcal compare results/uci\nprobcal compare results/uci results/uci-native -f csv > tests.csv\n"
+        "probcal compare results/uci -f json"
+    )
+)
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-f", "--format", "format_", type=click.Choice(FORMATS), default="markdown", show_default=True)
+def compare(folders: tuple[Path, ...], format_: str) -> None:
+    """Say which differences between methods in each results FOLDER are more than chance, and which claims survive.
+
+    Mean ranks with Friedman's test and critical differences; every two methods of a learner by the corrected resampled
+    t-test, a bootstrap of the test rows or Wilcoxon's signed ranks, with Holm's correction; the paper's claims and the
+    best methods over draws of the splits. Where predictions are there, what is needed of them is kept in
+    FOLDER/compare.json.
+    """
+    from probcal.compare.comparison import compare
+    from probcal.compare.text import text
+
+    comparisons = [compare(store) for folder in folders for store in stores_at(folder)]
+    written = text(comparisons, format_)
+    click.echo(visible(written) if format_ == "markdown" else written, nl=False)

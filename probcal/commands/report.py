@@ -1,0 +1,31 @@
+"""``probcal report``"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from probcal.commands.options import example, stores_at
+
+
+@click.command(epilog=example("probcal report results/uci\nprobcal report results/uci results/uci-native -o both.html"))
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Where to write it (default: FOLDER/report.html; of several experiments, report.html here).",
+)
+def report(folders: tuple[Path, ...], output: Path | None) -> None:
+    """Write one web page about each results FOLDER, or about every experiment below it.
+
+    It holds the tables beside the published numbers, the figures, what failed, where the numbers come from and how
+    to make them again, and opens anywhere without a network.
+    """
+    from probcal.report import write_report
+
+    stores = [store for folder in folders for store in stores_at(folder)]
+    path = output or (stores[0].folder / "report.html" if len(stores) == 1 else Path("report.html"))
+    click.echo(write_report(stores, path))

@@ -1,0 +1,131 @@
+"""The results drawn again: what the means could have been, jointly for all columns and metrics of a data set.
+
+Where there are several splits these are drawn again with replacement, and their mean is moved away from ours so far
+that its middle 95 % is as wide as the corrected t-interval: splits that share rows say less than their number. Where
+there is one split its test rows are drawn again, which tells nothing of other training sets.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal.check.experiment import Checked, Splits
+from probcal.check.numbers import paper_column
+from probcal.compare.corrected import inflation
+from probcal.compare.kept import SAMPLES, Kept, column_id
+from probcal.compare.splits import finished, share_of_test_rows
+from probcal.show.outline import Column, Row
+
+_NORMAL = 1.959964
+"""Half the middle 95 % of a normal distribution of sd 1."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Course:
+    """One number, drawn ``SAMPLES`` times. ``infinite``: the share of splits that gave ∞ in each draw."""
+
+    finite: Floats
+    """The mean of the finite splits; NaN where there are none."""
+    infinite: Floats
+
+    @functools.cached_property
+    def means(self) -> Floats:
+        """As the tables have them: infinite as soon as one split is."""
+        return np.where(self.infinite > 0, np.inf, self.finite)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """``kept``: of the data sets with one split; without it those stay as they are."""
+
+    checked: Checked
+    kept: Kept
+    _every: dict[tuple[str, str, str, int | None], list[Splits]] = field(default_factory=dict)
+
+    def every(self, dataset: str, column: str, metric: str, stage: int | None = None) -> list[Splits]:
+        """What each draw says of a published data set and column; empty where ours has no number of it."""
+        name = (dataset, column, metric, stage)
+        if name not in self._every:
+            place = self.place_of(dataset, column)
+            course = self.course(*place, metric, stage) if place else None
+            self._every[name] = _as_splits(course) if course else []
+        return self._every[name]
+
+    def place_of(self, dataset: str, column: str) -> tuple[Row, Column] | None:
+        """The first row and column of ours that stand for the published ones."""
+        paper = self.checked.published
+        for row in [one for one in self.checked.outline.datasets if one.published == dataset][:1]:
+            for ours in self.checked.planned(row):
+                if paper and paper_column(ours) == paper.columns[column]:
+                    return row, ours
+        return None
+
+    def course(self, row: Row, column: Column, metric: str, stage: int | None = None) -> Course | None:
+        """None without a number. Columns of a data set are drawn together where they have the same splits."""
+        rows = self.kept.rows.get(row.name, {}).get(metric, {})
+        if stage is None and column_id(column) in rows:
+            numbers = rows[column_id(column)]
+            return Course(np.where(np.isinf(numbers), np.nan, numbers), np.isinf(numbers).astype(float))
+        splits = self.checked.splits(row, column, metric, stage)
+        return _resampled(row, splits, self._share(row, column)) if splits else None
+
+    def _share(self, row: Row, column: Column) -> float:
+        return share_of_test_rows(row, [*finished(self.checked.outline, self.checked.results, row, column).values()])
+
+
+def _resampled(row: Row, splits: Splits, share: float) -> Course:
+    values = np.array([splits[one] for one in sorted(splits)])
+    n, infinite = len(values), np.isinf(values)
+    weights = _weights(row.name, n)
+    finite_weights = weights[:, ~infinite]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = finite_weights @ values[~infinite] / finite_weights.sum(axis=1)
+    middle = values[~infinite].mean() if (~infinite).any() else math.nan
+    return Course(middle + _stretch(n, share) * (means - middle), weights[:, infinite].sum(axis=1) / n)
+
+
+@functools.cache
+def _weights(name: str, n: int) -> Floats:
+    """(SAMPLES, n): how often each split is drawn; the same for all columns of the data set."""
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    return np.array([np.bincount(random.integers(n, size=n), minlength=n) for _ in range(SAMPLES)], dtype=np.float64)
+
+
+@functools.cache
+def _stretch(n: int, share: float) -> float:
+    """What makes the middle 95 % of the means of n draws, of variance (n - 1)/n^2 s^2, the corrected t-interval's."""
+    if n == 1:
+        return 1.0
+    from scipy import stats
+
+    return math.sqrt(inflation(n, share) * n**2 / (n - 1)) * float(stats.t.ppf(0.975, n - 1)) / _NORMAL
+
+
+@dataclass(frozen=True, eq=False)
+class OneDraw:
+    """One draw as the claims read results: as many splits as say whether any, or half, of them are infinite."""
+
+    drawn: Drawn
+    draw: int
+
+    def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
+        every = self.drawn.every(dataset, column, metric, stage)
+        return every[self.draw] if every else {}
+
+    def rounding(self, metric: str) -> float:
+        return 0.0
+
+
+def _as_splits(course: Course) -> list[Splits]:
+    return [
+        {0: math.inf} if share >= 0.5 else {0: mean} if share == 0 else {0: math.inf, 1: mean, 2: mean}
+        for mean, share in zip(course.finite.tolist(), course.infinite.tolist(), strict=True)
+    ]

@@ -1,0 +1,94 @@
+"""The page: every part of every experiment, filled into its templates and put in its place at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from probcal import __version__
+from probcal.errors import ProbcalError
+from probcal.links import refuse_links_out, refuse_other_kinds
+from probcal.report import embed
+from probcal.report.rows import FILTERS
+from probcal.report.sections import Experiment
+from probcal.store import Store
+from probcal.visible import visible
+
+
+class NothingToReport(ProbcalError):
+    """No experiment has a result, or the page cannot be put where it was asked for."""
+
+
+def write_report(stores: Sequence[Store], path: Path) -> Path:
+    """Write the experiments in ``stores`` as one web page to ``path``, which is given back.
+
+    The same results give the same page to the byte. Raises NothingToReport when nothing has been run or ``path``
+    cannot be written, StoreError when a folder cannot be shown or ``path`` is a link out of it, and UnknownPaper
+    when an experiment follows a paper that probcal does not have.
+    """
+    _refuse_other_places(path)
+    experiments = [Experiment.of(store, f"e{number}") for number, store in enumerate(stores, 1)]
+    if not any(one.results for one in experiments):
+        folders = ", ".join(str(store.folder) for store in stores)
+        raise NothingToReport(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
+    text = page(experiments)
+    new = path.with_name(f"{path.name}.new")
+    try:
+        new.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+        os.replace(new, path)
+    except OSError as error:
+        raise NothingToReport(f"cannot write {path}: {error.strerror or error}; choose another with -o") from None
+    return path
+
+
+def page(experiments: Sequence[Experiment]) -> str:
+    """The text of the page."""
+    [first, *others] = experiments
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title="Results of " + ", ".join(one.outline.name for one in experiments) if others else first.outline.title,
+            experiments=experiments,
+            several=bool(others),
+            data=embed.data({one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments}),
+            policy=embed.policy(),
+            style=Markup(embed.asset("report.css")),
+            scripts=[Markup(text) for text in embed.scripts()],
+            licenses=embed.licenses(),
+            version=__version__,
+        )
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("probcal.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_seen,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    return environment
+
+
+def _seen(value: Any) -> Any:
+    """Text with what nobody sees, or what turns the direction of writing, spelt out."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _refuse_other_places(path: Path) -> None:
+    if path.is_dir():
+        raise NothingToReport(f"{path} is a folder; name a file with -o, such as {path / 'report.html'}")
+    if not path.parent.is_dir():
+        raise NothingToReport(f"{path.parent} is not there; make it first, or choose another place with -o")
+    names = (path.name, f"{path.name}.new")
+    refuse_links_out(path.parent, names)
+    refuse_other_kinds(path.parent, names)

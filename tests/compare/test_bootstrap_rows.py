@@ -1,0 +1,76 @@
+"""The bootstrap of test rows: metrics of weighted rows, and its interval against scipy's."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+from probcal.compare.rows import ROW_METRICS, bootstrap_rows, clipped_cross_entropy, of_weighted_rows
+from probcal.metrics import cross_entropy, rms_error, roc_auc
+
+RANDOM = np.random.default_rng(7)
+N = 120
+Y = (RANDOM.random(N) < 0.4).astype(np.int8)
+P = np.clip(np.round(0.4 * Y + 0.6 * RANDOM.random((2, N)), 2), 0.01, 0.99)  # two decimals: with ties
+
+
+def drawn(p=P, n=2000, seed=1):
+    return bootstrap_rows(Y, p, n, np.random.default_rng(seed))
+
+
+def test_with_every_row_once_they_are_the_metrics_themselves():
+    [found] = of_weighted_rows(Y, P, np.ones((1, N)))
+    for place in range(2):
+        known = [cross_entropy(Y, P[place]), rms_error(Y, P[place]), roc_auc(Y, P[place]), cross_entropy(Y, P[place])]
+        assert found[place] == pytest.approx(known)
+
+
+def test_a_weight_is_as_many_rows():
+    weights = RANDOM.integers(0, 4, (5, N)).astype(float)
+    found = of_weighted_rows(Y, P[:1], weights)[:, 0]
+    for weight, numbers in zip(weights.astype(int), found, strict=True):
+        y, p = np.repeat(Y, weight), np.repeat(P[0], weight)
+        assert numbers[:3] == pytest.approx([cross_entropy(y, p), rms_error(y, p), roc_auc_score(y, p)])
+
+
+def test_the_interval_of_a_paired_difference_is_scipys():
+    """Percentile bootstrap of the AUC of two columns on the same rows; both are drawn, hence a tolerance of .008."""
+
+    def difference(rows):
+        return roc_auc(Y[rows], P[1, rows]) - roc_auc(Y[rows], P[0, rows])
+
+    known = stats.bootstrap(
+        (np.arange(N),), difference, vectorized=False, n_resamples=2000, method="percentile", random_state=3
+    ).confidence_interval
+    ours = drawn()[:, 1, ROW_METRICS.index("auc")] - drawn()[:, 0, ROW_METRICS.index("auc")]
+    assert np.quantile(ours, [0.025, 0.975]) == pytest.approx([known.low, known.high], abs=0.008)
+
+
+def test_both_columns_are_on_the_same_rows():
+    found = drawn(np.array([P[0], P[0]]), 50)
+    assert np.array_equal(found[:, 0], found[:, 1])
+
+
+def test_one_row_of_infinite_loss_is_in_two_samples_of_three():
+    """1 - 1/e = .632 of the samples have it."""
+    p = P[:1].copy()
+    p[0, 0] = 1.0 - Y[0]
+    found = drawn(p, 3000)[:, 0]
+    assert np.isinf(found[:, 0]).mean() == pytest.approx(1 - math.exp(-1), abs=0.03)
+    assert np.isfinite(found[:, 1:]).all()
+
+
+def test_clipped_to_a_thousandth_a_sure_error_costs_ten_bits():
+    assert clipped_cross_entropy(np.array([1, 0]), np.array([0.0, 0.0])) == pytest.approx(
+        (-math.log2(0.001) - math.log2(0.999)) / 2
+    )
+
+
+def test_a_sample_of_one_class_is_drawn_again_and_rows_of_one_class_are_refused():
+    y, p = np.array([1, 0, 0], dtype=np.int8), np.array([[0.9, 0.1, 0.2]])
+    found = bootstrap_rows(y, p, 200, np.random.default_rng(0))
+    assert len(found) == 200 and np.isfinite(found).all()
+    with pytest.raises(ValueError):
+        bootstrap_rows(np.zeros(3, dtype=np.int8), p, 10, np.random.default_rng(0))

@@ -1,0 +1,51 @@
+"""Small results folders that keep their estimates, as a run writes them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from probcal.show.estimates.kept import Estimates
+from probcal.show.outline import Column, Row
+from probcal.store import CellResult, Store
+
+COLUMNS = ("tree.direct", "tree.probing", "nb.direct", "nb.probing")
+
+
+def experiment(columns=COLUMNS, **changes):
+    return {
+        "name": "small", "title": "Small", "metrics": ["auc"],
+        "columns": [
+            {"learner": one.split(".")[0], "method": one.split(".")[1], "label": one, "group": one.split(".")[0]}
+            for one in columns
+        ],
+        "datasets": [{"name": "wine", "title": "Wine", "split": "holdout"}],
+        "repetitions": {"wine": 2}, "exceptions": [], "keys": {}, **changes,
+    }  # fmt: skip
+
+
+def drawn(seed, n=40):
+    """(y, p) of n rows; estimates with ties."""
+    rng = np.random.default_rng(seed)
+    p = rng.integers(0, 21, n) / 20
+    return (rng.random(n) < p).astype(int), p
+
+
+def folder_of(folder, cells=None, **changes):
+    """``cells``: (data set, column, repetition) -> (y, p); by default two repetitions of every column on wine."""
+    asked = experiment(**changes)
+    if cells is None:
+        names = [f"{one['learner']}.{one['method']}" for one in asked["columns"]]
+        every = [("wine", name, repetition) for name in names for repetition in (0, 1)]
+        cells = {one: drawn(number) for number, one in enumerate(every)}
+    store = Store(folder)
+    with store.writing("small"):
+        store.write_experiment(asked)
+        for (dataset, column, repetition), (y, p) in cells.items():
+            cell = (dataset, repetition, *column.split("."), "done", "run1", 1.0)
+            store.add(CellResult(*cell, metrics={"auc": 0.75}, n_train=2 * len(y), n_test=len(y)), y, p)
+    return store
+
+
+def estimates(y, p, appearances=1.0, top_label=False):
+    row, column = Row(name="wine", title="Wine"), Column(learner="nb", method="direct", label="NB", group="NB")
+    return Estimates(row, column, np.asarray(y, float), np.asarray(p, float), 1, appearances, top_label)

@@ -1,0 +1,39 @@
+"""docs/plots.md: its kinds are those of the command, its pictures are there, and what it draws from is up to date."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from probcal.show.estimates.pictures import pictures_of
+from probcal.show.figures import KINDS
+from probcal.show.outline import Outline
+from probcal.store import ESTIMATES, Store
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "plots.md").read_text(encoding="utf-8")
+KEPT = sorted(path.parent.name for path in (ROOT / "results").glob(f"*/{ESTIMATES}"))
+
+
+def test_every_kind_is_explained():
+    assert [kind for kind in KINDS if f"\n| `{kind}` |" not in PAGE] == []
+
+
+def test_every_picture_is_there():
+    linked = re.findall(r"!\[[^]]+\]\(([^)]+)\)", PAGE)
+    assert len(linked) == 4 and [path for path in linked if not (ROOT / "docs" / path).is_file()] == []
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_is_committed_of_estimates_is_of_the_committed_results(name, tmp_path):
+    for file in ("experiment.json", "cells.jsonl", ESTIMATES):
+        shutil.copy(ROOT / "results" / name / file, tmp_path)
+    store = Store(tmp_path)
+    outline = Outline.of(store)
+    found = pictures_of(store, outline, store.results())
+    assert found.every and found.notes(outline) == [], f"probcal plot results/{name} where predictions.bin is renews it"
+
+
+def test_the_experiment_of_the_paper_keeps_all_of_its_columns_in_less_than_400_kb():
+    assert "uci" in KEPT and (ROOT / "results" / "uci" / ESTIMATES).stat().st_size < 400_000

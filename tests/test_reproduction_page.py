@@ -1,0 +1,65 @@
+"""docs/reproduction.md and docs/statistics.md: every number of a results folder is what that folder says now."""
+
+import math
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("docs/reproduction.md", "docs/statistics.md")
+
+
+@pytest.fixture
+def script(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.syspath_prepend(str(ROOT))
+    import reproduction_page
+
+    yield reproduction_page
+    for name in ("reproduction_page", "reproduction_blocks", "reproduction_tables"):
+        sys.modules.pop(name, None)
+
+
+def test_the_pages_are_what_the_script_writes(script):
+    assert script.PAGES == PAGES
+    for name in PAGES:
+        page = (ROOT / name).read_text(encoding="utf-8")
+        blocks = list(script.BLOCK.finditer(page))
+        assert len(blocks) == page.count("<!-- end -->") > 1
+        stale = [block[0] for block in blocks if script.filled(block) != block[0]]
+        assert stale == [], "run python benchmarks/reproduction_page.py"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pictures_and_pages_that_it_links_are_there(name):
+    page = ROOT / name
+    for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).is_file(), target
+
+
+def test_a_question_that_nobody_answers_is_no_number(script):
+    with pytest.raises(KeyError):
+        script.asked("uci", "guess adult")
+
+
+def width(n, ratio=0.34 / 0.66):
+    """Of the corrected interval of n splits, in standard deviations."""
+    return stats.t.ppf(0.975, n - 1) * math.sqrt(1 / n + ratio)
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("the second term is .515", 0.34 / 0.66 / 0.515),
+        ("from ten to thirty the interval shrinks by 15 %", (1 - width(30) / width(10)) / 0.15),
+        ("2.5 times too narrow for ten splits", math.sqrt(1 + 10 * 0.34 / 0.66) / 2.5),
+        ("4 times for thirty", math.sqrt(1 + 30 * 0.34 / 0.66) / 4),
+    ],
+)
+def test_a_sum_on_paper_is_right(said, value):
+    page = (ROOT / "docs/statistics.md").read_text(encoding="utf-8")
+    assert said in " ".join(page.split())
+    assert value == pytest.approx(1, abs=0.03)
