@@ -100,5 +100,20 @@ def main() -> None:
     """
 
 
-for command in (run, table, check, plot, status, audit, fetch, validate, test, list_, schema, completion, compare, report):
+for command in (
+    run,
+    table,
+    check,
+    plot,
+    status,
+    audit,
+    fetch,
+    validate,
+    test,
+    list_,
+    schema,
+    completion,
+    compare,
+    report,
+):
     main.add_command(command)

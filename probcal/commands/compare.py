@@ -6,20 +6,32 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.options import example, stores_at
+from probcal.commands.manual import FINE, manual
+from probcal.commands.options import folders_argument, stores_at
 from probcal.visible import visible
 
 FORMATS = ("markdown", "json", "csv")
 
 
 @click.command(
-    epilog=example(
+    short_help="Say which differences between methods are more than chance.",
+    epilog=manual(
         "probcal compare results/uci\nprobcal compare results/uci results/uci-native -f csv > tests.csv\n"
-        "probcal compare results/uci -f json"
-    )
+        "probcal compare results/uci -f json",
+        files={"FOLDER/compare.json": "what is needed of predictions.bin"},
+        exits=FINE,
+    ),
 )
-@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-f", "--format", "format_", type=click.Choice(FORMATS), default="markdown", show_default=True)
+@folders_argument
+@click.option(
+    "-f",
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default="markdown",
+    show_default=True,
+    help="csv and json have every test.",
+)
 def compare(folders: tuple[Path, ...], format_: str) -> None:
     """Say which differences between methods in each results FOLDER are more than chance, and which claims survive.
 

@@ -68,6 +68,11 @@ def results(context: click.Context, _: click.Parameter, word: str) -> list[Compl
     return _offered(map(str, found), word) or _left_to_the_shell(word, "dir")
 
 
+def files(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
+    """Any file."""
+    return _left_to_the_shell(word, "file")
+
+
 def folders(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Any folder."""
     return _left_to_the_shell(word, "dir")

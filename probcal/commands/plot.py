@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.options import example, selection, stores_at
+from probcal.commands.manual import MISTAKE, manual
+from probcal.commands.options import folder_argument, selection, stores_at
 from probcal.visible import visible
 
 RANKS = "ranks"
@@ -14,15 +15,16 @@ KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", RANKS)
 
 
 @click.command(
-    epilog=example(
+    short_help="Draw the figures of results.",
+    epilog=manual(
         "probcal plot results/uci\nprobcal plot results/uci --kind reliability --kind roc -d adult\n"
-        "probcal plot results/figure1 --kind paper"
-    )
+        "probcal plot results/figure1 --kind paper",
+        files={"FOLDER/figures/": "the figures", "FOLDER/estimates.json": "what they need of predictions.bin"},
+        exits={0: "drawn", **MISTAKE},
+    ),
 )
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option(
-    "-k", "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated."
-)
+@folder_argument
+@click.option("-k", "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated.")
 @selection
 def plot(
     folder: Path, kinds: tuple[str, ...], datasets: tuple[str, ...], learners: tuple[str, ...], methods: tuple[str, ...]
@@ -30,12 +32,12 @@ def plot(
     """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG into its figures/.
 
     \b
-    paper        the figures of the four papers, of what the experiment keeps for them
+    paper        the papers' figures, of what the experiment keeps for them
     reliability  observed shares against estimates, with 95 % intervals
     scores       how often each estimate is given to positive and to negative rows
     roc          ROC curves
     cost-curves  expected cost of the best threshold at every ratio of costs
-    ranks        critical-difference diagrams: mean ranks over data sets, by each metric
+    ranks        mean ranks over data sets with critical differences, by each metric
 
     Those between the first and the last are drawn of the estimates behind the results, one file a data set. What they
     need of these is kept in FOLDER/estimates.json, from which they are drawn where predictions.bin is not.

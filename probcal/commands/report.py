@@ -6,11 +6,19 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.options import example, stores_at
+from probcal.commands.manual import MISTAKE, manual
+from probcal.commands.options import folders_argument, stores_at
 
 
-@click.command(epilog=example("probcal report results/uci\nprobcal report results/uci results/uci-native -o both.html"))
-@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.command(
+    short_help="Write one web page about results.",
+    epilog=manual(
+        "probcal report results/uci\nprobcal report results/uci results/uci-native -o both.html",
+        files={"FOLDER/report.html": "the page (-o: elsewhere)"},
+        exits={0: "written", **MISTAKE},
+    ),
+)
+@folders_argument
 @click.option(
     "-o",
     "--output",
