@@ -37,7 +37,7 @@ def plot(
     scores       how often each estimate is given to positive and to negative rows
     roc          ROC curves
     cost-curves  expected cost of the best threshold at every ratio of costs
-    ranks        mean ranks over data sets with critical differences, by each metric
+    ranks        mean ranks by each metric, with their critical differences
 
     Those between the first and the last are drawn of the estimates behind the results, one file a data set. What they
     need of these is kept in FOLDER/estimates.json, from which they are drawn where predictions.bin is not.
