@@ -23,6 +23,7 @@ from probcal.commands.run import run
 from probcal.commands.status import status
 from probcal.commands.table import table
 from probcal.commands.test import test
+from probcal.commands.try_ import try_
 from probcal.commands.validate import validate
 from probcal.errors import ProbcalError
 from probcal.trust import trusting
@@ -70,5 +71,5 @@ def main() -> None:
     """Class probability estimation: run experiments from YAML files, print tables beside the papers'."""
 
 
-for command in (run, table, check, compare, plot, report, status, audit, fetch, validate, test, list_):
+for command in (run, try_, table, check, compare, plot, report, status, audit, fetch, validate, test, list_):
     main.add_command(command)
