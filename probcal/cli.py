@@ -24,6 +24,7 @@ from probcal.commands.schema import schema
 from probcal.commands.status import status
 from probcal.commands.table import table
 from probcal.commands.test import test
+from probcal.commands.try_ import try_
 from probcal.commands.validate import validate
 from probcal.errors import ProbcalError
 from probcal.trust import trusting
@@ -102,6 +103,7 @@ def main() -> None:
 
 for command in (
     run,
+    try_,
     table,
     check,
     plot,

@@ -5,6 +5,7 @@
 ``cells.jsonl``      one line per finished cell, flushed and soon synced; the last line of a cell counts
 ``predictions.bin``  the labels and probabilities behind the cells; may be deleted
 ``running.json``     what the run under way is doing; gone when it has ended
+``input/``           the table, card and experiment that ``probcal try`` made; nothing else reads or writes it
 ``figures/``         what ``probcal plot`` draws; may be deleted
 ``report.html``      what ``probcal report`` writes; may be deleted
 ``estimates.json``   what ``probcal plot`` draws of the predictions, for where these are not; may be deleted
@@ -43,7 +44,7 @@ _FILES = (
     *("report.html", "report.html.new"),
     *(ESTIMATES, f"{ESTIMATES}.new"),
 )
-_FOLDERS = ("figures",)
+_FOLDERS = ("figures", "input")
 _OF_THE_RUN = ("running.json", "running.json.new")
 """Where one of these cannot be read or written, all goes on without it."""
 _OURS = (*_FILES, *_FOLDERS, *_OF_THE_RUN)

@@ -9,7 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from probcal.data.sources import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
@@ -122,6 +131,7 @@ class Card(_Part):
     """Of a data set that comes with scikit-learn."""
     generator: GeneratorSource | None = None
     """Of rows that are drawn anew in every repetition."""
+    _beside: Path | None = PrivateAttr(None)
 
     @field_validator("positive", mode="before")
     @classmethod
@@ -214,6 +224,11 @@ class Card(_Part):
         return generator
 
     @property
+    def beside(self) -> Path | None:
+        """The folder that a card of the user's own lies in: its files may lie there too. None of a shipped card."""
+        return self._beside
+
+    @property
     def target(self) -> str:
         return next(name for name, kind in self.columns.items() if kind == "target")
 
@@ -230,6 +245,10 @@ class Card(_Part):
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """For another process, which may be on another machine, where ``beside`` says nothing."""
+        return {**super().__getstate__(), "__pydantic_private__": {"_beside": None}}
 
 
 def _check_classes(classes: list[str], task: str | None, positive: list[str]) -> None:
@@ -302,7 +321,10 @@ def read_card(path: Path) -> Card:
         if file.data.get("task", "binary") != "binary":
             inherited.pop("positive", None)
         file.data = {**inherited, **file.data}
-    return validated(Card, file, more=[*_unknown_card(file, "reading_of"), *_faults_between_keys(file)])
+    card = validated(Card, file, more=[*_unknown_card(file, "reading_of"), *_faults_between_keys(file)])
+    if path.parent.resolve() != shipped("datasets").resolve():
+        card._beside = path.parent
+    return card
 
 
 def _inherited(like: str) -> dict[str, Any]:

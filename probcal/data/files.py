@@ -26,10 +26,11 @@ _OPEN: dict[str, Callable[[Path], IO[bytes]]] = {"": lambda path: path.open("rb"
 _PIECE = 1 << 20
 
 
-def missing_files(card: Card, folder: Path | str) -> list[str]:
+def missing_files(card: Card, folder: Path | str | None) -> list[str]:
     """What has to be put where, as paths, before the original files can be read; empty when they can.
 
-    ``folder`` is the data directory, with one folder per data set. Of several sources, the one that
+    ``folder`` is the data directory, with one folder per data set; where it is None, files lie beside a card of the
+    user's own, as they may in any case. Of several sources, the one that
     lacks the fewest files counts, the first of equals. Empty for a card that has no file source.
     """
     place = _place(card, folder)
@@ -37,7 +38,7 @@ def missing_files(card: Card, folder: Path | str) -> list[str]:
     return min(lacking, key=len, default=[])
 
 
-def read_original_files(card: Card, folder: Path | str) -> pd.DataFrame:
+def read_original_files(card: Card, folder: Path | str | None) -> pd.DataFrame:
     """The rows of the first file source of ``card`` that is complete, ready for ``assemble``.
 
     (n_rows, n_columns) in the card's column names: text as categories, numbers as float64 (from ARFF
@@ -73,7 +74,7 @@ def read_original_files(card: Card, folder: Path | str) -> pd.DataFrame:
     return rows.iloc[: source.first_rows]
 
 
-def original_paths(card: Card, folder: Path | str) -> list[Path]:
+def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
     """The files that ``read_original_files`` reads, those of labels too; empty while some are missing."""
     place = _place(card, folder)
     source = next((source for source in card.files if not _lacking(source, place)), None)
@@ -81,7 +82,7 @@ def original_paths(card: Card, folder: Path | str) -> list[Path]:
     return [path for part in parts if (path := _find(place, part.name))]
 
 
-def origin(card: Card, folder: Path | str, row: int | None = None) -> str:
+def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str:
     """Where ``read_original_files`` has its rows from, for a message.
 
     The files of the rows; path and line of one ``row``, counted from 0, where the format has lines.
@@ -99,8 +100,12 @@ def origin(card: Card, folder: Path | str, row: int | None = None) -> str:
     return ", ".join(map(str, paths))
 
 
-def _place(card: Card, folder: Path | str) -> Path:
-    return Path(folder) / (card.folder or card.name)
+def _place(card: Card, folder: Path | str | None) -> Path:
+    """Where the files are: beside the card, if it is the user's own and all are there, else in the data directory."""
+    name = card.folder or card.name
+    if card.beside and (folder is None or any(not _lacking(source, card.beside / name) for source in card.files)):
+        return card.beside / name
+    return Path(folder or "DATA_DIR") / name
 
 
 def _lacking(source: FileSource, place: Path) -> list[str]:

@@ -55,7 +55,7 @@ def whereabouts(card: Card, folder: Path | None = None) -> str:
         return "bundled with scikit-learn"
     if card.generator:
         return "generated"
-    files = original_paths(card, folder) if folder else []
+    files = original_paths(card, folder) if folder or card.beside else []
     # a card that does not say which values to expect cannot tell that its files were edited since
     if _written(card) and (card.expect.fingerprint or not files or _written(card).get("files") == _state(files)):
         return "cache"
@@ -118,8 +118,8 @@ def load(card: Card) -> Dataset:
 
 
 def _what_to_put(card: Card, folder: Path | None) -> str:
-    names = ", ".join(map(str, missing_files(card, folder or Path("DATA_DIR"))))
-    hint = "" if folder else "; name DATA_DIR with --data-dir or PROBCAL_DATA_DIR"
+    names = ", ".join(map(str, missing_files(card, folder)))
+    hint = "" if folder or card.beside else "; name DATA_DIR with --data-dir or PROBCAL_DATA_DIR"
     return f"Put these files in place: {names}{hint}."
 
 
@@ -127,7 +127,7 @@ def _folder_of(card: Card) -> Path:
     return cache_folder() / f"{card.name}-{card.digest}"
 
 
-def _from_files(card: Card, folder: Path) -> Dataset:
+def _from_files(card: Card, folder: Path | None) -> Dataset:
     rows = read_original_files(card, folder)
     try:
         return assemble(card, rows)

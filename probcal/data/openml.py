@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,11 @@ def fetch_openml_rows(
     if card.openml is None:
         why = f": {card.no_openml.rstrip('.')}" if card.no_openml else ""
         raise MissingData(f"{card.name}: is not to be had from OpenML{why}{_or_the_files(card, '; ')}")
-    frame, unasked = _download(card, card.openml, timeout, stall, attempts)
+    order = card.openml.model_dump(include={"id", "name", "version"})
+    fetched = _download(order, timeout, stall, attempts)
+    if isinstance(fetched, str):
+        raise MissingData(f"{card.name}: {fetched}{_or_the_files(card)}")
+    frame, unasked, _ = fetched
     frame = _under_card_names(card, card.openml, frame, unasked)
     rename = card.openml.rename
     rows = pd.DataFrame({name: _values(frame[name], rename.get(name, {})) for name in frame})
@@ -48,22 +53,49 @@ def fetch_openml_rows(
     return pd.concat([rows.iloc[test_rows:], rows.iloc[:test_rows]], ignore_index=True)
 
 
-def _download(
-    card: Card, source: OpenMLSource, timeout: float, stall: float, attempts: int
-) -> tuple[pd.DataFrame, list[str]]:
-    """What ``openml_download`` brings, from a process that can be stopped whatever it is doing."""
+@dataclass(frozen=True)
+class OpenMLTable:
+    """A data set as it is on OpenML. ``frame``: (n_rows, n_columns) without what is not counted as data there."""
+
+    name: str
+    version: int
+    target: str | None
+    """The column that OpenML takes for the target; None where it names none."""
+    frame: pd.DataFrame
+
+
+def fetch_openml_table(
+    number: int, *, timeout: float = 1800.0, stall: float = 60.0, attempts: int = 3
+) -> OpenMLTable:
+    """The OpenML data set ``number``, of which no card says anything; limits and server as in ``fetch_openml_rows``.
+
+    Numbers are float64, all other values text, missing ones None or NaN. Raises MissingData when it cannot be had.
+    """
+    fetched = _download({"id": number, "name": None, "version": None}, timeout, stall, attempts)
+    if isinstance(fetched, str):
+        raise MissingData(fetched.replace("correct the card", "is the number right?"))
+    frame, unasked, told = fetched
+    columns = [name for name in frame if name not in unasked]
+    rows = pd.DataFrame({name: _values(frame[name], {}) for name in columns})
+    target = told["target"].split(",")[0].strip() if told["target"] else None
+    return OpenMLTable(told["name"], int(told["version"]), target, rows)
+
+
+Fetched = tuple[pd.DataFrame, list[str], dict[str, Any]]
+
+
+def _download(wanted: dict[str, Any], timeout: float, stall: float, attempts: int) -> Fetched | str:
+    """What ``openml_download`` brings, from a process that can be stopped whatever it is doing; or why it cannot."""
     server = os.environ.get("PROBCAL_OPENML_SERVER") or None
-    order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data()}
-    order |= source.model_dump(include={"id", "name", "version"})
+    order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data(), **wanted}
     with tempfile.TemporaryDirectory(prefix="probcal-openml-", ignore_cleanup_errors=True) as folder:
         fault = _run(Path(folder), order, timeout)
         if fault is None:
-            return pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())
+            fetched: Fetched = pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())
+            return fetched
     advice = fault.get("advice") or ("try again later" if fault["later"] else "correct the card")
-    raise MissingData(
-        f"{card.name}: OpenML data set {source.id} could not be fetched from {server or 'openml.org'}: "
-        f"{fault['reason']}; {advice}{_or_the_files(card)}"
-    )
+    place = server or "openml.org"
+    return f"OpenML data set {wanted['id']} could not be fetched from {place}: {fault['reason']}; {advice}"
 
 
 def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] | None:

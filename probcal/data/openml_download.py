@@ -30,17 +30,17 @@ _PIECE = 1 << 16
 def main(folder: Path, order: dict[str, Any]) -> int:
     """Leave FRAME (0 is returned) or FAULT (1) in ``folder``; of FRAME, its checksum is printed.
 
-    ``order``: id, name and version of the data set, server (URL or None for the client's own),
+    ``order``: id, name and version of the data set (None: whichever it has), server (URL or None for the client's own),
     stall (seconds that one answer may take), attempts, and the most bytes that the data may have.
     """
     os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "XDG_CONFIG_HOME": str(folder)}
     os.environ["OPENML_CACHE_DIR"] = str(folder / "cache")
     try:
-        frame, unasked = _fetch(order)
+        fetched = _fetch(order)
     except Exception as error:
         (folder / FAULT).write_text(json.dumps(_fault(error)), encoding="utf-8")
         return 1
-    content = pickle.dumps((frame, unasked))
+    content = pickle.dumps(fetched)
     (folder / FRAME).write_bytes(content)
     print(hashlib.sha256(content).hexdigest())
     return 0
@@ -58,8 +58,8 @@ class _NotSecret(Exception):
     """Anybody on the way could read and change what is sent."""
 
 
-def _fetch(order: dict[str, Any]) -> tuple[Any, list[str]]:
-    """The frame of all columns, and the names of those that OpenML does not count as data."""
+def _fetch(order: dict[str, Any]) -> tuple[Any, list[str], dict[str, Any]]:
+    """The frame of all columns, the names of those that OpenML does not count as data, and what it says of the set."""
     import openml
 
     _bound(order["stall"], order["attempts"], order["most"])
@@ -67,11 +67,12 @@ def _fetch(order: dict[str, Any]) -> tuple[Any, list[str]]:
     openml.config.server = order["server"] or openml.config.server
     dataset = openml.datasets.get_dataset(order["id"], download_data=False)
     found, wanted = (dataset.name, dataset.version), (order["name"], order["version"])
-    if (found[0].casefold(), found[1]) != (wanted[0].casefold(), wanted[1]):
+    if wanted[0] is not None and (found[0].casefold(), found[1]) != (wanted[0].casefold(), wanted[1]):
         raise _OtherData('there it is "{}" version {}, on the card "{}" version {}'.format(*found, *wanted))
     if "sparse" in dataset.format.lower():
         raise _OtherData("it is stored as sparse ARFF, which the client reads without labels")
-    return _data(dataset), _names(dataset.row_id_attribute) + _names(dataset.ignore_attribute)
+    told = {"name": dataset.name, "version": dataset.version, "target": dataset.default_target_attribute}
+    return _data(dataset), _names(dataset.row_id_attribute) + _names(dataset.ignore_attribute), told
 
 
 def _data(dataset: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Somebody's own table without a config: read, kinds guessed, a card and an experiment made of it, ranked."""

@@ -1,0 +1,182 @@
+"""What a column of a table is: guessed from its values, said in words, and changed by whoever knows better."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from probcal.data.dataset import as_text
+from probcal.data.text_columns import text_column
+from probcal.errors import DataError
+from probcal.own_table.dates import AMBIGUOUS, as_date, days, days_of
+from probcal.own_table.numbers_in_text import read_numbers
+
+Kind = Literal["number", "category", "date", "left out"]
+
+MOST_LEVELS = 200
+"""Each becomes a column of its own for most learners."""
+_FEW = 20
+"""Rows; in a smaller table every column may have a value of its own in each of them."""
+_NEARLY_ALL = 0.95
+_MOST_WORDS = 3
+"""So many words among numbers may stand for missing ones."""
+_ID = re.compile(r"(.*[ _.-])?(id|index|idx|key|uuid|guid|no|nr|number|row|rowid)|unnamed: 0", re.IGNORECASE)
+_CODE = re.compile(r"[-+]?0[0-9]+")
+"""Whole numbers with a leading 0 are codes, such as of post offices."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table. ``values``: (n_rows,) float64, or categorical text; None where it is left out."""
+
+    name: str
+    kind: Kind
+    about: str
+    """What it holds, or why it is left out."""
+    missing: int
+    values: pd.Series | None = None
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was said of columns on the command line, by their names."""
+
+    category: Collection[str] = ()
+    number: Collection[str] = ()
+    drop: Collection[str] = ()
+
+
+def guess(name: str, raw: pd.Series, wishes: Wishes, declared: bool = False) -> Column:
+    """The column ``raw`` of any kind, (n_rows,), under its ``name``.
+
+    ``declared``: text is text, whatever it looks like. Raises DataError for a wish that cannot be had.
+    """
+    missing = int(raw.isna().sum())
+    if name in wishes.drop:
+        return Column(name, "left out", "as --drop says", missing)
+    if raw.dtype == object and _is_nested(raw):
+        return Column(name, "left out", "lists or other values that are not single ones", missing)
+    if missing == len(raw):
+        return Column(name, "left out", "empty", missing)
+    if name in wishes.category:
+        return _category(name, _as_text_column(raw))
+    if pd.api.types.is_datetime64_any_dtype(raw):
+        return _date(name, pd.Series(days(raw)))
+    if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
+        return _number(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), wishes)
+    text = _as_text_column(raw)
+    is_category = declared or pd.api.types.is_bool_dtype(raw)
+    return _guess_text(name, text, wishes, is_category)
+
+
+def _guess_text(name: str, text: pd.Series, wishes: Wishes, is_category: bool) -> Column:
+    levels, missing = list(text.cat.categories), int(text.isna().sum())
+    if name in wishes.number or not is_category:
+        numbers, words, commas = read_numbers(levels)
+        rows_with_words = int(text.isin(words).sum())
+        few = len(words) <= _MOST_WORDS and rows_with_words <= (1 - _NEARLY_ALL) * text.notna().sum()
+        if len(words) == len(levels) and name in wishes.number:
+            raise DataError(f'--number: column "{name}" holds no number, but {_listed(levels)}')
+        if name in wishes.number or (len(words) < len(levels) and few and not any(map(_CODE.fullmatch, levels))):
+            values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
+            said = commas + (f"; {_listed(words)} taken as missing" if words else "")
+            return _number(name, values, wishes, said)
+    if not is_category:
+        found = days_of(levels)
+        if isinstance(found, np.ndarray):
+            return _date(name, pd.Series(np.append(found, np.nan)[text.cat.codes.to_numpy()]))
+        if found == AMBIGUOUS:
+            return Column(name, "left out", "dates, but which is day and which month? write 2026-11-21", missing)
+    if reason := _no_category(len(levels), int(text.notna().sum()), is_category):
+        return Column(name, "left out", reason, missing)
+    return _category(name, text)
+
+
+def _no_category(levels: int, rows: int, is_category: bool) -> str | None:
+    """Why a text of so many different values in so many rows is not a category."""
+    if rows >= _FEW and levels == rows:
+        return "a value of its own in every row, as an id or free text has"
+    if rows >= _FEW and levels > rows / 2 and not is_category:
+        return f"{levels:,} different values in {rows:,} rows, as ids or free text have"
+    if levels > MOST_LEVELS:
+        return f"{levels:,} different values, more than {MOST_LEVELS}; --category keeps it"
+    return None
+
+
+def _category(name: str, text: pd.Series) -> Column:
+    missing, levels = int(text.isna().sum()), list(text.cat.categories)
+    if len(levels) < 2:
+        return _constant(name, levels[0], missing)
+    common = [str(level) for level in text.value_counts().index[:4]]
+    return Column(name, "category", f"{len(levels):,} values: {_listed(common, len(levels))}", missing, text)
+
+
+def _number(name: str, values: pd.Series, wishes: Wishes, said: str = "") -> Column:
+    if infinite := int(np.isinf(values).sum()):
+        values, said = values.where(np.isfinite(values)), f"{said}; {infinite:,} infinite ones taken as missing"
+    seen = values.dropna()
+    missing = len(values) - len(seen)
+    if seen.empty:
+        return Column(name, "left out", f"empty{said}", missing)
+    if seen.nunique() < 2:
+        return _constant(name, as_text(seen.iloc[0]), missing)
+    if name not in wishes.number and (reason := _running(name, seen)):
+        return Column(name, "left out", reason, missing)
+    return Column(name, "number", f"{_short(seen.min())} to {_short(seen.max())}{said}", missing, values)
+
+
+def _running(name: str, seen: pd.Series) -> str | None:
+    """Why a number tells rows apart, and nothing else."""
+    if len(seen) < _FEW or seen.nunique() < len(seen) or not (seen == seen.round()).all():
+        return None
+    if seen.max() - seen.min() == len(seen) - 1:
+        return "a running number: the rows counted"
+    if _ID.fullmatch(name):
+        return "an id: a number of its own in every row"
+    return None
+
+
+def _date(name: str, values: pd.Series) -> Column:
+    seen = values.dropna()
+    if seen.nunique() < 2:
+        return _constant(name, as_date(seen.iloc[0]), len(values) - len(seen))
+    about = f"{as_date(seen.min())} to {as_date(seen.max())}, as days since 1970"
+    return Column(name, "date", about, len(values) - len(seen), values)
+
+
+def _constant(name: str, value: str, missing: int) -> Column:
+    return Column(name, "left out", f"constant: {_cut(value)}" + (" or missing" if missing else ""), missing)
+
+
+def _as_text_column(raw: pd.Series) -> pd.Series:
+    """Categorical text without line breaks, which the file of rows could not hold; levels that no row has left out."""
+    if isinstance(raw.dtype, pd.CategoricalDtype):
+        raw = raw.astype(object)
+    text = text_column(raw.map(as_text, na_action="ignore").astype(object), _one_line)
+    return text.reset_index(drop=True)
+
+
+def _one_line(value: str) -> str | None:
+    return " ".join(value.encode("utf-8", "replace").decode().split()) or None
+
+
+def _is_nested(raw: pd.Series) -> bool:
+    return any(isinstance(value, list | dict | set | tuple | bytes | np.ndarray) for value in raw.dropna().head(100))
+
+
+def _listed(values: list[str], total: int | None = None) -> str:
+    shown = [_cut(value) for value in values[:3]]
+    return ", ".join(shown) + (", …" if (total or len(values)) > len(shown) else "")
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= 20 else f"{value[:19]}…"
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if float(number).is_integer() and abs(number) < 1e12 else f"{number:.4g}"

@@ -1,0 +1,37 @@
+"""Numbers written as text, with whichever comma."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from probcal.data.card import NUMBER
+
+_THOUSANDS = re.compile(r"[-+]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")
+_DECIMAL = re.compile(r"[-+]?[0-9]*,[0-9]+([eE][-+]?[0-9]+)?")
+
+
+class Read(NamedTuple):
+    """``numbers``: (n_texts,) float64, NaN for a word; ``words``: the texts that are none; ``said``: of the commas."""
+
+    numbers: np.ndarray[Any, Any]
+    words: list[str]
+    said: str
+
+
+def read_numbers(texts: list[str]) -> Read:
+    """A comma parts thousands where every text with one looks so, else it is a decimal one where no point is."""
+    commas = [text for text in texts if "," in text]
+    if commas and all(map(_THOUSANDS.fullmatch, commas)):
+        plain, said = [text.replace(",", "") for text in texts], "; commas part thousands"
+    elif any(map(_DECIMAL.fullmatch, commas)) and not any("." in text for text in texts):
+        plain = [text.replace(",", ".") if _DECIMAL.fullmatch(text) else text for text in texts]
+        said = "; the comma is a decimal one"
+    else:
+        plain, said = texts, ""
+    numbers = np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in plain], dtype=np.float64)
+    numbers[np.isinf(numbers)] = np.nan  # beyond the largest there is
+    words = [text for text, number in zip(texts, numbers, strict=True) if np.isnan(number)]
+    return Read(numbers, words, said)

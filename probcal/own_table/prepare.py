@@ -1,0 +1,176 @@
+"""From somebody's table to rows that a card can describe: the target, the columns, the rows that are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from probcal.errors import DataError, did_you_mean
+from probcal.own_table.kinds import Column, Wishes, guess
+from probcal.own_table.names import card_names, cleaned
+from probcal.own_table.reading import Table, read_table
+from probcal.own_table.rows import how_many, sample
+from probcal.own_table.target import Target, read_target, refuse_rare_classes
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for of the table, as the command line has it."""
+
+    source: str
+    target: str | None = None
+    positive: str | None = None
+    category: tuple[str, ...] = ()
+    number: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    rows: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A table ready to be run. ``columns``: all but the target, in the order of the table."""
+
+    table: Table
+    target: Target
+    columns: list[Column]
+    counts: Mapping[str, int]
+    """Label -> rows of the whole table that have it; ``target.counts`` are those of the rows that are taken."""
+    rows: npt.NDArray[np.intp]
+    """The numbers of the labelled rows that are taken, sorted."""
+    notes: list[str] = field(default_factory=list)
+    """What else should be known before any number is believed."""
+
+    @property
+    def n_labelled(self) -> int:
+        """Rows that have a label."""
+        return sum(self.counts.values())
+
+    @property
+    def inputs(self) -> list[Column]:
+        """The columns to learn from."""
+        return [column for column in self.columns if column.values is not None]
+
+    @property
+    def most_levels(self) -> int:
+        """Of any category."""
+        return max((_width(column) for column in self.inputs), default=1)
+
+    @property
+    def width(self) -> int:
+        """Columns as most learners see them: one for each level of a category."""
+        return sum(map(_width, self.inputs))
+
+
+def prepare(asked: Asked) -> Prepared:
+    """Read the table and guess what is in it. Raises DataError for all that cannot be estimated from."""
+    table = read_table(asked.source)
+    names = card_names(table.frame.columns)
+    where = Path(table.place).name
+    place = _place_of_target(asked.target or table.target, list(map(str, table.frame.columns)), names, where)
+    target_name = names[place]
+    frame = table.frame.set_axis(range(len(names)), axis=1)
+    wishes = _wishes(asked, names, target_name, where)
+    target = read_target(target_name, frame[place], where, asked.positive)
+    labelled = target.labelled
+    others = frame[labelled].reset_index(drop=True)
+    columns = [
+        guess(name, others[number], wishes, table.declared) for number, name in enumerate(names) if number != place
+    ]
+    notes = _notes(table, target, columns, others.drop(columns=place))
+    prepared = Prepared(table, target, columns, target.counts, np.arange(len(others)), notes)
+    if not prepared.inputs:
+        raise DataError(f"{where}: no column is left to learn from{_why_none(columns)}")
+    refuse_rare_classes(target, where)
+    return _with_rows(prepared, asked, where)
+
+
+def _with_rows(prepared: Prepared, asked: Asked, where: str) -> Prepared:
+    target, labelled = prepared.target, prepared.target.labelled
+    labels = target.labels[labelled]
+    size = how_many(len(labels), prepared.width, asked.rows)
+    rows = sample(labels, size, asked.seed)
+    taken = {label: int((labels[rows] == label).sum()) for label in target.counts}
+    of_sample = replace(target, counts=taken)
+    refuse_rare_classes(of_sample, f"{where}, a sample of {size:,} of {len(labels):,} rows (--rows takes more)")
+    return replace(prepared, target=of_sample, rows=rows)
+
+
+def _place_of_target(asked: str | None, raw: list[str], names: list[str], where: str) -> int:
+    if asked is None:
+        raise DataError(f"{where}: which column is to be estimated? name it with --target; there are: {_some(names)}")
+    for known in (raw, [name.strip() for name in raw], names):
+        places = [place for place, name in enumerate(known) if name in (asked, cleaned(asked))]
+        if len(places) == 1:
+            return places[0]
+        if places:
+            raise DataError(f'{where}: {len(places)} columns are called "{asked}"; the target needs a name of its own')
+    hint = ""
+    if raw and all(_is_number(name) for name in raw):
+        hint = "; its first line looks like values, and must hold the names of the columns"
+    near = did_you_mean(asked, names)
+    raise DataError(f'{where}: there is no column "{asked}"{near}{hint} (it has: {_some(names)})')
+
+
+def _wishes(asked: Asked, names: list[str], target: str, where: str) -> Wishes:
+    said: dict[str, str] = {}
+    for option in ("category", "number", "drop"):
+        for name in getattr(asked, option):
+            if name not in names:
+                raise DataError(f'--{option}: {where} has no column "{name}"{did_you_mean(name, names)}')
+            if name == target:
+                raise DataError(f'--{option}: "{name}" is the target')
+            if said.setdefault(name, option) != option:
+                raise DataError(f'column "{name}" stands under --{said[name]} and under --{option}')
+    return Wishes(asked.category, asked.number, asked.drop)
+
+
+def _notes(table: Table, target: Target, columns: list[Column], inputs: pd.DataFrame) -> list[str]:
+    notes = []
+    unlabelled = int((~target.labelled).sum())
+    if unlabelled:
+        notes.append(f"{unlabelled:,} of {len(target.labels):,} rows have no {target.name} and are left out")
+    raw = [str(name).strip() for name in table.frame.columns]
+    renamed = sum(before != after for before, after in zip(raw, card_names(raw), strict=True))
+    if renamed:
+        notes.append(f"{renamed} columns have another name here than in the table, each a name of its own")
+    if any(column.kind == "date" for column in columns):
+        notes.append("rows are split at random: if later rows depend on earlier ones, the numbers are too good")
+    if twice := _same_rows(inputs, [column.values is not None for column in columns]):
+        notes.append(f"rows like an earlier one in every input: {twice:,}; some are learned from and tested on")
+    return notes
+
+
+def _same_rows(inputs: pd.DataFrame, used: list[bool]) -> int:
+    kept = inputs.loc[:, used]
+    if kept.shape[1] < 3:  # few values make few different rows, and nobody takes that for a copy
+        return 0
+    return int(kept.duplicated().sum())
+
+
+def _why_none(columns: Sequence[Column]) -> str:
+    reasons = [f"{column.name}: {column.about}" for column in columns[:_SHOWN]]
+    return f" ({'; '.join(reasons)})" if reasons else ": it has one column, the target"
+
+
+def _width(column: Column) -> int:
+    return len(column.values.cat.categories) if column.kind == "category" and column.values is not None else 1
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f", … {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

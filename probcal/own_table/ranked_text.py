@@ -1,0 +1,100 @@
+"""The ranked table and the sentence beneath it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from probcal.own_table.choices import BASELINE
+from probcal.own_table.describe import wrapped
+from probcal.own_table.ranking import BESIDE, Ranked, not_told_apart
+from probcal.visible import visible
+
+_HEADER = ("", "learner", "method", "log loss", "95 % interval", "RMS", "AUC", "c_emp", "s")
+_MOST_NAMED = 4
+_LONGEST_NAME = 12
+_DIRECT = "direct"
+
+
+def ranked_lines(ranked: Sequence[Ranked]) -> Iterator[str]:
+    """The table, best first, how to read it, and what failed."""
+    best = ranked[0]
+    rivals = not_told_apart(best, ranked[1:]) if best.splits > 1 else []
+    rows = [(_mark(place, one in rivals), *_row(one)) for place, one in enumerate(ranked, 1)]
+    yield from _aligned([_HEADER, *rows])
+    yield ""
+    yield "log loss (in bits; 1 bit is 0.693 nats), RMS error and calibration error c_emp:"
+    yield f"smaller is better; AUC: larger. {_means(best.splits)}; s: seconds a cell."
+    if best.splits > 1 and rivals:
+        yield "* not told apart from the first: corrected resampled t-test, Holm, 5 %."
+    if any(math.inf in one.losses for one in ranked):
+        yield "inf: a class that came had been given probability 0; these are in order of RMS."
+    for one in ranked:
+        if one.failed:
+            where = f"{name_of(one)} failed on {one.failed} of {one.splits} splits"
+            yield from wrapped(visible(f"{where}: {_first_line(one.error)}"))
+
+
+def sentence(ranked: Sequence[Ranked]) -> str:
+    """The best column and how sure that is."""
+    best = ranked[0]
+    if not math.isfinite(best.loss):
+        return "Nothing has a finite log loss on every split, so there is no best."
+    loss = f"log loss {best.loss:.4f} bits"
+    if best.splits < 2:
+        return f"The smallest loss has {name_of(best)}, {loss}; one split does not tell how sure that is."
+    rivals = not_told_apart(best, ranked[1:])
+    if len(ranked) > 1 and any(one.learner == BASELINE for one in [best, *rivals]):
+        return (
+            "No learner is surely better than giving every row the share of each class: the smallest loss has "
+            f"{name_of(best)}, {loss}. These columns may tell nothing of the target, or rows or splits are too few."
+        )
+    if len(ranked) == 1:
+        return f"There is nothing to compare {name_of(best)} with, {loss}."
+    if not rivals:
+        return f"The best is {name_of(best)}, {loss}, surely better than all others here."
+    named = [name_of(one) for one in rivals[:_MOST_NAMED]]
+    more = f" and {len(rivals) - _MOST_NAMED} more" if len(rivals) > _MOST_NAMED else ""
+    others = len(ranked) - 1 - len(rivals)
+    surely = f"; surely better than the other {others}" if others else ""
+    return f"The best is {name_of(best)}, {loss}; not told apart from {', '.join(named)}{more}{surely}."
+
+
+def name_of(one: Ranked) -> str:
+    """``isotonic on forest``, or ``forest alone``."""
+    return f"{one.learner} alone" if one.method == _DIRECT else f"{one.method} on {one.learner}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The names of learner and method to the left, all else to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        places = enumerate(zip(row, widths, strict=True))
+        cells = (text.ljust(width) if place in (1, 2) else text.rjust(width) for place, (text, width) in places)
+        yield "  ".join(cells).rstrip()
+
+
+def _means(splits: int) -> str:
+    return f"Means over {splits} splits" if splits > 1 else "One split"
+
+
+def _mark(place: int, level: bool) -> str:
+    return f"{place}{'*' if level else ' '}"
+
+
+def _row(one: Ranked) -> tuple[str, ...]:
+    interval = one.interval
+    between = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
+    loss = "failed" if not one.losses else f"{one.loss:.4f}"
+    beside = ("" if math.isnan(one.means[name]) else f"{one.means[name]:.3f}" for name in BESIDE)
+    seconds = "" if math.isnan(one.seconds) else f"{one.seconds:.2g}"
+    return _cut(one.learner), _cut(one.method), loss, between, *beside, seconds
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= 150 else f"{line[:149]}…"

@@ -1,0 +1,78 @@
+"""The files of a card of one's own may lie beside it, and then need no data directory."""
+
+import pickle
+import shutil
+
+import pytest
+
+from probcal.data.card import find_card, read_card
+from probcal.data.load import load, obtain, whereabouts
+from probcal.errors import MissingData
+
+CARD = """\
+name: mine
+title: Mine
+columns: {a: numeric, left: target}
+positive: "yes"
+split: {kind: holdout, train_fraction: 0.5}
+expect: {rows: 4, columns: 1}
+files:
+  - {format: delimited, header: true, files: [{name: rows.csv}]}
+"""
+ROWS = "a,left\n1,yes\n2,no\n3,yes\n4,no\n"
+
+
+@pytest.fixture
+def card_file(tmp_path):
+    (tmp_path / "cards" / "mine").mkdir(parents=True)
+    (tmp_path / "cards" / "mine.yaml").write_text(CARD)
+    (tmp_path / "cards" / "mine" / "rows.csv").write_text(ROWS)
+    return tmp_path / "cards" / "mine.yaml"
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+
+
+def test_they_are_found_without_a_data_directory(card_file):
+    card = read_card(card_file)
+    assert obtain(card) == "original files"
+    assert load(card).X["a"].tolist() == [1, 2, 3, 4]
+
+
+def test_they_go_before_those_of_the_data_directory(card_file, tmp_path):
+    (tmp_path / "data" / "mine").mkdir(parents=True)
+    (tmp_path / "data" / "mine" / "rows.csv").write_text(ROWS.replace("1,yes", "7,yes"))
+    card = read_card(card_file)
+    obtain(card, tmp_path / "data")
+    assert load(card).X["a"].tolist() == [1, 2, 3, 4]
+
+
+def test_the_data_directory_has_them_where_they_are_not_beside(card_file, tmp_path):
+    shutil.move(tmp_path / "cards" / "mine", tmp_path / "data" / "mine")
+    card = read_card(card_file)
+    assert obtain(card, tmp_path / "data") == "original files"
+    with pytest.raises(MissingData, match=r"Put these files in place: .*cards.mine.rows\.csv"):
+        whereabouts(read_card(card_file).model_copy(update={"title": "another", "missing_codes": {"a": ["9"]}}))
+
+
+def test_a_dot_is_the_folder_of_the_card_itself(card_file, tmp_path):
+    shutil.move(tmp_path / "cards" / "mine" / "rows.csv", tmp_path / "cards" / "rows.csv")
+    card_file.write_text(CARD + 'folder: "."\n')
+    assert obtain(read_card(card_file)) == "original files"
+
+
+def test_a_shipped_card_has_none_beside_it():
+    assert read_card(find_card("adult")).beside is None
+
+
+def test_a_card_that_is_sent_elsewhere_has_none_beside_it(card_file):
+    card = read_card(card_file)
+    assert card.beside == card_file.parent
+    assert pickle.loads(pickle.dumps(card)).beside is None
+
+
+def test_where_a_card_lies_is_no_part_of_what_it_says(card_file, tmp_path):
+    shutil.copytree(tmp_path / "cards", tmp_path / "elsewhere")
+    assert read_card(tmp_path / "elsewhere" / "mine.yaml").digest == read_card(card_file).digest

@@ -1,0 +1,46 @@
+"""Small tables of the kinds that people have, as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from tests.commands import probcal
+
+
+def customers(n: int = 120, seed: int = 0) -> pd.DataFrame:
+    """Mixed columns, of which ``age`` and ``plan`` tell something of ``left``."""
+    random = np.random.default_rng(seed)
+    age, plan = random.integers(18, 80, n), random.choice(["basic", "plus", "pro"], n)
+    chance = 1 / (1 + np.exp(-(age - 60) / 8 + (plan == "basic")))
+    return pd.DataFrame(
+        {
+            "id": [f"C{number:05d}" for number in range(n)],
+            "age": age,
+            "plan": plan,
+            "spend": random.normal(50, 20, n).round(2),
+            "since": pd.date_range("2020-01-01", periods=n).strftime("%Y-%m-%d"),
+            "country": "NL",
+            "left": np.where(random.random(n) < chance, "yes", "no"),
+        }
+    )
+
+
+def written(frame: pd.DataFrame, path: Path, **how: object) -> Path:
+    frame.to_csv(path, index=False, **how)
+    return path
+
+
+def shown(path: Path, target: str = "left", *more: object) -> str:
+    """What ``--dry-run`` says of a table: columns and plan."""
+    result = probcal("try", path, "--target", target, "--dry-run", *more)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def line_of(column: str, text: str) -> str:
+    """The line of one column, blanks joined."""
+    [line] = [line for line in text.splitlines() if line.startswith(f"  {column}  ")]
+    return " ".join(line.split())

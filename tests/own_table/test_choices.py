@@ -1,0 +1,46 @@
+"""What is run unasked, and how long that takes."""
+
+from probcal.own_table import choices, cost
+from probcal.own_table.experiment_text import Plan
+
+
+def plan_of(width=20, counts=(500, 500), learners=None, splits=10):
+    names = learners or choices.usual_learners(width, len(counts))[0]
+    found = choices.learners(names, 10)
+    methods = choices.methods((), bool(learners), width, counts)
+    return Plan(found, methods, choices.combinations(list(found), list(methods), ()), splits, 0)
+
+
+def test_small_tables_get_the_hundred_fits_of_a_tree_and_large_ones_do_not():
+    assert plan_of().pairs["tree"] == ["direct", "sigmoid", "isotonic", "bagging", "probing"]
+    assert plan_of().pairs["forest"] == ["direct", "sigmoid", "isotonic"]
+    assert "bagging" not in plan_of(counts=(5000, 5000)).methods
+    assert "bagging" not in plan_of(counts=[180] * 10, width=61).methods
+
+
+def test_small_tables_are_calibrated_across_folds_and_classes_too_rare_for_that_on_rows_kept():
+    assert plan_of().methods["isotonic"]["params"]["calibration"] == "cross_val"
+    assert plan_of(counts=(3000, 3000)).methods["isotonic"]["params"] == {
+        "calibration": "holdout",
+        "clip": [0.001, 0.999],
+    }
+    assert plan_of(counts=(490, 10)).methods["sigmoid"]["params"] == {"calibration": "holdout"}
+
+
+def test_wide_tables_do_without_the_learners_that_are_slow_on_them():
+    assert choices.usual_learners(3000, 2) == (
+        ["logistic", "tree", "forest"],
+        dict.fromkeys(("nb", "boosting"), "slow on 3,000 columns, levels counted"),
+    )
+
+
+def test_a_category_beyond_what_boosting_takes_becomes_indicators_for_it():
+    assert choices.learners(["boosting"], 255)["boosting"]["encoding"] == "native"
+    assert choices.learners(["boosting"], 256)["boosting"]["encoding"] == "numeric"
+
+
+def test_the_time_told_grows_with_splits_rows_and_columns():
+    usual = cost.seconds(plan_of(), 1000, 20, 2)
+    assert cost.seconds(plan_of(splits=20), 1000, 20, 2) == 2 * usual
+    assert cost.seconds(plan_of(), 2000, 20, 2) > usual
+    assert cost.seconds(plan_of(), 1000, 400, 2) > usual

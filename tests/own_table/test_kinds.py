@@ -1,0 +1,105 @@
+"""What a column is taken for, and why it is left out."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probcal.errors import DataError
+from probcal.own_table.kinds import Wishes, guess
+from probcal.own_table.numbers_in_text import read_numbers
+
+NOTHING = Wishes()
+
+
+def column(values, wishes=NOTHING, name="c", declared=False):
+    """As text, which is how a CSV file has everything."""
+    text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
+    return guess(name, text, wishes, declared)
+
+
+def kind_and_about(values, **more):
+    found = column(values, **more)
+    return found.kind, found.about
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "about"),
+    [
+        ([1.5, -2, "3e2", ".5"] * 10, "number", "-2 to 300"),
+        (["0", "1"] * 20, "number", "0 to 1"),
+        (["true", "false", "true"] * 10, "category", "2 values: true, false"),
+        (["a", "b", None] * 10, "category", "2 values: a, b"),
+        (["01234", "00501"] * 10, "category", "2 values: 01234, 00501"),
+        (["1,5", "2,25"] * 10, "number", "1.5 to 2.25; the comma is a decimal one"),
+        (["1,500", "2,250,000"] * 10, "number", "1,500 to 2,250,000; commas part thousands"),
+        ([*range(3, 60), 59, "unknown"], "number", "3 to 59; unknown taken as missing"),
+        (["2026-01-05", "2026-02-01"] * 10, "date", "2026-01-05 to 2026-02-01, as days since 1970"),
+        (["2026-01-05T10:00:00Z", "2026-02-01T00:00:00Z"] * 10, "date", "2026-01-05 to 2026-02-01, as days since 1970"),
+        (["13/02/2026", "01/03/2026"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
+        (["02/13/2026", "03/01/2026"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
+        (["02/03/2026", "03/01/2026"] * 10, "left out", "dates, but which is day and which month? write 2026-11-21"),
+        (["x"] * 20, "left out", "constant: x"),
+        (["7", None] * 20, "left out", "constant: 7 or missing"),
+        ([None] * 20, "left out", "empty"),
+        (range(100, 160), "left out", "a running number: the rows counted"),
+        ([f"user{i}" for i in range(60)], "left out", "a value of its own in every row, as an id or free text has"),
+        (
+            [f"user{i}" for i in range(60)] + ["user1"] * 10,
+            "left out",
+            "60 different values in 70 rows, as ids or free text have",
+        ),
+        (
+            [f"town{i % 300}" for i in range(3000)],
+            "left out",
+            "300 different values, more than 200; --category keeps it",
+        ),
+    ],
+)
+def test_a_column_is_taken_for_what_its_values_look_like(values, kind, about):
+    assert kind_and_about(values) == (kind, about)
+
+
+def test_whole_numbers_that_all_differ_are_an_id_only_by_name():
+    values = [i * i for i in range(60)]
+    assert kind_and_about(values, name="customer_id") == ("left out", "an id: a number of its own in every row")
+    assert kind_and_about(values, name="income")[0] == "number"
+
+
+def test_what_the_user_says_goes_before_what_it_looks_like():
+    ids = [f"user{i}" for i in range(60)]
+    assert column(ids, Wishes(category=["c"])).kind == "category"
+    assert column(range(60), Wishes(number=["c"])).kind == "number"
+    assert kind_and_about(["a", "b"] * 20, wishes=Wishes(drop=["c"])) == ("left out", "as --drop says")
+    grades = column(["1", "2"] * 20, Wishes(category=["c"]))
+    assert list(grades.values.cat.categories) == ["1", "2"]
+
+
+def test_words_among_numbers_are_missing_ones_where_the_user_says_number():
+    mixed = [*range(10), "low", "high"] * 5
+    assert column(mixed).kind == "category"
+    found = column(mixed, Wishes(number=["c"]))
+    assert (found.kind, found.missing, found.about) == ("number", 10, "0 to 9; low, high taken as missing")
+    with pytest.raises(DataError, match='--number: column "c" holds no number, but a, b'):
+        column(["a", "b"] * 20, Wishes(number=["c"]))
+
+
+def test_infinite_numbers_are_taken_as_missing():
+    found = guess("c", pd.Series([1.0, np.inf, -np.inf, 2.0]), NOTHING)
+    assert (found.missing, found.about) == (2, "1 to 2; 2 infinite ones taken as missing")
+    assert np.isnan(found.values.to_numpy()).sum() == 2
+
+
+def test_days_are_numbers_with_their_fractions():
+    found = column(["1970-01-02 12:00", "1970-01-01 00:00"])
+    assert found.values.tolist() == [1.5, 0.0]
+
+
+def test_declared_text_is_text_whatever_it_looks_like():
+    assert column(["1", "2"] * 20, declared=True).kind == "category"
+
+
+def test_a_comma_is_read_only_where_all_agree():
+    assert read_numbers(["1,5", "2.5"]).words == ["1,5"]
+    assert read_numbers(["1,5", "2"]).numbers.tolist() == [1.5, 2.0]
+    assert read_numbers(["1,234.5", "2"]).numbers.tolist() == [1234.5, 2.0]
+    assert read_numbers(["1e999"]).words == ["1e999"]

@@ -1,0 +1,27 @@
+"""docs/own-table.md: what it shows is what the command prints."""
+
+from pathlib import Path
+
+from probcal.own_table.choices import OWN
+from probcal.own_table.delimited_text import MISSING
+from probcal.own_table.kinds import MOST_LEVELS
+from probcal.own_table.rows import MOST_ROWS
+from probcal.own_table.target import FEWEST_ROWS
+from tests.commands import probcal
+
+PAGE = (Path(__file__).parents[2] / "docs" / "own-table.md").read_text(encoding="utf-8")
+
+
+def test_the_columns_and_the_plan_are_those_that_the_command_shows(original_files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = original_files / "bank-marketing" / "bank-full.csv"
+    shown = probcal("try", table, "--target", "y", "--dry-run")
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout in PAGE
+
+
+def test_limits_and_names_are_those_of_the_code():
+    for number in (f"2 to {MOST_LEVELS} values", f"at most {MOST_ROWS:,}", f"fewer than {FEWEST_ROWS} rows of a class"):
+        assert number in PAGE
+    for name in (*OWN, *(MISSING - {""})):
+        assert f"`{name}`" in PAGE
