@@ -34,12 +34,13 @@ smartquotes = False
 highlight_language = "none"
 
 myst_heading_anchors = 4
-suppress_warnings = ["toc.empty_glob"]  # a page that another version of these docs lacks
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 autodoc_member_order = "bysource"
+autodoc_typehints = "description"
 autodoc_typehints_format = "short"
+autodoc_typehints_description_target = "documented_params"
 autodoc_default_options = {
     "inherited-members": "BaseEstimator, ClassifierMixin, MetaEstimatorMixin, tuple, Exception, int",
     "exclude-members": "set_fit_request, set_score_request, set_predict_request, set_predict_proba_request, "
@@ -59,6 +60,8 @@ html_static_path: list[str] = []
 html_copy_source = False
 html_show_sphinx = False
 
+_LATER = re.compile(r"^(own-table|plots|report|statistics|\.\./CONTRIBUTING)\n", re.M)
+"""Pages of the navigation that a checkout may lack."""
 _ENTRY = re.compile(r"^(\S.*?) : (.*)$")
 _LITERAL = re.compile(r"(``.+?``)")
 _MARKUP = re.compile(r"(?<!\\)([|*])|(?<=\w)_(?!\w)")
@@ -92,13 +95,19 @@ def give_a_title(text: str, name: str) -> str:
     return text if text.lstrip().startswith("# ") else f"# {name}\n\n{text}"
 
 
+def _if_there(page: re.Match[str]) -> str:
+    return page[0] if (HERE / f"{page[1]}.md").exists() else ""
+
+
 def setup(app: Any) -> None:
     def docstring(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
         lines[:] = as_markup(lines)
 
     def source(_app: Any, docname: str, text: list[str]) -> None:
         if docname.startswith("results/"):
-            text[0] = give_a_title(text[0], docname)
+            text[0] = give_a_title(text[0], f"{docname}.md")
+        if docname == root_doc:
+            text[0] = re.sub(_LATER, _if_there, text[0])
 
     app.connect("autodoc-process-docstring", docstring, priority=400)  # before napoleon
     app.connect("source-read", source)
