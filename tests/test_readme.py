@@ -14,6 +14,7 @@ from tests.commands import probcal
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
 
 
 def blocks(text, language):
@@ -23,10 +24,11 @@ def blocks(text, language):
 @pytest.mark.parametrize("code", blocks(README, "python"))
 def test_the_python_example_runs(code, capsys):
     exec(code, {})
-    assert "bits" in capsys.readouterr().out
+    first, second = map(float, re.findall(r"\d\.\d*", capsys.readouterr().out)[:2])
+    assert first + second == pytest.approx(1)
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"^\$ probcal (\w+)", README, re.M))))
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"^\$ probcal (\w+)", README + COMMANDS, re.M))))
 def test_every_command_shown_is_there_and_its_help_has_an_example(command):
     help_text = probcal(command, "--help").stdout
     assert f"probcal {command}" in help_text.partition("Example:")[2]
