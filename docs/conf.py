@@ -56,7 +56,8 @@ html_theme = "furo"
 html_title = f"probcal {version}"
 html_additional_pages = {"index": "to_the_first_page.html"}
 templates_path = ["_templates"]
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_copy_source = False
 html_show_sphinx = False
 
