@@ -100,6 +100,11 @@ def _if_there(page: re.Match[str]) -> str:
     return page[0] if (HERE / f"{page[1]}.md").exists() else ""
 
 
+def as_printed(text: str) -> list[str]:
+    """What stands under a command's options, line by line as in a terminal."""
+    return ["::", "", *(f"    {line}" for line in text.replace("\b\n", "").splitlines()), ""] if text else []
+
+
 def setup(app: Any) -> None:
     def docstring(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
         lines[:] = as_markup(lines)
@@ -111,4 +116,8 @@ def setup(app: Any) -> None:
             text[0] = re.sub(_LATER, _if_there, text[0])
 
     app.connect("autodoc-process-docstring", docstring, priority=400)  # before napoleon
+    def epilog(_app: Any, context: Any, lines: list[str]) -> None:
+        lines[:] = as_printed(context.command.epilog or "")
+
     app.connect("source-read", source)
+    app.connect("sphinx-click-process-epilog", epilog)

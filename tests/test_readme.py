@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from sklearn.datasets import load_breast_cancer
 
 from probcal.config import config_names
 from tests.commands import probcal
@@ -26,6 +27,18 @@ def test_the_python_example_runs(code, capsys):
     exec(code, {})
     first, second = map(float, re.findall(r"\d\.\d*", capsys.readouterr().out)[:2])
     assert first + second == pytest.approx(1)
+
+
+def test_the_table_of_ones_own_ends_as_shown(tmp_path, monkeypatch):
+    [shown] = blocks(README, "text")
+    [command] = re.findall(r"`probcal (try tumours.*?)`", README)
+    data = load_breast_cancer(as_frame=True)
+    data.frame.assign(target=data.target_names[data.target]).to_csv(tmp_path / "tumours.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    done = probcal(*command.split(), "-j", "2")
+    assert done.exit_code == 0, done.output
+    without_seconds = [re.sub(r" +[\d.]+$", "", text, flags=re.M) for text in (shown, done.stdout)]
+    assert without_seconds[0] in without_seconds[1]
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"^\$ probcal (\w+)", README + COMMANDS, re.M))))
