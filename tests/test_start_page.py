@@ -14,12 +14,13 @@ START, CALIBRATED, OWN = (
 
 
 def test_the_first_experiment_prints_the_tables_that_are_shown(tmp_path, monkeypatch):
-    [config], [shown] = re.findall(r"```yaml\n(.*?)```", START, re.S), re.findall(r"```text\n(.*?)```", START, re.S)
+    [config] = re.findall(r"```yaml\n(.*?)```", START, re.S)
+    [shown] = re.findall(r"<!-- probcal table results/first -->\n(.*?)<!-- end -->", START, re.S)
     (tmp_path / "first.yaml").write_text(config, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     done = probcal("run", "first.yaml", "-j", "2")
     assert done.exit_code == 0, done.output
-    assert probcal("table", "results/first").stdout == shown
+    assert probcal("table", "results/first").stdout == f"# Our first experiment\n\n{shown}"
 
 
 def test_the_example_of_a_calibrated_probability_prints_what_is_shown(capsys):
