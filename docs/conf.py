@@ -109,15 +109,15 @@ def setup(app: Any) -> None:
     def docstring(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
         lines[:] = as_markup(lines)
 
-    def source(_app: Any, docname: str, text: list[str]) -> None:
-        if docname.startswith("results/"):
-            text[0] = give_a_title(text[0], f"{docname}.md")
-        if docname == root_doc:
+    def source(_app: Any, page: str, text: list[str]) -> None:
+        if page.startswith("results/"):
+            text[0] = give_a_title(text[0], f"{page}.md")
+        if page == root_doc:
             text[0] = re.sub(_LATER, _if_there, text[0])
 
-    app.connect("autodoc-process-docstring", docstring, priority=400)  # before napoleon
     def epilog(_app: Any, context: Any, lines: list[str]) -> None:
         lines[:] = as_printed(context.command.epilog or "")
 
+    app.connect("autodoc-process-docstring", docstring, priority=400)  # before napoleon
     app.connect("source-read", source)
     app.connect("sphinx-click-process-epilog", epilog)
