@@ -25,7 +25,7 @@ def anchors(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_link_to_another_page_or_file_leads_somewhere(page):
     lost = []
-    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+    for target in re.findall(r"(?:\]\(|src=\")([^)\s\"]+)[)\"]", prose(page)):
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
         ours = not re.match(r"https?:", target)
