@@ -39,3 +39,9 @@ def test_every_page_is_in_the_navigation():
     listed = set(re.findall(r"^(?:.*<)?([\w./-]+?)>?$", navigation, re.M))
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES if DOCS in page.parents}
     assert pages - listed == {"index"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_text_follows_a_comment_that_begins_a_line(page):
+    """Markdown takes such a line for HTML: links in it are not links, and the paragraph ends before it."""
+    assert re.findall(r"^ {0,3}<!--.*-->.*\S.*$", re.sub(r"<!--.*?-->\s*$", "", prose(page), flags=re.M), re.M) == []
