@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from probcal.show.estimates.pictures import pictures_of
+from probcal.show.outline import Outline
+from probcal.store import Store
 from tests.commands import probcal
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -40,3 +43,14 @@ def test_the_learner_of_the_page_keeps_the_contract_and_its_experiment_runs(tmp_
         done = probcal(*command.split())
         assert done.exit_code == 0, done.output
     assert "SigNear" in done.stdout
+
+
+def test_the_caption_of_the_reliability_diagram_is_its_last_point():
+    store = Store(DOCS.parent / "results" / "uci")
+    outline = Outline.of(store)
+    every = pictures_of(store, outline, store.results()).every
+    [one] = [one for one in every if (one.row.name, one.column.label) == ("adult", "NB")]
+    said, came = (f"{float(values[-1]):.2f}".lstrip("0") for values in (one.reliability.mean, one.reliability.observed))
+    for page in ("docs/calibrated.md", "docs/index.md", "README.md"):
+        text = (DOCS.parent / page).read_text(encoding="utf-8")
+        assert f"Of the rows of which naive Bayes says {said}, a share of {came} are positive" in text
