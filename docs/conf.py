@@ -64,6 +64,7 @@ html_show_sphinx = False
 _LATER = re.compile(r"^(own-table|report|statistics|\.\./CONTRIBUTING)\n", re.M)
 """Pages of the navigation that a checkout may lack."""
 _ENTRY = re.compile(r"^(\S.*?) : (.*)$")
+_LONE_ENTRY = re.compile(r"^([A-Za-z_]\w*) : (.*)$")
 _LITERAL = re.compile(r"(``.+?``)")
 _MARKUP = re.compile(r"(?<!\\)([|*])|(?<=\w)_(?!\w)")
 
@@ -80,8 +81,13 @@ def as_markup(lines: list[str]) -> list[str]:
         if section == "Examples" or line.startswith(">>>"):
             told.append(line)
             continue
-        entry = _ENTRY.match(line) if section in ("Parameters", "Attributes") else None
-        told += [entry[1], f"    {_escaped(entry[2])}"] if entry else [_escaped(line)]
+        listing = section in ("Parameters", "Attributes")
+        if entry := _ENTRY.match(line) if listing else _LONE_ENTRY.match(line) if not section else None:
+            told += [entry[1] if listing else f"``{entry[1]}``", f"    {_escaped(entry[2])}"]
+        else:
+            told.append(_escaped(line))
+        if listing and not line and below[:1].strip() and not _ENTRY.match(below):
+            told.append("")  # two empty lines end the list: text follows, or another section
     return told
 
 

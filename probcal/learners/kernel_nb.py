@@ -90,7 +90,7 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
 
     @property
     def class_weight_shortcut(self) -> Callable[[], PriorShift] | None:
-        """How Probing fits it under many class weights: see ``probcal.shortcuts``."""
+        """How Probing fits it under many class weights; see ``probcal.shortcuts``."""
         return (lambda: PriorShift(_log_odds, _log_prior_odds)) if self.weights == "shares" else None
 
 
