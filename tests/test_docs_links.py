@@ -9,7 +9,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("reference/*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(DOCS.glob("*.md")),
+    *sorted(DOCS.glob("reference/*.md")),
+]
 
 
 def prose(page):
