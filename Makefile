@@ -24,6 +24,12 @@ regression: $(VENV)/.installed-test
 	$(RUN) run configs/regression.yaml -j 2 --data-dir "$(DATA)"
 	$(RUN) check results/regression
 
+# The pages of docs/ as a site, docs/_build/html/index.html; a warning, such as a link that leads nowhere, is an error
+.PHONY: docs
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -n -q -a -E -c docs . docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 # The most of an hour on an idle machine; every script runs, whatever another one found. Adult needs PROBCAL_DATA_DIR or OpenML.
 BENCH := harness runs metrics_speed weka_bridge weka_command_line probing presorted_tree memory peers protection
 bench: $(VENV)/.installed-test
@@ -44,7 +50,7 @@ reliability: $(VENV)/.installed-test
 	done; $(BIN)/python reliability/summary.py; $(BIN)/python benchmarks/performance_page.py; exit $$failed
 
 clean:
-	rm -rf $(VENV) results/quickstart results/regression/predictions.bin
+	rm -rf $(VENV) docs/_build results/quickstart results/regression/predictions.bin
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -53,4 +59,8 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from sklearn.datasets import load_breast_cancer
 
 from probcal.config import config_names
 from tests.commands import probcal
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
 
 
 def blocks(text, language):
@@ -23,10 +25,23 @@ def blocks(text, language):
 @pytest.mark.parametrize("code", blocks(README, "python"))
 def test_the_python_example_runs(code, capsys):
     exec(code, {})
-    assert "bits" in capsys.readouterr().out
+    first, second = map(float, re.findall(r"\d\.\d*", capsys.readouterr().out)[:2])
+    assert first + second == pytest.approx(1)
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"^\$ probcal (\w+)", README, re.M))))
+def test_the_table_of_ones_own_ends_as_shown(tmp_path, monkeypatch):
+    [shown] = blocks(README, "text")
+    [command] = re.findall(r"`probcal (try tumours.*?)`", README)
+    data = load_breast_cancer(as_frame=True)
+    data.frame.assign(target=data.target_names[data.target]).to_csv(tmp_path / "tumours.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    done = probcal(*command.split(), "-j", "2")
+    assert done.exit_code == 0, done.output
+    without_seconds = [re.sub(r" +\d*\.\d+$", "", text, flags=re.M) for text in (shown, done.stdout)]
+    assert without_seconds[0] in without_seconds[1]
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"^\$ probcal (\w+)", README + COMMANDS, re.M))))
 def test_every_command_shown_is_there_and_its_help_has_an_example(command):
     help_text = probcal(command, "--help").stdout
     assert f"probcal {command}" in help_text.partition("Example:")[2]

@@ -24,6 +24,8 @@ _DEFAULT_PRECISION = 0.01
 class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
     """Naive Bayes: a kernel density per numeric column and class, Laplace frequencies per nominal one.
 
+    John & Langley (1995), Estimating continuous distributions in Bayesian classifiers, as Weka's NaiveBayes -K has it.
+
     Takes frames with numeric and categorical columns, or numeric arrays. Missing values (NaN) are left
     out of the product, in training and in prediction, and so are levels that the training frame did not
     declare. Two classes.
@@ -88,7 +90,7 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
 
     @property
     def class_weight_shortcut(self) -> Callable[[], PriorShift] | None:
-        """How Probing fits it under many class weights: see ``probcal.shortcuts``."""
+        """How Probing fits it under many class weights; see ``probcal.shortcuts``."""
         return (lambda: PriorShift(_log_odds, _log_prior_odds)) if self.weights == "shares" else None
 
 

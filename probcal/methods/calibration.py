@@ -45,12 +45,12 @@ class CalibratingMethod(ProbabilityMethod, ABC):
     random_state: int | np.random.RandomState | None
     scores: Any
     before_and_after = True
-    """That the stages of ``staged_predict_proba`` are two: before and after calibration."""
+    """That the stages of ``staged_predict_proba`` are two, before and after calibration."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the learner and the maps. Test rows have no part in it.
 
-        X : (n_rows, n_columns), handed to the learner as it is; y : (n_rows,) labels; sample_weight : (n_rows,) or
+        X: (n_rows, n_columns), handed to the learner as it is; y: (n_rows,) labels; sample_weight: (n_rows,) or
         None, given to the learner and to the maps, where a row of weight 2 counts as two rows.
 
         Raises ValueError for a parameter that is not as documented, labels or weights that are no labels or weights,

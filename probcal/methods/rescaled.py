@@ -41,7 +41,7 @@ class RescaledClassifier(ProbabilityMethod):
         self.estimator = estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """X : (n_rows, n_columns), y : (n_rows,) labels, sample_weight : (n_rows,) or None, for the learner.
+        """X: (n_rows, n_columns), y: (n_rows,) labels, sample_weight: (n_rows,) or None, for the learner.
 
         Rows of weight 0 have no part in the minimum and maximum. Raises ValueError for what is none of these, a
         learner that takes no weights where some are given, and scores that are missing or infinite.

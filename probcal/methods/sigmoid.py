@@ -87,10 +87,12 @@ class SigmoidClassifier(CalibratingMethod):
 
     @property
     def slope_(self) -> float | np.ndarray:
+        """A of 1 / (1 + exp(A score + B)), a float for two classes, (n_classes,) for several."""
         return self._of_maps("slope")
 
     @property
     def intercept_(self) -> float | np.ndarray:
+        """B of 1 / (1 + exp(A score + B)), a float for two classes, (n_classes,) for several."""
         return self._of_maps("intercept")
 
     def check_parameters(self) -> None:

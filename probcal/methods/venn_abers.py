@@ -96,7 +96,7 @@ class VennAbersClassifier(ProbabilityMethod):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit classifiers and predictors. Test rows have no part in it.
 
-        X : (n_rows, n_columns), handed to the classifier as it is; y : (n_rows,) labels; sample_weight : (n_rows,)
+        X: (n_rows, n_columns), handed to the classifier as it is; y: (n_rows,) labels; sample_weight: (n_rows,)
         whole numbers or None: how often a row counts, for a Venn-Abers predictor counts rows.
 
         Raises ValueError for a parameter that is not as documented, labels or weights that are no labels or weights,

@@ -46,6 +46,7 @@ class Quadratic:
     # p + eps p (1 - p) is written as p (p + (1 + eps) (1 - p)), where nothing cancels: p^2 at eps = -1, however small
 
     def apply(self, p: np.ndarray) -> np.ndarray:
+        """(n,) estimates -> (n, n_eps); (n, k) of k classes -> (n, n_calibrators, k)."""
         if p.ndim == 1:
             values = np.multiply.outer([1 + eps for eps in self.eps], 1 - p)  # each calibrator in one piece of memory
             values += p
@@ -59,6 +60,7 @@ class Quadratic:
         return np.concatenate(parts, axis=1)
 
     def apply_one(self, p: float) -> list[float]:
+        """One estimate of P(y = 1) -> as many as there are eps."""
         rest = 1 - p
         return [p * (p + (1 + eps) * rest) for eps in self.eps]
 
@@ -78,6 +80,7 @@ class Cox:
         object.__setattr__(self, "pairs", tuple(pairs))
 
     def apply(self, p: np.ndarray) -> np.ndarray:
+        """(n,) estimates -> (n, n_pairs). Raises ValueError for more than two classes."""
         if p.ndim > 1:
             raise ValueError("Cox calibrators are for two classes; for more use 'quadratic' or functions of your own")
         values = np.empty((len(self.pairs), len(p)))
@@ -88,6 +91,7 @@ class Cox:
         return values.T
 
     def apply_one(self, p: float) -> list[float]:
+        """One estimate of P(y = 1) -> as many as there are pairs."""
         powers = {b: (p**b, (1 - p) ** b) for _, b in self.pairs}
         odds = [(powers[b][0] * math.exp(a), powers[b][1]) for a, b in self.pairs]
         return [for_it / (for_it + against) for for_it, against in odds]

@@ -40,8 +40,10 @@ class CompositeJumper(Protector):
 
     @property
     def jump_rates(self) -> tuple[float, ...]:
+        """Of the Simple Jumpers, in the order given."""
         return self._rates
 
     @property
     def passive_weight(self) -> float:
+        """Of the base, at least 0 and below 1."""
         return self._passive

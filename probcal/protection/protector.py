@@ -63,10 +63,12 @@ class Protector:
 
     @property
     def start(self) -> str:
+        """Where the capital lies at first, ``"uniform"`` or ``"first"``."""
         return self._start
 
     @property
     def truncation(self) -> float | None:
+        """What base estimates are kept away from 0 and 1 by, a probability; None for not at all."""
         return self._truncation
 
     @property

@@ -53,4 +53,5 @@ class SimpleJumper(Protector):
 
     @property
     def jump_rate(self) -> float:
+        """J, the share of all capital that is dealt out evenly before each step."""
         return self._rates[0]

@@ -60,7 +60,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def learns_in_threads(self) -> bool:
-        """Whether fits in several threads go on side by side and never meddle: known of J48, all in its own object."""
+        """Whether fits in several threads go on side by side and never meddle; known of J48, all in its own object."""
         return self.classifier in ("trees.J48", "weka.classifiers.trees.J48")
 
     def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> WekaClassifier:

@@ -1,0 +1,129 @@
+"""How the pages are built: ``make docs``. Sources are the Markdown files of docs and the tables in results.
+
+The folder that Sphinx reads is the project's, so that links from a page to ../results or ../probcal lead to the same
+file here as on a code host.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import probcal
+
+HERE = Path(__file__).parent
+
+project = "probcal"
+author = "the authors of probcal"
+version = release = probcal.__version__
+root_doc = "docs/index"
+include_patterns = ["docs/*.md", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/speed", "results/reliability"]
+# what `probcal table` and the benchmarks write without a heading is quoted in pages, not read as one
+exclude_patterns += ["results/quickstart", "results/*-quick"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_click",
+    "sphinx_copybutton",
+]
+smartquotes = False
+highlight_language = "none"
+
+myst_heading_anchors = 4
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_format = "short"
+autodoc_typehints_description_target = "documented_params"
+autodoc_default_options = {
+    "inherited-members": "BaseEstimator, ClassifierMixin, MetaEstimatorMixin, tuple, Exception, int",
+    "exclude-members": "set_fit_request, set_score_request, set_predict_request, set_predict_proba_request, "
+    "get_metadata_routing",
+}
+nitpicky = True
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!probcal\.).*"),  # of other projects: the pages are built without a network
+    ("py:class", r"probcal\.\w+\.\w+\..*"),  # types in signatures that are no part of the public surface
+]
+
+html_theme = "furo"
+html_title = f"probcal {version}"
+html_additional_pages = {"index": "to_the_first_page.html"}
+templates_path = ["_templates"]
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+_LATER = re.compile(r"^(own-table)\n", re.M)
+"""Pages of the navigation that a checkout may lack."""
+_ENTRY = re.compile(r"^(\S.*?) : (.*)$")
+_LONE_ENTRY = re.compile(r"^([A-Za-z_]\w*) : (.*)$")
+_LITERAL = re.compile(r"(``.+?``)")
+_MARKUP = re.compile(r"(?<!\\)([|*])|(?<=\w)_(?!\w)")
+
+
+def as_markup(lines: list[str]) -> list[str]:
+    """A docstring of ours, which is plain text with ``literals`` and numpydoc's sections, as reStructuredText.
+
+    What follows the colon of ``name : text`` is the text of the name; napoleon would take it for a type.
+    """
+    told, section = [], ""
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if re.fullmatch(r"-{3,}", below):
+            section = line
+        if section == "Examples" or line.startswith(">>>"):
+            told.append(line)
+            continue
+        listing = section in ("Parameters", "Attributes")
+        if entry := _ENTRY.match(line) if listing else _LONE_ENTRY.match(line) if not section else None:
+            told += [entry[1] if listing else f"``{entry[1]}``", f"    {_escaped(entry[2])}"]
+        else:
+            told.append(_escaped(line))
+        if listing and not line and below[:1].strip() and not _ENTRY.match(below):
+            told.append("")  # two empty lines end the list: text follows, or another section
+    return told
+
+
+def _escaped(line: str) -> str:
+    """Bars, stars and final underscores are themselves outside ``literals``."""
+    parts = _LITERAL.split(line)
+    return "".join(part if part.startswith("``") else _MARKUP.sub(r"\\\g<0>", part) for part in parts)
+
+
+def give_a_title(text: str, name: str) -> str:
+    """Tables that a command wrote without a heading are pages all the same."""
+    return text if text.lstrip().startswith("# ") else f"# {name}\n\n{text}"
+
+
+def _if_there(page: re.Match[str]) -> str:
+    return page[0] if (HERE / f"{page[1]}.md").exists() else ""
+
+
+def as_printed(text: str) -> list[str]:
+    """What stands under a command's options, line by line as in a terminal."""
+    return ["::", "", *(f"    {line}" for line in text.replace("\b\n", "").splitlines()), ""] if text else []
+
+
+def setup(app: Any) -> None:
+    def docstring(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
+        lines[:] = as_markup(lines)
+
+    def source(_app: Any, page: str, text: list[str]) -> None:
+        if page.startswith("results/"):
+            text[0] = give_a_title(text[0], f"{page}.md")
+        if page == root_doc:
+            text[0] = re.sub(_LATER, _if_there, text[0])
+
+    def epilog(_app: Any, context: Any, lines: list[str]) -> None:
+        lines[:] = as_printed(context.command.epilog or "")
+
+    app.connect("autodoc-process-docstring", docstring, priority=400)  # before napoleon
+    app.connect("source-read", source)
+    app.connect("sphinx-click-process-epilog", epilog)

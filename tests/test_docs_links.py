@@ -1,0 +1,53 @@
+"""Links between the pages lead somewhere on a code host, too, and every page is in the navigation of the site."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(DOCS.glob("*.md")),
+    *sorted(DOCS.glob("reference/*.md")),
+]
+
+
+def prose(page):
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+
+
+def anchors(page):
+    """What a code host makes of the headings."""
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_to_another_page_or_file_leads_somewhere(page):
+    lost = []
+    for target in re.findall(r"(?:\]\(|src=\")([^)\s\"]+)[)\"]", prose(page)):
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        ours = not re.match(r"https?:", target)
+        if ours and (not file.exists() or (anchor and anchor not in anchors(file))):
+            lost.append(target)
+    assert lost == []
+
+
+def test_every_page_is_in_the_navigation():
+    navigation = (DOCS / "index.md").read_text(encoding="utf-8").partition("```{toctree}")[2]
+    listed = set(re.findall(r"^(?:.*<)?([\w./-]+?)>?$", navigation, re.M))
+    pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES if DOCS in page.parents}
+    assert pages - listed == {"index"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_text_follows_a_comment_that_begins_a_line(page):
+    """Markdown takes such a line for HTML: links in it are not links, and the paragraph ends before it."""
+    assert re.findall(r"^ {0,3}<!--.*-->.*\S.*$", re.sub(r"<!--.*?-->\s*$", "", prose(page), flags=re.M), re.M) == []

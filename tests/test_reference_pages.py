@@ -1,0 +1,54 @@
+"""docs/reference: no public name is missing, each says what it is, and its examples print what they show."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+PUBLIC = [
+    pytest.param(module, name, id=f"{module}.{name}")
+    for module in ("probcal", "probcal.metrics", "probcal.learners", "probcal.protection", "probcal.contract")
+    for name in importlib.import_module(module).__all__
+]
+
+
+def entries():
+    """What the pages document, by the full name that each is documented under."""
+    found = set()
+    for page in REFERENCE.glob("*.md"):
+        module = ""
+        for kind, name in re.findall(r"^\.\. ([\w:]+):: (\S+)$", page.read_text(encoding="utf-8"), re.M):
+            if kind == "currentmodule":
+                module = f"{name}."
+            found.add(name if name.startswith("probcal") else module + name)
+    return found
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_every_public_name_is_in_the_reference(module, name):
+    there = {f"{module}.{name}"} | ({f"probcal.protection.{name}"} if module == "probcal" else set())
+    assert there & entries()
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_every_public_class_and_function_says_what_it_is(module, name):
+    found = getattr(importlib.import_module(module), name)
+    said = {name: found} if callable(found) else {}  # a constant is explained in the reference itself
+    ours = [one for one in getattr(found, "__mro__", ()) if one.__module__.startswith("probcal.")]
+    for member, value in (item for one in ours for item in vars(one).items()):
+        if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property | classmethod)):
+            said.setdefault(f"{name}.{member}", value)
+    assert [one for one, value in said.items() if not inspect.getdoc(value)] == []
+
+
+@pytest.mark.parametrize(("module", "name"), PUBLIC)
+def test_the_examples_of_a_docstring_print_what_they_show(module, name):
+    found = getattr(importlib.import_module(module), name)
+    for example in doctest.DocTestFinder(recurse=False).find(found, name, globs={name: found}):
+        assert doctest.DocTestRunner().run(example).failed == 0

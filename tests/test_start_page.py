@@ -1,0 +1,56 @@
+"""docs/start.md, docs/calibrated.md and docs/own-components.md: what they show is what comes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from probcal.show.estimates.pictures import pictures_of
+from probcal.show.outline import Outline
+from probcal.store import Store
+from tests.commands import probcal
+
+DOCS = Path(__file__).parents[1] / "docs"
+START, CALIBRATED, OWN = (
+    (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("start", "calibrated", "own-components")
+)
+
+
+def test_the_first_experiment_prints_the_tables_that_are_shown(tmp_path, monkeypatch):
+    [config] = re.findall(r"```yaml\n(.*?)```", START, re.S)
+    [shown] = re.findall(r"<!-- probcal table results/first -->\n(.*?)<!-- end -->", START, re.S)
+    (tmp_path / "first.yaml").write_text(config, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    done = probcal("run", "first.yaml", "-j", "2")
+    assert done.exit_code == 0, done.output
+    assert probcal("table", "results/first").stdout == f"# Our first experiment\n\n{shown}"
+
+
+def test_the_example_of_a_calibrated_probability_prints_what_is_shown(capsys):
+    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", CALIBRATED, re.S)
+    exec(code, {})
+    assert capsys.readouterr().out == shown
+
+
+def test_the_learner_of_the_page_keeps_the_contract_and_its_experiment_runs(tmp_path, monkeypatch):
+    for name, text in re.findall(r"```(?:python|yaml)\n# (\S+)\n(.*?)```", OWN, re.S):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    commands = re.findall(r"^\$ probcal (.*?) *(?:#.*)?$", OWN, re.M)
+    assert [command.split()[0] for command in commands] == ["test", "run", "table"]
+    for command in commands:
+        done = probcal(*command.split())
+        assert done.exit_code == 0, done.output
+    assert "SigNear" in done.stdout
+
+
+def test_the_caption_of_the_reliability_diagram_is_its_last_point():
+    store = Store(DOCS.parent / "results" / "uci")
+    outline = Outline.of(store)
+    every = pictures_of(store, outline, store.results()).every
+    [one] = [one for one in every if (one.row.name, one.column.label) == ("adult", "NB")]
+    said, came = (f"{float(values[-1]):.2f}".lstrip("0") for values in (one.reliability.mean, one.reliability.observed))
+    for page in ("docs/calibrated.md", "docs/index.md", "README.md"):
+        text = (DOCS.parent / page).read_text(encoding="utf-8")
+        assert f"Of the rows of which naive Bayes says {said}, a share of {came} are positive" in text
