@@ -61,8 +61,6 @@ html_css_files = ["wide.css"]
 html_copy_source = False
 html_show_sphinx = False
 
-_LATER = re.compile(r"^(own-table)\n", re.M)
-"""Pages of the navigation that a checkout may lack."""
 _ENTRY = re.compile(r"^(\S.*?) : (.*)$")
 _LONE_ENTRY = re.compile(r"^([A-Za-z_]\w*) : (.*)$")
 _LITERAL = re.compile(r"(``.+?``)")
@@ -102,10 +100,6 @@ def give_a_title(text: str, name: str) -> str:
     return text if text.lstrip().startswith("# ") else f"# {name}\n\n{text}"
 
 
-def _if_there(page: re.Match[str]) -> str:
-    return page[0] if (HERE / f"{page[1]}.md").exists() else ""
-
-
 def as_printed(text: str) -> list[str]:
     """What stands under a command's options, line by line as in a terminal."""
     return ["::", "", *(f"    {line}" for line in text.replace("\b\n", "").splitlines()), ""] if text else []
@@ -118,8 +112,6 @@ def setup(app: Any) -> None:
     def source(_app: Any, page: str, text: list[str]) -> None:
         if page.startswith("results/"):
             text[0] = give_a_title(text[0], f"{page}.md")
-        if page == root_doc:
-            text[0] = re.sub(_LATER, _if_there, text[0])
 
     def epilog(_app: Any, context: Any, lines: list[str]) -> None:
         lines[:] = as_printed(context.command.epilog or "")
