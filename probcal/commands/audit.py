@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from probcal.commands.manual import FINE, manual
-from probcal.commands.options import folders_argument, stores_at
+from probcal.commands.options import folders_argument, format_option, stores_at
 
 
 @click.command(
@@ -19,15 +19,7 @@ from probcal.commands.options import folders_argument, stores_at
     ),
 )
 @folders_argument
-@click.option(
-    "-f",
-    "--format",
-    "format_",
-    type=click.Choice(("markdown", "csv")),
-    default="markdown",
-    show_default=True,
-    help="csv has a line for every number.",
-)
+@format_option("markdown", "csv", help="csv has a line for every number.")
 @click.option("-v", "--cells", is_flag=True, help="Show the single numbers too.")
 def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
     """Rank variants by their agreement with the published numbers.

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from probcal.commands.manual import MISTAKE, manual
-from probcal.commands.options import folders_argument, stores_at
+from probcal.commands.options import folders_argument, format_option, stores_at
 from probcal.visible import visible
 
 
@@ -27,15 +27,7 @@ from probcal.visible import visible
 )
 @folders_argument
 @click.option("--accept", is_flag=True, help="First take the numbers there are as ours: writes FOLDER/accepted.csv.")
-@click.option(
-    "-f",
-    "--format",
-    "format_",
-    type=click.Choice(("text", "json")),
-    default="text",
-    show_default=True,
-    help="json has every number with its band.",
-)
+@format_option("text", "json", help="json has every number with its band.")
 def check(folders: tuple[Path, ...], accept: bool, format_: str) -> None:
     """Hold results against the paper's numbers and claims.
 

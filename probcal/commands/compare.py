@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from probcal.commands.manual import FINE, manual
-from probcal.commands.options import folders_argument, stores_at
+from probcal.commands.options import folders_argument, format_option, stores_at
 from probcal.visible import visible
 
 FORMATS = ("markdown", "json", "csv")
@@ -23,15 +23,7 @@ FORMATS = ("markdown", "json", "csv")
     ),
 )
 @folders_argument
-@click.option(
-    "-f",
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="markdown",
-    show_default=True,
-    help="csv and json have every test.",
-)
+@format_option(*FORMATS, help="csv and json have every test.")
 def compare(folders: tuple[Path, ...], format_: str) -> None:
     """Say which differences between methods in each results FOLDER are more than chance, and which claims survive.
 

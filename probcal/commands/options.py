@@ -81,6 +81,13 @@ def trusted_imports(command: Any) -> Any:
     )(everything(command))
 
 
+def format_option(*formats: str, help: str) -> Callable[[Any], Any]:
+    """``-f``, as ``format_``; the first of ``formats`` where nothing is said."""
+    return click.option(
+        "-f", "--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True, help=help
+    )
+
+
 data_dir_option = click.option(
     "--data-dir",
     metavar="DIR",

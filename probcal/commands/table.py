@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from probcal.commands.manual import FINE, manual
-from probcal.commands.options import folders_argument, stores_at
+from probcal.commands.options import folders_argument, format_option, stores_at
 
 FORMATS = ("markdown", "latex", "csv", "html")
 
@@ -21,15 +21,7 @@ FORMATS = ("markdown", "latex", "csv", "html")
     ),
 )
 @folders_argument
-@click.option(
-    "-f",
-    "--format",
-    "format_",
-    type=click.Choice(FORMATS),
-    default="markdown",
-    show_default=True,
-    help="latex and html go into other documents; csv has a line for every number.",
-)
+@format_option(*FORMATS, help="latex and html go into other documents; csv has a line for every number.")
 @click.option("--together", is_flag=True, help="Experiments of one paper side by side, in one set of tables.")
 def table(folders: tuple[Path, ...], format_: str, together: bool) -> None:
     """Print the tables of each FOLDER of results, or of every experiment below it.
