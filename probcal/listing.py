@@ -71,6 +71,8 @@ def _metrics() -> str:
 
 
 def _configs() -> str:
-    from probcal.config import config_names
+    from probcal.config import config_names, find_config
+    from probcal.yaml_file import YamlFile
 
-    return "\n".join(config_names())
+    rows = [[name, YamlFile.read(find_config(name)).data["title"]] for name in config_names()]
+    return tabulate(rows, ["name", "title"])
