@@ -15,7 +15,8 @@ import probcal
 HERE = Path(__file__).parent
 
 project = "probcal"
-author = "the authors of probcal"
+author = "the probcal authors"
+copyright = f"2026, {author}"
 version = release = probcal.__version__
 root_doc = "docs/index"
 include_patterns = ["docs/*.md", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md"]
@@ -30,6 +31,7 @@ extensions = [
     "sphinx_click",
     "sphinx_copybutton",
 ]
+myst_enable_extensions = ["html_image"]  # a picture with a width, which a code host shows too
 smartquotes = False
 highlight_language = "none"
 
@@ -60,6 +62,14 @@ html_static_path = ["_static"]
 html_css_files = ["wide.css"]
 html_copy_source = False
 html_show_sphinx = False
+
+TITLES = {
+    "results/audit/ranking": "Langford & Zadrozny (2005), unstated settings ranked",
+    "results/peers": "Each method and metric beside its peer in another package",
+    "results/protection-simulated/gains": "What protection gains on simulated streams",
+    "results/protection-speed": "What a step of protection costs",
+}
+"""Of what a command or a benchmark writes without a heading."""
 
 _ENTRY = re.compile(r"^(\S.*?) : (.*)$")
 _LONE_ENTRY = re.compile(r"^([A-Za-z_]\w*) : (.*)$")
@@ -95,9 +105,9 @@ def _escaped(line: str) -> str:
     return "".join(part if part.startswith("``") else _MARKUP.sub(r"\\\g<0>", part) for part in parts)
 
 
-def give_a_title(text: str, name: str) -> str:
+def give_a_title(text: str, page: str) -> str:
     """Tables that a command wrote without a heading are pages all the same."""
-    return text if text.lstrip().startswith("# ") else f"# {name}\n\n{text}"
+    return text if text.lstrip().startswith("# ") else f"# {TITLES.get(page, f'{page}.md')}\n\n{text}"
 
 
 def as_printed(text: str) -> list[str]:
@@ -111,7 +121,7 @@ def setup(app: Any) -> None:
 
     def source(_app: Any, page: str, text: list[str]) -> None:
         if page.startswith("results/"):
-            text[0] = give_a_title(text[0], f"{page}.md")
+            text[0] = give_a_title(text[0], page)
 
     def epilog(_app: Any, context: Any, lines: list[str]) -> None:
         lines[:] = as_printed(context.command.epilog or "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,18 @@ def test_every_page_is_in_the_navigation():
     listed = set(re.findall(r"^(?:.*<)?([\w./-]+?)>?$", navigation, re.M))
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES if DOCS in page.parents}
     assert pages - listed == {"index"}
+
+
+def test_no_table_of_the_results_has_its_file_name_for_a_title():
+    conf = runpy.run_path(str(DOCS / "conf.py"))
+    left_out = [re.compile(one.replace("*", ".*")) for one in conf["exclude_patterns"]]
+    without = {
+        page.relative_to(ROOT).with_suffix("").as_posix()
+        for page in [*(ROOT / "results").glob("*.md"), *(ROOT / "results").glob("*/*.md")]
+        if not page.read_text(encoding="utf-8").lstrip().startswith("# ")
+    }
+    shown = {page for page in without if not any(one.match(page) for one in left_out)}
+    assert shown == set(conf["TITLES"])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

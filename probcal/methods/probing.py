@@ -31,7 +31,7 @@ _CHOICES = {
 
 
 class ProbingClassifier(ThresholdMethod):
-    """Probability estimates from any classifier, by Algorithms 1 and 2 of the paper.
+    """Probability estimates from any classifier, by Algorithms 1 and 2 of Langford & Zadrozny (2005), the paper below.
 
     Parameters
     ----------
