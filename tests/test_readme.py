@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from sklearn.datasets import load_breast_cancer
 
 from probcal.config import config_names
 from tests.commands import probcal
@@ -32,9 +31,9 @@ def test_the_python_example_runs(code, capsys):
 def test_the_table_of_ones_own_ends_as_shown(tmp_path, monkeypatch):
     [shown] = blocks(README, "text")
     [command] = re.findall(r"`probcal (try tumours.*?)`", README)
-    data = load_breast_cancer(as_frame=True)
-    data.frame.assign(target=data.target_names[data.target]).to_csv(tmp_path / "tumours.csv", index=False)
+    [writing] = re.findall(r'`python -c "(.*?)"`', README)
     monkeypatch.chdir(tmp_path)
+    exec(writing, {})
     done = probcal(*command.split(), "-j", "2")
     assert done.exit_code == 0, done.output
     without_seconds = [re.sub(r" +\d*\.\d+$", "", text, flags=re.M) for text in (shown, done.stdout)]
