@@ -97,6 +97,12 @@ def infinite_on(asked: Asked, dataset: str, column: str) -> str:
     return f"{sum(map(math.isinf, values))} of {len(values)}"
 
 
+def infinite_in(asked: Asked, column: str) -> str:
+    """Every data set on which CXE is ∞ on some split: ``Adult (1 of 1) and Kr-vs-kp (1 of 10)``."""
+    every = [(row, infinite_on(asked, row.name, column)) for row in asked.checked.outline.datasets]
+    return listed([f"{row.title} ({said})" for row, said in every if not said.startswith("0 ")])
+
+
 def in_band(asked: Asked, dataset: str = "") -> str:
     compared = [one for one in asked.report.numbers.all if one.state in ("in band", "out of band")]
     of = [one for one in compared if dataset in ("", one.of)]
@@ -296,6 +302,6 @@ _ASKED = {
         at, infinite_on, in_band, share_in_band, out_of_band, differences_in_band, splits, ranked, median, reading,
         median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,
         critical_difference, sure_places, verdict_there, verdicts_there, by_the_means_there, pair_p, behind, told_apart,
-        infinite_here, infinite_there, published_below, normalised, best_of_multiclass,
+        infinite_here, infinite_there, infinite_in, published_below, normalised, best_of_multiclass,
     )
 }  # fmt: skip

@@ -53,7 +53,6 @@ def test_each_data_set_of_which_it_tells_what_did_not_come_back_has_such_numbers
 
 def test_bagging_is_infinite_where_it_says(ask, page):
     says(page, "Bagging mends the infinite cross entropy**: not always")
-    assert first(ask("infinite-on kr-vs-kp j48/bagging")) > 0
     assert ask("infinite-on adult j48/bagging") == "1 of 1"
     assert ask("verdict bagging-is-finite") == "not supported"
 
