@@ -18,16 +18,16 @@ SHORT = {
     "probing-beats-j48": "ProbJ48 beats J48 on all but Mushroom (CXE, RMS, AUC)",
     "probing-beats-bagging": "ProbJ48 beats BagJ48 on most (CXE, RMS, AUC)",
     "j48-is-infinite": "J48 has an infinite CXE on most",
-    "bagging-is-finite": "bagging mends that",
+    "bagging-is-finite": "BagJ48 has no infinite CXE",
     "probing-beats-svm-sigmoid": "ProbSVM beats SigSVM on most (CXE, RMS, AUC)",
-    "svm-gains-most-auc": "and most clearly by AUC (AUC, CXE, RMS)",
+    "svm-gains-most-auc": "ProbSVM leads SigSVM most clearly by AUC (AUC, CXE, RMS)",
     "probing-beats-nb": "ProbNB beats NB on most (CXE, RMS)",
     "nb-ranks-better": "NB ranks better than ProbNB on most (AUC)",
     "nb-sigmoid-beats-probing": "SigNB beats ProbNB on most (CXE, RMS, AUC)",
     "sigmoid-keeps-the-auc": "the sigmoid keeps the AUC of NB within .005",
     "probing-beats-log": "ProbLog beats Log on most (CXE)",
     "log-is-infinite": "Log has an infinite CXE on some",
-    "probing-log-is-finite": "ProbLog has none",
+    "probing-log-is-finite": "ProbLog has no infinite CXE",
     "log-even-otherwise": "no clear difference of ProbLog and Log otherwise (RMS, AUC)",
     "best-methods": "Table 4 names the best method",
     "probing-wins-20": "Probing wins 20 of 45",
@@ -80,7 +80,7 @@ def surviving(asked: Any) -> str:
         whatever = [one for one in claims if one.verdict == verdict]
         there = [one for one in claims if _there(one).verdict == verdict and one.verdict != verdict]
         lines.append(f"- **{verdict.capitalize()}, however what was not run may come out:** {_named(whatever)}")
-        lines.append(f"- **{verdict.capitalize()} on those run:** {_named(there)}")
+        lines.append(f"- **{verdict.capitalize()} on those run alone:** {_named(there)}")
     left = [one for one in claims if _there(one).verdict == "undecided" == one.verdict]
     for by_the_means, said in (("supported", "with"), ("not supported", "against"), ("undecided", "without a word of")):
         found = [one for one in left if _there(one).by_the_means == by_the_means]
