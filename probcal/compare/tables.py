@@ -33,7 +33,7 @@ def _claims(comparison: Comparison) -> Iterator[Grid]:
     header = ["", "wins", "95 %", "significant", "Wilcoxon p", "by the means", "verdict", "draws"]
     partly = any(one.on_those_run for one in comparison.claims)
     if partly:
-        header += ["on those run", "draws"]
+        header += ["on those run", "draws of those"]
     rows = [
         [
             Text(one.claim.statement()),
