@@ -6,6 +6,8 @@ import csv
 import functools
 import math
 import statistics
+from collections.abc import Callable
+from typing import Any
 
 from reproduction_tables import TABLES
 from speed import ROOT
@@ -15,10 +17,11 @@ from probcal.check.claims import Printed, judge
 from probcal.check.experiment import Checked
 from probcal.check.report import Report, check
 from probcal.compare.comparison import Comparison, compare
-from probcal.compare.pairs import said_p
+from probcal.compare.pairs import Pair, said_p
 from probcal.compare.survive import Survival
 from probcal.compare.tables import wins_said
 from probcal.paper.bands import ROUNDING
+from probcal.show.metric_names import metric_name
 from probcal.store import Store
 
 
@@ -94,6 +97,12 @@ def infinite_on(asked: Asked, dataset: str, column: str) -> str:
     return f"{sum(map(math.isinf, values))} of {len(values)}"
 
 
+def infinite_in(asked: Asked, column: str) -> str:
+    """Every data set on which CXE is ∞ on some split: ``Adult (1 of 1) and Kr-vs-kp (1 of 10)``."""
+    every = [(row, infinite_on(asked, row.name, column)) for row in asked.checked.outline.datasets]
+    return listed([f"{row.title} ({said})" for row, said in every if not said.startswith("0 ")])
+
+
 def in_band(asked: Asked, dataset: str = "") -> str:
     compared = [one for one in asked.report.numbers.all if one.state in ("in band", "out of band")]
     of = [one for one in compared if dataset in ("", one.of)]
@@ -109,8 +118,12 @@ def out_of_band(asked: Asked, dataset: str = "") -> str:
     return str(sum(one.state == "out of band" and dataset in ("", one.of) for one in asked.report.numbers.all))
 
 
-def differences_in_band(asked: Asked) -> str:
-    compared = [one for one in asked.report.differences.all if one.state in ("in band", "out of band")]
+def differences_in_band(asked: Asked, dataset: str = "") -> str:
+    compared = [
+        one
+        for one in asked.report.differences.all
+        if one.state in ("in band", "out of band") and dataset in ("", one.of)
+    ]
     return f"{sum(one.state == 'in band' for one in compared)} of {len(compared)}"
 
 
@@ -180,6 +193,71 @@ def verdicts(asked: Asked, which: str) -> str:
     return str(sum(one.verdict == which.replace("-", " ") for one in asked.comparison.claims))
 
 
+def verdict_there(asked: Asked, label: str) -> str:
+    """Of the data sets that were run, as if they were all."""
+    return (asked.claim(label).on_those_run or asked.claim(label).drawn).verdict
+
+
+def verdicts_there(asked: Asked, which: str) -> str:
+    claims = asked.comparison.claims
+    return str(sum((one.on_those_run or one.drawn).verdict == which.replace("-", " ") for one in claims))
+
+
+def by_the_means_there(asked: Asked, which: str) -> str:
+    """``12 of 17``."""
+    every = [(one.on_those_run or one.drawn).by_the_means for one in asked.comparison.claims]
+    return f"{every.count(which.replace('-', ' '))} of {len(every)}"
+
+
+def pair_p(asked: Asked, metric: str, later: str, earlier: str) -> str:
+    """Wilcoxon's, after Holm, of two labels."""
+    return said_p(_pair(asked, metric, later, earlier).p_holm).replace("<", "&lt;")
+
+
+def _pair(asked: Asked, metric: str, later: str, earlier: str) -> Pair:
+    every = asked.comparison.pairs[metric]
+    return next(one for one in every if (one.later.label, one.earlier.label) == (later, earlier))
+
+
+def behind(asked: Asked, later: str, earlier: str, metric: str) -> str:
+    """Titles of the data sets in which the first of two labels has the worse mean."""
+    found = _pair(asked, metric, later, earlier)
+    sign = 1 if metric_name(metric).larger_is_better else -1
+    return listed([one.row.title for one in found.tested if sign * one.difference < 0])
+
+
+def told_apart(asked: Asked, metric: str, label: str) -> str:
+    """Labels that Nemenyi's test tells from this one."""
+    found = asked.comparison.ranks[metric]
+    near = {one for group in found.groups for one in group if label in group}
+    return listed([one for one in found.labels if one not in near and one != label])
+
+
+def infinite_here(asked: Asked) -> str:
+    """Where ours is ∞ and the published number is not in its band; with ``infinite_there`` the other way."""
+    return _out(asked, lambda one: one.infinite > 0 and not math.isinf(one.published))
+
+
+def infinite_there(asked: Asked) -> str:
+    return _out(asked, lambda one: math.isinf(one.published))
+
+
+def _out(asked: Asked, wanted: Callable[[Any], bool]) -> str:
+    titles = {row.name: row.title for row in asked.checked.outline.datasets}
+    found = [one for one in asked.report.numbers.all if one.state == "out of band" and wanted(one)]
+    return listed([f"{one.what} on {titles[one.dataset]}" for one in found])
+
+
+def published_below(asked: Asked, dataset: str, metric: str) -> str:
+    """How many published numbers of a data set are below our mean: ``10 of 10``."""
+    found = [one for one in asked.report.numbers.all if (one.dataset, one.metric) == (dataset, metric) and one.values]
+    return f"{sum(one.published < one.mean for one in found)} of {len(found)}"
+
+
+def listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1])] * (len(names) > 1) + names[-1:]) or "none"
+
+
 def rank_of(asked: Asked, metric: str, label: str) -> str:
     found = asked.comparison.ranks[metric]
     return f"{found.mean_ranks[found.labels.index(label)]:.2f}"
@@ -223,6 +301,7 @@ _ASKED = {
     for one in (
         at, infinite_on, in_band, share_in_band, out_of_band, differences_in_band, splits, ranked, median, reading,
         median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,
-        critical_difference, sure_places, normalised, best_of_multiclass,
+        critical_difference, sure_places, verdict_there, verdicts_there, by_the_means_there, pair_p, behind, told_apart,
+        infinite_here, infinite_there, infinite_in, published_below, normalised, best_of_multiclass,
     )
 }  # fmt: skip

@@ -9,6 +9,7 @@ from speed import ROOT
 from tabulate import tabulate
 
 from probcal.compare.pairs import said_p
+from probcal.compare.survive import Sure, Survival
 from probcal.compare.tables import draws_said, grids, wins_said
 from probcal.show.metric_names import metric_name
 from probcal.show.render import markdown
@@ -17,16 +18,16 @@ SHORT = {
     "probing-beats-j48": "ProbJ48 beats J48 on all but Mushroom (CXE, RMS, AUC)",
     "probing-beats-bagging": "ProbJ48 beats BagJ48 on most (CXE, RMS, AUC)",
     "j48-is-infinite": "J48 has an infinite CXE on most",
-    "bagging-is-finite": "bagging mends that",
+    "bagging-is-finite": "BagJ48 has no infinite CXE",
     "probing-beats-svm-sigmoid": "ProbSVM beats SigSVM on most (CXE, RMS, AUC)",
-    "svm-gains-most-auc": "and most clearly by AUC (AUC, CXE, RMS)",
+    "svm-gains-most-auc": "ProbSVM leads SigSVM most clearly by AUC (AUC, CXE, RMS)",
     "probing-beats-nb": "ProbNB beats NB on most (CXE, RMS)",
     "nb-ranks-better": "NB ranks better than ProbNB on most (AUC)",
     "nb-sigmoid-beats-probing": "SigNB beats ProbNB on most (CXE, RMS, AUC)",
     "sigmoid-keeps-the-auc": "the sigmoid keeps the AUC of NB within .005",
     "probing-beats-log": "ProbLog beats Log on most (CXE)",
     "log-is-infinite": "Log has an infinite CXE on some",
-    "probing-log-is-finite": "ProbLog has none",
+    "probing-log-is-finite": "ProbLog has no infinite CXE",
     "log-even-otherwise": "no clear difference of ProbLog and Log otherwise (RMS, AUC)",
     "best-methods": "Table 4 names the best method",
     "probing-wins-20": "Probing wins 20 of 45",
@@ -38,6 +39,7 @@ SHORT = {
 
 def claims(asked: Any) -> str:
     rows = []
+    partly = any(one.on_those_run for one in asked.comparison.claims)
     for one in asked.comparison.claims:
         counts = list(one.counts.values())
         tested = [count for count in counts if count.better is not None]
@@ -49,8 +51,8 @@ def claims(asked: Any) -> str:
             ", ".join(f"{count.better}:{count.worse}" for count in tested),
             ", ".join(said_p(count.wilcoxon_holm) for count in tested).replace("<", "&lt;"),
             one.measured.verdict,
-            f"**{one.verdict}**",
-            draws_said(one),
+            _sure(one.drawn),
+            *([_sure(one.on_those_run or one.drawn)] if partly else []),
         ])  # fmt: skip
     header = [
         "statement",
@@ -60,19 +62,48 @@ def claims(asked: Any) -> str:
         "significant",
         "Wilcoxon p",
         "by the means",
-        "verdict",
-        "draws for : against",
+        "verdict (for : against)",
+        *(["on those run (for : against)"] if partly else []),
     ]
     return _pipe(rows, header)
+
+
+def _sure(one: Sure) -> str:
+    return f"**{one.verdict}** ({draws_said(one)})"
+
+
+def surviving(asked: Any) -> str:
+    """The statements by what is sure of them."""
+    claims = asked.comparison.claims
+    lines = []
+    for verdict in ("supported", "not supported"):
+        whatever = [one for one in claims if one.verdict == verdict]
+        there = [one for one in claims if _there(one).verdict == verdict and one.verdict != verdict]
+        lines.append(f"- **{verdict.capitalize()}, however what was not run may come out:** {_named(whatever)}")
+        lines.append(f"- **{verdict.capitalize()} on those run alone:** {_named(there)}")
+    left = [one for one in claims if _there(one).verdict == "undecided" == one.verdict]
+    for by_the_means, said in (("supported", "with"), ("not supported", "against"), ("undecided", "without a word of")):
+        found = [one for one in left if _there(one).by_the_means == by_the_means]
+        if found:
+            lines.append(f"- **Undecided even there, {said} our means:** {_named(found)}")
+    return "\n".join(lines)
+
+
+def _there(one: Survival) -> Sure:
+    return one.on_those_run or one.drawn
+
+
+def _named(claims: list[Survival]) -> str:
+    return "; ".join(SHORT[one.claim.label] for one in claims) + "." if claims else "none."
 
 
 def statements(asked: Any) -> str:
     """The claims of another paper, as ``probcal compare`` words them."""
     rows = [
-        [one.claim.statement(), wins_said(one), one.measured.verdict, f"**{one.verdict}**", draws_said(one)]
+        [one.claim.statement(), wins_said(one), one.measured.verdict, _sure(one.drawn)]
         for one in asked.comparison.claims
     ]
-    return _pipe(rows, ["statement", "ours", "by the means", "verdict", "draws for : against"])
+    return _pipe(rows, ["statement", "ours", "by the means", "verdict (for : against)"])
 
 
 def best(asked: Any) -> str:
@@ -173,5 +204,5 @@ def _pipe(rows: list[list[str]], header: list[str]) -> str:
 
 TABLES = {
     one.__name__.replace("_", "-"): one
-    for one in (claims, statements, best, changed, pairs, ranks, out_of_band_table, agreement)
+    for one in (claims, surviving, statements, best, changed, pairs, ranks, out_of_band_table, agreement)
 }

@@ -32,6 +32,8 @@ class FirstPlace:
     printed: str | None
     """The paper's entry."""
     first: Flags
+    drawn: bool
+    """False where a column has one split and nothing to draw of: the shares are 0 and 1 and say nothing."""
 
     @property
     def shares(self) -> dict[str, float]:
@@ -60,6 +62,7 @@ def first_places(drawn: Drawn) -> list[FirstPlace]:
                     row, metric, tuple(columns), tuple(labels), tuple(labels[one] for one in sorted(best)),
                     checked.published.best(row.published, metric) if checked.published else None,
                     _first(np.array([one.means for one in known]).T, metric),
+                    all(drawn.is_drawn(row, column, metric) for column in columns),
                 )
             )  # fmt: skip
     return found

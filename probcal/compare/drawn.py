@@ -77,6 +77,11 @@ class Drawn:
         splits = self.checked.splits(row, column, metric, stage)
         return _resampled(row, splits, self._share(row, column)) if splits else None
 
+    def is_drawn(self, row: Row, column: Column, metric: str) -> bool:
+        """Not where one split has no test rows to draw of: its course is one number a thousand times."""
+        rows = self.kept.rows.get(row.name, {}).get(metric, {})
+        return column_id(column) in rows or len(self.checked.splits(row, column, metric)) > 1
+
     def _share(self, row: Row, column: Column) -> float:
         return share_of_test_rows(row, [*finished(self.checked.outline, self.checked.results, row, column).values()])
 

@@ -20,6 +20,8 @@ from probcal.show.metric_names import metric_name
 from probcal.show.outline import Column, Outline, Row
 
 LEVEL = 0.95
+_ENOUGH_INFINITE = 6
+"""So many splits that all speak against one method are not by a coin, two-sided: 2 / 2^6 is .031."""
 Verdict = Literal["better", "worse", "undecided"]
 How = Literal["splits", "rows", "∞", "none"]
 
@@ -29,7 +31,8 @@ class Tested:
     """One data set. ``difference`` is that of the means, the later column less the earlier, and may be infinite.
 
     ``how``: by the corrected t-test over ``splits``, by a bootstrap of test ``rows``, because one of the two is ``∞``
-    on half of the splits or more and the other on none, or by ``none``: one split without its predictions, ∞ on some.
+    on half of the splits or more, six at least, and the other on none, or by ``none``: one split without its
+    predictions, ∞ on some.
     """
 
     row: Row
@@ -108,9 +111,9 @@ def _tested(drawn: Drawn, there: Measured, metric: str) -> Tested:
         if rows[0] is None or rows[1] is None or there.planned > 1:
             return nothing
         return _of_rows(nothing, np.array([_less(b, a) for a, b in zip(*rows, strict=True)]))
-    infinite = np.isinf(there.values).mean(axis=1)
+    infinite = np.isinf(there.values).sum(axis=1)
     if infinite.any():
-        decides = infinite.min() == 0 and infinite.max() >= 0.5
+        decides = infinite.min() == 0 and infinite.max() >= max(n / 2, _ENOUGH_INFINITE)
         better: Verdict = "better" if infinite[1] == 0 else "worse"
         return replace(nothing, how="∞", verdict=better) if decides else nothing
     found = corrected_t_test((after - before).tolist(), there.test_share, LEVEL)

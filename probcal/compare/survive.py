@@ -46,15 +46,40 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Sure:
+    """``shares``: of the draws, by verdict. ``by_the_means``: what our means alone say."""
+
+    verdict: Verdict
+    shares: dict[Verdict, float]
+    by_the_means: Verdict
+
+    @classmethod
+    def of(cls, verdicts: list[Verdict], by_the_means: Verdict) -> Sure:
+        every: tuple[Verdict, ...] = ("supported", "not supported", "undecided")
+        shares = {verdict: verdicts.count(verdict) / len(verdicts) for verdict in every}
+        sure = [verdict for verdict, share in shares.items() if share >= SURE]
+        return cls(sure[0] if sure else "undecided", shares, by_the_means)
+
+
+@dataclass(frozen=True)
 class Survival:
-    """``measured``: by our means alone, as ``probcal check`` has it. ``shares``: of the draws, by verdict."""
+    """``measured``: by our means alone, as ``probcal check`` has it. ``drawn``: however what was not run comes out."""
 
     claim: Claim
     measured: Judged
-    verdict: Verdict
-    shares: dict[Verdict, float]
+    drawn: Sure
+    on_those_run: Sure | None
+    """Of the data sets with results as if they were all of the paper's; None where they are."""
     counts: dict[str, Count]
     """By metric, or of all together under the name ``""``; empty for claims that are no count."""
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.drawn.verdict
+
+    @property
+    def shares(self) -> dict[Verdict, float]:
+        return self.drawn.shares
 
 
 def survives(drawn: Drawn, pairs: Iterable[Pair], places: Iterable[FirstPlace]) -> list[Survival]:
@@ -97,24 +122,46 @@ def _survival(
 ) -> Survival:  # fmt: skip
     measured = judge(claim, paper, numbers)
     here = outcomes(claim, paper, numbers)
-    verdicts: list[Verdict]
+    run = _run(claim, paper, measured, numbers)
+    on_those_run: list[Verdict] = []
     counts: dict[str, Count] = {}
     if not here:
-        verdicts = [judge(claim, paper, OneDraw(drawn, draw)).verdict for draw in range(SAMPLES)]
+        verdicts = _judged(claim, paper, drawn)
+        on_those_run = _judged(run, paper, drawn) if run else []
     else:
         counted = "" in here and all(outcome is None or entry in first for entry, outcome in here[""].items())
         codes = _codes_of_places(claim, paper, here[""], first) if counted else _codes(claim, paper, drawn, here)
         verdicts = _verdicts(claim, codes)
+        known = {metric: one[:, (one != _CODES[None]).all(axis=0)] for metric, one in codes.items()}
+        if run:
+            on_those_run = _verdicts(run, known) if all(one.size for one in known.values()) else ["undecided"]
         counts = {
             metric: _count(
                 measured.tallies[metric], one, [*here[metric]], _significant(claim, metric, [*here[metric]], tested)
             )
             for metric, one in codes.items()
         }
-    every: tuple[Verdict, ...] = ("supported", "not supported", "undecided")
-    shares = {verdict: verdicts.count(verdict) / SAMPLES for verdict in every}
-    sure = [verdict for verdict, share in shares.items() if share >= SURE]
-    return Survival(claim, measured, sure[0] if sure else "undecided", shares, counts)
+    of_a_part = Sure.of(on_those_run, judge(run, paper, numbers).verdict) if run else None
+    return Survival(claim, measured, Sure.of(verdicts, measured.verdict), of_a_part, counts)
+
+
+def _run(claim: Claim, paper: Published, measured: Judged, numbers: Ours) -> Claim | None:
+    """The claim of those data sets alone that have results; None where none lacks."""
+    tallies = measured.tallies.values()
+    if not any(tally.not_run for tally in tallies):
+        return None
+    columns = claim.columns or tuple(paper.columns)
+    datasets = tuple(
+        name
+        for name in claim.datasets or paper.titles
+        if any(numbers.splits(name, column, metric) for column in columns for metric in claim.metrics)
+    )
+    known = sum(tally.known for tally in tallies)
+    return claim.of_a_part(datasets, known / (known + sum(tally.not_run for tally in tallies)))
+
+
+def _judged(claim: Claim, paper: Published, drawn: Drawn) -> list[Verdict]:
+    return [judge(claim, paper, OneDraw(drawn, draw)).verdict for draw in range(SAMPLES)]
 
 
 def _codes(

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from probcal.compare.comparison import Comparison
 from probcal.compare.pairs import Pair, Tested, said_p
-from probcal.compare.survive import Count, Survival
+from probcal.compare.survive import Count, Sure, Survival
 from probcal.show.grid import INFINITY, NOT_RUN, Grid, Text
 from probcal.show.metric_names import metric_name
 from probcal.show.outline import Row
@@ -31,6 +31,9 @@ def _claims(comparison: Comparison) -> Iterator[Grid]:
     if not comparison.claims:
         return
     header = ["", "wins", "95 %", "significant", "Wilcoxon p", "by the means", "verdict", "draws"]
+    partly = any(one.on_those_run for one in comparison.claims)
+    if partly:
+        header += ["on those run", "draws of those"]
     rows = [
         [
             Text(one.claim.statement()),
@@ -40,14 +43,19 @@ def _claims(comparison: Comparison) -> Iterator[Grid]:
             Text(", ".join(said_p(count.wilcoxon_holm) for count in _tested(one))),
             Text(one.measured.verdict),
             Text(one.verdict, bold=True),
-            Text(draws_said(one)),
+            Text(draws_said(one.drawn)),
+            *([Text(of_those.verdict, bold=True), Text(draws_said(of_those))] if partly else []),
         ]
         for one in comparison.claims
+        for of_those in [one.on_those_run or one.drawn]
     ]
     explanation = (
         "wins by our means, one number a metric in the claim's order; what 95 % of the draws have; data sets with a "
         "significant difference for and against; Wilcoxon's test over the data sets; a claim is (not) supported where "
-        "97.5 % of the draws say so; last, the shares of the draws that support it and that do not."
+        "97.5 % of the draws say so, "
+        + ("however the data sets that were not run may come out; " if partly else "")
+        + "draws: the shares of them that support it and that do not"
+        + ("; on those run: the same as if the data sets with results were all that the paper has." if partly else ".")
     )
     yield Grid(0, "What the paper claims", explanation, header, rows, [])
 
@@ -66,7 +74,7 @@ def _tested(one: Survival) -> list[Count]:
     return [count for count in one.counts.values() if count.better is not None]
 
 
-def draws_said(one: Survival) -> str:
+def draws_said(one: Sure) -> str:
     """``94 : 0 %``, for the claim and against it; the others leave it undecided."""
     return f"{100 * one.shares['supported']:.0f} : {100 * one.shares['not supported']:.0f} %"
 
@@ -185,12 +193,17 @@ def _best(comparison: Comparison) -> Iterator[Grid]:
                 texts.append(Text(NOT_RUN))
                 continue
             shares = {label: share for label, share in place.shares.items() if share >= _FEW}
-            said = ", ".join(f"{label} {share:.2f}".replace(" 0.", " .") for label, share in shares.items())
+            said = ", ".join(
+                f"{label} {share:.2f}".replace(" 0.", " .") if place.drawn else f"{label} (?)"
+                for label, share in shares.items()
+            )
             texts.append(Text(said, f" [{place.printed}]" if place.printed else ""))
         rows.append(texts)
     explanation = (
         "in which share of the draws a method is the best or shares that place (ties of three decimals), from "
-        ".05 on" + ("; in brackets the paper's entry." if any(one.printed for one in comparison.places) else ".")
+        ".05 on"
+        + ("; (?) of one split as it is, nothing drawn" if any(not one.drawn for one in comparison.places) else "")
+        + ("; in brackets the paper's entry." if any(one.printed for one in comparison.places) else ".")
     )
     yield Grid(0, "Best methods, and how surely", explanation, ["", *(metric_name(one).short for one in metrics)],
                rows, [])  # fmt: skip

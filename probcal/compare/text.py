@@ -58,10 +58,11 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
         "pairs": {metric: [_pair(one) for one in found] for metric, found in comparison.pairs.items()},
         "best": [
             {"dataset": one.row.name, "metric": one.metric, "winners": one.winners, "printed": one.printed,
-             "shares": one.shares} for one in comparison.places
+             "shares": one.shares, "drawn": one.drawn} for one in comparison.places
         ],
         "claims": [
             {"label": one.claim.label, "statement": one.claim.statement(), "verdict": one.verdict, "shares": one.shares,
+             "on_those_run": asdict(one.on_those_run) if one.on_those_run else None,
              "by_the_means": one.measured.verdict, "said": one.measured.said,
              "counts": {metric: _plain(asdict(count)) for metric, count in one.counts.items()}}
             for one in comparison.claims

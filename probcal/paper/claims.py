@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -69,6 +70,11 @@ class Claim(BaseModel):
         if isinstance(self.at_least, int):
             return self.at_least
         return entries // 2 + 1 if self.at_least == "most" else entries
+
+    def of_a_part(self, datasets: tuple[str, ...], share: float) -> Claim:
+        """The same of ``datasets`` alone; of a number that is asked for, its ``share``, rounded up."""
+        at_least = self.at_least if isinstance(self.at_least, str) else math.ceil(share * self.at_least - 1e-9)
+        return self.model_copy(update={"datasets": datasets, "at_least": at_least})
 
     def statement(self) -> str:
         """What is evaluated, in words."""

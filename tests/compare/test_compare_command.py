@@ -62,6 +62,26 @@ def test_without_two_methods_it_says_so(small, cells):  # noqa: F811
     assert "nothing to compare" in result.stderr
 
 
+def test_a_first_place_of_one_split_without_its_rows_has_no_share(small, cxe):  # noqa: F811
+    cells = {("adult", "j48.direct"): cxe(0.5), ("adult", "j48.probing"): cxe(0.4)}
+    folder = small(datasets={"adult": 1}, columns=COLUMNS, metrics=("cxe",)).write(cells).folder
+    output = probcal("compare", folder).output
+    assert "ProbJ48 (?)" in output
+    assert "ProbJ48 1.00" not in output
+    [found] = json.loads(probcal("compare", folder, "-f", "json").output)
+    assert found["best"][0]["drawn"] is False
+
+
+def test_what_holds_on_the_data_sets_that_were_run_stands_beside_the_verdict(small, cxe):  # noqa: F811
+    cells = {("adult", "j48.direct"): cxe(0.5, 0.6), ("adult", "j48.probing"): cxe(0.4, 0.5)}
+    paper = "langford-zadrozny-2005"
+    folder = small(datasets={"adult": 2}, columns=COLUMNS, metrics=("cxe",), paper=paper).write(cells).folder
+    assert "on those run" in probcal("compare", folder).output
+    [found] = json.loads(probcal("compare", folder, "-f", "json").output)
+    [infinite] = [one for one in found["claims"] if one["label"] == "j48-is-infinite"]
+    assert (infinite["verdict"], infinite["on_those_run"]["verdict"]) == ("undecided", "not supported")
+
+
 def test_many_pairs_of_one_data_set_are_a_line_each(small, cxe, ten_columns):  # noqa: F811
     cells = {("adult", one): cxe(0.5, 0.6) for one in ten_columns}
     lines = probcal("compare", small(datasets={"adult": 2}, columns=ten_columns).write(cells).folder).output.split("\n")

@@ -55,9 +55,10 @@ def test_better_is_by_the_good_end_of_the_metric(pair):
 @pytest.mark.parametrize(
     ("before", "after", "how", "verdict"),
     [
-        ([INF, INF, 0.5], [0.4, 0.4, 0.4], "∞", "better"),
-        ([0.4, 0.4, 0.4], [INF, INF, INF], "∞", "worse"),
-        ([INF, 0.5, 0.5], [0.4, 0.4, 0.4], "none", "undecided"),  # on a third of the splits only
+        ([INF] * 6 + [0.5] * 6, [0.4] * 12, "∞", "better"),
+        ([0.4] * 6, [INF] * 6, "∞", "worse"),
+        ([INF] * 6 + [0.5] * 7, [0.4] * 13, "none", "undecided"),  # on less than half of the splits
+        ([INF] * 5, [0.4] * 5, "none", "undecided"),  # five of five come of a coin with .06
         ([INF, INF, 0.5], [INF, 0.4, 0.4], "none", "undecided"),
         ([INF, INF, INF], [INF, INF, INF], "none", "undecided"),
     ],

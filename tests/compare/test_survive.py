@@ -71,6 +71,23 @@ def test_data_sets_that_were_not_run_leave_it_undecided_and_are_taken_to_be_like
     assert survival("probing-beats-bagging", 0.1, n=11, columns=("j48.bagging", "j48.probing")).verdict == "supported"
 
 
+def test_of_the_data_sets_that_were_run_it_is_judged_besides_as_if_they_were_all(survival):
+    assert survival("probing-beats-j48", 0.1).on_those_run is None
+    found = survival("probing-beats-j48", 0.1, n=11)
+    assert (found.verdict, found.on_those_run.verdict) == ("undecided", "supported")
+    assert survival("probing-beats-j48", -0.1, n=11).on_those_run.verdict == "not supported"
+    assert survival("probing-beats-bagging", 0.002, n=11, columns=("j48.bagging", "j48.probing")).on_those_run.shares[
+        "supported"
+    ] == pytest.approx(0.5, abs=0.49)
+
+
+def test_a_number_that_is_asked_for_is_its_share_of_those_run():
+    [claim] = [one for one in PAPER.claims if one.label == "probing-wins-20"]
+    assert [claim.of_a_part(("adult",), share).at_least for share in (1, 36 / 45, 1 / 45, 1 / 46)] == [20, 16, 1, 1]
+    [most] = [one for one in PAPER.claims if one.label == "probing-beats-bagging"]
+    assert most.of_a_part(("adult", "sick"), 2 / 15).needed(2) == 2
+
+
 def test_claims_of_columns_that_are_not_there_are_not_judged(survival):
     with pytest.raises(ValueError):
         survival("probing-beats-nb", 0.1)
@@ -121,6 +138,12 @@ def test_first_places_are_shared_at_three_decimals(small, ten_columns):  # noqa:
     [place] = first_places(Drawn(Checked.of(store), Kept()))
     assert place.shares == {"ProbJ48": 1.0, "ProbNB": 1.0}
     assert (place.winners, place.printed) == (("ProbJ48", "ProbNB"), "ProbJ48")
+
+
+def test_first_places_of_one_split_without_its_rows_are_not_drawn(small, ten_columns):  # noqa: F811
+    cells = {(name, one): [{"cxe": 0.5}] * n for name, n in (("adult", 1), ("sick", 2)) for one in ten_columns}
+    store = small(paper=NAME, datasets={"adult": 1, "sick": 2}, columns=ten_columns, metrics=("cxe",)).write(cells)
+    assert [one.drawn for one in first_places(Drawn(Checked.of(store), Kept()))] == [False, True]
 
 
 def test_probing_wins_are_counted_over_the_first_places(small, ten_columns):  # noqa: F811
