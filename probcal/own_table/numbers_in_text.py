@@ -36,9 +36,9 @@ def read_numbers(texts: list[str]) -> Read:
         said = "; the comma is a decimal one"
     elif _points_part_thousands(texts):
         plain = [text.replace(".", "").replace(",", ".") if _with_points(text) else text for text in texts]
-        said = "; points part thousands" + (", the comma is a decimal one" if commas else "")
+        said = "; points part thousands" + (", comma decimal" if commas else "")
     else:
-        plain, said = texts, ""
+        plain, said = texts, "; the point is a decimal one" if _points_in_doubt(texts) else ""
     numbers = np.array([float(text) if NUMBER.fullmatch(text) else np.nan for text in plain], dtype=np.float64)
     numbers[np.isinf(numbers)] = np.nan  # beyond the largest there is
     words = [text for text, number in zip(texts, numbers, strict=True) if np.isnan(number)]
@@ -53,3 +53,9 @@ def _points_part_thousands(texts: list[str]) -> bool:
     marked = [text for text in texts if re.fullmatch(r"[-+]?[0-9.,]*[0-9][0-9.,]*", text) and re.search("[.,]", text)]
     shown = any(text.count(".") > 1 or ("." in text and "," in text) for text in marked)
     return shown and all(map(_with_points, marked))
+
+
+def _points_in_doubt(texts: list[str]) -> bool:
+    """Whether all that have a point have three digits behind it and none is below 1, as thousands look."""
+    pointed = [text for text in texts if "." in text]
+    return bool(pointed) and all(_POINTS.fullmatch(text) and text.lstrip("+-")[0] != "0" for text in pointed)

@@ -33,7 +33,7 @@ def warnings(columns: Sequence[Column], labels: npt.NDArray[Any]) -> Iterator[st
         if column.kind == "number" and (found := _stand_ins(column)):
             number, rows = found
             yield (
-                f"{_names([column.name])} is {as_text(number)} in {rows:,} rows, far from all others, and that is taken "
+                f"{_names([column.name])} is {as_text(number)} in {rows:,} rows, far from all others, and taken "
                 "as a number; if it stands for a missing value, make those fields empty"
             )
     alike: dict[str, list[str]] = {}

@@ -107,8 +107,11 @@ def test_several_classes_run_without_what_takes_two_only(tmp_path, monkeypatch):
 def test_a_learner_that_fails_everywhere_is_last_and_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = written(customers(150), tmp_path / "c.csv")
-    result = probcal("try", path, "-t", "plan", "-l", "nb", "-l", "logistic", "-m", "direct", "--splits", 2)
+    call = ("try", path, "-t", "plan", "-l", "nb", "-l", "logistic", "-m", "direct", "--splits", 2)
+    result = probcal(*call)
     assert result.exit_code == 1
+    assert "2 cells failed (--retry-failed tries them again)" in result.stderr
+    assert "2/2 cells: 2 failed" in probcal(*call, "--retry-failed").stderr
     [last] = [line for line in result.stdout.splitlines() if line.split()[1:3] == ["nb", "direct"]]
     assert last.split()[0] == "3"
     assert "failed" in last
@@ -121,9 +124,7 @@ def test_columns_that_tell_nothing_are_not_praised(tmp_path, monkeypatch):
     frame = customers(150).assign(left=np.random.default_rng(5).choice(["a", "b"], 150))
     path = written(frame, tmp_path / "c.csv")
     result = probcal("try", path, "-t", "left", "-l", "logistic", "-m", "direct", "--splits", 4)
-    assert "giving every row the share of each class" in " ".join(
-        result.stdout.split()
-    )
+    assert "giving every row the share of each class" in " ".join(result.stdout.split())
 
 
 def test_one_split_says_that_it_does_not_tell_how_sure(tmp_path, monkeypatch):
