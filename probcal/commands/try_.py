@@ -68,6 +68,7 @@ from probcal.visible import visible
     "-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Results folder (default: results/try-…)."
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Write the YAML that runs it again.")
+@click.option("--retry-failed", is_flag=True, help="Run cells that failed before once more.")
 @click.option("--dry-run", is_flag=True, help="Show columns and plan, and run nothing.")
 @trusted_imports
 def try_(
@@ -85,6 +86,7 @@ def try_(
     jobs: int,
     output: Path | None,
     save: Path | None,
+    retry_failed: bool,
     dry_run: bool,
 ) -> None:
     """Try learners and methods on your own TABLE and rank them; no config is needed.
@@ -96,7 +98,7 @@ def try_(
     from probcal.own_table.trial import Wanted, try_table
 
     asked = Asked(table, target, positive, category, number, drop, rows, seed)
-    wanted = Wanted(learners, methods, splits, jobs, output, save, dry_run)
+    wanted = Wanted(learners, methods, splits, jobs, output, save, retry_failed, dry_run)
 
     def say(line: str, err: bool = False) -> None:
         click.echo(visible(line), err=err)

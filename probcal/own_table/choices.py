@@ -103,6 +103,16 @@ def methods(asked: Sequence[str], learners_asked: bool, width: int, counts: Coll
     return found
 
 
+def refuse_no_estimates(learners_asked: Sequence[str], methods_asked: Sequence[str]) -> None:
+    """Raises ProbcalError where only ``direct`` is asked of learners that give no probabilities."""
+    silent = [name for name in learners_asked if name in _NO_ESTIMATES]
+    if silent and methods_asked and set(methods_asked) == {"direct"}:
+        raise ProbcalError(
+            f"{', '.join(silent)} by itself gives scores and no probabilities, and only direct is asked for; add "
+            "a method that makes them, as  -m sigmoid"
+        )
+
+
 def combinations(
     learner_names: Sequence[str], method_names: Sequence[str], methods_asked: Sequence[str]
 ) -> dict[str, list[str]]:

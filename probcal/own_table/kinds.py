@@ -25,7 +25,12 @@ _FEW = 20
 _NEARLY_ALL = 0.95
 _MOST_WORDS = 3
 """So many words among numbers may stand for missing ones."""
-_ID = re.compile(r"(.*[ _.-])?(id|index|idx|key|uuid|guid|no|nr|number|row|rowid)|unnamed: 0", re.IGNORECASE)
+_ID = re.compile(
+    r"(?i:(.*[ _.-])?(id|index|idx|key|uuid|guid|no|nr|number|row|rowid)|unnamed: 0|.*nummer|ssn|mrn"
+    r"|(account|case|client|contract|customer|loan|member|order|patient|person|policy|record|subject|user)(id|no|nr))"
+    r"|.*[a-z](ID|Id|No|Nr|Number|Key)"
+)
+"""With a word of its own at the end, or written together as CustomerID and customerid are."""
 _CODE = re.compile(r"[-+]?0[0-9]+")
 """Whole numbers with a leading 0 are codes, such as of post offices."""
 

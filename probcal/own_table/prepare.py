@@ -16,6 +16,7 @@ from probcal.own_table.names import card_names, cleaned
 from probcal.own_table.reading import Table, read_table
 from probcal.own_table.rows import how_many, sample
 from probcal.own_table.target import Target, read_target, refuse_rare_classes
+from probcal.own_table.warnings import warnings
 
 _SHOWN = 10
 
@@ -140,11 +141,13 @@ def _notes(table: Table, target: Target, columns: list[Column], inputs: pd.DataF
     raw = [str(name).strip() for name in table.frame.columns]
     renamed = sum(before != after for before, after in zip(raw, card_names(raw), strict=True))
     if renamed:
-        notes.append(f"{renamed} columns have another name here than in the table, each a name of its own")
+        has = "1 column has" if renamed == 1 else f"{renamed:,} columns have"
+        notes.append(f"{has} another name here than in the table, each a name of its own")
     if any(column.kind == "date" for column in columns):
         notes.append("rows are split at random: if later rows depend on earlier ones, the numbers are too good")
     if twice := _same_rows(inputs, [column.values is not None for column in columns]):
         notes.append(f"rows like an earlier one in every input: {twice:,}; some are learned from and tested on")
+    notes.extend(warnings(columns, target.labels[target.labelled]))
     return notes
 
 

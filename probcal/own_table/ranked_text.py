@@ -45,19 +45,29 @@ def sentence(ranked: Sequence[Ranked]) -> str:
         return f"The smallest loss has {name_of(best)}, {loss}; one split does not tell how sure that is."
     rivals = not_told_apart(best, ranked[1:])
     if len(ranked) > 1 and any(one.learner == BASELINE for one in [best, *rivals]):
+        shares = "giving every row the share of each class"
+        found = f"it is {shares}" if best.learner == BASELINE else f"not told apart from {shares}"
         return (
-            "No learner is surely better than giving every row the share of each class: the smallest loss has "
-            f"{name_of(best)}, {loss}. These columns may tell nothing of the target, or rows or splits are too few."
+            f"The smallest loss has {name_of(best)}, {loss}; {found}. These columns may tell nothing of the target, or "
+            "rows or splits are too few."
         )
     if len(ranked) == 1:
         return f"There is nothing to compare {name_of(best)} with, {loss}."
     if not rivals:
-        return f"The best is {name_of(best)}, {loss}, surely better than all others here."
+        return f"The best is {name_of(best)}, {loss}{_ahead(', ', ranked)}."
     named = [name_of(one) for one in rivals[:_MOST_NAMED]]
     more = f" and {len(rivals) - _MOST_NAMED} more" if len(rivals) > _MOST_NAMED else ""
-    others = len(ranked) - 1 - len(rivals)
-    surely = f"; surely better than the other {others}" if others else ""
-    return f"The best is {name_of(best)}, {loss}; not told apart from {', '.join(named)}{more}{surely}."
+    behind = _ahead("; ", [one for one in ranked if one not in rivals])
+    return f"The best is {name_of(best)}, {loss}; not told apart from {', '.join(named)}{more}{behind}."
+
+
+def _ahead(joint: str, ranked: Sequence[Ranked]) -> str:
+    """How many the first of ``ranked`` is ahead of: those that failed on some split are none of them."""
+    behind = sum(not one.failed for one in ranked[1:])
+    failed = len(ranked) - 1 - behind
+    said = [f"ahead of {behind} at the 5 % level"] if behind else []
+    said += [f"{failed} failed"] if failed else []
+    return joint + "; ".join(said) if said else ""
 
 
 def name_of(one: Ranked) -> str:

@@ -58,7 +58,7 @@ def ranking(outline: Outline, results: dict[str, CellResult]) -> list[Ranked]:
 
 
 def not_told_apart(best: Ranked, others: Sequence[Ranked]) -> list[Ranked]:
-    """Those of ``others`` whose loss is not surely larger than that of ``best``: an infinite one is.
+    """Those of ``others`` whose loss is not told from that of ``best``; an infinite one is larger.
 
     The differences on the same splits are put to the corrected resampled t-test (Nadeau & Bengio, 2003), and the
     p-values of all of them to Holm's correction, at 5 %. With one split nothing is told apart.

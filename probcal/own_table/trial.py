@@ -32,6 +32,7 @@ class Wanted:
     jobs: int = 1
     output: Path | None = None
     save: Path | None = None
+    retry_failed: bool = False
     dry_run: bool = False
 
 
@@ -45,6 +46,7 @@ def try_table(asked: Asked, wanted: Wanted, say: Say, progress: Say) -> int:
     usual, left_out = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(wanted.learners or usual, prepared.most_levels)
     methods = choices.methods(wanted.methods, bool(wanted.learners), prepared.width, counts.values())
+    choices.refuse_no_estimates(wanted.learners, wanted.methods)
     combined = choices.combinations(list(learners), list(methods), wanted.methods)
     card_name = slug(prepared.table.name, "table")
     described = files.described(prepared, card_name)
@@ -68,7 +70,8 @@ def try_table(asked: Asked, wanted: Wanted, say: Say, progress: Say) -> int:
         written = files.write(described, plan, wanted.save, title, made)
         say(f"saved, with the rows: {written[-1]}, {written[0].parent}")
     experiment = read_experiment(path)
-    code = run_experiment(experiment, experiment, RunOptions(folder, jobs=wanted.jobs), progress)
+    options = RunOptions(folder, jobs=wanted.jobs, retry_failed=wanted.retry_failed)
+    code = run_experiment(experiment, experiment, options, progress)
     from probcal.report import write_report  # draws, which takes a second to import
 
     store = Store(folder)

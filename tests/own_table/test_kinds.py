@@ -32,6 +32,11 @@ def kind_and_about(values, **more):
         (["01234", "00501"] * 10, "category", "2 values: 01234, 00501"),
         (["1,5", "2,25"] * 10, "number", "1.5 to 2.25; the comma is a decimal one"),
         (["1,500", "2,250,000"] * 10, "number", "1,500 to 2,250,000; commas part thousands"),
+        (["1.500,5", "-20,25", "900"] * 10, "number", "-20.25 to 1500; points part thousands, comma decimal"),
+        (["1.500.000", "2.000", "900"] * 10, "number", "900 to 1,500,000; points part thousands"),
+        (["1.500", "2.25"] * 10, "number", "1.5 to 2.25"),
+        (["1.500", "900"] * 10, "number", "1.5 to 900; the point is a decimal one"),
+        (["1.500", "0.725"] * 10, "number", "0.725 to 1.5"),
         ([*range(3, 60), 59, "unknown"], "number", "3 to 59; unknown taken as missing"),
         (["2026-01-05", "2026-02-01"] * 10, "date", "2026-01-05 to 2026-02-01, as days since 1970"),
         (["2026-01-05T10:00:00Z", "2026-02-01T00:00:00Z"] * 10, "date", "2026-01-05 to 2026-02-01, as days since 1970"),
@@ -62,7 +67,10 @@ def test_a_column_is_taken_for_what_its_values_look_like(values, kind, about):
 def test_whole_numbers_that_all_differ_are_an_id_only_by_name():
     values = [i * i for i in range(60)]
     assert kind_and_about(values, name="customer_id") == ("left out", "an id: a number of its own in every row")
-    assert kind_and_about(values, name="income")[0] == "number"
+    for name in ("CustomerID", "patientid", "Kundennummer", "accountNumber", "MRN"):
+        assert kind_and_about(values, name=name)[0] == "left out"
+    for name in ("income", "paid", "Amount_Paid", "casino"):
+        assert kind_and_about(values, name=name)[0] == "number"
 
 
 def test_what_the_user_says_goes_before_what_it_looks_like():

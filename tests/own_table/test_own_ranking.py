@@ -43,16 +43,25 @@ def test_the_interval_is_the_corrected_one():
 
 def test_the_sentence_names_the_best_and_its_rivals():
     assert sentence([BEST, NEAR, FAR, SHARES, NEVER]) == (
-        "The best is forest alone, log loss 0.4100 bits; not told apart from isotonic on boosting; surely better than "
-        "the other 3."
+        "The best is forest alone, log loss 0.4100 bits; not told apart from isotonic on boosting; ahead of 3 at "
+        "the 5 % level."
     )
-    alone = "The best is forest alone, log loss 0.4100 bits, surely better than all others here."
+    alone = "The best is forest alone, log loss 0.4100 bits, ahead of 1 at the 5 % level."
     assert sentence([BEST, FAR]) == alone
 
 
 def test_the_sentence_does_not_praise_what_is_no_better_than_the_shares():
     close = ranked("shares", [0.41, 0.41, 0.42, 0.42, 0.40])
-    assert sentence([BEST, close]).startswith("No learner is surely better than giving every row the share")
+    assert sentence([BEST, close]).startswith(
+        "The smallest loss has forest alone, log loss 0.4100 bits; not told apart from giving every row the share of "
+    )
+    assert "shares alone, log loss 0.4120 bits; it is giving every row the share" in sentence([close, FAR])
+
+
+def test_the_best_is_not_said_to_be_ahead_of_what_failed():
+    never = ranked("svm", [], splits=5, failed=5)
+    half = ranked("nb", [0.1, 0.1], splits=5, failed=3)
+    assert sentence([BEST, FAR, half, never]).endswith("bits, ahead of 1 at the 5 % level; 2 failed.")
 
 
 def test_the_sentence_knows_when_nothing_can_be_said():

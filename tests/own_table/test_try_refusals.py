@@ -81,7 +81,9 @@ def test_learners_and_methods_that_are_not_there(tmp_path):
     said = refused("try", path, "-t", "left", "-m", "isotone")
     assert 'there is no method "isotone"; did you mean "isotonic"?' in said
     assert '"sklearn.no.Such"' in refused("try", path, "-t", "left", "-l", "sklearn.no.Such")
-    assert "svm" in refused("try", path, "-t", "left", "-l", "svm", "-m", "direct")
+    assert "svm by itself gives scores and no probabilities" in refused(
+        "try", path, "-t", "left", "-l", "svm", "-l", "tree", "-m", "direct"
+    )
 
 
 def test_an_import_path_needs_trust(tmp_path, monkeypatch):

@@ -1,0 +1,44 @@
+"""What is said of a table that makes its numbers too good or too bad."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probcal.own_table.kinds import Wishes, guess
+from probcal.own_table.warnings import warnings
+
+LABELS = np.array(["bad", "good"] * 30, dtype=object)
+
+
+def said(values, labels=LABELS):
+    text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
+    return list(warnings([guess("c", text, Wishes())], labels))
+
+
+@pytest.mark.parametrize("copy", [[1, 2], ["x", "y"], [None, 5], ["b", "g1"]])
+def test_a_copy_of_the_target_is_named(copy):
+    values = [*copy * 29, *(["b", "g2"] if "g1" in copy else [copy[0], 7 if copy[1] == 5 else copy[1]])]
+    assert said(values) == ['"c" alone tells the target in every row; --drop it unless it is known beforehand']
+
+
+def test_a_column_that_is_wrong_once_or_has_a_value_of_its_own_in_every_row_is_no_copy():
+    assert said([1, 2] * 29 + [2, 2]) == []
+    assert said([number * number for number in range(60)]) == []
+
+
+@pytest.mark.parametrize("number", [-99, -999, 999, -9])
+def test_a_number_far_from_all_others_may_stand_for_a_missing_value(number):
+    [line] = said([number, number, number, *range(30, 60), *range(33, 60)])
+    assert line.startswith(f'"c" is {number} in 3 rows, far from all others')
+
+
+@pytest.mark.parametrize("values", [[*range(40, 100)], [-99, *range(59)], [-99, -120, -99, -99, *range(56)]])
+def test_a_number_among_others_stands_for_itself(values):
+    assert said(values) == []
+
+
+def test_labels_that_differ_in_capitals_alone_are_named():
+    labels = np.array(["No", "Yes", "yes"] * 20, dtype=object)
+    assert said(["a", "b", "c", "a"] * 15, labels) == [
+        'labels that differ in capitals alone are different classes here: "Yes", "yes"'
+    ]
