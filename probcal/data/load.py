@@ -119,7 +119,8 @@ def load(card: Card) -> Dataset:
 
 def _what_to_put(card: Card, folder: Path | None) -> str:
     names = ", ".join(map(str, missing_files(card, folder)))
-    hint = "" if folder or card.beside else "; name DATA_DIR with --data-dir or PROBCAL_DATA_DIR"
+    named = "or name another folder" if card.beside else "name DATA_DIR"
+    hint = "" if folder else f"; {named} with --data-dir or PROBCAL_DATA_DIR"
     return f"Put these files in place: {names}{hint}."
 
 

@@ -160,14 +160,14 @@ def test_a_card_that_does_not_fit_its_stream_is_refused(changes, message):
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ("kind: sudden", "kind: suden", 13, "generator.change.kind must be"),
-        ("at: 2500", "at: 2500, evry: 3", 13, 'unknown key "evry" (known here: at, intercept, kind, slope)'),
-        ("at: 2500", "at: 2.5", 13, "generator.change.at must be a whole number"),
-        ("at: 2500, ", "", 13, 'the key "generator.change.at" is missing'),
-        ("slope: 1", "slope: steep", 13, "generator.change.slope must be a number"),
-        ("at: 2500", "at: 10000", 6, "change: at must be below test_rows, 10000, not 10000"),
-        ("correlation: 0.6", "correlation: 1", 12, "generator.correlation must be"),
-        ("kind: stream", "kind: steam", 6, "generator.kind must be"),
+        ("kind: sudden", "kind: suden", 14, "generator.change.kind must be"),
+        ("at: 2500", "at: 2500, evry: 3", 14, 'unknown key "evry" (known here: at, intercept, kind, slope)'),
+        ("at: 2500", "at: 2.5", 14, "generator.change.at must be a whole number"),
+        ("at: 2500, ", "", 14, 'the key "generator.change.at" is missing'),
+        ("slope: 1", "slope: steep", 14, "generator.change.slope must be a number"),
+        ("at: 2500", "at: 10000", 7, "change: at must be below test_rows, 10000, not 10000"),
+        ("correlation: 0.6", "correlation: 1", 13, "generator.correlation must be"),
+        ("kind: stream", "kind: steam", 7, "generator.kind must be"),
     ],
 )
 def test_a_wrong_key_of_a_card_is_told_with_its_line(tmp_path, old, new, line, message):

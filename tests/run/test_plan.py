@@ -84,8 +84,11 @@ class TestDataThatAreMissing:
 
     def test_they_run_as_soon_as_they_are_there(self, bench):
         bench.config(datasets=[bench.coins(), "wine-first"])
-        assert "name DATA_DIR with --data-dir or PROBCAL_DATA_DIR" in bench.run().said
-        done = bench.run("--data-dir", ".")
+        (bench.folder / "coins").rename(bench.folder / "elsewhere")
+        assert "; or name another folder with --data-dir or PROBCAL_DATA_DIR" in bench.run().said
+        (bench.folder / "data").mkdir()
+        (bench.folder / "elsewhere").rename(bench.folder / "data" / "coins")
+        done = bench.run("--data-dir", "data")
         assert done.code == 0
         assert "8 done, 8 to run" in done.said
         assert bench.runs()[-1]["data"]["coins"]["source"] == "original files"

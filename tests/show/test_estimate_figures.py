@@ -162,6 +162,7 @@ def test_cells_that_are_missing_or_stale_are_told(tmp_path, stale):
 
 def test_the_command_offers_all_kinds():
     from probcal.commands.plot import KINDS as offered
+    from probcal.commands.plot import RANKS
     from probcal.show.figures import KINDS
 
-    assert offered == KINDS
+    assert offered == (*KINDS, RANKS)

@@ -113,12 +113,12 @@ def test_a_bar_of_the_figure_is_the_error_before(calibrated):
 
 def test_the_command_draws_both_and_the_same_bytes_each_time(calibrated):
     store = calibrated(everywhere(AS_PUBLISHED))
-    done = probcal("plot", store.folder)
+    done = probcal("plot", store.folder, "--kind", "paper")
     names = [f"{name}.{kind}" for name in ("calibration-error", "loss-ratio") for kind in ("png", "svg")]
     files = [store.folder / "figures" / name for name in names]
     assert done.stdout.splitlines() == [str(file) for file in files]
     before = [file.read_bytes() for file in files]
-    probcal("plot", store.folder)
+    probcal("plot", store.folder, "--kind", "paper")
     assert [file.read_bytes() for file in files] == before
 
 
