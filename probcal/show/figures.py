@@ -121,9 +121,10 @@ def _nothing(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
     if set(kinds) > {PAPER}:
         told, again = f"has its estimates kept or {told}", "run the experiment again for figures of the estimates; "
     return NothingToDraw(
-        f"no result in {folders} {told}; {again}add the line  stages: [cxe]  to the experiment file and run "
-        "it again (methods without stages have none: probing has them), or the line  curves: [martingale, roc]  for "
-        "methods that protect and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two numeric columns"
+        f"no result in {folders} {told}; {again}add the line  stages: [cxe]  to the experiment file and run it again "
+        "(methods without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods "
+        "that protect and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two "
+        "numeric columns"
     )
 
 
