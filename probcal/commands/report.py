@@ -14,7 +14,11 @@ from probcal.commands.options import folders_argument, stores_at
     short_help="Write one web page about results.",
     epilog=manual(
         "probcal report results/uci\nprobcal report results/uci results/uci-native -o both.html",
-        files={"FOLDER/report.html": "the page (-o: elsewhere)"},
+        files={
+            "FOLDER/report.html": "the page (-o: elsewhere)",
+            "FOLDER/estimates.json": "what its figures need of predictions.bin",
+            "FOLDER/compare.json": "what its statistics need of predictions.bin",
+        },
         exits={0: "written", **MISTAKE},
     ),
 )
@@ -34,6 +38,7 @@ def report(folders: tuple[Path, ...], output: Path | None) -> None:
     """
     from probcal.report import write_report
 
-    stores = [store for folder in folders for store in stores_at(folder)]
+    every = [store for folder in folders for store in stores_at(folder)]
+    stores = list({store.folder.resolve(): store for store in every}.values())
     path = output or (stores[0].folder / "report.html" if len(stores) == 1 else Path("report.html"))
     click.echo(write_report(stores, path))

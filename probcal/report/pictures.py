@@ -50,6 +50,13 @@ class Ranked:
         return [[label, f"{rank:.2f}"] for label, rank in pairs]
 
     @property
+    def first(self) -> str:
+        """The best, or those that share the first place, and whether that may be chance alone."""
+        best = self.lines[0][1]
+        names = " and ".join(label for label, rank in self.lines if rank == best)
+        return f"{names} ({best}{', no difference shown' if self.ranks.p > 1 - self.ranks.level else ''})"
+
+    @property
     def verdict(self) -> str:
         test = "permuted ranks" if self.ranks.permuted else "Friedman's test"
         return f"{test}, p = {self.ranks.p:.3g}; critical difference {self.ranks.critical_difference:.2f}"

@@ -102,7 +102,7 @@ class Experiment:
             counts = [f"{yes} of {known} by {metric}" for metric, yes, known in agreeing]
             said.append(f"Published numbers within their band: {', '.join(counts)}.")
         if self.ranked:
-            firsts = [f"{one.ranks.labels[0]} ({one.lines[0][1]}) by {one.metric.short}" for one in self.ranked]
+            firsts = [f"{one.first} by {one.metric.short}" for one in self.ranked]
             sets = sorted({one.ranks.n_datasets for one in self.ranked})
             over = str(sets[0]) if len(sets) == 1 else f"{sets[0]} to {sets[-1]}"
             said.append(f"Best mean rank over {over} data sets: {', '.join(firsts)}.")

@@ -117,11 +117,14 @@ def _nothing(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
             f"no first repetition in {folders} that is done has a curve that its experiment asks for: "
             + "; ".join(f"{name} is of {of}" for name, of in _CURVES_OF.items() if name in asked)
         )
+    told, again = "tells a metric after every stage", ""
+    if set(kinds) > {PAPER}:
+        told, again = f"has its estimates kept or {told}", "run the experiment again for figures of the estimates; "
     return NothingToDraw(
-        f"no result in {folders} has its estimates kept or tells a metric after every stage; run the experiment again "
-        "for figures of the estimates; add the line  stages: [cxe]  to the experiment file and run it again (methods "
-        "without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods that protect "
-        "and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two numeric columns"
+        f"no result in {folders} {told}; {again}add the line  stages: [cxe]  to the experiment file and run it again "
+        "(methods without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods "
+        "that protect and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two "
+        "numeric columns"
     )
 
 

@@ -191,3 +191,53 @@ def test_what_is_folded_is_printed(the_page, opened):
         page.emulate_media(media="print")
         assert not page.locator("nav").first.is_visible() and page.locator(".fault pre").nth(1).is_visible()
         assert len(page.pdf()) > 10_000
+
+
+def test_a_chart_names_what_it_cannot_draw(the_page, opened):
+    with opened(the_page) as page:
+        chart = page.locator("#e1-compare")
+        told = "Not drawn, for being ∞ or without a number: J48 on Adult."
+        assert chart.locator(".missing").text_content() == told
+        chart.get_by_label("Metric").select_option(label="Root mean squared error")
+        assert chart.locator(".missing").text_content() == ""
+
+
+def test_all_columns_are_chosen_or_left_at_once(the_page, opened):
+    with opened(the_page) as page:
+        chart, points = page.locator("#e1-compare"), page.locator("#e1-compare .points > *")
+        before = points.count()
+        chart.get_by_role("button", name="None").click()
+        assert points.count() == 0
+        chart.get_by_role("button", name="All").click()
+        assert points.count() == before > 0
+
+
+def test_a_printed_chart_has_its_key_and_says_what_it_is_of(the_page, opened):
+    with opened(the_page) as page:
+        page.emulate_media(media="print")
+        chart = page.locator("#e1-reliable")
+        labels = chart.locator("fieldset label")
+        shown = [one.text_content() for one in labels.all() if one.is_visible()]
+        assert shown == ["J48", "BagJ48", "ProbJ48"]
+        assert chart.locator("select").is_visible()
+        assert not chart.get_by_role("button", name="None").is_visible()
+
+
+def test_a_diagram_of_ranks_scrolls_on_a_phone_instead_of_shrinking(the_page, opened):
+    with opened(the_page, PHONE) as page:
+        assert page.locator("#e1-ranks ~ figure img").first.evaluate("one => one.getBoundingClientRect().width") > 500
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_picture_is_dark_where_the_page_is(the_page, opened):
+    filtered = "getComputedStyle(document.querySelector('figure img')).filter"
+    with opened(the_page, scheme="dark") as page:
+        assert page.evaluate(filtered) != "none"
+        page.get_by_role("button", name="Light colours").click()
+        assert page.evaluate(filtered) == "none"
+
+
+def test_a_long_name_stays_in_its_column(everything, report, opened):
+    with opened(report(everything(titles={"adult": "x" * 400}, paper=None))) as page:
+        name = page.locator("#e1-table2 tbody th").first
+        assert name.evaluate("one => one.scrollWidth <= one.clientWidth")

@@ -203,3 +203,21 @@ def test_the_page_of_the_uci_experiment_is_under_three_megabytes(committed, repo
     path = report(committed)
     assert path.stat().st_size < _SIZE
     assert dangling(parsed(path)) == []
+
+
+def test_a_folder_named_twice_is_shown_once(everything, tmp_path, monkeypatch):
+    folder = everything().folder
+    monkeypatch.chdir(tmp_path)
+    assert probcal("report", folder, folder.parent, folder / ".").stdout == f"{folder / 'report.html'}\n"
+
+
+def test_a_first_place_that_may_be_chance_is_said_to_be(small, cxe, report):
+    cells = {(name, column): cxe(0.5) for name in ("adult", "sick") for column in ("j48.direct", "log.direct")}
+    store = small(datasets={"adult": 1, "sick": 1}, columns=("j48.direct", "log.direct")).write(cells)
+    said = text_of(parsed(report(store)))
+    assert "Best mean rank over 2 data sets: J48 and Log (1.50, no difference shown) by CXE." in said
+
+
+def test_the_claims_table_leads_to_what_asks_whether_it_is_chance(the_page):
+    claims = next(one for one in parsed(the_page).iter("table") if one.get("class") == "simple claims")
+    assert [one.get("href") for one in claims.find("caption").iter("a")] == ["#e1-chance"]

@@ -123,6 +123,12 @@ def test_without_stages_the_error_says_how_to_have_some(small, cxe):
     )
 
 
+def test_who_asks_for_the_figures_of_the_papers_is_not_told_of_estimates(small, cxe):
+    store = small().write({("adult", "j48.probing"): cxe(0.4)})
+    told = refused("plot", store.folder, "--kind", "paper")
+    assert told.startswith(f"no result in {store.folder} tells a metric after every stage; add the line  stages: [cxe]")
+
+
 def test_long_titles_give_way_to_the_names_of_the_experiment_file(staged):
     titles = {"sick": "Sick, a thyroid disease", "adult": "Adult"}
     cells = {("adult", "j48.probing"): [[0.9]], ("sick", "j48.probing"): [[0.8]]}

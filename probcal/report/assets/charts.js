@@ -38,17 +38,24 @@
       box.addEventListener("change", changed);
       return [box, html("label", {}, box, mark(look.shape, look.colour), look.label)];
     });
-    return { element: html("fieldset", {}, html("legend", { textContent: "Columns" }), ...boxes.map(([, label]) => label)),
+    const every = (name, to) => {
+      const button = html("button", { type: "button", className: "quiet", textContent: name });
+      button.addEventListener("click", () => { boxes.forEach(([box]) => { box.checked = to; }); changed(); });
+      return button;
+    };
+    return { element: html("fieldset", {}, html("legend", { textContent: "Columns" }), ...boxes.map(([, label]) => label),
+                           ...(boxes.length > 3 ? [every("All", true), every("None", false)] : [])),
              shown: (index) => boxes[index][0].checked };
   };
   const frame = (figure, controls, columns, plotted) => {
     const picture = html("div", { className: "plot", tabIndex: 0 }), readout = html("p", { className: "readout" });
+    const missing = html("p", { className: "missing soft" });
     picture.setAttribute("role", "group");
     readout.setAttribute("aria-live", "polite");
-    figure.append(html("div", { className: "controls" }, ...controls.map((one) => one.label)), ...columns, picture, readout);
+    figure.append(html("div", { className: "controls" }, ...controls.map((one) => one.label)), ...columns, picture, missing, readout);
     let at = -1, width = 0;
     const draw = () => {
-      const { plot, name } = plotted(Math.max(Math.min(picture.clientWidth || 640, 960), 280));
+      const { plot, name, without = [] } = plotted(Math.max(Math.min(picture.clientWidth || 640, 960), 280));
       at = -1;
       readout.textContent = "Point at a mark, or go from one to the next with the arrow keys, to read its numbers.";
       picture.setAttribute("aria-label", `${name}. Arrow keys go from point to point.`);
@@ -56,6 +63,7 @@
         part.removeAttribute("aria-label");
       }
       picture.replaceChildren(plot);
+      missing.textContent = without.length ? `Not drawn, for being ∞ or without a number: ${without.join("; ")}.` : "";
       plot.addEventListener("input", () => { if (plot.value) readout.textContent = plot.value.told.replaceAll("\n", "; "); });
     };
     picture.addEventListener("keydown", (event) => {
@@ -82,7 +90,7 @@
     const some = infinite ? `, ∞ on ${infinite} of ${n}` : "";
     const theirs = published === null ? "" : `\npublished ${printed(published)}`
       + (agrees === null ? "" : agrees ? ", in band" : ", out of band");
-    return { m, d, c, mean, sd, published, agrees, column, dataset: of.datasets[d],
+    return { m, d, c, n, mean, sd, published, agrees, column, dataset: of.datasets[d],
              told: `${of.datasets[d]}, ${column}\n${metric.short} ${n ? printed(mean) + spread + splits + some : "not run"}${theirs}` };
   });
 
@@ -95,13 +103,19 @@
     const draw = frame(figure, [metric, dataset], [columns.element], (width) => {
       const m = metric.value, only = dataset.value - 1, named = of.metrics[m];
       const here = every.filter((one) => one.m === m && columns.shown(one.c) && (only < 0 || one.d === only));
-      const finite = here.filter((one) => one.mean !== null), row = only < 0 ? "dataset" : "column";
+      const finite = here.filter((one) => one.mean !== null);
+      const unseen = here.filter((one) => one.mean === null && one.n), row = only < 0 ? "dataset" : "column";
       const printedToo = only < 0 ? [] : here.filter((one) => typeof one.published === "number");
       const rows = only < 0 ? of.datasets.filter((_, d) => finite.some((one) => one.d === d))
         : of.columns.filter((_, c) => here.some((one) => one.c === c)).map((one) => one.label);
       const left = Math.min(Math.max(...rows.map((one) => one.length), 4) * 7.2 + 16, width * 0.36);
       return {
         name: `${named.name}${only < 0 ? "" : ` on ${of.datasets[only]}`}, ${finite.length} means`,
+        without: of.columns.flatMap(({ label }, c) => {
+          const sets = unseen.filter((one) => one.c === c).map((one) => one.dataset);
+          const these = sets.length > 4 ? `${sets.length} data sets` : sets.join(", ");
+          return sets.length ? [only < 0 ? `${label} on ${these}` : label] : [];
+        }),
         plot: Plot.plot({
           width, marginLeft: left, marginTop: 46, height: 80 + rows.length * (only < 0 ? 34 : 28), style: { fontSize: "13px", background: "none" },
           x: { label: `${named.name} (${named.end})`, labelAnchor: "left", labelArrow: false, axis: "top", grid: true, nice: true, labelOffset: 42 },
