@@ -19,6 +19,8 @@ from probcal.report.sections import Experiment
 from probcal.store import Store
 from probcal.visible import visible
 
+_FIRST = b"<!doctype html>"
+
 
 class NothingToReport(ProbcalError):
     """No experiment has a result, or the page cannot be put where it was asked for."""
@@ -92,3 +94,10 @@ def _refuse_other_places(path: Path) -> None:
     names = (path.name, f"{path.name}.new")
     refuse_links_out(path.parent, names)
     refuse_other_kinds(path.parent, names)
+    if path.is_file() and path.stat().st_size and not _is_a_page(path):
+        raise NothingToReport(f"{path} is there and is no web page, so it is kept; choose another name with -o")
+
+
+def _is_a_page(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_FIRST)).lower() == _FIRST

@@ -187,6 +187,14 @@ def test_a_place_where_no_page_can_be_is_refused(everything, tmp_path, place, sa
     assert said in refused("report", everything().folder, "-o", tmp_path / place)
 
 
+def test_a_file_that_is_no_page_is_never_written_over(everything):
+    folder = everything().folder
+    before = (folder / "cells.jsonl").read_bytes()
+    assert "is no web page, so it is kept" in refused("report", folder, "-o", folder / "cells.jsonl")
+    assert (folder / "cells.jsonl").read_bytes() == before
+    assert probcal("report", folder).exit_code == probcal("report", folder).exit_code == 0, "but its own page is"
+
+
 def test_no_link_out_of_the_folder_is_followed(everything, tmp_path):
     store = everything()
     (store.folder / "report.html").symlink_to(tmp_path / "precious")
