@@ -11,7 +11,7 @@ from probcal.errors import ProbcalError
 from probcal.own_table import choices, describe, files
 from probcal.own_table.experiment_text import Plan
 from probcal.own_table.names import cleaned, slug
-from probcal.own_table.prepare import Asked, Prepared, prepare
+from probcal.own_table.prepare import Asked, prepare
 from probcal.own_table.ranked_text import ranked_lines, sentence
 from probcal.own_table.ranking import ranking
 from probcal.own_table.rows import balanced_seed
@@ -61,7 +61,9 @@ def try_table(asked: Asked, wanted: Wanted, say: Say, progress: Say) -> int:
         files.refuse_others(wanted.save, card_name)
     Store(folder).refuse_others(name)
     _refuse_another_table(path, heading)
-    _say_all(prepared, plan, balanced, say)
+    taken = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, balanced)]
+    for line in taken:
+        say(line)
     if wanted.dry_run:
         return 0
     files.write(described, plan, path, title, heading)
@@ -76,15 +78,12 @@ def try_table(asked: Asked, wanted: Wanted, say: Say, progress: Say) -> int:
 
     store = Store(folder)
     ranked = ranking(Outline.of(store), store.results())
-    for line in ["", *ranked_lines(ranked), "", *describe.wrapped(sentence(ranked), hang=0), ""]:
+    found, lines = sentence(ranked), list(ranked_lines(ranked))
+    for line in ["", *lines, "", *describe.wrapped(found, hang=0), ""]:
         say(line)
-    say(f"report: {write_report([store], folder / 'report.html')}")
+    page = write_report([store], folder / "report.html", found, "\n".join([*lines, "", *taken]))
+    say(f"report: {page}")
     return code
-
-
-def _say_all(prepared: Prepared, plan: Plan, balanced: bool, say: Say) -> None:
-    for line in [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, balanced)]:
-        say(line)
 
 
 def _refuse_another_table(path: Path, heading: str) -> None:

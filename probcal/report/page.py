@@ -26,8 +26,11 @@ class NothingToReport(ProbcalError):
     """No experiment has a result, or the page cannot be put where it was asked for."""
 
 
-def write_report(stores: Sequence[Store], path: Path) -> Path:
+def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printed: str = "") -> Path:
     """Write the experiments in ``stores`` as one web page to ``path``, which is given back.
+
+    ``sentence`` and ``printed`` stand first, where a command has found something to say: a paragraph, and lines as in
+    a terminal.
 
     The same results give the same page to the byte. Raises NothingToReport when nothing has been run or ``path``
     cannot be written, StoreError when a folder cannot be shown or ``path`` is a link out of it, and UnknownPaper
@@ -38,7 +41,7 @@ def write_report(stores: Sequence[Store], path: Path) -> Path:
     if not any(one.results for one in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToReport(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
-    text = page(experiments)
+    text = page(experiments, sentence, printed)
     new = path.with_name(f"{path.name}.new")
     try:
         new.write_text(text, encoding="utf-8", errors="replace", newline="\n")
@@ -48,8 +51,8 @@ def write_report(stores: Sequence[Store], path: Path) -> Path:
     return path
 
 
-def page(experiments: Sequence[Experiment]) -> str:
-    """The text of the page."""
+def page(experiments: Sequence[Experiment], sentence: str = "", printed: str = "") -> str:
+    """The text of the page; the rest as ``write_report`` has it."""
     [first, *others] = experiments
     return (
         _environment()
@@ -58,6 +61,8 @@ def page(experiments: Sequence[Experiment]) -> str:
             title="Results of " + ", ".join(one.outline.name for one in experiments) if others else first.outline.title,
             experiments=experiments,
             several=bool(others),
+            sentence=sentence,
+            printed=printed,
             data=embed.data({one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments}),
             policy=embed.policy(),
             style=Markup(embed.asset("report.css")),

@@ -48,6 +48,8 @@ def test_the_report_is_there(tried):
     assert "report: results/try-kunden-2026-left/report.html" in text
     page = (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
     assert "Kunden 2026" in page
+    first = page.split("What was found</h2>")[1].split("</section>")[0]
+    assert all(said in first for said in ("not told apart", "95 % interval", "200 rows, 7 columns", "ja, weg"))
 
 
 @pytest.mark.parametrize("cache", ["the same cache", "an empty cache"])
