@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from probcal.commands import complete
-from probcal.commands.manual import example as example
 from probcal.errors import ProbcalError
 from probcal.trust import EVERYTHING, trusting
 

@@ -54,9 +54,11 @@ def plot(
     diagrams = draw_ranks(stores, asked) if RANKS in chosen else []
     for path in diagrams:
         click.echo(path)
-    if kinds == (RANKS,) and not diagrams:
-        raise NothingToDraw(f"no two columns in {folder} have results of the same two data sets, to be ranked by")
     others = tuple(kind for kind in chosen if kind != RANKS)
+    if not others:
+        if not diagrams:
+            raise NothingToDraw(f"no two columns in {folder} have results of the same two data sets, to be ranked by")
+        return
     try:
         for path in draw(stores, lambda line: click.echo(f"note: {visible(line)}", err=True), others, asked):
             click.echo(path)

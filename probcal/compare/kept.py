@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ from probcal.links import refuse_links_out, refuse_other_kinds
 from probcal.show.outline import Column, Outline, Row
 from probcal.show.summary import Results
 from probcal.store import CellResult, Store
+from probcal.whole_file import write_whole
 
 FILE = "compare.json"
 SAMPLES = 1000
@@ -181,14 +182,9 @@ def _no_file(store: Store) -> StoreError:
 
 def _write(store: Store, file: _File) -> None:
     """A column a line, so that a change shows which. Where the folder cannot be written nothing is kept."""
-    path = store.folder / FILE
-    new = path.with_suffix(".json.new")
-    refuse_links_out(store.folder, (FILE, new.name))
-    try:
-        new.write_text(_text(file), encoding="utf-8")
-        os.replace(new, path)
-    except OSError:
-        new.unlink(missing_ok=True)
+    refuse_links_out(store.folder, (FILE, f"{FILE}.new"))
+    with suppress(OSError):
+        write_whole(store.folder / FILE, _text(file))
 
 
 def _text(file: _File) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from probcal.report.rows import FILTERS
 from probcal.report.sections import Experiment
 from probcal.store import Store
 from probcal.visible import visible
+from probcal.whole_file import write_whole
 
 _FIRST = b"<!doctype html>"
 
@@ -42,10 +42,8 @@ def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printe
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToReport(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
     text = page(experiments, sentence, printed)
-    new = path.with_name(f"{path.name}.new")
     try:
-        new.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-        os.replace(new, path)
+        write_whole(path, text)
     except OSError as error:
         raise NothingToReport(f"cannot write {path}: {error.strerror or error}; choose another with -o") from None
     return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from probcal.errors import StoreError
 from probcal.links import refuse_links_out, refuse_other_kinds
 from probcal.show.estimates.entry import Entry
 from probcal.store import ESTIMATES
+from probcal.whole_file import write_whole
 
 _VERSION = 1
 """Of the file; one of another version is written anew from the estimates, or refused."""
@@ -50,15 +50,13 @@ def read_entries(folder: Path) -> Entries:
 def write_entries(folder: Path, entries: Iterable[Entry]) -> None:
     """One line each; a file that holds the same is left alone. Raises StoreError when it cannot be written."""
     path = folder / ESTIMATES
-    new = path.with_name(f"{ESTIMATES}.new")
     lines = ",\n".join(one.model_dump_json() for one in entries)
     text = f'{{"version": {_VERSION}, "estimates": [\n{lines}\n]}}\n'
-    refuse_links_out(folder, (path.name, new.name))
-    refuse_other_kinds(folder, (path.name, new.name))
+    refuse_links_out(folder, (ESTIMATES, f"{ESTIMATES}.new"))
+    refuse_other_kinds(folder, (ESTIMATES, f"{ESTIMATES}.new"))
     try:
         if path.is_file() and path.read_bytes() == text.encode():
             return
-        new.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(new, path)
+        write_whole(path, text)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
