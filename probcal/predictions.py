@@ -17,8 +17,8 @@ import numpy as np
 
 @cache
 def _row(columns: tuple[int, ...], labels: tuple[int, ...]) -> np.dtype:
-    """A test row: its label or labels, and its estimate; several of these if there are labels or more classes."""
-    return np.dtype([("y", "<i1", labels), ("p", "<f8", columns)])
+    """Return the type of a test row: its label or labels, and the probability of each class (of each label)."""
+    return np.dtype([("y", "<i1", labels), ("p", "<f8", labels + columns)])
 
 
 class Predictions:
@@ -29,20 +29,22 @@ class Predictions:
         self._file: IO[bytes] | None = None
 
     def add(self, y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
-        """Append y, (n_test,), and p, (n_test,) or (n_test, n_classes); returns where they are, for ``read``.
+        """Append y, (n_test,), and p, (n_test, n_classes); return where they are, for ``read``.
 
-        Or both (n_test, n_labels).
+        With several labels: y, (n_test, n_labels), and p, (n_test, n_labels, 2). Results of earlier versions have
+        P(y = 1) alone, with no axis of classes.
         """
         if self._file is None:
             self._file = self.path.open("ab")
-        rows = np.empty(len(y), _row(p.shape[1:], y.shape[1:]))
+        labels, columns = y.shape[1:], p.shape[y.ndim :]
+        rows = np.empty(len(y), _row(columns, labels))
         rows["y"], rows["p"] = y, p
         content = rows.tobytes()
         where = {"at": self._file.tell(), "rows": len(rows), "digest": _digest(content)}
-        if p.ndim > 1:
-            where["columns"] = p.shape[1]
-        if y.ndim > 1:
-            where["labels"] = y.shape[1]
+        if columns:
+            where["columns"] = columns[0]
+        if labels:
+            where["labels"] = labels[0]
         self._file.write(content)
         self._file.flush()
         return where

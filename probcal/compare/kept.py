@@ -136,14 +136,16 @@ def _rows(store: Store, outline: Outline, results: Results, row: Row, before: _R
 
 
 def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
-    """(y, p), where they are still kept and there is one label of two classes."""
+    """Return (y, p), (n,) and (n, 2), where they are still kept and there is one label of two classes."""
     if not store.has_predictions(cell):
         return None
     try:
         y, p = store.predictions(cell)
     except StoreError:
         return None
-    return (y, p) if y.ndim == p.ndim == 1 else None
+    if p.ndim == 1:  # of a version that stored P(y = 1) alone
+        p = np.column_stack([1 - p, p])
+    return (y, p) if y.ndim == 1 and p.shape[1] == 2 else None
 
 
 def _digest(cell: CellResult) -> str:

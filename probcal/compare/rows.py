@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 def bootstrap_rows(y: npt.NDArray[np.int8], p: Floats, n: int, random: np.random.Generator) -> Floats:
     """(n, n_columns, n_metrics): ``ROW_METRICS`` of ``n`` samples of rows, with replacement, all columns on the same.
 
-    ``y``: (n_rows,) of 0 and 1; ``p``: (n_columns, n_rows) estimates. A sample of one class is drawn again.
+    ``y``: (n_rows,) of 0 and 1; ``p``: (n_columns, n_rows, 2) predictions. A sample of one class is drawn again.
     Raises ValueError where all rows are of one class.
     """
     if len(np.unique(y)) < 2:
@@ -38,21 +38,21 @@ def of_weighted_rows(y: npt.NDArray[np.int8], p: Floats, weights: Floats) -> Flo
     total = weights.sum(axis=1)
     for place, one in enumerate(p):
         out[:, place, 0] = _mean(_bits(y, one), weights, total)
-        out[:, place, 1] = np.sqrt(_mean((y - one) ** 2, weights, total))
-        out[:, place, 2] = _auc(y, one, weights)
+        out[:, place, 1] = np.sqrt(_mean((y - one[:, 1]) ** 2, weights, total))
+        out[:, place, 2] = _auc(y, one[:, 1], weights)
         out[:, place, 3] = _mean(_bits(y, np.clip(one, *CLIP)), weights, total)
     return out
 
 
 def clipped_cross_entropy(y: npt.NDArray[np.int8], p: Floats) -> float:
-    """In bits, of estimates clipped to ``CLIP``; ``y`` and ``p``: (n_rows,)."""
+    """Return the log loss in bits of predictions clipped to ``CLIP``; ``y``: (n_rows,), ``p``: (n_rows, 2)."""
     return float(_bits(y, np.clip(p, *CLIP)).mean())
 
 
 def _bits(y: npt.NDArray[np.int8], p: Floats) -> Floats:
-    """The loss of each row."""
+    """Return the loss of each row, (n_rows,)."""
     with np.errstate(divide="ignore"):
-        return np.asarray(-np.log2(np.where(y == 1, p, 1 - p)))
+        return np.asarray(-np.log2(np.where(y == 1, p[:, 1], p[:, 0])))
 
 
 def _mean(losses: Floats, weights: Floats, total: Floats) -> Floats:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _num_samples
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
 from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
-from probcal.methods.probabilities import normalised, two_columns
+from probcal.methods.probabilities import clipped, normalised
 
 
 class BaggedVoteClassifier(ProbabilityMethod):
@@ -66,8 +66,7 @@ class BaggedVoteClassifier(ProbabilityMethod):
         """(n_rows, n_classes) probabilities of ``classes_``; unclipped, 0 and 1 where all bags agree."""
         self._before_predicting(X)
         if len(self.classes_) == 2:
-            says = [self._says(bag, X)[:, 1] for bag in self.estimators_]
-            return two_columns(np.clip(np.mean(says, axis=0), *self.clip))
+            return clipped(np.mean([self._says(bag, X) for bag in self.estimators_], axis=0), self.clip)
         total = sum(self._says(bag, X) for bag in self.estimators_)
         return normalised(np.clip(total / len(self.estimators_), *self.clip))
 

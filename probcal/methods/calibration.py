@@ -19,7 +19,7 @@ from probcal.methods.scores import class_scores, scored_classes
 
 Calibration = Literal["train", "holdout", "cross_val"]
 Map = Callable[[np.ndarray], np.ndarray]
-"""From (n,) scores to (n,) probabilities."""
+"""From (n,) scores to (n,) probabilities p. One that computes 1 - p with more digits has the method ``complement``."""
 
 
 def _has_estimates_before(method: CalibratingMethod) -> bool:
@@ -81,6 +81,8 @@ class CalibratingMethod(ProbabilityMethod, ABC):
         """(n_rows, n_classes) probabilities of ``classes_``; a row that every map gives 0 says all are as likely."""
         self._before_predicting(X)
         scores = self._scores(self.estimator_, X)
+        if len(self.maps_) == 1 and hasattr(one := self.maps_[0], "complement"):
+            return np.column_stack([one.complement(scores[:, 0]), one(scores[:, 0])])
         return one_against_rest([one(scores[:, column]) for column, one in enumerate(self.maps_)])
 
     @available_if(_has_estimates_before)  # type: ignore[untyped-decorator]

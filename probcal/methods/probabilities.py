@@ -22,8 +22,10 @@ def clipped(estimates: np.ndarray, clip: tuple[float, float]) -> np.ndarray:
     """(n_rows, n_classes) estimates projected to a range; of more than two classes each row is divided by its sum."""
     if tuple(clip) == (0, 1):
         return estimates
-    if estimates.shape[1] == 2:
-        return two_columns(np.clip(estimates[:, 1], *clip))
+    if estimates.shape[1] == 2:  # a row within the range keeps both columns: 1 - p loses the digits of a small one
+        p = estimates[:, 1]
+        inside = (p >= clip[0]) & (p <= clip[1])
+        return np.where(inside[:, None], estimates, two_columns(np.clip(p, *clip)))
     return normalised(np.clip(estimates, *clip))
 
 

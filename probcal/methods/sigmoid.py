@@ -33,6 +33,11 @@ class Sigmoid:
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         return np.clip(expit(-(self.slope * scores + self.intercept)), *self.clip)
 
+    def complement(self, scores: np.ndarray) -> np.ndarray:
+        """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
+        low, high = self.clip
+        return np.clip(expit(self.slope * scores + self.intercept), 1 - high, 1 - low)
+
 
 class SigmoidClassifier(CalibratingMethod):
     """Platt (1999), by default fitted on the scores of the training rows, as Weka's SMO -M does.

@@ -1,10 +1,10 @@
 """How good probabilities are.
 
-Two classes: ``y`` is (n,) of 0 and 1 (or False and True) and ``p`` (n,), estimates of P(y = 1). Several
-classes, where a metric says what it does with them: ``y`` is (n,) of the whole numbers 0 to k - 1 and ``p``
-(n, k), whose rows sum to 1 within 1e-6; at k = 2 that gives the number of ``p[:, 1]``. ``sample_weight``,
-(n,), is not negative and not all 0: a row of weight two counts as two rows (for ``calibration_p_value`` as one
-row that counts double), one of weight 0 as none.
+Two classes: ``y`` is (n,) of 0 and 1 (or False and True) and ``p`` (n, 2), the columns of ``predict_proba``, or
+(n,), predicted P(y = 1). Only the log loss differs between the two: see ``cross_entropy``. Several classes, where a
+metric says what it does with them: ``y`` is (n,) of the whole numbers 0 to k - 1 and ``p`` (n, k). The rows of
+``p`` sum to 1 within 1e-6. ``sample_weight``, (n,), is not negative and not all 0: a row of weight two counts as two
+rows (for ``calibration_p_value`` as one row that counts double), one of weight 0 as none.
 
 No function changes what it is given or depends on the order of the rows, but for the last digits. All raise
 ValueError for anything else: missing values, estimates outside [0, 1], other labels, unequal lengths, no rows.

@@ -56,9 +56,11 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None) -> MurphyDec
 
 
 def cross_entropy(y: Any, p: Any, base: float = 2, sample_weight: Any = None) -> float:
-    """Mean of -log P(the label that came), in bits unless ``base`` says otherwise.
+    """Return the mean of -log P(observed label), in bits unless ``base`` says otherwise.
 
-    Infinite as soon as a label came that had probability 0. Langford & Zadrozny's text gives the
+    It is infinite if at least one observed label had predicted probability 0. Give both columns of
+    ``predict_proba``, (n, 2): from ``p`` of shape (n,) the probability of label 0 is computed as 1 - p, which is 0
+    where p rounds to 1 although the classifier gave label 0 a small probability. Langford & Zadrozny's text gives the
     natural logarithm, but the numbers of their Table 1 are bits: COIL J48 has one leaf and .326, and
     the entropy of 238 positive rows in 4000 is .3255 bits or .2256 nats.
 
@@ -81,7 +83,10 @@ def l1_error(true_p: Any, p: Any, sample_weight: Any = None) -> float:
 
 def n_errors(rows: Rows) -> float:
     """Rows whose likeliest class, the first of equal ones, is not the one that came; weighted ones in proportion."""
-    called = rows.p > 0.5 if rows.p.ndim == 1 else np.argmax(rows.p, axis=1)
+    if rows.p.ndim == 2:
+        called = np.argmax(rows.p, axis=1)
+    else:
+        called = rows.p > (0.5 if rows.negative is None else rows.negative)
     return len(rows.y) * rows.mean(called != rows.y)
 
 
@@ -93,10 +98,7 @@ def squared_error(rows: Rows) -> float:
 
 
 def entropy_of(rows: Rows, base: float) -> float:
-    if rows.p.ndim == 1:
-        given = np.where(rows.y == 1, rows.p, 1 - rows.p)
-    else:
-        given = rows.p[np.arange(len(rows.p)), rows.y.astype(int)]
+    given = rows.p_of_label
     if (given == 0).any():
         return float("inf")
     return float(-rows.mean(np.log(given)) / math.log(base)) + 0.0  # + 0.0: no negative zero

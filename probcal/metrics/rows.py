@@ -14,11 +14,27 @@ _SUM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Rows:
-    """``y`` (n,) whole numbers, ``p`` (n,) or (n, k), ``weight`` (n,) above 0 and below 1 or all 1."""
+    """Labels, predictions and weights that were checked.
+
+    ``y``: (n,) whole numbers. ``p``: (n,) of P(y = 1), or (n, k) where there are k > 2 classes. ``weight``: (n,),
+    above 0 and below 1 or all 1. ``negative``: (n,) of P(y = 0) where two columns were given, else None.
+    """
 
     y: np.ndarray
     p: np.ndarray
     weight: np.ndarray
+    negative: np.ndarray | None = None
+
+    @property
+    def p_of_label(self) -> np.ndarray:
+        """Return the predicted probability of each row's own label, (n,).
+
+        A small P(y = 0) beside a P(y = 1) that rounds to 1 is kept: 1 - P(y = 1) would be 0.
+        """
+        if self.p.ndim == 2:
+            return np.asarray(self.p[np.arange(len(self.p)), self.y.astype(int)])
+        negative = 1 - self.p if self.negative is None else self.negative
+        return np.where(self.y == 1, self.p, negative)
 
     def mean(self, values: np.ndarray) -> float:
         """The weighted mean of ``values``, (n,)."""
@@ -27,11 +43,11 @@ class Rows:
     def against_the_rest(self) -> list[Rows]:
         """Each class against all others as rows of two classes.
 
-        Of two classes it is the second alone, since the first says the same once more, mirrored.
+        With two classes it is the second alone, since the first says the same once more, mirrored.
         """
         if self.p.ndim == 1:
             return [self]
-        classes = range(self.p.shape[1]) if self.p.shape[1] > 2 else (1,)
+        classes = range(self.p.shape[1])
         return [Rows((self.y == one).astype(np.float64), self.p[:, one], self.weight) for one in classes]
 
 
@@ -47,16 +63,24 @@ def checked(y: Any, p: Any, sample_weight: Any = None) -> Rows:
         refuse(~((y == 0) | (y == 1)), y, "y must hold 0 and 1 only, with no missing values; try y == positive_label")
     else:
         _check_classes(y, p)
+    negative = None
+    if p.ndim == 2 and p.shape[1] == 2:
+        negative, p = p[:, 0], p[:, 1]
     weight = _checked_weight(sample_weight, len(y))
     kept = weight > 0
-    return Rows(y, p, weight) if kept.all() else Rows(y[kept], p[kept], weight[kept])
+    if kept.all():
+        return Rows(y, p, weight, negative)
+    return Rows(y[kept], p[kept], weight[kept], None if negative is None else negative[kept])
 
 
 def checked_two_classes(y: Any, p: Any, sample_weight: Any = None) -> Rows:
-    """As ``checked``, for a metric that is defined for the estimates of one class only."""
+    """Return what ``checked`` does, for a metric that is defined for two classes only."""
     rows = checked(y, p, sample_weight)
     if rows.p.ndim != 1:
-        raise ValueError(f"p must be of shape (n,), the estimates of P(y = 1), not {rows.p.shape}; try p[:, 1]")
+        n_classes = rows.p.shape[1]
+        raise ValueError(
+            f"p must be of shape (n,) or (n, 2): this metric is for two classes, and p has {n_classes} columns"
+        )
     return rows
 
 

@@ -44,10 +44,14 @@ def all_metrics(
 
 
 def means_over_labels(y: Any, p: Any, true_p: Any = None, *, also: Iterable[str] = ()) -> dict[str, float]:
-    """``all_metrics`` of each label by itself, in the mean: ``y``, ``p`` and ``true_p`` are (n, n_labels)."""
+    """Return the mean over the labels of ``all_metrics`` of each label.
+
+    ``y`` and ``true_p`` are (n, n_labels). ``p`` is (n, n_labels), or (n, n_labels, 2) with both columns of each label.
+    """
     y, p = np.asarray(y), np.asarray(p)
     truths = [None] * y.shape[1] if true_p is None else list(np.asarray(true_p).T)
-    each = [all_metrics(*label[:2], true_p=label[2], also=also) for label in zip(y.T, p.T, truths, strict=True)]
+    of_labels = zip(y.T, np.moveaxis(p, 1, 0), truths, strict=True)
+    each = [all_metrics(*label[:2], true_p=label[2], also=also) for label in of_labels]
     return {name: fmean(one[name] for one in each) for name in each[0]}
 
 
@@ -66,7 +70,9 @@ def _asked(rows: Rows, also: Iterable[str]) -> dict[str, float]:
 def _of_the_truth(y: Any, p: Any, sample_weight: Any, true_p: Any, also: Iterable[str]) -> dict[str, float]:
     rows = checked_two_classes(y, p, sample_weight)
     share = rows.mean(rows.y)
-    away = np.abs(np.asarray(true_p) - np.asarray(p))
+    p = np.asarray(p)
+    p = p[:, 1] if p.ndim == 2 else p
+    away = np.abs(np.asarray(true_p) - p)
     distances = {"l2": math.sqrt(np.average(away**2, weights=sample_weight)), "l_max": float(away.max())}
     return {
         "l1": l1_error(true_p, p, sample_weight),

@@ -39,8 +39,8 @@ _DIGITS = 6
 class Outcome:
     """The result of a cell with the labels and estimates behind it, None if it failed.
 
-    ``y``: (n_test,) int8. ``p``: (n_test,) estimates of P(y = 1), or (n_test, n_classes) where there are more
-    than two classes. Of several labels, both (n_test, n_labels).
+    ``y``: (n_test,) int8. ``p``: (n_test, n_classes) predictions. With several labels ``y`` is (n_test, n_labels) and
+    ``p`` (n_test, n_labels, 2).
     """
 
     result: CellResult
@@ -72,7 +72,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
             if rows.y_test.ndim == 1:
                 found = _estimated(cell, rows)
             else:  # each label by itself; what one estimator tells besides its estimates is not taken
-                found = _Found(np.column_stack([_estimated(cell, one).p for one in rows.each_label()]))
+                found = _Found(np.stack([_estimated(cell, one).p for one in rows.each_label()], axis=1))
         row["seconds"] = _since(start)
         metrics = {**measured(rows.y_test, found.p, rows.truth, cell.asked), **found.measures}
         row |= {"stages": found.stages, "curves": found.curves}
@@ -122,8 +122,8 @@ def _estimated(cell: Cell, rows: _Rows) -> _Found:
 
 def _curves(cell: Cell, estimator: Any, rows: _Rows, p: np.ndarray) -> dict[str, list[dict[str, Any]]]:
     found = _told(estimator, "curves", _untouched(rows.X_test), cell.curves)
-    if "roc" in cell.curves and p.ndim == 1 and len(np.unique(rows.y_test)) == 2:
-        x, y = roc_curve(rows.y_test, p)
+    if "roc" in cell.curves and p.shape[1] == 2 and len(np.unique(rows.y_test)) == 2:
+        x, y = roc_curve(rows.y_test, p[:, 1])
         found["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
     short = {name: [_shortened(line) for line in lines] for name, lines in found.items()}
     if fault := curves_fault(short):  # of a method of the user's; kept, it would be a broken line of the results
@@ -170,7 +170,7 @@ def _stages(estimator: Any, rows: _Rows, metrics: tuple[str, ...]) -> tuple[np.n
 
 
 def _estimates(estimates: Any, rows: _Rows) -> np.ndarray:
-    """float64: (n_test,) of the positive class, or (n_test, n_classes) where there are more than two.
+    """Return the predictions as float64, (n_test, n_classes).
 
     Raises ValueError for another shape than (n_test, n_classes of the training rows).
     """
@@ -184,7 +184,7 @@ def _estimates(estimates: Any, rows: _Rows) -> np.ndarray:
     if expected[1] < rows.n_classes:  # a class that no training row has is held impossible
         of_those_seen, estimates = estimates, np.zeros((expected[0], rows.n_classes))
         estimates[:, rows.seen] = of_those_seen
-    return estimates[:, 1] if rows.n_classes == 2 else estimates  # type: ignore[no-any-return]
+    return estimates  # type: ignore[no-any-return]
 
 
 @cache

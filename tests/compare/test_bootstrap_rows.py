@@ -16,12 +16,17 @@ Y = (RANDOM.random(N) < 0.4).astype(np.int8)
 P = np.clip(np.round(0.4 * Y + 0.6 * RANDOM.random((2, N)), 2), 0.01, 0.99)  # two decimals: with ties
 
 
+def both(p):
+    """Both columns of (..., n) probabilities of class 1."""
+    return np.stack([1 - p, p], axis=-1)
+
+
 def drawn(p=P, n=2000, seed=1):
-    return bootstrap_rows(Y, p, n, np.random.default_rng(seed))
+    return bootstrap_rows(Y, both(p), n, np.random.default_rng(seed))
 
 
 def test_with_every_row_once_they_are_the_metrics_themselves():
-    [found] = of_weighted_rows(Y, P, np.ones((1, N)))
+    [found] = of_weighted_rows(Y, both(P), np.ones((1, N)))
     for place in range(2):
         known = [cross_entropy(Y, P[place]), rms_error(Y, P[place]), roc_auc(Y, P[place]), cross_entropy(Y, P[place])]
         assert found[place] == pytest.approx(known)
@@ -29,7 +34,7 @@ def test_with_every_row_once_they_are_the_metrics_themselves():
 
 def test_a_weight_is_as_many_rows():
     weights = RANDOM.integers(0, 4, (5, N)).astype(float)
-    found = of_weighted_rows(Y, P[:1], weights)[:, 0]
+    found = of_weighted_rows(Y, both(P[:1]), weights)[:, 0]
     for weight, numbers in zip(weights.astype(int), found, strict=True):
         y, p = np.repeat(Y, weight), np.repeat(P[0], weight)
         assert numbers[:3] == pytest.approx([cross_entropy(y, p), rms_error(y, p), roc_auc_score(y, p)])
@@ -62,14 +67,20 @@ def test_one_row_of_infinite_loss_is_in_two_samples_of_three():
     assert np.isfinite(found[:, 1:]).all()
 
 
+def test_a_small_probability_of_the_other_class_is_no_infinite_loss():
+    p = both(P[:1])
+    p[0, 0] = [2.0**-80, 1.0] if Y[0] == 0 else [1.0, 2.0**-80]
+    assert np.isfinite(of_weighted_rows(Y, p, np.ones((1, N)))).all()
+
+
 def test_clipped_to_a_thousandth_a_sure_error_costs_ten_bits():
-    assert clipped_cross_entropy(np.array([1, 0]), np.array([0.0, 0.0])) == pytest.approx(
+    assert clipped_cross_entropy(np.array([1, 0]), both(np.array([0.0, 0.0]))) == pytest.approx(
         (-math.log2(0.001) - math.log2(0.999)) / 2
     )
 
 
 def test_a_sample_of_one_class_is_drawn_again_and_rows_of_one_class_are_refused():
-    y, p = np.array([1, 0, 0], dtype=np.int8), np.array([[0.9, 0.1, 0.2]])
+    y, p = np.array([1, 0, 0], dtype=np.int8), both(np.array([[0.9, 0.1, 0.2]]))
     found = bootstrap_rows(y, p, 200, np.random.default_rng(0))
     assert len(found) == 200 and np.isfinite(found).all()
     with pytest.raises(ValueError):

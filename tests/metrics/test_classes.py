@@ -71,6 +71,21 @@ def test_two_columns_give_the_number_of_the_second(name, rows):
 
 def test_two_columns_keep_a_first_one_that_is_next_to_nothing():
     assert cross_entropy([0], [[2.0**-80, 1.0]]) == 80
+    assert all_metrics([0, 1], [[2.0**-80, 1.0], [0.5, 0.5]])["cxe"] == 40.5
+
+
+def test_one_column_gives_the_complement():
+    assert cross_entropy([0], [1.0]) == math.inf
+
+
+def test_a_weight_keeps_both_columns_of_its_row():
+    p = [[2.0**-80, 1.0], [0.5, 0.5], [0.0, 1.0]]
+    assert cross_entropy([0, 0, 0], p, sample_weight=[1, 3, 0]) == pytest.approx((80 + 3) / 4)
+
+
+def test_an_error_is_a_row_whose_larger_column_is_the_other_class():
+    p = [[0.5000001, 0.5], [0.5, 0.5]]  # of equal ones the first class is called
+    assert all_metrics([1, 0], p, also=["errors"])["errors"] == 1
 
 
 def test_an_absent_class_leaves_only_auc_without_a_value():
@@ -106,8 +121,15 @@ def test_what_is_no_distribution_over_the_classes_is_refused(metric, y, p, fault
 
 @pytest.mark.parametrize("name", OF_TWO_CLASSES)
 def test_what_is_of_two_classes_alone_says_so(name):
-    with pytest.raises(ValueError, match=r"try p\[:, 1\]"):
-        OF_TWO_CLASSES[name]([0, 1], [[0.5, 0.5], [0.1, 0.9]])
+    with pytest.raises(ValueError, match="for two classes, and p has 3 columns"):
+        OF_TWO_CLASSES[name]([0, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]])
+
+
+@pytest.mark.parametrize("name", OF_TWO_CLASSES)
+def test_what_is_of_two_classes_takes_both_columns(name):
+    p = np.array([0.5, 0.9, 0.2])
+    both = np.column_stack([1 - p, p])
+    assert OF_TWO_CLASSES[name]([0, 1, 1], both) == OF_TWO_CLASSES[name]([0, 1, 1], p)
 
 
 def test_estimates_of_single_precision_sum_to_one():

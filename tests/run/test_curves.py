@@ -95,7 +95,7 @@ def test_an_online_method_gets_each_label_after_the_rows_estimate(bench):
     assert bench.run().code == 0
     store = Store(bench.results)
     y, p = store.predictions(store.results()["wine-first/0/nb/count"])
-    assert p[0] == 0 and p[-1] == pytest.approx(y[:-1].sum() / len(y))
+    assert p[0, 1] == 0 and p[-1, 1] == pytest.approx(y[:-1].sum() / len(y))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ DIRECT = {"direct": {}, "clipped": {"type": "direct", "params": {"clip": [0.1, 0
 
 def estimates(bench):
     store = Store(bench.results)
-    return {cell: store.predictions(result)[1] for cell, result in store.results().items()}
+    return {cell: store.predictions(result)[1][:, 1] for cell, result in store.results().items()}
 
 
 def repetitions(bench, card, **parts):

@@ -91,12 +91,12 @@ def test_changed_metrics_are_taken_from_the_estimates_that_were_kept(several, mo
     assert several.numbers() == before
 
 
-def test_two_classes_keep_the_estimates_of_the_positive_one(several):
+def test_the_probability_of_each_class_is_stored(several):
     several.config(datasets=["wine-first", "iris"], learners=TREE, methods=["direct"], repeats=1)
     assert several.run().code == 0
     store = Store(several.results)
     shapes = [store.predictions(result)[1].shape for result in store.results().values()]
-    assert shapes == [(61,), (51, 3)]
+    assert shapes == [(61, 2), (51, 3)]
 
 
 @pytest.mark.parametrize(("labels", "absent"), [("abab" + "ab" + "abcc", 2), ("bcbc" + "bc" + "abca", 0)])

@@ -51,13 +51,13 @@ def test_a_cell_is_what_scikit_learn_gives_label_by_label(letters):
     store, card = Store(letters.results), read_experiment(letters.folder / "small.yaml").cards[0]
     for repetition in range(2):
         made = generated(card, stream_seed(1, "draw", "letters", repetition))
-        columns = [LogisticRegression().fit(made.X, one).predict_proba(made.X)[:, 1] for one in made.y.T]
-        expected = means_over_labels(made.y, np.column_stack(columns), made.truth)
+        columns = [LogisticRegression().fit(made.X, one).predict_proba(made.X) for one in made.y.T]
+        expected = means_over_labels(made.y, np.stack(columns, axis=1), made.truth)
         result = store.results()[f"letters/{repetition}/log/direct"]
         assert result.metrics == pytest.approx(expected, rel=1e-6)
         y, p = store.predictions(result)
         np.testing.assert_array_equal(y, made.y)
-        np.testing.assert_allclose(p, np.column_stack(columns), rtol=1e-6)
+        np.testing.assert_allclose(p, np.stack(columns, axis=1), rtol=1e-6)
 
 
 def test_the_numbers_do_not_depend_on_how_many_processes_there_are(letters):

@@ -51,7 +51,7 @@ def estimates_for(store: Store, outline: Outline, results: Results, row: Row, co
     if not splits:
         return None
     y, p = (np.concatenate([split[part] for split in splits]) for part in (0, 1))
-    top_label = any("columns" in (cell.predictions or {}) for cell in cells)
+    top_label = any((cell.predictions or {}).get("columns", 2) > 2 for cell in cells)
     return Estimates(row, column, y, p, len(splits), appearances(row, cells[0], len(splits)), top_label)
 
 

@@ -1,0 +1,99 @@
+"""The probability of each of two classes, from predict_proba to the metric and the stored prediction."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from probcal.metrics import all_metrics, cross_entropy
+from probcal.methods.direct import DirectClassifier
+from probcal.methods.sigmoid import Sigmoid
+from probcal.store import Store
+
+TINY = 2.0**-100
+SURE = f"""
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+class Sure(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+    def predict(self, X):
+        return np.ones(len(X), int)
+    def predict_proba(self, X):
+        return np.tile([{TINY!r}, 1.0], (len(X), 1))
+"""
+
+
+class Sure(ClassifierMixin, BaseEstimator):
+    """A classifier as Weka's naive Bayes is on Adult: P(positive) rounds to 1, P(negative) is not 0."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.tile([TINY, 1.0], (len(X), 1))
+
+
+@pytest.fixture
+def sure(bench):
+    bench.module("sure", SURE)
+    bench.config(
+        datasets=["wine-first"],
+        learners={"sure": {"type": "sure.Sure", "encoding": "native"}},
+        methods={
+            "direct": {},
+            "one_column": {"type": "direct", "params": {"negative": "complement"}},
+            "means": {"type": "bagging", "params": {"n_estimators": 3, "voting": "means"}},
+        },
+        repeats=1,
+    )
+    assert bench.run().code == 0
+    return bench
+
+
+def test_a_small_probability_of_the_negative_class_gives_a_finite_loss(sure):
+    numbers = sure.numbers()
+    y, _ = Store(sure.results).predictions(Store(sure.results).results()["wine-first/0/sure/direct"])
+    assert numbers["wine-first/0/sure/direct"]["cxe"] == pytest.approx(100 * (1 - y.mean()))
+    assert numbers["wine-first/0/sure/means"]["cxe"] == pytest.approx(100 * (1 - y.mean()))
+
+
+def test_the_one_column_variant_gives_the_infinite_loss(sure):
+    assert sure.numbers()["wine-first/0/sure/one_column"]["cxe"] == math.inf
+
+
+def test_stored_predictions_hold_both_columns(sure):
+    store = Store(sure.results)
+    for method, negative in {"direct": TINY, "one_column": 0.0, "means": TINY}.items():
+        _, p = store.predictions(store.results()[f"wine-first/0/sure/{method}"])
+        assert (p == [negative, 1.0]).all()
+
+
+def test_stored_predictions_give_the_stored_metrics(sure):
+    store = Store(sure.results)
+    for result in store.results().values():
+        again = all_metrics(*store.predictions(result))
+        assert {name: again[name] for name in result.metrics} == result.metrics
+
+
+def test_a_clipped_row_within_the_range_keeps_both_columns():
+    found = DirectClassifier(Sure(), clip=(0.0, 1 - 1e-9)).fit([[0.0], [1.0]], [0, 1]).predict_proba([[0.0]])
+    assert found.tolist() == [[1 - (1 - 1e-9), 1 - 1e-9]]
+    found = DirectClassifier(Sure(), clip=(1e-9, 1.0)).fit([[0.0], [1.0]], [0, 1]).predict_proba([[0.0]])
+    assert found.tolist() == [[TINY, 1.0]]
+
+
+def test_another_word_for_the_negative_column_is_refused():
+    with pytest.raises(ValueError, match="negative must be one of"):
+        DirectClassifier(Sure(), negative="one").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_sigmoid_keeps_the_digits_of_a_small_negative_probability():
+    sigmoid, score = Sigmoid(-1.0, 0.0), np.array([50.0])
+    assert sigmoid(score) == [1.0]
+    # -log2(1 / (1 + e^50)) = 50 / ln 2, but for e^-50
+    assert -np.log2(sigmoid.complement(score)) == pytest.approx(50 / math.log(2))
+    assert cross_entropy([0], np.column_stack([sigmoid.complement(score), sigmoid(score)])) < 73
