@@ -28,7 +28,7 @@ def ranked_lines(ranked: Sequence[Ranked]) -> Iterator[str]:
     if best.splits > 1 and rivals:
         yield "* not told apart from the first: corrected resampled t-test, Holm, 5 %."
     if any(math.inf in one.losses for one in ranked):
-        yield "inf: a class that came had been given probability 0; these are in order of RMS."
+        yield "inf: an observed label had predicted probability 0; these are in order of RMS."
     for one in ranked:
         if one.failed:
             where = f"{name_of(one)} failed on {one.failed} of {one.splits} splits"

@@ -72,7 +72,7 @@ def test_the_sentence_knows_when_nothing_can_be_said():
 def test_the_table_marks_those_not_told_apart_and_explains_infinity():
     lines = list(ranked_lines([BEST, NEAR, FAR, SHARES, NEVER]))
     assert [line.split()[0] for line in lines[1:6]] == ["1", "2*", "3", "4", "5"]
-    assert "inf: a class that came had been given probability 0; these are in order of RMS." in lines
+    assert "inf: an observed label had predicted probability 0; these are in order of RMS." in lines
     assert max(map(len, lines)) <= 80
 
 
