@@ -48,6 +48,7 @@ def test_every_method_and_metric_keeps_its_bound(bundled):
     assert rows_of(out.read_text(encoding="utf-8")) == table
 
 
+@pytest.mark.slow
 def test_so_they_do_on_data_of_nominal_columns(original_files, tmp_path):
     said = run("breast", "-o", "-", PROBCAL_DATA_DIR=str(original_files), PROBCAL_CACHE_DIR=str(tmp_path))
     assert said.returncode == 0, said.stdout + said.stderr

