@@ -47,6 +47,7 @@ def test_listing_and_validating_need_no_package(words, tmp_path):
     assert without(HIDDEN, tmp_path, "-m", "probcal", *words).returncode == 0
 
 
+@pytest.mark.slow
 def test_importing_probcal_imports_none_of_them(tmp_path):
     code = (
         "import sys, probcal; [getattr(probcal, name) for name in probcal.__all__]; "

@@ -124,6 +124,7 @@ def test_two_workers_give_the_numbers_of_a_serial_run_to_the_last_bit(bench, pai
     assert same_as_serial(bench)
 
 
+@pytest.mark.slow
 def test_edited_code_reaches_workers_that_run_already(bench, pair):
     bench.module("slow", TREE)
     bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=1)
@@ -135,6 +136,7 @@ def test_edited_code_reaches_workers_that_run_already(bench, pair):
     assert before != bench.numbers() != {}
 
 
+@pytest.mark.slow
 def test_misbehaving_cells_are_rows_and_cost_no_worker(bench, pair):
     bench.module("bad", BAD)
     kinds = {kind.lower(): {"type": f"bad.{kind}"} for kind in ("Fails", "Crashes", "Hangs")}
@@ -148,6 +150,7 @@ def test_misbehaving_cells_are_rows_and_cost_no_worker(bench, pair):
     }
 
 
+@pytest.mark.slow
 def test_fail_fast_stops_a_run_on_dask(bench, pair):
     bench.module("bad", BAD)
     bench.config(learners={"fails": {"type": "bad.Fails"}}, methods=["direct"], repeats=6)
@@ -155,6 +158,7 @@ def test_fail_fast_stops_a_run_on_dask(bench, pair):
     assert len(bench.rows()) == 1
 
 
+@pytest.mark.slow
 def test_an_interruption_ends_the_cells_on_the_workers_too(bench, pair):
     bench.module("bad", BAD)
     bench.config(
@@ -169,6 +173,7 @@ def test_an_interruption_ends_the_cells_on_the_workers_too(bench, pair):
     wait_for(lambda: not any(alive(int(path.stem)) for path in bench.folder.glob("*.pid")))
 
 
+@pytest.mark.slow
 def test_cells_of_a_worker_that_is_killed_go_to_another(slow, alone):
     first = alone.start_worker()
     alone.start_worker()
@@ -180,6 +185,7 @@ def test_cells_of_a_worker_that_is_killed_go_to_another(slow, alone):
     assert same_as_serial(slow)
 
 
+@pytest.mark.slow
 def test_a_run_outlives_its_scheduler(slow, alone):
     alone.start_worker()
     process = in_the_middle(slow, "--scheduler", alone.address)
@@ -192,6 +198,7 @@ def test_a_run_outlives_its_scheduler(slow, alone):
     assert same_as_serial(slow)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_stays_away_ends_the_run_and_what_was_finished_is_kept(slow, alone):
     (slow.folder / "sitecustomize.py").write_text("import probcal.run.dask_cluster as one\none._AGAIN = 1.0\n")
     alone.start_worker()
@@ -206,6 +213,7 @@ def test_a_scheduler_that_stays_away_ends_the_run_and_what_was_finished_is_kept(
     assert f"{kept} done, {12 - kept} to run" in slow.run("--dry-run").said
 
 
+@pytest.mark.slow
 def test_a_worker_with_another_version_or_other_code_is_refused_by_name(slow, alone, tmp_path_factory):
     shim = tmp_path_factory.mktemp("shim")
     (shim / "scikit_learn-9.9.dist-info").mkdir()
@@ -228,6 +236,7 @@ def test_a_worker_with_another_version_or_other_code_is_refused_by_name(slow, al
     assert "has other code of slow" in said
 
 
+@pytest.mark.slow
 def test_a_worker_without_the_data_is_refused_by_name(bench, alone, tmp_path_factory):
     card = bench.coins()
     bench.config(datasets=[card])
@@ -237,6 +246,7 @@ def test_a_worker_without_the_data_is_refused_by_name(bench, alone, tmp_path_fac
     assert "is refused: coins: is not at hand. Put these files in place: " in done.said
 
 
+@pytest.mark.slow
 def test_workers_of_its_own_give_the_same_numbers_and_end_with_the_run(slow):
     process = in_the_middle(slow, "--workers", "2", workers=2)
     slow.gate.open()
@@ -246,6 +256,7 @@ def test_workers_of_its_own_give_the_same_numbers_and_end_with_the_run(slow):
     assert same_as_serial(slow)
 
 
+@pytest.mark.slow
 def test_an_interruption_ends_workers_of_its_own(slow):
     process = in_the_middle(slow, "--workers", "2", workers=2)
     os.killpg(process.pid, signal.SIGINT)
@@ -270,6 +281,7 @@ def given_up_after(workers):
     return {"kills": ("failed", "WorkerDied", why), "dummy": ("done", None, None)}
 
 
+@pytest.mark.slow
 def test_a_cell_whose_worker_dies_each_time_it_is_started_again_is_given_up(deadly, alone, monkeypatch):
     from probcal.run import dask_outcomes
 
@@ -279,6 +291,7 @@ def test_a_cell_whose_worker_dies_each_time_it_is_started_again_is_given_up(dead
     assert endings(deadly) == given_up_after("2 Dask workers")
 
 
+@pytest.mark.slow
 def test_a_cell_that_kills_more_workers_than_dask_allows_is_given_up(deadly, tmp_path_factory):
     dask = DaskBench(tmp_path_factory.mktemp("dask"), DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
     for _ in range(2):
@@ -317,6 +330,7 @@ def test_a_mistake_in_the_call_is_told(bench, words, said):
         ),
     ],
 )
+@pytest.mark.slow
 def test_an_address_that_dask_has_no_way_to_is_told_in_one_line(bench, monkeypatch, address, environment, said):
     for name, value in environment.items():
         monkeypatch.setenv(f"DASK_DISTRIBUTED__{name}", value)

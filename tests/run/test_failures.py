@@ -89,6 +89,7 @@ def test_a_failed_cell_is_not_tried_again_unless_asked_for(bad):
     assert {status for status, _ in outcomes(bad).values()} == {"done"}
 
 
+@pytest.mark.slow
 def test_a_failed_cell_is_tried_again_when_it_is_stale(bad):
     bad.run()
     bad.module("bad", BAD.replace("raise ValueError", "return super().fit(X, y)  #"))
@@ -102,7 +103,7 @@ def test_fail_fast_stops_at_the_first_failure(bad):
     assert "1 cell failed" in done.said and "3 cells not run" in done.said
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_a_process_that_dies_is_one_failed_row(bad, jobs):
     bad.config(learners=learners("Exits", "Crashes", "Leaves", "Dummy"), methods=["direct"])
     assert bad.run("-j", jobs).code == 1

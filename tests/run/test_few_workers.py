@@ -20,6 +20,7 @@ def workers(monkeypatch):
     return seen
 
 
+@pytest.mark.slow
 def test_cells_known_to_be_quick_are_run_by_one_worker_with_the_same_numbers(bench, workers):
     bench.run("-j", "2")
     two = bench.numbers()

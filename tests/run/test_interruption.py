@@ -30,7 +30,7 @@ def in_the_middle(bench, *words):
     return process
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interruption_is_a_clean_end(slow, sent):
     process = in_the_middle(slow, "-j", "2")
     os.killpg(process.pid, sent)
@@ -63,6 +63,7 @@ def test_a_killed_run_goes_on_to_the_same_numbers_as_an_undisturbed_one(slow):
             assert ours.tobytes() == theirs.tobytes()
 
 
+@pytest.mark.slow
 def test_workers_end_when_only_the_run_itself_is_killed(slow):
     process = in_the_middle(slow)
     process.kill()

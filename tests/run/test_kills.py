@@ -77,6 +77,7 @@ def same_as_undisturbed(bench):
     return len(theirs.results()) == len(ours.results())
 
 
+@pytest.mark.slow
 def test_a_run_killed_again_and_again_runs_every_cell_once(slow):
     chance = random.Random(1)
     for _ in range(3):
@@ -103,6 +104,7 @@ def test_a_killed_worker_is_a_row_that_asks_for_memory_and_the_others_go_on(slow
     assert same_as_undisturbed(slow)
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_killed_run_even_where_native_code_lets_no_thread_run(bench):
     bench.module("stuck", STUCK)
     bench.config(learners={"stuck": {"type": "stuck.Stuck"}}, methods=["direct"], repeats=1)
@@ -113,6 +115,7 @@ def test_workers_end_with_a_killed_run_even_where_native_code_lets_no_thread_run
     wait_until_gone(process.pid)
 
 
+@pytest.mark.slow
 def test_a_lost_terminal_ends_a_run_at_once_and_the_next_one_goes_on(slow):
     process = after(2, slow, "-j", "2", stderr=subprocess.DEVNULL)
     os.killpg(process.pid, signal.SIGHUP)
@@ -123,6 +126,7 @@ def test_a_lost_terminal_ends_a_run_at_once_and_the_next_one_goes_on(slow):
     assert len(slow.rows()) == 24
 
 
+@pytest.mark.slow
 def test_a_folder_removed_while_it_is_written_is_told(slow):
     process = after(2, slow)
     process.send_signal(signal.SIGSTOP)  # it writes a file there from time to time, between two steps of rmtree too
@@ -135,6 +139,7 @@ def test_a_folder_removed_while_it_is_written_is_told(slow):
     assert "kept" not in said and "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_folder_moved_away_while_it_is_written_is_told_and_goes_on_once_it_is_back(slow):
     process = after(2, slow)
     slow.results.rename(slow.folder / "moved")
@@ -149,6 +154,7 @@ def test_a_folder_moved_away_while_it_is_written_is_told_and_goes_on_once_it_is_
     assert (kept >= 3, len(slow.rows())) == (True, 24)
 
 
+@pytest.mark.slow
 def test_a_clock_set_back_changes_neither_what_is_run_nor_what_counts(slow):
     process = after(3, slow, stderr=subprocess.DEVNULL)
     os.killpg(process.pid, signal.SIGKILL)
@@ -165,6 +171,7 @@ def test_a_clock_set_back_changes_neither_what_is_run_nor_what_counts(slow):
     assert Store(slow.results).results()["wine-first/0/slow/direct"].run not in today | yesterday
 
 
+@pytest.mark.slow
 def test_of_two_runs_started_at_once_one_writes_and_the_other_is_refused_or_finds_all_done(slow):
     slow.gate.open()
     both = [slow.start(stderr=subprocess.PIPE, text=True) for _ in range(2)]

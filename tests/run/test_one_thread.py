@@ -48,6 +48,7 @@ def test_each_worker_has_one(seen):
     assert set().union(*found.values()) == {1}
 
 
+@pytest.mark.slow
 def test_processes_that_fit_probes_ahead_have_one_too(seen):
     found = seen({"probing": {"params": {"n_probes": 6, "n_jobs": 2}}}, others=True)
     assert len(found) > 1

