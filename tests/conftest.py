@@ -6,10 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
 _NAMED = os.environ.get("PROBCAL_DATA_DIR")
 _ORIGINAL_FILES = Path(_NAMED).resolve() if _NAMED else Path(__file__).parents[2] / "shared" / "data"
+
+
+# A property holds or not, however busy the machine is; and of the same code every run draws the same examples.
+settings.register_profile("probcal", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("probcal")
 
 
 @pytest.fixture(autouse=True, scope="session")

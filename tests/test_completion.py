@@ -112,7 +112,7 @@ def on_the_path(tmp_path, monkeypatch):
 def in_shell(shell, script):
     if shutil.which(shell) is None:
         pytest.skip(f"there is no {shell} here")
-    done = subprocess.run([shell, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run([shell, "-c", script], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

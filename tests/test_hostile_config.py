@@ -73,7 +73,7 @@ SHREDS = st.one_of(
          b"|", b">", b"%", b"@", b"---\n", b"<<: ", b"? ", b"~", b"\xef\xbb\xbf", b"\0"]
     ),
 )  # fmt: skip
-many = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def places(value: Any, place: tuple = ()) -> Iterator[tuple]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,32 @@ def test_what_the_wheel_holds_runs_from_any_folder(wheel, tmp_path):
     assert "is fine" in called("-m", "probcal", "validate", "uci-native")
 
 
+def imported_distributions():
+    """Return the names of the distributions that a module of probcal imports, wherever in it."""
+    modules = set()
+    for path in (ROOT / "probcal").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                modules.add(node.module.partition(".")[0])
+            elif isinstance(node, ast.Import):
+                modules |= {alias.name.partition(".")[0] for alias in node.names}
+    known = packages_distributions()
+    return {known[name][0].lower() for name in modules - sys.stdlib_module_names - {"probcal"}}
+
+
+def declared(requirements):
+    return {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in requirements}
+
+
+def test_every_required_dependency_is_imported():
+    assert declared(PROJECT["dependencies"]) - imported_distributions() == set()
+
+
+def test_every_imported_package_is_declared():
+    extras = [PROJECT["optional-dependencies"][name] for name in ("weka", "calibrators", "trees", "dask")]
+    assert imported_distributions() - declared(sum(extras, PROJECT["dependencies"])) == set()
+
+
 def test_the_version_is_the_same_wherever_it_stands():
     import probcal
 
@@ -117,6 +145,6 @@ def test_no_hook_needs_a_network():
 
 
 def test_every_make_target_that_a_contributor_is_told_of_is_there():
-    told = set(re.findall(r"`make ([a-z]+)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
-    there = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
+    told = set(re.findall(r"`make ([a-z-]+)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+    there = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     assert told - {"docs"} <= there

@@ -60,6 +60,7 @@ def test_the_report_says_whether_the_other_runs_are_predicted(script, tmp_path, 
     assert "rows, 100 probes" in (tmp_path / "growth.svg").read_text()
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_not_measured_again(script, tmp_path, monkeypatch):
     words = ["--learner", "gaussian_nb", "--rows", 300, "--probes", "--no-corners", "-o", tmp_path / "growth.csv"]
     growth = script("growth", *words)

@@ -33,6 +33,7 @@ def bundled(tmp_path_factory):
     return run("digits-odd", "wine-first", "-o", out), out
 
 
+@pytest.mark.slow
 def test_every_method_and_metric_keeps_its_bound(bundled):
     said, out = bundled
     assert said.returncode == 0, said.stdout + said.stderr
@@ -48,12 +49,14 @@ def test_every_method_and_metric_keeps_its_bound(bundled):
     assert rows_of(out.read_text(encoding="utf-8")) == table
 
 
+@pytest.mark.slow
 def test_so_they_do_on_data_of_nominal_columns(original_files, tmp_path):
     said = run("breast", "-o", "-", PROBCAL_DATA_DIR=str(original_files), PROBCAL_CACHE_DIR=str(tmp_path))
     assert said.returncode == 0, said.stdout + said.stderr
     assert {row["breast"] for row in rows_of(said.stdout).values()} != {"0"}
 
 
+@pytest.mark.slow
 def test_the_table_that_is_kept_is_of_the_same_pairs(bundled):
     said, _ = bundled
     kept = rows_of((ROOT / "results/peers.md").read_text(encoding="utf-8"))

@@ -49,6 +49,7 @@ def test_probing_gives_the_labels_of_the_plain_loop(run):
     assert {row[0] for row in rows} == {"gaussians, 500 x 50"}
 
 
+@pytest.mark.slow
 def test_two_processes_give_what_one_gives(run):
     words = ["--learner", "sklearn_tree", "--rows", 200, "--probes", 4, "--repeats", 1, "--runs", 1]
     code, rows = run("runs", *words)
@@ -56,6 +57,7 @@ def test_two_processes_give_what_one_gives(run):
     assert [row[4] for row in rows] == ["the same", "the same"]
 
 
+@pytest.mark.slow
 def test_memory_is_held_against_its_limit(run):
     code, rows = run("memory", "--rows", 500, "--probes", 3)
     assert code == 0
@@ -65,6 +67,7 @@ def test_memory_is_held_against_its_limit(run):
     ]
 
 
+@pytest.mark.slow
 def test_wekas_command_line_gives_the_labels_of_the_bridge(run, original_files, monkeypatch):
     monkeypatch.setenv("PROBCAL_DATA_DIR", str(original_files))
     code, rows = run("weka_command_line", "--rows", 300, "--runs", 1)

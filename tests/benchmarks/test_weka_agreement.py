@@ -36,6 +36,7 @@ def lines(out):
         return {line["pair"]: line for line in csv.DictReader(file)}
 
 
+@pytest.mark.slow
 def test_every_pair_has_its_line_of_sane_numbers(printed, out):
     found = lines(out)
     assert set(found) == PAIRS
@@ -52,6 +53,7 @@ def test_kernel_naive_bayes_gives_wekas_labels(printed, out):
     assert int(line["same"]) >= 0.995 * int(line["rows"])
 
 
+@pytest.mark.slow
 def test_what_is_in_the_file_is_not_run_again_unless_asked(printed, out):
     before = out.read_text()
     assert agreement("wisconsin", "--out", out).stdout == printed.stdout

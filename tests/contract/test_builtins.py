@@ -67,7 +67,11 @@ def failures(estimator):
     return {claim: outcome.reason for claim, outcome in outcomes.items() if outcome.status == "failed"}
 
 
-@pytest.mark.parametrize("name", METHODS)
+MANY_FITS = {"weight_sweep", "probing", "relabelling"}
+PATIENTLY = [pytest.param(name, marks=pytest.mark.slow if name in MANY_FITS else ()) for name in METHODS]
+
+
+@pytest.mark.parametrize("name", PATIENTLY)
 def test_a_method_keeps_the_contract_around_a_learner_that_takes_no_weights(name):
     assert failures(component(name, "sklearn.neighbors.KNeighborsClassifier").estimator) == {}
 

@@ -43,7 +43,7 @@ def test_the_method_of_the_page_passes_with_the_learner_and_the_parameter_shown(
 def test_the_test_file_of_the_page_passes_with_a_test_for_every_check(example):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "-c", "/dev/null"],
-        cwd=example, env={"PYTHONPATH": f"{ROOT}:{example}"}, capture_output=True, text=True, timeout=180,
+        cwd=example, env={"PYTHONPATH": f"{ROOT}:{example}"}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(PROMISES) - 1} passed, 1 skipped" in done.stdout

@@ -30,11 +30,16 @@ def openml_server(monkeypatch):
 
 @pytest.fixture
 def fetch(openml_server) -> Callable[..., pd.DataFrame]:
-    """``fetch(served, card, **limits)`` registers a data set with the server and fetches it."""
+    """``fetch(served, card, **limits)`` registers a data set with the server and fetches it.
+
+    Where the server is to fall silent, the client waits for two seconds; elsewhere a busy machine may take its time.
+    """
 
     def fetch(served: Served, card: object = CARD, **limits: float) -> pd.DataFrame:
         openml_server.add(served)
-        return fetch_openml_rows(card, **{"timeout": 60, "stall": 0.5, "attempts": 2} | limits)
+        silent = served.fault is not None and served.fault.kind in ("hang", "stall")
+        usual = {"timeout": 600, "stall": 2 if silent else 60, "attempts": 2}
+        return fetch_openml_rows(card, **usual | limits)
 
     return fetch
 

@@ -8,6 +8,7 @@ import pytest
 
 from probcal.data.dataset import assemble
 from probcal.data.files import read_original_files
+from probcal.data.sources import DataFile
 from probcal.errors import DataError
 from tests.data.small_cards import changed, shipped_card
 
@@ -105,7 +106,9 @@ class TestKddCup2004:
     def test_biology_takes_neither_block_nor_example_for_an_input(self, folder):
         rows = [[279, 261532, 0, "52.00", "32.69", *range(72)], [279, 261533, 1, "58.00", "33.33", *range(72)]]
         (folder / "biology" / "bio_train.dat").write_text(lines(*rows))
-        card = changed(shipped_card("biology"), expect={"rows": 2, "columns": 74})
+        card = shipped_card("biology")
+        source = card.files[0].model_copy(update={"files": [DataFile(name="bio_train.dat")]})
+        card = changed(card, files=[source.model_dump()], expect={"rows": 2, "columns": 74})
         dataset = assemble(card, read_original_files(card, folder))
         pd.testing.assert_series_equal(dataset.X.loc[0, ["f1", "f2"]], pd.Series({"f1": 52.0, "f2": 32.69}, name=0))
         assert dataset.y.tolist() == [0, 1]

@@ -127,6 +127,7 @@ def test_nothing_is_left_behind_printed_or_taken_from_another_cache(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_an_answer_without_end_is_given_up_at_the_deadline(fetch, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(MissingData, match="it took longer than 6 seconds; try again later, or put days"):

@@ -10,6 +10,8 @@ from tests.openml_server import Fault
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
+SILENT = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("hang", "stall")]
+"""The client waits for some seconds."""
 GET_THE_FILES = (
     ", or put days.txt, played.txt into DATA_DIR/observatory (--data-dir or PROBCAL_DATA_DIR names DATA_DIR)"
 )
@@ -34,7 +36,7 @@ def refusal(fetch, openml_server):
 
 
 @pytest.mark.parametrize("part", ["description", "arff"])
-@pytest.mark.parametrize("kind", ["busy", "cut", "stall"])
+@pytest.mark.parametrize("kind", ["busy", "cut", pytest.param("stall", marks=pytest.mark.slow)])
 def test_a_fault_that_passes_is_not_noticed(fetch, kind, part):
     assert_weather(fetch(weather(fault=Fault(kind, part, times=1))))
 
@@ -48,7 +50,7 @@ def test_a_file_damaged_on_the_way_is_fetched_again(fetch, openml_server):
     assert len(openml_server.requests) == 3
 
 
-@pytest.mark.parametrize("kind", ["hang", "stall", "cut", "damaged", "busy", "page"])
+@pytest.mark.parametrize("kind", [*SILENT, "cut", "damaged", "busy", "page"])
 def test_a_parquet_file_that_cannot_be_had_is_replaced_by_the_arff_file(fetch, parquet, kind):
     assert_weather(fetch(weather(parquet=parquet, fault=Fault(kind, "parquet"))))
 
@@ -67,9 +69,9 @@ def test_a_parquet_file_that_is_not_there_is_replaced_by_the_arff_file(fetch, op
         ("busy", "description", "the server answers with HTTP status 503"),
         ("busy", "arff", "the server answers with HTTP status 503"),
         ("overloaded", "description", "the server says: Database connection error"),
-        ("hang", "description", "the server does not answer"),
+        pytest.param("hang", "description", "the server does not answer", marks=pytest.mark.slow),
         ("hang", "arff", "the server does not answer"),
-        ("stall", "arff", "the server does not answer"),
+        pytest.param("stall", "arff", "the server does not answer", marks=pytest.mark.slow),
         ("cut", "description", "the connection broke off in the middle"),
         ("cut", "arff", "the connection broke off in the middle"),
         ("damaged", "arff", "the file that arrived does not have the checksum that OpenML states"),
@@ -142,7 +144,7 @@ def test_a_description_without_end_is_given_up_at_a_limit_of_its_own(refusal, mo
     assert "data/61 sends more than 2 MB" in refusal(fault=Fault(kind))
 
 
-@pytest.mark.parametrize("kind", ["endless", "bomb", "elsewhere"])
+@pytest.mark.parametrize("kind", ["endless", pytest.param("bomb", marks=pytest.mark.slow), "elsewhere"])
 def test_a_parquet_file_without_end_or_elsewhere_is_replaced_by_the_arff_file(fetch, parquet, monkeypatch, kind):
     monkeypatch.setenv("PROBCAL_LARGEST_MB", "3")
     assert_weather(fetch(weather(parquet=parquet, fault=Fault(kind, "parquet"))))

@@ -35,6 +35,13 @@ CARDS["covertype"] = CARDS["covertype"].model_copy(
     }
 )
 
+LARGE = {
+    "adult", "adult-random", "bank-marketing", "coil", "coil-nominal", "coil-random", "covertype", "mushroom",
+    "sick-all", "sick-standard",
+}  # fmt: skip
+"""Data sets that take seconds."""
+SERVED = [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in WITH_OPENML]
+
 WEKA = {
     "bank-marketing": "phpkIxskf.arff.gz",
     "breast": "breast-cancer.arff",
@@ -94,7 +101,7 @@ def served(card: Card, **content: bytes | None) -> Served:
     return Served(source.id, source.name, source.target, version=source.version, **content)
 
 
-@pytest.mark.parametrize("original", WITH_OPENML, indirect=True)
+@pytest.mark.parametrize("original", SERVED, indirect=True)
 def test_openml_and_the_original_files_give_the_same_dataset(original, fetch, in_process, tmp_path):
     card, folder = original
     expected = assemble(card, read_original_files(card, folder))

@@ -49,11 +49,13 @@ def run(original_files, tmp_path_factory):
     return run
 
 
+@pytest.mark.slow
 def test_adult_comes_back_from_the_native_learners(run):
     results = run("uci-native", "-d", "adult", "-l", "svm", "-l", "nb", "-l", "log")
     assert too_far(results, "adult", NATIVE) == {}
 
 
+@pytest.mark.slow
 def test_adult_comes_back_from_wekas(run):
     run("uci", "-d", "adult", "-l", "j48", "-l", "nb", "-l", "log", "-m", "direct", "-m", "sigmoid")
     results = run("uci", "-d", "adult", "-l", "j48", "-m", "probing")

@@ -3,6 +3,7 @@
 import os
 import tempfile
 import threading
+import time
 import warnings
 from pathlib import Path
 
@@ -18,6 +19,15 @@ from probcal import ProbingClassifier
 X, Y = make_classification(300, 5, flip_y=0.3, random_state=0)
 
 
+def wait_for_two(path):
+    """Wait until fits of two kinds have begun: which of two workers gets one is otherwise up to the machine."""
+    for _ in range(60_000):
+        if len({line.rpartition(" ")[0] for line in Path(path).read_text().splitlines()}) >= 2:
+            return
+        time.sleep(0.01)
+    raise TimeoutError("no other worker came")
+
+
 class Notes(ClassifierMixin, BaseEstimator):
     """A tree that writes a line for each of its fits, in whatever process."""
 
@@ -26,7 +36,8 @@ class Notes(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y, sample_weight=None):
         with open(self.path, "a") as file:
-            file.write(f"{os.getpid()}\n")
+            file.write(f"{os.getpid()} fits\n")
+        wait_for_two(self.path)
         self.tree_ = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y, sample_weight)
         self.classes_ = self.tree_.classes_
         return self
@@ -59,6 +70,7 @@ class Threaded(DecisionTreeClassifier):
     def fit(self, X, y, sample_weight=None):
         with open(self.path, "a") as file:
             file.write(f"{os.getpid()} {threading.get_ident()} {get_config()['assume_finite']}\n")
+        wait_for_two(self.path)
         return super().fit(X, y, sample_weight)
 
 
@@ -103,7 +115,7 @@ def test_votes_do_not_hang_on_how_many_fit(how, learner):
 
 def test_both_processes_fit_and_few_fits_are_never_needed(tmp_path):
     fitted = ProbingClassifier(Notes(str(tmp_path / "fits")), 60, n_jobs=2, random_state=0).fit(X, Y)
-    fits = (tmp_path / "fits").read_text().split()
+    fits = (tmp_path / "fits").read_text().splitlines()
     assert len(set(fits)) == 2
     assert len(fitted.estimators_) <= len(fits) <= 1.2 * len(fitted.estimators_)
 

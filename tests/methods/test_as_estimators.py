@@ -27,31 +27,34 @@ SPLIT_ROWS = "a repeated row may fall on both sides of a split, which a weighted
 EXPECT_NOTHING = ""
 METHODS = [
     (DirectClassifier(LOGISTIC), EXPECT_NOTHING),
+    (ProbingClassifier(LOGISTIC, 5, weighting="weight"), EXPECT_NOTHING),
+    (SigmoidClassifier(LOGISTIC), EXPECT_NOTHING),
+    (IsotonicClassifier(LOGISTIC), SPLIT_ROWS),
+    (VennAbersClassifier(LOGISTIC), SPLIT_ROWS),
+]
+OTHERS = [
+    (TemperatureClassifier(LOGISTIC, cv=3), EXPECT_NOTHING),
+    (BetaCalibrationClassifier(LOGISTIC), SPLIT_ROWS),
+    (RescaledClassifier(LOGISTIC), EXPECT_NOTHING),
+    (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8]), EXPECT_NOTHING),
+    (RelabelingClassifier(LOGISTIC, 5), DRAWN_ROWS),
     (BaggedVoteClassifier(LOGISTIC, 5), DRAWN_ROWS),
     (BaggedVoteClassifier(LOGISTIC, 5, voting="means"), DRAWN_ROWS),
-    (ProbingClassifier(LOGISTIC, 5, weighting="weight"), EXPECT_NOTHING),
     (ProbingClassifier(LOGISTIC, 5, multiclass="normalised", discretisation="uniform"), EXPECT_NOTHING),
     (ProbingClassifier(LOGISTIC, 5, weighting="rejection"), DRAWN_ROWS),
     (ProbingClassifier(LOGISTIC, 3, weighting="costing", n_samples=2), DRAWN_ROWS),
-    (RelabelingClassifier(LOGISTIC, 5), DRAWN_ROWS),
-    (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8]), EXPECT_NOTHING),
     (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8], answer="bounds"), EXPECT_NOTHING),
     (WeightSweepClassifier(LOGISTIC, [0.2, 0.5, 0.8], multiclass="pairs"), EXPECT_NOTHING),
-    (SigmoidClassifier(LOGISTIC), EXPECT_NOTHING),
     (SigmoidClassifier(LOGISTIC, calibration="holdout"), SPLIT_ROWS),
     (SigmoidClassifier(LOGISTIC, **FOLDS), EXPECT_NOTHING),
-    (IsotonicClassifier(LOGISTIC), SPLIT_ROWS),
     (IsotonicClassifier(LOGISTIC, calibration="train"), EXPECT_NOTHING),
     (IsotonicClassifier(LOGISTIC, **FOLDS), EXPECT_NOTHING),
     (IsotonicClassifier(LOGISTIC, scores="rescaled", calibration="train"), EXPECT_NOTHING),
-    (RescaledClassifier(LOGISTIC), EXPECT_NOTHING),
-    (BetaCalibrationClassifier(LOGISTIC), SPLIT_ROWS),
     (BetaCalibrationClassifier(LOGISTIC, **FOLDS), EXPECT_NOTHING),
-    (VennAbersClassifier(LOGISTIC), SPLIT_ROWS),
     (VennAbersClassifier(LOGISTIC, scheme="cross", cv=3), EXPECT_NOTHING),
-    (TemperatureClassifier(LOGISTIC, cv=3), EXPECT_NOTHING),
 ]
-REASONS = {repr(method): reason for method, reason in METHODS}
+"""Other methods and settings, of many fits each; the contract (tests/contract) holds all methods."""
+REASONS = {repr(method): reason for method, reason in METHODS + OTHERS}
 
 
 def failing_as_scikit_learns_own(method):
@@ -62,4 +65,11 @@ def failing_as_scikit_learns_own(method):
 @parametrize_with_checks([method for method, _ in METHODS], expected_failed_checks=failing_as_scikit_learns_own)
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # scikit-learn's own, of infinite labels
 def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([method for method, _ in OTHERS], expected_failed_checks=failing_as_scikit_learns_own)
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+def test_the_others_pass_them_too(estimator, check):
     check(estimator)

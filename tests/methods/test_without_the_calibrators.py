@@ -33,6 +33,7 @@ def test_a_missing_package_gives_the_install_line_and_the_other_cells_run(tmp_pa
     }
 
 
+@pytest.mark.slow
 def test_with_the_packages_all_cells_run(tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     done = without((), tmp_path, "-m", "probcal", "run", "mixed.yaml")
@@ -46,6 +47,7 @@ def test_listing_and_validating_need_no_package(words, tmp_path):
     assert without(HIDDEN, tmp_path, "-m", "probcal", *words).returncode == 0
 
 
+@pytest.mark.slow
 def test_importing_probcal_imports_none_of_them(tmp_path):
     code = (
         "import sys, probcal; [getattr(probcal, name) for name in probcal.__all__]; "

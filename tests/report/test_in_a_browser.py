@@ -16,14 +16,15 @@ playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
-_PATIENCE = 8_000
-"""Milliseconds; a slow machine may take them."""
+_PATIENCE = 300_000
+"""Milliseconds, for a machine that has much else to do; they only bound how long a test that fails takes."""
 
 
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        words = ["--no-sandbox", "--disable-gpu"]
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=words, timeout=_PATIENCE)
         yield chromium
         chromium.close()
 
@@ -67,14 +68,22 @@ def first_column(page):
     )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        pytest.param(DESKTOP, "light", id="desktop-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.slow),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_nothing_serious_with_all_unfolded(the_page, opened, size, scheme):
     with opened(the_page, size, scheme) as page:
         page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
         assert findings(page) == []
 
 
+@pytest.mark.slow
 def test_the_uci_experiment_fits_a_phone_and_draws_its_charts(committed, tmp_path, opened):
     with opened(write_report([committed], tmp_path / "uci.html"), PHONE) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
@@ -184,6 +193,7 @@ def test_without_scripts_the_numbers_are_there(browser, the_page):
     context.close()
 
 
+@pytest.mark.slow
 def test_what_is_folded_is_printed(the_page, opened):
     with opened(the_page) as page:
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -202,6 +212,7 @@ def test_a_chart_names_what_it_cannot_draw(the_page, opened):
         assert chart.locator(".missing").text_content() == ""
 
 
+@pytest.mark.slow
 def test_all_columns_are_chosen_or_left_at_once(the_page, opened):
     with opened(the_page) as page:
         chart, points = page.locator("#e1-compare"), page.locator("#e1-compare .points > *")
@@ -212,6 +223,7 @@ def test_all_columns_are_chosen_or_left_at_once(the_page, opened):
         assert points.count() == before > 0
 
 
+@pytest.mark.slow
 def test_a_printed_chart_has_its_key_and_says_what_it_is_of(the_page, opened):
     with opened(the_page) as page:
         page.emulate_media(media="print")
@@ -223,6 +235,7 @@ def test_a_printed_chart_has_its_key_and_says_what_it_is_of(the_page, opened):
         assert not chart.get_by_role("button", name="None").is_visible()
 
 
+@pytest.mark.slow
 def test_a_diagram_of_ranks_scrolls_on_a_phone_instead_of_shrinking(the_page, opened):
     with opened(the_page, PHONE) as page:
         assert page.locator("#e1-ranks ~ figure img").first.evaluate("one => one.getBoundingClientRect().width") > 500
@@ -237,6 +250,7 @@ def test_a_picture_is_dark_where_the_page_is(the_page, opened):
         assert page.evaluate(filtered) == "none"
 
 
+@pytest.mark.slow
 def test_a_long_name_stays_in_its_column(everything, report, opened):
     with opened(report(everything(titles={"adult": "x" * 400}, paper=None))) as page:
         name = page.locator("#e1-table2 tbody th").first

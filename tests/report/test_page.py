@@ -133,6 +133,7 @@ def test_the_same_results_give_the_same_page(everything, tmp_path):
     assert first == second
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_folder_elsewhere_gives_the_same_page(everything, tmp_path):
     store = everything()
     shutil.copytree(store.folder, tmp_path / "else where")
@@ -153,6 +154,7 @@ def test_an_empty_folder_is_refused(small):
     assert not (store.folder / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_written_to_is_shown_as_it_is(everything, report):
     store = everything()
     with (store.folder / "cells.jsonl").open("a", encoding="utf-8") as file:
@@ -169,6 +171,7 @@ def test_the_page_of_one_experiment_lies_in_its_folder_and_a_run_goes_on_there(e
     assert path.is_file()
 
 
+@pytest.mark.slow
 def test_several_experiments_make_one_page_where_one_stands(everything, tmp_path, monkeypatch):
     one, other = everything(), everything(name="other")
     monkeypatch.chdir(tmp_path)
@@ -192,6 +195,11 @@ def test_a_file_that_is_no_page_is_never_written_over(everything):
     before = (folder / "cells.jsonl").read_bytes()
     assert "is no web page, so it is kept" in refused("report", folder, "-o", folder / "cells.jsonl")
     assert (folder / "cells.jsonl").read_bytes() == before
+
+
+@pytest.mark.slow
+def test_a_page_is_written_over_by_the_next_one(everything):
+    folder = everything().folder
     assert probcal("report", folder).exit_code == probcal("report", folder).exit_code == 0, "but its own page is"
 
 
@@ -207,12 +215,14 @@ def test_a_broken_file_of_accepted_numbers_is_told_in_the_page(everything, repor
     assert "accepted.csv" in text_of(parsed(report(store)))
 
 
+@pytest.mark.slow
 def test_the_page_of_the_uci_experiment_is_under_three_megabytes(committed, report):
     path = report(committed)
     assert path.stat().st_size < _SIZE
     assert dangling(parsed(path)) == []
 
 
+@pytest.mark.slow
 def test_a_folder_named_twice_is_shown_once(everything, tmp_path, monkeypatch):
     folder = everything().folder
     monkeypatch.chdir(tmp_path)

@@ -38,6 +38,13 @@ class DaskBench:
         words = words or ("--no-nanny",)
         return self._start("dask_worker", self.address, *usual, *words, **environment)
 
+    def wait_for_workers(self, number: int) -> None:
+        """Wait until so many have joined."""
+        from distributed import Client
+
+        with Client(self.address, timeout=300, set_as_default=False) as client:
+            client.wait_for_workers(number, timeout=300)
+
     def close(self) -> None:
         for process in self._processes:
             process.kill()

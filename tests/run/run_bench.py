@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -22,18 +23,40 @@ from probcal.store import Store
 
 DUMMY = "sklearn.dummy.DummyClassifier"
 
-SLOW = """
-    import time
-
+TREE = """
     from sklearn.tree import DecisionTreeClassifier
 
 
     class Slow(DecisionTreeClassifier):
-        def fit(self, X, y, sample_weight=None):
-            time.sleep({seconds})
-            return super().fit(X, y, sample_weight)
+        pass
 """
-"""A tree that takes at least ``seconds``: ``SLOW.format(seconds=0.25)``."""
+"""A tree of the user's own."""
+
+GATED = """
+    import itertools
+    import pathlib
+    import time
+
+    from sklearn.tree import DecisionTreeClassifier
+
+    GATE = pathlib.Path({gate!r})
+
+
+    class Slow(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            for number in itertools.count():
+                try:
+                    (GATE / str(number)).touch(exist_ok=False)
+                    break
+                except FileExistsError:
+                    pass
+            for _ in range(60_000):
+                if number < int((GATE / "open").read_text()):
+                    return super().fit(X, y, sample_weight)
+                time.sleep(0.01)
+            raise TimeoutError("the gate was never opened")
+"""
+"""A tree whose fits wait at a ``Gate``, so that a test decides how far a run comes and no clock does."""
 
 
 COINS = """
@@ -53,6 +76,31 @@ files:
 class Finished:
     code: int
     said: str
+
+
+class Gate:
+    """Lets fits end in the order in which they began, whichever process they are in."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir()
+        self._let(0)
+
+    def begun(self) -> int:
+        """How many fits have come to the gate so far."""
+        return len(list(self._folder.glob("[0-9]*")))
+
+    def let(self, more: int) -> None:
+        """Let ``more`` fits end than have begun."""
+        self._let(self.begun() + more)
+
+    def open(self) -> None:
+        """Let all end from now on."""
+        self._let(10**9)
+
+    def _let(self, fits: int) -> None:
+        (self._folder / "new").write_text(str(fits))
+        os.replace(self._folder / "new", self._folder / "open")
 
 
 class Bench:
@@ -79,6 +127,17 @@ class Bench:
         """A module of the user's, importable here and in the workers; may be written again."""
         (self.folder / f"{name}.py").write_text(textwrap.dedent(source))
         self._modules.add(name)
+
+    def gated(self) -> Gate:
+        """Write the module ``slow``, whose class ``Slow`` waits at the gate that is returned, closed."""
+        gate = Gate(self.folder / "gate")
+        self.module("slow", GATED.format(gate=str(self.folder / "gate")))
+        return gate
+
+    def ended(self) -> int:
+        """How many cells have a line in cells.jsonl."""
+        path = self.results / "cells.jsonl"
+        return path.read_bytes().count(b"\n") if path.exists() else 0
 
     def coins(self) -> str:
         """A card of the user's own and its file under ``folder``; returns the name that a config gives it."""
@@ -130,12 +189,17 @@ class Bench:
                 function.cache_clear()
 
 
-def wait_for(what, seconds: float = 60) -> None:
-    """Waits until ``what()`` holds."""
+def wait_for(what, seconds: float = 300) -> None:
+    """Wait until ``what()`` holds. ``seconds`` only bounds how long a test that fails takes: be generous."""
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.02)
+
+
+def wait_until_gone(session: int) -> None:
+    """Wait until no process of the session lives: ends are asked for in one process and come about in another."""
+    wait_for(lambda: not processes_of_session(session))
 
 
 def processes_of_session(session: int) -> list[int]:

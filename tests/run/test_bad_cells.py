@@ -76,6 +76,7 @@ def neighbours_are_as_without(bench):
     return len(without.results()) == len(good)
 
 
+@pytest.mark.slow
 def test_every_fault_is_one_row_and_no_neighbour_feels_it(bad):
     rows = tried(bad, list(CAME_OF))
     for fault, (status, error, message) in CAME_OF.items():
@@ -85,19 +86,22 @@ def test_every_fault_is_one_row_and_no_neighbour_feels_it(bad):
     assert neighbours_are_as_without(bad)
 
 
+@pytest.mark.slow
 def test_a_cell_that_hangs_in_native_code_or_has_closed_its_connection_is_ended(bad):
     faults = ["hangs in native code with the interpreter lock", "stops itself with SIGSTOP"]
-    rows = tried(bad, faults, "--timeout", "4s")
+    rows = tried(bad, faults, "--timeout", "10s")
     assert {row["status"] for row in rows.values()} == {"timeout"}
     assert neighbours_are_as_without(bad)
 
 
+@pytest.mark.slow
 def test_a_message_of_ten_megabytes_is_shortened(bad):
     row = tried(bad, ["raises a message of 10 MB"])["raises a message of 10 MB"]
     assert len(row["message"]) < 2_100 and "[9,998,000 characters left out]" in row["message"]
     assert len(row["traceback"]) < 20_100
 
 
+@pytest.mark.slow
 def test_what_a_failed_cell_printed_last_is_kept_and_not_shown(bad):
     row = tried(bad, ["prints 1 MB and raises"])["prints 1 MB and raises"]
     assert row["traceback"].endswith("the last words\n") and len(row["traceback"]) < 6_000

@@ -24,6 +24,7 @@ def test_a_cell_of_a_calibrating_method_has_every_metric_before_and_after(bench)
     assert columns == {"direct": None, "isotonic": True}
 
 
+@pytest.mark.slow
 def test_after_is_the_cost_of_the_stored_estimates(bench):
     bench.config(stages=["cost(0.3)"], metrics=["rms", "cost(0.25)"], learners=NB, methods=ISOTONIC)
     bench.run()
@@ -72,6 +73,7 @@ def test_a_cost_has_one_name_and_a_loss_parameter_between_0_and_1(bench, where, 
     assert done.code == 2 and fault in done.said
 
 
+@pytest.mark.slow
 def test_in_small_fewer_rows_are_held_out(bench):
     methods = {"isotonic": {"params": {"holdout_size": 2000}}}
     bench.config(datasets=["digits-odd"], learners=NB, methods=methods)

@@ -45,6 +45,7 @@ def test_a_method_tells_the_curves_and_numbers_that_were_asked_for_and_no_others
     assert "Pairs of thresholds whose boundaries cross" in telling.probcal("table", str(telling.results)).said
 
 
+@pytest.mark.slow
 def test_a_curve_that_no_figure_could_be_drawn_of_fails_its_cell(bench):
     bench.module("telling", TELLING.replace("[0.5, 0.25]", "[0.5]"))
     bench.config(learners=NB, methods={"tell": {"type": "telling.Telling"}}, curves=["scores"])
@@ -54,6 +55,7 @@ def test_a_curve_that_no_figure_could_be_drawn_of_fails_its_cell(bench):
     assert (cell.status, cell.message) == ("failed", said)
 
 
+@pytest.mark.slow
 def test_asking_for_a_curve_runs_the_first_repetition_again_and_no_other(bench):
     bench.config(learners=NB, methods=["direct"])
     bench.run()
@@ -63,6 +65,7 @@ def test_asking_for_a_curve_runs_the_first_repetition_again_and_no_other(bench):
     assert "2 cells: 1 done, 1 stale" in plan
 
 
+@pytest.mark.slow
 def test_a_number_that_only_the_method_knows_takes_a_fit(telling):
     parts = {"learners": NB, "methods": {"tell": {"type": "telling.Telling"}}}
     telling.config(**parts, metrics=["rms"])

@@ -1,5 +1,6 @@
 """Workers see the environment of the run that started them, not that of an earlier run of the same process."""
 
+import pytest
 from run_bench import DUMMY
 
 LEARNER = """
@@ -14,6 +15,7 @@ LEARNER = """
 """
 
 
+@pytest.mark.slow
 def test_a_variable_that_is_gone_is_gone_in_the_workers(bench, monkeypatch):
     bench.module("sees", LEARNER)
     bench.config(learners={"dummy": {"type": DUMMY}}, methods=["direct"])

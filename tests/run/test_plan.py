@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from probcal.store import Store
 
 
@@ -35,6 +37,7 @@ def test_a_dry_run_tells_the_state_of_every_cell_with_the_reason(bench):
     assert bench.run("--dry-run").code == 0
 
 
+@pytest.mark.slow
 def test_the_time_is_told_from_what_the_cells_took_before(bench):
     bench.run("-l", "tree", "-m", "direct")
     rows = [row | {"seconds": 100.0} for row in bench.rows()]
@@ -82,6 +85,7 @@ class TestDataThatAreMissing:
         assert "coins: is not at hand. Put these files in place: coins/coins.csv" in done.said
         assert {row["dataset"] for row in bench.rows()} == {"wine-first"}
 
+    @pytest.mark.slow
     def test_they_run_as_soon_as_they_are_there(self, bench):
         bench.config(datasets=[bench.coins(), "wine-first"])
         (bench.folder / "coins").rename(bench.folder / "elsewhere")

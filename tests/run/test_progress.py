@@ -4,13 +4,13 @@ import io
 import os
 import pty
 import re
-import select
 import termios
 
 import pytest
 from planned import planned
 
 from probcal.cell_result import CellResult
+from probcal.run import live_text
 from probcal.run import progress as module
 from probcal.run.live_text import duration
 from probcal.run.progress import Progress
@@ -50,7 +50,7 @@ def test_a_failure_is_told_at_once_in_one_line(told):
     assert told.stream.getvalue() == "wine-first/0/tree/direct: failed: ValueError: no \\x1b[31m\n"
 
 
-def test_a_line_tells_what_is_done_failed_running_and_left(told, monkeypatch):
+def test_a_line_tells_what_is_done_failed_running_and_left(told, monkeypatch, no_time_goes_by):
     monkeypatch.setattr(module, "_QUIET", 0.0)
     plan = planned(10.0, 10.0, 50.0, 20.0, 30.0)
     progress = told(plan, workers=2)
@@ -63,7 +63,7 @@ def test_a_line_tells_what_is_done_failed_running_and_left(told, monkeypatch):
     assert re.search(r"; (\d+ s|1 min \d+ s) left; now wine-first/2/tree/direct under 1 s, wine-first/3/tree", line)
 
 
-def test_a_log_hears_of_a_cell_that_takes_long(told, monkeypatch):
+def test_a_log_hears_of_a_cell_that_takes_long(told, monkeypatch, no_time_goes_by):
     monkeypatch.setattr(module, "_SILENT", 0.0)
     plan = planned(None)
     progress = told(plan)
@@ -104,6 +104,18 @@ def test_on_a_terminal_there_is_a_bar_with_counts_and_time_left(bench):
     assert re.search(r"\rwine-first/0/fails/direct: failed: ValueError: no *\r\n", said)
 
 
+class StoppedClock:
+    """Of a machine on which nothing takes any time."""
+
+    time = monotonic = staticmethod(lambda: 1_000_000.0)
+
+
+@pytest.fixture
+def no_time_goes_by(monkeypatch):
+    for part in (module, live_text):
+        monkeypatch.setattr(part, "time", StoppedClock)
+
+
 def last_drawn(columns, plan, running):
     """The bar after one of the cells has failed and ``running`` of the others have begun, two at a time."""
     ours, theirs = pty.openpty()
@@ -115,7 +127,8 @@ def last_drawn(columns, plan, running):
             progress.started(one)
         progress.finished(ended(plan[0], "failed"))
         progress._tell()
-        drawn = read(ours)
+        print(end="END", file=stream, flush=True)
+        drawn = read_until("END", ours)
         progress.close()
     os.close(ours)
     return drawn.rpartition("\r")[2]
@@ -132,18 +145,18 @@ def last_drawn(columns, plan, running):
         (None, r" 25%\|\S+ +\| 1/4 cells, 5\d s left, 1 failed, wine-first/1/tree/direct under 1 s$"),
     ],
 )
-def test_the_bar_fits_the_width_and_says_first_what_matters_most(columns, said):
+def test_the_bar_fits_the_width_and_says_first_what_matters_most(columns, said, no_time_goes_by):
     bar = last_drawn(columns, planned(1.0, 10.0, 50.0, 20.0), running=2)
     assert re.search(said, bar), bar
     assert len(bar) <= (columns or 80)
 
 
-def read(terminal):
-    """What there is to read now."""
+def read_until(end, terminal):
+    """What comes before ``end``: the system passes on what is written when it finds the time."""
     said = b""
-    while select.select([terminal], [], [], 0)[0]:
+    while end.encode() not in said:
         said += os.read(terminal, 4096)
-    return said.decode()
+    return said.decode().partition(end)[0]
 
 
 def read_all(terminal):

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def test_when_all_is_done_nothing_runs_and_nothing_is_written(bench):
     assert bench.run().code == 0
@@ -43,6 +45,7 @@ def test_a_run_of_a_part_describes_the_whole_experiment(bench):
     assert "8 cells: 2 done, 6 to run" in bench.probcal("status", str(bench.results)).said
 
 
+@pytest.mark.slow
 def test_each_run_that_did_something_has_its_provenance_once(bench):
     bench.run("-l", "dummy")
     bench.run("-l", "dummy")
@@ -55,6 +58,7 @@ def test_each_run_that_did_something_has_its_provenance_once(bench):
     assert first["versions"]["scikit-learn"] and first["code"]["probcal.run.execute"] and first["data"]["wine-first"]
 
 
+@pytest.mark.slow
 def test_a_finished_experiment_needs_its_data_no_more(bench):
     bench.config(datasets=[bench.coins(), "wine-first"])
     assert bench.run("--data-dir", str(bench.folder)).code == 0
@@ -64,6 +68,7 @@ def test_a_finished_experiment_needs_its_data_no_more(bench):
     assert bench.run().code == 0
 
 
+@pytest.mark.slow
 def test_settings_of_the_call_change_no_number(bench):
     bench.config(datasets=["wine-first", "wisconsin"])
     bench.run("-o", "one")
@@ -76,6 +81,7 @@ def test_settings_of_the_call_change_no_number(bench):
         assert bench.numbers(bench.folder / folder) == bench.numbers(bench.folder / "one")
 
 
+@pytest.mark.slow
 def test_a_learner_that_changes_its_input_changes_it_for_no_other(bench):
     bench.module(
         "spoiler",

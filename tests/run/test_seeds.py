@@ -41,6 +41,7 @@ def test_a_learner_of_a_shared_seed_draws_the_same_under_every_method(bench):
         assert one.tolist() != other.tolist()
 
 
+@pytest.mark.slow
 def test_any_other_learner_draws_anew_under_each(bench):
     bench.config(learners=FOREST, methods=DIRECT)
     bench.run()
@@ -81,6 +82,7 @@ def test_a_seed_that_cannot_be_shared_is_told(bench, learners, message):
     assert finished.code == 2 and message in finished.said
 
 
+@pytest.mark.slow
 def test_sharing_a_seed_makes_results_stale_for_other_numbers_come_out(bench):
     bench.config(learners=FOREST, methods=["direct"])
     bench.run()

@@ -82,6 +82,7 @@ def test_a_cell_keeps_an_estimate_for_every_class_and_measures_them(several):
         assert np.mean(p.argmax(axis=1) == y) > 0.8  # the columns are in the order of y
 
 
+@pytest.mark.slow
 def test_changed_metrics_are_taken_from_the_estimates_that_were_kept(several, monkeypatch):
     several.run()
     before = several.numbers()
@@ -126,6 +127,7 @@ def test_estimates_of_another_shape_fail_their_cell_and_no_other(several, name, 
     assert failed["message"].startswith(f"predict_proba gave an array of shape {shape}, not (51, 3)")
 
 
+@pytest.mark.slow
 def test_a_learner_for_two_classes_fails_its_cells_and_no_others(several):
     learners = {"nb": {"type": "kernel_nb"}, **TREE}
     several.config(datasets=["iris", "wine-first"], learners=learners, methods=["direct"], repeats=1)
@@ -135,11 +137,13 @@ def test_a_learner_for_two_classes_fails_its_cells_and_no_others(several):
     assert [key for key, row in outcome.items() if row["status"] == "failed"] == [("iris", "nb")]
 
 
+@pytest.mark.slow
 def test_a_method_that_asks_for_the_test_rows_gets_their_inputs(several):
     several.config(datasets=["iris", "wine-first"], learners=TREE, methods=method("SeesTestRows"), repeats=1)
     assert several.run().code == 0
 
 
+@pytest.mark.slow
 def test_transductive_probing_runs(several):
     params = {"n_probes": 3, "discretisation": "transductive"}
     several.config(datasets=["iris", "wine-first"], learners=TREE, methods={"probing": {"params": params}}, repeats=1)

@@ -60,6 +60,7 @@ def test_a_cell_is_what_scikit_learn_gives_label_by_label(letters):
         np.testing.assert_allclose(p, np.stack(columns, axis=1), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_numbers_do_not_depend_on_how_many_processes_there_are(letters):
     letters.run("-o", "one")
     letters.run("-o", "two", "-j", "2")
@@ -67,6 +68,7 @@ def test_the_numbers_do_not_depend_on_how_many_processes_there_are(letters):
     assert one == two
 
 
+@pytest.mark.slow
 def test_another_seed_draws_other_documents(letters):
     letters.run("-o", "one")
     letters.run("-o", "two", "--seed", "2")
@@ -74,6 +76,7 @@ def test_another_seed_draws_other_documents(letters):
     assert all(one[cell]["frequency"] != two[cell]["frequency"] for cell in one)
 
 
+@pytest.mark.slow
 def test_a_half_may_train_and_the_other_test(letters):
     card = (letters.folder / "letters.yaml").read_text()
     (letters.folder / "letters.yaml").write_text(card.replace("kind: same", "kind: holdout, train_fraction: 0.5"))
@@ -81,6 +84,7 @@ def test_a_half_may_train_and_the_other_test(letters):
     assert {(row["n_train"], row["n_test"]) for row in letters.rows()} == {(150, 150)}
 
 
+@pytest.mark.slow
 def test_what_was_estimated_can_be_measured_again_with_the_truth(letters):
     letters.run()
     store, experiment = Store(letters.results), read_experiment(letters.folder / "small.yaml")
@@ -90,6 +94,7 @@ def test_what_was_estimated_can_be_measured_again_with_the_truth(letters):
         assert again.result.metrics == kept.metrics
 
 
+@pytest.mark.slow
 def test_a_change_of_the_card_makes_its_results_stale(letters):
     letters.run()
     card = letters.folder / "letters.yaml"
@@ -97,6 +102,7 @@ def test_a_change_of_the_card_makes_its_results_stale(letters):
     assert "the data changed" in letters.run("--dry-run").said
 
 
+@pytest.mark.slow
 def test_the_code_of_the_generator_counts_for_drawn_rows_only(letters):
     letters.run()
     assert "probcal.data.generators" in letters.runs()[-1]["code"]
@@ -111,6 +117,7 @@ def test_sparse_counts_are_not_encoded(letters):
     assert 'write "encoding: native" for the learner' in letters.rows()[0]["message"]
 
 
+@pytest.mark.slow
 def test_probing_estimates_each_label_too(letters):
     letters.config(
         datasets=["letters.yaml"], learners={"log": LOGISTIC}, methods={"probing": {"params": {"n_probes": 3}}}
@@ -119,6 +126,7 @@ def test_probing_estimates_each_label_too(letters):
     assert all(0 < numbers["l1"] < 0.5 for numbers in letters.numbers().values())
 
 
+@pytest.mark.slow
 def test_a_data_set_whose_truth_is_not_known_has_no_number_and_no_fault(letters):
     letters.config(metrics=["rms", "l1"], stages=["l1"], learners={"tree": {"params": {"max_depth": 2}}})
     assert letters.run().code == 0

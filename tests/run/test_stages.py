@@ -32,6 +32,7 @@ def test_stage_t_is_what_an_experiment_with_t_probes_measures(bench):
     assert (cell.metrics["cxe"], cell.stages) == (stages[1], {})
 
 
+@pytest.mark.slow
 def test_asking_for_stages_runs_only_the_cells_that_have_some_and_no_longer_asking_runs_none(bench):
     bench.run()
     bench.config(stages=["cxe"])
@@ -45,6 +46,7 @@ def test_asking_for_stages_runs_only_the_cells_that_have_some_and_no_longer_aski
     assert "stale" not in bench.probcal("table", str(bench.results)).said
 
 
+@pytest.mark.slow
 def test_changed_metrics_fit_a_cell_with_stages_again(bench, monkeypatch):
     bench.config(stages=["cxe"], learners=TREE)
     bench.run()
@@ -55,6 +57,7 @@ def test_changed_metrics_fit_a_cell_with_stages_again(bench, monkeypatch):
     assert [len(cell.stages["cxe"]) for cell in probing] == [3, 3]
 
 
+@pytest.mark.slow
 def test_stages_in_small_are_those_of_fewer_probes(bench):
     bench.config(stages=["cxe"], learners=TREE, methods={"probing": {}})
     bench.run("--quick", "-o", "in-small")
@@ -62,6 +65,7 @@ def test_stages_in_small_are_those_of_fewer_probes(bench):
     assert len(cell.stages["cxe"]) == 10
 
 
+@pytest.mark.slow
 def test_a_method_of_scikit_learn_with_stages_has_them_too(bench):
     boosting = {"boosting": {"type": "sklearn.ensemble.AdaBoostClassifier", "params": {"n_estimators": 3}}}
     bench.config(stages=["rms"], learners=TREE, methods=boosting)

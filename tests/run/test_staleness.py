@@ -46,6 +46,7 @@ def test_what_changes_no_number_makes_nothing_stale(bench, change):
     assert "8 cells: 8 done" in bench.run().said
 
 
+@pytest.mark.slow
 def test_another_seed_on_the_command_line_is_another_seed(bench):
     bench.run()
     assert "8 stale" in bench.run("--seed", "7", "--dry-run").said
@@ -76,6 +77,7 @@ bundled: {{loader: load_wine}}
 """
 
 
+@pytest.mark.slow
 def test_rows_that_come_with_scikit_learn_are_told_by_their_values_where_the_card_tells_none(bench):
     card = bench.folder / "wine.yaml"
     card.write_text(BUNDLED.format("class_0", 0.66))
@@ -87,6 +89,7 @@ def test_rows_that_come_with_scikit_learn_are_told_by_their_values_where_the_car
     assert bench.run("--dry-run").said.count("(the split or the seed changed)") == 4
 
 
+@pytest.mark.slow
 def test_a_remark_in_the_config_makes_nothing_stale(bench):
     bench.run()
     config = bench.folder / "small.yaml"
@@ -128,6 +131,7 @@ def test_changed_code_is_named_by_its_module(bench):
     assert own and all("/own/" in cell for cell in own)
 
 
+@pytest.mark.slow
 def test_another_version_of_a_package_is_told(bench, monkeypatch):
     installed = bench.folder / "site-packages"
     installed.mkdir()
@@ -188,6 +192,7 @@ class TestMetricsThatChanged:
         assert measured.numbers() == self.now
         assert "2 cells: 2 done" in measured.run().said
 
+    @pytest.mark.slow
     def test_cells_are_fitted_again_where_no_predictions_were_kept(self, measured):
         (measured.results / "predictions.bin").unlink()
         assert "fitted again" in measured.run().said

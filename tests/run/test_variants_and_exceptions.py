@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 LEARNERS = {"tree": {"paper": "J48", "variants": {"small": {"max_depth": 1}, "big": {}}}, "nb": {"type": "kernel_nb"}}
 EXCEPTIONS = [
     {"dataset": "wine-first", "learner": "tree", "card": "wisconsin", "why": "more rows."},
@@ -25,6 +27,7 @@ def test_it_runs_resumes_and_shows_what_departs(bench):
     assert set(bench.runs()[0]["data"]) == {"wine-first", "wisconsin"}
 
 
+@pytest.mark.slow
 def test_only_the_cells_of_an_exception_are_stale_when_it_changes(bench):
     bench.config(learners=LEARNERS)
     bench.run()
@@ -35,6 +38,7 @@ def test_only_the_cells_of_an_exception_are_stale_when_it_changes(bench):
     assert "12 cells: 10 done, 2 stale" in bench.run("--dry-run").said
 
 
+@pytest.mark.slow
 def test_a_selection_names_an_entry_or_a_variant(bench):
     bench.config(learners=LEARNERS)
     assert "8 cells" in bench.run("--dry-run", "-l", "tree").said

