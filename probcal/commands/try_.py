@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from probcal.commands import complete
 from probcal.commands.manual import DATA, JAVA, TRUST, manual
 from probcal.commands.options import trusted_imports
 from probcal.visible import visible
+
+if TYPE_CHECKING:
+    from probcal.own_table.numbers_in_text import Mark
 
 
 @click.command(
@@ -54,6 +58,7 @@ from probcal.visible import visible
 @click.option("--category", multiple=True, metavar="COLUMN", help="This column holds categories; may be repeated.")
 @click.option("--number", multiple=True, metavar="COLUMN", help="This column holds numbers; may be repeated.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column out; may be repeated.")
+@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: found out).")
 @click.option("--rows", type=click.IntRange(20), metavar="N", help="Take so many rows (default: 10,000 at most).")
 @click.option(
     "--splits", metavar="N", type=click.IntRange(1, 1000), default=10, show_default=True, help="Random splits."
@@ -80,6 +85,7 @@ def try_(
     category: tuple[str, ...],
     number: tuple[str, ...],
     drop: tuple[str, ...],
+    decimal: Mark | None,
     rows: int | None,
     splits: int,
     seed: int,
@@ -97,7 +103,7 @@ def try_(
     from probcal.own_table.prepare import Asked
     from probcal.own_table.trial import Wanted, try_table
 
-    asked = Asked(table, target, positive, category, number, drop, rows, seed)
+    asked = Asked(table, target, positive, category, number, drop, rows, seed, decimal)
     wanted = Wanted(learners, methods, splits, jobs, output, save, retry_failed, dry_run)
 
     def say(line: str, err: bool = False) -> None:

@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
 from probcal.data.text_columns import stacked, text_column
 from probcal.errors import DataError
 
-_USUAL = (",", ";", "\t", "|")
+_USUAL = (";", "\t", "|", ",")
+"""Of two that part all lines alike the first is taken: a comma may be a decimal one, and stand in names too."""
 _UNUSUAL = (" ", ":", "^", "~", "!", "#")
 """Taken only where every line agrees: they stand in times and in prose too."""
 _NAMES = {"\t": "tabs", " ": "blanks"}
@@ -33,8 +35,16 @@ _MOST_COLUMNS = 19_000
 Rows = Iterator[list[str]]
 
 
-def read_delimited_text(content: bytes, path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """(columns of categorical text under the names of the first line, what was found out in words).
+class Delimited(NamedTuple):
+    """``notes``: what was found out in words; ``separator``: of the fields, None where there is one column."""
+
+    frame: pd.DataFrame
+    notes: list[str]
+    separator: str | None
+
+
+def read_delimited_text(content: bytes, path: Path) -> Delimited:
+    """Return columns of categorical text under the names of the first line.
 
     Text is without blanks around it, a missing value NaN; names are as they stand, so two may be the same. Raises
     DataError, naming the line, for what is no text, has no rows, or has lines of several lengths.
@@ -59,7 +69,8 @@ def read_delimited_text(content: bytes, path: Path) -> tuple[pd.DataFrame, list[
         raise DataError(f"{path}: has 0 rows: a line of names ({_short(header)}) and nothing beneath it")
     if seen:
         notes.append("missing where it says " + ", ".join(sorted(map(repr, seen))))
-    return stacked(frames).set_axis([name.strip() for name in header], axis=1), notes
+    frame = stacked(frames).set_axis([name.strip() for name in header], axis=1)
+    return Delimited(frame, notes, delimiter)
 
 
 def _decoded(content: bytes, path: Path) -> tuple[str, list[str]]:

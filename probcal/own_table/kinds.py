@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from typing import Literal
 
 import numpy as np
@@ -14,7 +16,8 @@ from probcal.data.dataset import as_text
 from probcal.data.text_columns import text_column
 from probcal.errors import DataError
 from probcal.own_table.dates import AMBIGUOUS, as_date, days, days_of
-from probcal.own_table.numbers_in_text import read_numbers
+from probcal.own_table.decimal_mark import mark_alone
+from probcal.own_table.numbers_in_text import Mark, holds_numbers, read_numbers
 
 Kind = Literal["number", "category", "date", "left out"]
 
@@ -22,17 +25,12 @@ MOST_LEVELS = 200
 """Each becomes a column of its own for most learners."""
 _FEW = 20
 """Rows; in a smaller table every column may have a value of its own in each of them."""
-_NEARLY_ALL = 0.95
-_MOST_WORDS = 3
-"""So many words among numbers may stand for missing ones."""
 _ID = re.compile(
     r"(?i:(.*[ _.-])?(id|index|idx|key|uuid|guid|no|nr|number|row|rowid)|unnamed: 0|.*nummer|ssn|mrn"
     r"|(account|case|client|contract|customer|loan|member|order|patient|person|policy|record|subject|user)(id|no|nr))"
     r"|.*[a-z](ID|Id|No|Nr|Number|Key)"
 )
 """With a word of its own at the end, or written together as CustomerID and customerid are."""
-_CODE = re.compile(r"[-+]?0[0-9]+")
-"""Whole numbers with a leading 0 are codes, such as of post offices."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +54,11 @@ class Wishes:
     drop: Collection[str] = ()
 
 
-def guess(name: str, raw: pd.Series, wishes: Wishes, declared: bool = False) -> Column:
+def guess(name: str, raw: pd.Series, wishes: Wishes, declared: bool = False, mark: Mark | None = None) -> Column:
     """The column ``raw`` of any kind, (n_rows,), under its ``name``.
 
-    ``declared``: text is text, whatever it looks like. Raises DataError for a wish that cannot be had.
+    ``declared``: text is text, whatever it looks like. ``mark``: the decimal mark of its numbers; without it the
+    column decides alone. Raises DataError for a wish that cannot be had.
     """
     missing = int(raw.isna().sum())
     if name in wishes.drop:
@@ -74,22 +73,23 @@ def guess(name: str, raw: pd.Series, wishes: Wishes, declared: bool = False) -> 
         return _date(name, pd.Series(days(raw)))
     if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
         return _number(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), wishes)
+    if raw.dtype == object and _are_numbers(raw):
+        return _number(name, pd.Series([np.nan if pd.isna(one) else float(one) for one in raw]), wishes)
     text = _as_text_column(raw)
     is_category = declared or pd.api.types.is_bool_dtype(raw)
-    return _guess_text(name, text, wishes, is_category)
+    return _guess_text(name, text, wishes, is_category, mark)
 
 
-def _guess_text(name: str, text: pd.Series, wishes: Wishes, is_category: bool) -> Column:
+def _guess_text(name: str, text: pd.Series, wishes: Wishes, is_category: bool, mark: Mark | None) -> Column:
     levels, missing = list(text.cat.categories), int(text.isna().sum())
     if name in wishes.number or not is_category:
-        numbers, words, commas = read_numbers(levels)
-        rows_with_words = int(text.isin(words).sum())
-        few = len(words) <= _MOST_WORDS and rows_with_words <= (1 - _NEARLY_ALL) * text.notna().sum()
+        rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
+        numbers, words, marks = read_numbers(levels, mark or mark_alone(rows_of))
         if len(words) == len(levels) and name in wishes.number:
             raise DataError(f'--number: column "{name}" holds no number, but {_listed(levels)}')
-        if name in wishes.number or (len(words) < len(levels) and few and not any(map(_CODE.fullmatch, levels))):
+        if name in wishes.number or holds_numbers(words, rows_of):
             values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
-            said = commas + (f"; {_listed(words)} taken as missing" if words else "")
+            said = marks + (f"; {_listed(words)} taken as missing" if words else "")
             return _number(name, values, wishes, said)
     if not is_category:
         found = days_of(levels)
@@ -172,6 +172,11 @@ def _one_line(value: str) -> str | None:
 
 def _is_nested(raw: pd.Series) -> bool:
     return any(isinstance(value, list | dict | set | tuple | bytes | np.ndarray) for value in raw.dropna().head(100))
+
+
+def _are_numbers(raw: pd.Series) -> bool:
+    """Whether all are numbers and no text, as the decimals of a Parquet file are: their mark is in no doubt."""
+    return all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in raw.dropna())
 
 
 def _listed(values: list[str], total: int | None = None) -> str:

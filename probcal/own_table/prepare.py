@@ -11,8 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from probcal.errors import DataError, did_you_mean
+from probcal.own_table.decimal_mark import Marks, decimal_marks
 from probcal.own_table.kinds import Column, Wishes, guess
 from probcal.own_table.names import card_names, cleaned
+from probcal.own_table.numbers_in_text import Mark, number
 from probcal.own_table.reading import Table, read_table
 from probcal.own_table.rows import how_many, sample
 from probcal.own_table.target import Target, read_target, refuse_rare_classes
@@ -33,6 +35,8 @@ class Asked:
     drop: tuple[str, ...] = ()
     rows: int | None = None
     seed: int = 0
+    decimal: Mark | None = None
+    """The decimal mark of the file; found out where none is given."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +83,16 @@ def prepare(asked: Asked) -> Prepared:
     target_name = names[place]
     frame = table.frame.set_axis(range(len(names)), axis=1)
     wishes = _wishes(asked, names, target_name, where)
-    target = read_target(target_name, frame[place], where, asked.positive)
+    marks = _marks(table, asked, frame.set_axis(names, axis=1), target_name, wishes)
+    target = read_target(target_name, frame[place], where, asked.positive, marks[place])
     labelled = target.labelled
     others = frame[labelled].reset_index(drop=True)
     columns = [
-        guess(name, others[number], wishes, table.declared) for number, name in enumerate(names) if number != place
+        guess(name, others[one], wishes, table.declared, marks[one]) for one, name in enumerate(names) if one != place
     ]
-    notes = _notes(table, target, columns, others.drop(columns=place))
+    read = {target_name, *(column.name for column in columns if column.kind == "number")}
+    notes = list(marks.notes({one: name for one, name in enumerate(names) if name in read}))
+    notes += _notes(table, target, columns, others.drop(columns=place))
     prepared = Prepared(table, target, columns, target.counts, np.arange(len(others)), notes)
     if not prepared.inputs:
         raise DataError(f"{where}: no column is left to learn from{_why_none(columns)}")
@@ -133,6 +140,18 @@ def _wishes(asked: Asked, names: list[str], target: str, where: str) -> Wishes:
     return Wishes(asked.category, asked.number, asked.drop)
 
 
+def _marks(table: Table, asked: Asked, frame: pd.DataFrame, target: str, wishes: Wishes) -> Marks:
+    """Decide on the decimal marks from all columns that can hold numbers in text, the target among them."""
+    names = list(frame.columns)
+    texts = [
+        place
+        for place, name in enumerate(names)
+        if name not in wishes.category and (not table.declared or name == target or name in wishes.number)
+    ]
+    told = [place for place, name in enumerate(names) if name in wishes.number]
+    return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, asked.decimal, told)
+
+
 def _notes(table: Table, target: Target, columns: list[Column], inputs: pd.DataFrame) -> list[str]:
     notes = []
     unlabelled = int((~target.labelled).sum())
@@ -172,8 +191,4 @@ def _some(names: list[str]) -> str:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return not np.isnan([number(text, "."), number(text, ",")]).all()

@@ -40,6 +40,8 @@ class Table:
     """Whether the file itself says what is a number: text that looks like one is then a category."""
     target: str | None = None
     """The column that the source takes for the target."""
+    separator: str | None = None
+    """What separates the fields of delimited text."""
 
 
 def read_table(source: str) -> Table:
@@ -56,16 +58,17 @@ def read_table(source: str) -> Table:
     stem = Path(path.stem) if path.suffix in _OPEN else path
     if not content.strip():
         raise DataError(f"{path}: is empty")
+    separator = None
     if content.startswith(b"PAR1"):
         frame, notes, declared = _parquet(content, path), ["a Parquet file"], False
     elif stem.suffix.lower() == ".arff" or _HEAD.match(content[:100_000]):
         frame, notes, declared = read_arff(content, path), ["an ARFF file"], True
     else:
-        frame, notes = read_delimited_text(content, path)
+        frame, notes, separator = read_delimited_text(content, path)
         declared = False
     if not len(frame):
         raise DataError(f"{path}: has 0 rows")
-    return Table(stem.stem, str(path.resolve()), frame, notes, declared)
+    return Table(stem.stem, str(path.resolve()), frame, notes, declared, separator=separator)
 
 
 def _refuse_no_file(path: Path, source: str) -> None:

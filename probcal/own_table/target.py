@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ import pandas as pd
 from probcal.data.card import NUMBER
 from probcal.data.dataset import as_text, in_order
 from probcal.errors import DataError, did_you_mean
+from probcal.own_table.decimal_mark import mark_alone
+from probcal.own_table.numbers_in_text import Mark, number
 
 _MOST_NUMBERS = 30
 """Whole numbers that may be classes, as digits are; more are counts or amounts."""
@@ -54,13 +57,13 @@ class Target:
         return {self.positive: rows, name: sum(self.counts.values()) - rows}
 
 
-def read_target(name: str, raw: pd.Series, where: str, positive: str | None = None) -> Target:
+def read_target(name: str, raw: pd.Series, where: str, positive: str | None = None, mark: Mark | None = None) -> Target:
     """The target of a table from its column ``raw``, (n_rows,) of any kind; ``where`` names the table in messages.
 
-    Without ``positive``, the rarer of two labels is it, the later of two equal ones. Raises DataError for a column
-    that holds no classes.
+    Without ``positive``, the rarer of two labels is it, the later of two equal ones. ``mark``: the decimal mark of
+    labels that are numbers; without it the column decides alone. Raises DataError for a column that holds no classes.
     """
-    labels = _labels(raw)
+    labels, mark = _labels(raw, mark)
     distinct = in_order(label for label in labels if label is not None)
     rows = sum(label is not None for label in labels)
     column = f'{where}: column "{name}"'
@@ -71,6 +74,8 @@ def read_target(name: str, raw: pd.Series, where: str, positive: str | None = No
     _refuse_no_classes(column, distinct, rows)
     counts = {label: int((labels == label).sum()) for label in distinct}
     if positive is not None:
+        if positive not in counts and (same := _same_number(positive, mark)) in counts:  # 1,0 where the label is 1
+            positive = same
         if positive not in counts:
             held = ", ".join(distinct[:10]) + (", …" if len(distinct) > 10 else "")
             near = did_you_mean(positive, counts)
@@ -97,13 +102,23 @@ def refuse_rare_classes(target: Target, where: str) -> None:
     )
 
 
-def _labels(raw: pd.Series) -> npt.NDArray[np.object_]:
+def _labels(raw: pd.Series, mark: Mark | None) -> tuple[npt.NDArray[np.object_], Mark]:
+    """Return (the labels, with which decimal mark their numbers are read)."""
     values = raw.astype(object).where(raw.notna(), None)
     texts = [None if value is None else " ".join(as_text(value).split()) or None for value in values]
-    if all(text is None or NUMBER.fullmatch(text) for text in texts):  # "1", "1.0" and "01" are one label
-        texts = [None if text is None else as_text(float(text)) for text in texts]
+    rows_of = Counter(text for text in texts if text is not None)
+    mark = mark or mark_alone(rows_of)
+    numbers = {text: _same_number(text, mark) for text in rows_of}
+    if None not in numbers.values():  # "1", "1.0" and "01" are one label
+        texts = [None if text is None else numbers[text] for text in texts]
     found: npt.NDArray[np.object_] = np.array(texts, dtype=object)
-    return found
+    return found, mark
+
+
+def _same_number(text: str, mark: Mark) -> str | None:
+    """Return the number that ``text`` is, as labels have it; None where it is none."""
+    found = number(text, mark)
+    return None if np.isnan(found) else as_text(found)
 
 
 def _refuse_no_classes(column: str, distinct: list[str], rows: int) -> None:
