@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -47,6 +47,9 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
     n_features_in_, feature_names_in_ : as in scikit-learn.
     java_ : the trained Java object.
     """
+
+    read_with: ClassVar[dict[str, tuple[str, ...]]] = {"options": ("classifier",)}
+    """Parameter -> those that say what it means; faults of a config are told with regard to them."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from typing import Any
 from probcal.trust import is_trusted
 
 SERIAL_FILTER = ";".join((
-    "maxdepth=20000",
+    "maxdepth=10000",
     "!weka.core.converters.**", "!weka.core.scripting.**", "!weka.core.packageManagement.**",
     "weka.core.**", "weka.classifiers.**", "weka.filters.**", "weka.attributeSelection.**", "weka.clusterers.**",
     "weka.estimators.**", "no.uib.cipr.matrix.**",
