@@ -124,7 +124,7 @@ def test_what_weka_trained_is_pickled_as_before():
 import pickle, numpy as np
 from probcal.learners import WekaClassifier
 X = np.random.default_rng(0).normal(size=(60, 3))
-scheme = '-F "weka.filters.unsupervised.attribute.PrincipalComponents -R 0.9" -W weka.classifiers.meta.Vote -- {}'
+scheme = '-F "weka.filters.supervised.attribute.Discretize -R first-last" -W weka.classifiers.meta.Vote -- {}'
 bases = '-B weka.classifiers.trees.RandomForest -B "weka.classifiers.functions.SMO -M" -B weka.classifiers.lazy.IBk'
 ways = {
     "meta.FilteredClassifier": scheme.format(bases),
