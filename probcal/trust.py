@@ -2,6 +2,7 @@
 
 Those of probcal and scikit-learn may, and what the user names: by ``--trust`` and ``--allow-imports`` on the command
 line, by ``trusting`` in Python, or by the environment variable PROBCAL_TRUSTED, names with ``:`` or ``,`` between them.
+The name ``weka`` also stands for options of Weka that read or write files (``probcal.learners.weka.allowed``).
 """
 
 from __future__ import annotations

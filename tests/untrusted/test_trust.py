@@ -160,7 +160,8 @@ def test_options_by_which_weka_would_touch_a_file_are_refused_like_a_module(para
 
 
 def test_options_that_come_from_a_grid_are_refused_in_their_cell():
-    grid = "{type: sklearn.model_selection.GridSearchCV, params: {param_grid: {options: [-model x]}, error_score: raise}}"
+    params = "{param_grid: {options: [-model x]}, error_score: raise}"
+    grid = f"{{type: sklearn.model_selection.GridSearchCV, params: {params}}}"
     config = CONFIG.replace("own: {type: bad.Model}", "j48:").replace("[direct]", f"{{tuned: {grid}}}")
     Path("small.yaml").write_text(config)
     done = probcal("run", "small.yaml")

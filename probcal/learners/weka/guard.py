@@ -28,7 +28,7 @@ _XML = ("javax.xml.accessExternalDTD", "javax.xml.accessExternalSchema", "javax.
 OPTIONS = (f"-Djdk.serialFilter={SERIAL_FILTER}", *(f"-D{name}=" for name in _XML))
 
 _OBEYED = ("Capabilities.props", "Logging.props")
-"""Read by Weka from the current folder: the first turns its checks off, the second names a class and a file to delete."""
+"""Read by Weka from the current folder: the first turns checks off, the second names a class and a file to delete."""
 
 
 def guard_running_java(jpype: Any) -> None:
