@@ -198,11 +198,15 @@ class Section:
         if fault is None:
             return True
         # an estimator's check tells of the first fault only: each parameter is asked about by itself
-        alone = {one: self.fault(component, {**builtin.params, one: given}, True) for one, given in params.items()}
-        for parameter, message in alone.items():
-            if message is not None:
-                self._report((*places[parameter], parameter), message)
-        if not any(alone.values()):
+        read_with = getattr(component, "read_with", {})
+        told: set[str] = set()
+        for one, given in params.items():
+            company = {name: params[name] for name in read_with.get(one, ()) if name in params}
+            message = self.fault(component, {**builtin.params, **company, one: given}, True)
+            if message is not None and message not in told:
+                told.add(message)
+                self._report((*places[one], one), message)
+        if not told:
             self._report(whole, fault)
         return False
 

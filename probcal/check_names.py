@@ -17,7 +17,6 @@ from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.metrics import ABOUT_METHODS, COST, NAMED, loss_parameter, nearest_cost
 from probcal.paper.published import Published, paper_names
-from probcal.trust import untrusted_objects
 from probcal.variants import entries, with_names
 from probcal.yaml_faults import MOST_TOLD
 from probcal.yaml_file import Place, YamlFile
@@ -31,7 +30,6 @@ def name_problems(file: YamlFile) -> list[Problem]:
     """Everything in ``file`` that names something which is not there or does not fit."""
     learners, methods = Section(file, LEARNER), Section(file, METHOD)
     problems = (
-        (Problem(file.line(place), why) for place, why in untrusted_objects(file.data)),
         _dataset_problems(file),
         _metric_problems(file, "metrics", NAMED),
         _metric_problems(file, "stages", tuple(name for name in NAMED if name not in ABOUT_METHODS)),

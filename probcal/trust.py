@@ -2,6 +2,7 @@
 
 Those of probcal and scikit-learn may, and what the user names: by ``--trust`` and ``--allow-imports`` on the command
 line, by ``trusting`` in Python, or by the environment variable PROBCAL_TRUSTED, names with ``:`` or ``,`` between them.
+The name ``weka`` also stands for options of Weka that read or write files (``probcal.learners.weka.allowed``).
 """
 
 from __future__ import annotations
@@ -11,20 +12,16 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any
 
 EVERYTHING = "*"
 """In place of a name: any import path."""
 _ALWAYS = ("probcal", "sklearn")
-_READS_OBJECTS = re.compile(r"SerializedClassifier|InputMappedClassifier|-serialized\b", re.IGNORECASE)
-"""What in Weka reads a Java object from a file: as with a pickle, the file says which code runs."""
-_named: ContextVar[tuple[str, ...]] = ContextVar("named", default=())
+_VARIABLE = "PROBCAL_TRUSTED"
 
 
 def is_trusted(path: str) -> bool:
     """Whether ``path`` is, or lies below, a name that is trusted: ``mine`` trusts mine.trees, not mine2."""
-    names = {*_ALWAYS, *_from_the_environment(), *_named.get()}
+    names = {*_ALWAYS, *_from_the_environment()}
     return EVERYTHING in names or any(path == name or path.startswith(f"{name}.") for name in names)
 
 
@@ -38,17 +35,6 @@ def refusal(path: str) -> str:
     )
 
 
-def untrusted_objects(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """(place, why) of every text in ``value`` that would have Weka read a Java object from a file."""
-    if isinstance(value, str) and _READS_OBJECTS.search(value) and not is_trusted("weka"):
-        yield place, (
-            "Weka would read a Java object from a file here, which runs whatever code the file names; "
-            "if you trust that file, add  --trust weka"
-        )
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        yield from untrusted_objects(value[key], (*place, key))
-
-
 @contextmanager
 def trusting(*names: str) -> Iterator[None]:
     """Within it, import paths below each of ``names`` may be imported; ``*`` stands for all.
@@ -56,14 +42,19 @@ def trusting(*names: str) -> Iterator[None]:
     Modules may then lie in the current folder, which is searched last. It is not searched without such a name: a
     package that looks for an optional one would run whatever file of that name lies beside a config.
     """
-    before = _named.set((*_named.get(), *names))
+    before = os.environ.get(_VARIABLE)
+    if names:  # in the environment: threads and processes that are started meanwhile trust the same
+        os.environ[_VARIABLE] = ":".join((*_from_the_environment(), *names))
     try:
-        if (_named.get() or _from_the_environment()) and os.getcwd() not in sys.path:
+        if _from_the_environment() and os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
         yield
     finally:
-        _named.reset(before)
+        if before is not None:
+            os.environ[_VARIABLE] = before
+        elif names:
+            os.environ.pop(_VARIABLE, None)
 
 
 def _from_the_environment() -> list[str]:
-    return [name for name in re.split(r"[:,\s]+", os.environ.get("PROBCAL_TRUSTED", "")) if name]
+    return [name for name in re.split(r"[:,\s]+", os.environ.get(_VARIABLE, "")) if name]

@@ -15,6 +15,7 @@ WHAT = {
     "places": "Places that cannot be written",
     "cells": "Cells that misbehave",
     "bad_inputs": "Bad inputs, one by one",
+    "weka_routes": "Ways to a file through Weka",
     "fuzz": "Bad inputs, by chance",
 }
 

@@ -76,7 +76,8 @@ def trusted_imports(command: Any) -> Any:
         metavar="NAME",
         expose_value=False,
         callback=trust,
-        help="Import what the config names below NAME, such as my_module (also: $PROBCAL_TRUSTED); may be repeated.",
+        help="Import what the config names below NAME, such as my_module (also: $PROBCAL_TRUSTED); may be repeated. "
+        "weka: options of Weka that read and write files.",
     )(everything(command))
 
 

@@ -125,13 +125,51 @@ def test_a_module_that_a_package_looks_for_is_not_taken_from_beside_a_config(bes
 
 
 @pytest.mark.parametrize(
-    "params",
+    ("params", "culprit"),
     [
-        "{classifier: misc.SerializedClassifier, options: -model x}",
-        "{classifier: meta.FilteredClassifier, options: -W weka.classifiers.misc.SerializedClassifier}",
-        "{classifier: misc.inputmappedclassifier}",
+        ("{classifier: misc.SerializedClassifier, options: -model x}", '"misc.SerializedClassifier"'),
+        (
+            "{classifier: meta.FilteredClassifier, options: -W weka.classifiers.misc.SerializedClassifier}",
+            '"misc.SerializedClassifier"',
+        ),
+        ("{classifier: misc.inputmappedclassifier}", '"misc.inputmappedclassifier"'),
+        ("{classifier: meta.Vote, options: -P model.ser}", '"-P" is not among the flags of meta.Vote'),
+        (
+            "{classifier: meta.FilteredClassifier, options: '-F \"weka.filters.unsupervised.attribute."
+            "FixedDictionaryStringToWordVector -binary-dict -dictionary d\"'}",
+            '"filters.unsupervised.attribute.FixedDictionaryStringToWordVector"',
+        ),
+        (
+            "{classifier: meta.FilteredClassifier, options: '-F \"weka.filters.unsupervised.attribute."
+            "StringToWordVector -dictionary d\"'}",
+            '"-dictionary" is not among the flags of filters.unsupervised.attribute.StringToWordVector',
+        ),
+        (
+            "{classifier: bayes.BayesNet, options: -Q weka.classifiers.bayes.net.search.fixed.FromFile -- -B evil.xml}",
+            '"bayes.net.search.fixed.FromFile"',
+        ),
     ],
 )
-def test_a_serialised_object_for_weka_to_read_is_refused_like_a_module(params):
+@pytest.mark.parametrize("command", ["validate", "run"])
+def test_options_by_which_weka_would_touch_a_file_are_refused_like_a_module(params, culprit, command):
     Path("small.yaml").write_text(CONFIG.replace("own: {type: bad.Model}", f"weka: {{params: {params}}}"))
-    assert "small.yaml:4: Weka would read a Java object from a file here" in refused("validate", "small.yaml")
+    message = refused(command, "small.yaml")
+    assert message.startswith("small.yaml:4: ") and culprit in message and "add  --trust weka" in message
+    assert len(message.splitlines()) == 1
+    assert probcal("validate", "small.yaml", "--trust", "weka").exit_code == 0
+
+
+def test_options_that_come_from_a_grid_are_refused_in_their_cell():
+    params = "{param_grid: {options: [-model x]}, error_score: raise}"
+    grid = f"{{type: sklearn.model_selection.GridSearchCV, params: {params}}}"
+    config = CONFIG.replace("own: {type: bad.Model}", "j48:").replace("[direct]", f"{{tuned: {grid}}}")
+    Path("small.yaml").write_text(config)
+    done = probcal("run", "small.yaml")
+    assert done.exit_code == 1
+    assert '"-model" is not among the flags of trees.J48' in done.output
+
+
+def test_trust_reaches_threads_and_processes_that_start_meanwhile():
+    with trusting("bad"):
+        assert os.environ["PROBCAL_TRUSTED"] == "bad"
+    assert "PROBCAL_TRUSTED" not in os.environ

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from probcal.learners.weka.allowed import untrusted_options
 from probcal.learners.weka.instances import Header, distributions
 from probcal.learners.weka.java_errors import WekaError, told
 from probcal.learners.weka.jvm import in_java, java_class
@@ -46,6 +47,9 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
     n_features_in_, feature_names_in_ : as in scikit-learn.
     java_ : the trained Java object.
     """
+
+    read_with: ClassVar[dict[str, tuple[str, ...]]] = {"options": ("classifier",)}
+    """Parameter -> those that say what it means; faults of a config are told with regard to them."""
 
     def __init__(
         self,
@@ -103,7 +107,10 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[np.argmax(estimates, axis=1)]
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter of the wrong kind; Weka itself is asked in ``fit``."""
+        """Raise ValueError for a parameter of the wrong kind, and for options that only trust allows.
+
+        Starts no Java: Weka itself is asked in ``fit``.
+        """
         for name in ("classifier", "options"):
             if not isinstance(getattr(self, name), str):
                 raise ValueError(f"{name} must be text, not {getattr(self, name)!r}")
@@ -111,6 +118,8 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("classifier must be a name such as trees.J48")
         if not isinstance(self.random_state, numbers.Integral | np.random.RandomState | None):
             raise ValueError(f"random_state must be a whole number, a RandomState or None, not {self.random_state!r}")
+        if refused := untrusted_options(self.classifier, self.options):
+            raise WekaError(refused)
 
     def __getstate__(self) -> dict[str, Any]:
         """The trained classifier goes as Java's own serialised bytes."""
@@ -148,4 +157,3 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
 
 def _is_a(java: Any, interface: str) -> bool:
     return bool(java_class(interface).class_.isInstance(java))
-

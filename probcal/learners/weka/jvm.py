@@ -13,6 +13,7 @@ from threading import Lock, current_thread, main_thread
 from typing import Any
 
 from probcal.errors import ProbcalError
+from probcal.learners.weka import guard
 
 INSTALL = "pip install 'probcal[weka]'"
 _OPTIONS = (
@@ -70,6 +71,8 @@ def _start() -> None:
             "this process was forked from one whose Java was running, and Java does not survive that; "
             "start processes with the loky, spawn or forkserver method"
         )
+    if refused := guard.obeyed_files():
+        raise WekaMissing(refused)
     jar = _weka_jar()
     try:
         import jpype
@@ -80,9 +83,11 @@ def _start() -> None:
         raise WekaMissing(f'PROBCAL_JAVA_MEMORY is "{memory}"; it may be such as 512m or 8g')
     if jpype.isJVMStarted():
         _require_weka(jpype, jar)
+        guard.guard_running_java(jpype)
     else:
         try:
-            jpype.startJVM(_runtime(), f"-Xmx{memory}", f"-Xmn{_a_quarter_of(memory)}", *_OPTIONS, classpath=[str(jar)])
+            sizes = (f"-Xmx{memory}", f"-Xmn{_a_quarter_of(memory)}")
+            jpype.startJVM(_runtime(), *sizes, *_OPTIONS, *guard.OPTIONS, classpath=[str(jar)])
         except Exception as error:
             raise WekaMissing(f"Java cannot be started: {error}; PROBCAL_JAVA_MEMORY is {memory}") from None
         _silence(jpype)

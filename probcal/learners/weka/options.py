@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from probcal.learners.weka.allowed import full_name
 from probcal.learners.weka.java_errors import WekaError, message_of
 from probcal.learners.weka.jvm import java_class
 
@@ -14,7 +15,7 @@ def make(name: str, options: str) -> Any:
     Raises WekaError that names the classifier, or the option, that is not known or has no sound value.
     """
     throwable = java_class("java.lang.Throwable")
-    full = name if name.startswith("weka.") or name.count(".") > 1 else f"weka.classifiers.{name}"
+    full = full_name(name)
     try:
         words = [str(word) for word in java_class("weka.core.Utils").splitOptions(options)]
     except throwable as error:
