@@ -31,6 +31,7 @@ from probcal.errors import StoreError
 from probcal.json_lines import appending, lines_of, what_became_of
 from probcal.links import refuse_links_out, refuse_other_kinds
 from probcal.predictions import Predictions
+from probcal.row_faults import ImpossibleValueError, refuse_impossible_values
 
 __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_digest"]
 """What runs a cell imports ``CellResult`` from here, and is not the same code once it imports it from elsewhere."""
@@ -86,23 +87,34 @@ class Store:
             raise StoreError(f"{path} does not describe an experiment")
         return experiment
 
-    def results(self) -> dict[str, CellResult]:
+    def results(self, *, any_values: bool = False) -> dict[str, CellResult]:
         """The last result of every cell. A torn last line is as if it had never been written.
 
-        Raises StoreError for broken lines anywhere else, all of them at once.
+        Raises StoreError for broken lines anywhere else, all of them at once, and for a last result with a number
+        that its metric can never be, unless ``any_values`` are wanted.
         """
         self._refuse_other_kinds()
         path = self.folder / "cells.jsonl"
         found: dict[str, CellResult] = {}
         broken: list[str] = []
+        impossible: dict[str, str] = {}
         for number, line in lines_of(path):  # without a torn last one, which ``appending`` removes
             if line == "":
                 continue
             try:
-                result = CellResult.from_json(line or "")
+                result = CellResult.from_json(line or "", any_values=True)
                 found[result.id] = result
+                impossible.pop(result.id, None)
+                if not any_values:
+                    refuse_impossible_values(result.metrics, result.stages)
+            except ImpossibleValueError as error:
+                impossible[result.id] = (
+                    f"{path}:{number}: {result.id}: {error}; probcal verify {self.folder} says what the stored"
+                    " predictions give; remove this line and run again to make that cell anew"
+                )
             except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
                 broken.append(f"{path}:{number}: is not the result of a cell; remove this line to run that cell again")
+        broken += impossible.values()
         if broken:
             more = [f"and {len(broken) - _MOST_TOLD} more lines"] if len(broken) > _MOST_TOLD else []
             raise StoreError("\n".join([*broken[:_MOST_TOLD], *more]))
