@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from probcal.paper.bands import SIGMAS, Verdict, compare, why_not_judged
+from probcal.paper.bands import SIGMAS, Verdict, compare, enough, why_not_judged
 from probcal.paper.published import PublishedTable
 from probcal.show.grid import INFINITY
 from probcal.show.outline import Column, Outline, Row
@@ -27,6 +27,16 @@ def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdic
     if why_no_verdict(ours, published, table):
         return None
     return compare(ours.values, published, _held_to(ours, table), table.rounding, table.runs)
+
+
+def by_the_yardstick(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
+    """How far one published number is from ours in a ranking, where the band has ``SIGMAS`` sd for any number of splits.
+
+    None when there are too few splits for a distance.
+    """
+    if not enough(ours.values, published, _held_to(ours, table)):
+        return None
+    return compare(ours.values, published, _held_to(ours, table), table.rounding, table.runs, SIGMAS)
 
 
 def why_no_verdict(ours: Summary, published: float, table: PublishedTable) -> str | None:
