@@ -108,15 +108,17 @@ class Store:
                 if not any_values:
                     refuse_impossible_values(result.metrics, result.stages)
             except ImpossibleValueError as error:
-                impossible[result.id] = (
-                    f"{path}:{number}: {result.id}: {error}; probcal verify {self.folder} says what the stored"
-                    " predictions give; remove this line and run again to make that cell anew"
-                )
+                impossible[result.id] = f"{path}:{number}: {result.id}: {error}"
             except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
                 broken.append(f"{path}:{number}: is not the result of a cell; remove this line to run that cell again")
         broken += impossible.values()
         if broken:
             more = [f"and {len(broken) - _MOST_TOLD} more lines"] if len(broken) > _MOST_TOLD else []
+            if impossible:
+                more.append(
+                    f"probcal verify {self.folder} says what the stored predictions give; remove each line whose number"
+                    " cannot be, and run again to make its cell anew"
+                )
             raise StoreError("\n".join([*broken[:_MOST_TOLD], *more]))
         return found
 

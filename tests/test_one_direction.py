@@ -33,6 +33,7 @@ MAY_KNOW = {
     "check": {"check", "show", "metrics", "paper", "store"},
     "compare": {"compare", "check", "show", "metrics", "paper", "store"},
     "report": {"report", "check", "compare", "show", "metrics", "paper", "store"},
+    "verify": {"verify", "run", "show", "metrics", "store"},
     "variants": set(),
     "departures": {"data"},
     "experiment_file": {"departures", "metrics"},
