@@ -87,12 +87,19 @@ class Store:
             raise StoreError(f"{path} does not describe an experiment")
         return experiment
 
-    def results(self, *, any_values: bool = False) -> dict[str, CellResult]:
+    def results(self) -> dict[str, CellResult]:
         """The last result of every cell. A torn last line is as if it had never been written.
 
-        Raises StoreError for broken lines anywhere else, all of them at once, and for a last result with a number
-        that its metric can never be, unless ``any_values`` are wanted.
+        Raises StoreError for broken lines anywhere else and for last results with a number that its metric can never
+        be, all of them at once.
         """
+        return self._read(any_values=False)
+
+    def results_as_written(self) -> dict[str, CellResult]:
+        """Return what ``results`` does, whatever numbers the lines have: to find out what they should be."""
+        return self._read(any_values=True)
+
+    def _read(self, *, any_values: bool) -> dict[str, CellResult]:
         self._refuse_other_kinds()
         path = self.folder / "cells.jsonl"
         found: dict[str, CellResult] = {}

@@ -19,8 +19,8 @@ from probcal.store import Store
 _RULE = f"""\
 Ranked by the published numbers in band, then by the median distance of all (1 = the edge of the band; at most
 {FARTHEST:g}, also for ∞). In band is a number of a fixed split within the tolerance of its table, one of random splits
-within {SIGMAS:g} sd of one more split: a yardstick for rivals, no verdict on a single number, which `probcal check` holds
-against a wider band where splits are few. Only numbers that all rivals have are counted; "=" marks a tie.
+within {SIGMAS:g} sd of one more split. That is a yardstick for rivals and no verdict on a number, which `probcal check`
+holds against a wider band where splits are few. Only numbers that all rivals have are counted; "=" marks a tie.
 """
 
 _EXCEPTED = "*"

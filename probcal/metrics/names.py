@@ -22,8 +22,10 @@ class Metric(NamedTuple):
             return None if self.undefined else "always has a value"
         if self.least - _ROUNDING <= number <= self.most + _ROUNDING:
             return None
+        if self.most == _LARGEST_COUNT:
+            return "is a count"
         if math.isinf(self.most):
-            return f"is never below {self.least:g}" if number < self.least else "is never infinite"
+            return f"is never below {self.least:g}"
         return f"lies between {self.least:g} and {self.most:g}"
 
 

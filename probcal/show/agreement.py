@@ -30,7 +30,7 @@ def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdic
 
 
 def by_the_yardstick(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
-    """How far one published number is from ours in a ranking, where the band has ``SIGMAS`` sd for any number of splits.
+    """How far one published number is from ours in a ranking, with a band of ``SIGMAS`` sd for any number of splits.
 
     None when there are too few splits for a distance.
     """

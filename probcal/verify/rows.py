@@ -93,7 +93,7 @@ class _Verification:
         self.places: dict[int, CellResult] = {}
 
     def of(self, selection: Selection, progress: Callable[[list[CellResult]], Iterable[CellResult]]) -> Verified:
-        rows = [one for one in self.store.results(any_values=True).values() if _is_selected(selection, one)]
+        rows = [one for one in self.store.results_as_written().values() if _is_selected(selection, one)]
         recomputed = set()
         for row in progress(rows):
             if self.outline.keys.get(row.id, key_digest(row.key)) != key_digest(row.key):

@@ -28,7 +28,8 @@ def json_text(every: Sequence[Verified]) -> str:
 def _differences(differences: list[Difference]) -> list[str]:
     if not differences:
         return []
-    rows = [[f"  {one.dataset}", *(_written(getattr(one, part.name)) for part in fields(one)[1:])] for one in differences]
+    parts = [part.name for part in fields(Difference)[1:]]
+    rows = [[f"  {one.dataset}", *(_written(getattr(one, part)) for part in parts)] for one in differences]
     lines = tabulate(rows, _HEADER, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
     return ["these rows do not agree with their stored predictions:", *(line.rstrip() for line in lines.splitlines())]
 
