@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 import shutil
 from dataclasses import replace
 

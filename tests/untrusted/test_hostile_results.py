@@ -94,7 +94,8 @@ def test_seconds_that_are_no_time_are_refused(number):
 @pytest.mark.parametrize("values", [[1e308, 1e308, -1e308], [1e308] * 3, [-1e308] * 3])
 def test_a_mean_of_the_largest_floats_is_shown(folder, values):
     experiment = EXPERIMENT | {"repetitions": {"wine": len(values)}, "metrics": ["log10_martingale"]}
-    lines = [json.dumps(ROW | {"repetition": n, "metrics": {"log10_martingale": value}}) for n, value in enumerate(values)]
+    rows = [ROW | {"repetition": n, "metrics": {"log10_martingale": value}} for n, value in enumerate(values)]
+    lines = [json.dumps(row) for row in rows]
     shown(folder, experiment, *lines)
 
 

@@ -40,7 +40,8 @@ generator: {kind: documents, documents: 300, topics: 4, words: 50, mean_length: 
 OTHER_KINDS = {
     "several classes": "datasets: [iris]\nlearners: {tree: {params: {max_depth: 2}}}\nmethods: [direct, probing]\n"
     'metrics: [rms, auc, errors, "cost(0.3)"]',
-    "several labels with the truth": "datasets: [letters.yaml]\nmethods: [direct]\nmetrics: [rms, l1, l1_trivial, l2, l_max]\n"
+    "several labels with the truth": "datasets: [letters.yaml]\nmethods: [direct]\n"
+    "metrics: [rms, l1, l1_trivial, l2, l_max]\n"
     "learners: {log: {type: sklearn.linear_model.LogisticRegression, encoding: native}}",
     "a protected stream": "datasets: [wine-first]\nlearners: {nb: {type: gaussian_nb}}\n"
     "methods: {protected: {params: {truncation: 0.01}}}\nmetrics: [rms, log10_loss, log10_martingale]\n"
