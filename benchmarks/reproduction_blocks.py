@@ -234,17 +234,22 @@ def told_apart(asked: Asked, metric: str, label: str) -> str:
 
 
 def infinite_here(asked: Asked) -> str:
-    """Where ours is ∞ and the published number is not in its band; with ``infinite_there`` the other way."""
-    return _out(asked, lambda one: one.infinite > 0 and not math.isinf(one.published))
+    """Where ours is ∞ and the published number is not in its band."""
+    return _where(asked, lambda one: one.state == "out of band" and one.infinite > 0 and not math.isinf(one.published))
 
 
 def infinite_there(asked: Asked) -> str:
-    return _out(asked, lambda one: math.isinf(one.published))
+    """Where the published number is ∞ and ours is finite on every split, whether that can be judged or not."""
+    return _where(asked, lambda one: math.isinf(one.published) and bool(one.values) and not one.infinite)
 
 
-def _out(asked: Asked, wanted: Callable[[Any], bool]) -> str:
+def not_judged(asked: Asked) -> str:
+    return str(sum(one.state == "cannot be judged" for one in asked.report.numbers.all))
+
+
+def _where(asked: Asked, wanted: Callable[[Any], bool]) -> str:
     titles = {row.name: row.title for row in asked.checked.outline.datasets}
-    found = [one for one in asked.report.numbers.all if one.state == "out of band" and wanted(one)]
+    found = [one for one in asked.report.numbers.all if wanted(one)]
     return listed([f"{one.what} on {titles[one.dataset]}" for one in found])
 
 
@@ -302,6 +307,6 @@ _ASKED = {
         at, infinite_on, in_band, share_in_band, out_of_band, differences_in_band, splits, ranked, median, reading,
         median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,
         critical_difference, sure_places, verdict_there, verdicts_there, by_the_means_there, pair_p, behind, told_apart,
-        infinite_here, infinite_there, infinite_in, published_below, normalised, best_of_multiclass,
+        infinite_here, infinite_there, not_judged, infinite_in, published_below, normalised, best_of_multiclass,
     )
 }  # fmt: skip

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from probcal.curves import curves_fault
-from probcal.row_faults import row_fault
+from probcal.row_faults import refuse_impossible_values, row_fault
 
 _LARGEST = 1e100
 
@@ -57,8 +57,11 @@ class CellResult:
         return json.dumps(row, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace").decode()
 
     @classmethod
-    def from_json(cls, line: str) -> CellResult:
-        """Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if ``line`` is no such row."""
+    def from_json(cls, line: str, *, any_values: bool = False) -> CellResult:
+        """Read a row. Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if it is none.
+
+        Of these, ImpossibleValueError is for a number that its metric can never be; ``any_values`` lets it pass.
+        """
         row = json.loads(line)
         if fault := row_fault(row):
             raise ValueError(fault)
@@ -69,6 +72,8 @@ class CellResult:
             raise TypeError(f"{wrong[0]} is of another kind")
         if fault := curves_fault(result.curves):
             raise ValueError(fault)
+        if not any_values:
+            refuse_impossible_values(result.metrics, result.stages)
         return result
 
 

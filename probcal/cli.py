@@ -26,6 +26,7 @@ from probcal.commands.table import table
 from probcal.commands.test import test
 from probcal.commands.try_ import try_
 from probcal.commands.validate import validate
+from probcal.commands.verify import verify
 from probcal.errors import ProbcalError
 from probcal.trust import trusting
 from probcal.visible import visible
@@ -106,6 +107,7 @@ for command in (
     try_,
     table,
     check,
+    verify,
     plot,
     status,
     audit,

@@ -6,8 +6,34 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from probcal.metrics.names import metric_called
+
 _MOST = 10**15
 """Rows, seconds and bytes; beyond it, whole numbers are no exact floats any more."""
+
+
+class ImpossibleValueError(ValueError):
+    """A stored result has a number that its metric can never be."""
+
+
+def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, list[float]]) -> None:
+    """Raise ImpossibleValueError for the first number that its metric can never be.
+
+    A metric that a stage does not have is kept as NaN. A name that is no metric of this version has no bounds.
+    """
+    for name, number in metrics.items():
+        _refuse_impossible(name, name, number)
+    for name, course in stages.items():
+        for stage, number in enumerate(course, 1):
+            if not math.isnan(number):
+                _refuse_impossible(name, f"{name} after stage {stage}", number)
+
+
+def _refuse_impossible(name: str, what: str, number: float) -> None:
+    metric = metric_called(name)
+    fault = metric.fault(number) if metric else None
+    if fault:
+        raise ImpossibleValueError(f"{what} is {number:.6g}, but {name} {fault}")
 
 
 def row_fault(row: Mapping[str, Any]) -> str | None:

@@ -31,6 +31,7 @@ from probcal.errors import StoreError
 from probcal.json_lines import appending, lines_of, what_became_of
 from probcal.links import refuse_links_out, refuse_other_kinds
 from probcal.predictions import Predictions
+from probcal.row_faults import ImpossibleValueError, refuse_impossible_values
 
 __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_digest"]
 """What runs a cell imports ``CellResult`` from here, and is not the same code once it imports it from elsewhere."""
@@ -89,22 +90,42 @@ class Store:
     def results(self) -> dict[str, CellResult]:
         """The last result of every cell. A torn last line is as if it had never been written.
 
-        Raises StoreError for broken lines anywhere else, all of them at once.
+        Raises StoreError for broken lines anywhere else and for last results with a number that its metric can never
+        be, all of them at once.
         """
+        return self._read(any_values=False)
+
+    def results_as_written(self) -> dict[str, CellResult]:
+        """Return what ``results`` does, whatever numbers the lines have: to find out what they should be."""
+        return self._read(any_values=True)
+
+    def _read(self, *, any_values: bool) -> dict[str, CellResult]:
         self._refuse_other_kinds()
         path = self.folder / "cells.jsonl"
         found: dict[str, CellResult] = {}
         broken: list[str] = []
+        impossible: dict[str, str] = {}
         for number, line in lines_of(path):  # without a torn last one, which ``appending`` removes
             if line == "":
                 continue
             try:
-                result = CellResult.from_json(line or "")
+                result = CellResult.from_json(line or "", any_values=True)
                 found[result.id] = result
+                impossible.pop(result.id, None)
+                if not any_values:
+                    refuse_impossible_values(result.metrics, result.stages)
+            except ImpossibleValueError as error:
+                impossible[result.id] = f"{path}:{number}: {result.id}: {error}"
             except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
                 broken.append(f"{path}:{number}: is not the result of a cell; remove this line to run that cell again")
+        broken += impossible.values()
         if broken:
             more = [f"and {len(broken) - _MOST_TOLD} more lines"] if len(broken) > _MOST_TOLD else []
+            if impossible:
+                more.append(
+                    f"probcal verify {self.folder} says what the stored predictions give; remove each line whose number"
+                    " cannot be, and run again to make its cell anew"
+                )
             raise StoreError("\n".join([*broken[:_MOST_TOLD], *more]))
         return found
 

@@ -12,7 +12,7 @@ from probcal.check.finding import FARTHEST
 from probcal.errors import ProbcalError
 from probcal.paper.bands import Verdict
 from probcal.paper.published import Published
-from probcal.show.agreement import held_against, verdict_of
+from probcal.show.agreement import by_the_yardstick, held_against
 from probcal.show.measured import published_number
 from probcal.show.outline import Column, Row
 from probcal.show.summary import Summary
@@ -143,7 +143,7 @@ def _number(
     published = published_number(paper, row, column, metric)
     table = paper.tables[metric]
     ours = held_against(table, checked.outline, checked.results, row, column, metric)
-    verdict = None if published is None else verdict_of(ours, published, table)
+    verdict = None if published is None else by_the_yardstick(ours, published, table)
     if published is not None and verdict is not None:
         variant = f"{prefix}{column.learner}/{column.method}"
         excepted = any(one.is_about(row, column) for one in checked.outline.exceptions)

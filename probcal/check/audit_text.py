@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from probcal.check.audit import Audit, Number, Ranked, Ranking, audit
 from probcal.check.finding import FARTHEST, mean_of_finite, sd_of_finite
-from probcal.paper.bands import WIDTH
+from probcal.paper.bands import SIGMAS
 from probcal.show.grid import INFINITY, Grid, Text, printed
 from probcal.show.metric_names import metric_name
 from probcal.show.notes import exceptions
@@ -19,7 +19,8 @@ from probcal.store import Store
 _RULE = f"""\
 Ranked by the published numbers in band, then by the median distance of all (1 = the edge of the band; at most
 {FARTHEST:g}, also for ∞). In band is a number of a fixed split within the tolerance of its table, one of random splits
-within {WIDTH:g} sd of one more split. Only numbers that all rivals have are counted; "=" marks a tie.
+within {SIGMAS:g} sd of one more split. That is a yardstick for rivals and no verdict on a number, which `probcal check`
+holds against a wider band where splits are few. Only numbers that all rivals have are counted; "=" marks a tie.
 """
 
 _EXCEPTED = "*"

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from probcal.check.experiment import Checked
 from probcal.check.finding import Finding, state_of
 from probcal.check.numbers import paper_column
-from probcal.paper.bands import ROUNDING, compare, enough
+from probcal.paper.bands import ROUNDING, compare, why_not_judged
 from probcal.paper.published import Published
 from probcal.show.outline import Column, Row
 from probcal.show.summary import planned_ids
@@ -60,10 +60,10 @@ def _finding(
     )
     planned = len(planned_ids(checked.outline, row, later, seed))
     # Two rounded numbers; on the paper's own split each may be off by the tolerance, which here both together may.
-    tolerance = paper.tables[metric].tolerance + ROUNDING if planned == 1 else None
-    verdict = None
-    if enough(values, published, tolerance):
-        verdict = compare(values, published, tolerance, rounding=2 * ROUNDING)
+    own_split = planned == 1 and not (seed is None and row.random)
+    tolerance = paper.tables[metric].tolerance + ROUNDING if own_split else None
+    why = why_not_judged(values, published, tolerance)
+    verdict = None if why else compare(values, published, tolerance, rounding=2 * ROUNDING)
     state = "no finite difference" if both and not values else state_of(values, verdict)
     yield Finding(
         kind="difference",
@@ -77,4 +77,5 @@ def _finding(
         planned=planned,
         state=state,
         distance=verdict.distance if verdict else None,
+        why=why if state == "cannot be judged" else None,
     )

@@ -13,7 +13,7 @@ from probcal.paper.bands import Verdict
 FARTHEST = 10.0
 """A distance beyond this, ∞ too, is printed as beyond it and counts as this in a median."""
 
-State = Literal["in band", "out of band", "not run", "too few splits", "no finite difference"]
+State = Literal["in band", "out of band", "not run", "cannot be judged", "no finite difference"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ class Finding:
     planned: int
     state: State
     distance: float | None = None
-    """1 at the edge of the band; None where nothing was compared."""
+    """|published - mean| over half the width of the band: 1 at its edge; None where nothing was compared."""
+    why: str | None = None
+    """Why it cannot be judged, where that is so: ``2 splits``."""
 
     @property
     def mean(self) -> float | None:
@@ -52,7 +54,7 @@ class Finding:
 def state_of(values: Sequence[float], verdict: Verdict | None) -> State:
     if verdict is not None:
         return "in band" if verdict.in_band else "out of band"
-    return "too few splits" if values else "not run"
+    return "cannot be judged" if values else "not run"
 
 
 def mean_of_finite(values: Sequence[float]) -> float | None:

@@ -37,7 +37,6 @@ def _report(report: Report) -> dict[str, Any]:
         "known_that_now_agree": [asdict(one) for one in report.agreeing],
         "drift": None if report.drift is None else asdict(report.drift),
         "nothing_compared": report.nothing,
-        "impossible": [asdict(one) for one in report.impossible],
         "without_number": dict(report.without_number),
         "failed": [one.id for one in report.census.failed],
         "not_run": report.census.not_run,
@@ -59,6 +58,7 @@ def _findings(findings: Findings) -> list[dict[str, Any]]:
             "infinite": one.infinite,
             "state": one.state,
             "distance": one.distance,
+            "why_not_judged": one.why,
             "reason": reasons.get(id(one)),
         }
         for one in findings.all

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from probcal.check.claims import Judged
 from probcal.check.experiment import Checked
 from probcal.check.finding import Finding
+from probcal.paper.bands import FEWEST
 from probcal.paper.published import Published
 
 
@@ -31,8 +32,8 @@ def _reason(checked: Checked, published: Published, numbers: Sequence[Finding]) 
     outline, paper = checked.outline, checked.outline.paper
     if numbers:
         return (
-            f"of none of the {len(numbers)} published numbers are there enough finished splits of ours; "
-            "probcal run with the experiment's config runs the rest"
+            f"none of the {len(numbers)} published numbers can be judged by the splits of ours that are finished "
+            f"(random ones: {FEWEST} at least); probcal run with the experiment's config runs the rest"
         )
     if not any(column.paper_learner for column in outline.columns):
         return "no learner says which of the paper's it is; add `paper: J48`, or another of its learners, to the config"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from probcal.check.experiment import Checked
 from probcal.check.finding import Finding, state_of
-from probcal.show.agreement import held_against, verdict_of
+from probcal.show.agreement import held_against, verdict_of, why_no_verdict
 from probcal.show.measured import published_number
 from probcal.show.outline import Column, Row
 
@@ -34,6 +34,7 @@ def _finding(checked: Checked, row: Row, column: Column, metric: str) -> Iterato
     table = checked.published.tables[metric]
     ours = held_against(table, checked.outline, checked.results, row, column, metric)
     verdict = verdict_of(ours, published, table)
+    state = state_of(ours.values, verdict)
     yield Finding(
         kind="number",
         dataset=row.name,
@@ -44,6 +45,7 @@ def _finding(checked: Checked, row: Row, column: Column, metric: str) -> Iterato
         published=published,
         values=ours.values,
         planned=ours.planned,
-        state=state_of(ours.values, verdict),
+        state=state,
         distance=verdict.distance if verdict else None,
+        why=why_no_verdict(ours, published, table) if state == "cannot be judged" else None,
     )

@@ -11,7 +11,7 @@ from probcal.check.differences import differences
 from probcal.check.drift import Drift, drift
 from probcal.check.experiment import Checked
 from probcal.check.finding import Finding
-from probcal.check.measures import Impossible, impossible, without_number
+from probcal.check.measures import without_number
 from probcal.check.nothing import why_nothing
 from probcal.check.numbers import numbers
 from probcal.paper.claims import Claim
@@ -64,7 +64,6 @@ class Report:
     census: Census
     nothing: str | None
     """Why nothing was compared, where that is so."""
-    impossible: list[Impossible]
     without_number: Counter[str]
     """Metric -> how many finished cells have no number of it."""
 
@@ -73,7 +72,7 @@ class Report:
         """Something was compared and nothing is new: no number, difference or claim, no drift, no failed cell."""
         drifted = self.drift is not None and not self.drift.ok
         new = self.numbers.new or self.differences.new or any(claim.new for claim in self.claims)
-        return not (new or drifted or self.census.failed or self.nothing or self.impossible)
+        return not (new or drifted or self.census.failed or self.nothing)
 
 
 def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
@@ -106,7 +105,6 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
         drift=drift(checked),
         census=census(outline, checked.results),
         nothing=why_nothing(checked, first.all, [one.ours for one in claims if not one.tabled]),
-        impossible=impossible(checked),
         without_number=without_number(checked),
     )
 

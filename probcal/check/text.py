@@ -25,11 +25,11 @@ def text(report: Report) -> str:
         [f"{outline.title} ({report.checked.store.folder})"],
         *_findings("numbers", report.numbers),
         *_findings("differences on the same splits", report.differences),
+        _not_judged(report),
         _agreeing(report),
         _claims(report.claims),
         _drift(report.drift),
         _gone(report.drift),
-        _impossible(report),
         _cells(report),
         [report.nothing] if report.nothing else [],
         [summary(report)],
@@ -60,6 +60,20 @@ def _table(findings: list[Finding]) -> list[str]:
         for one in findings
     ]
     return _aligned(rows, ["  data set", "column", "metric", "published", "ours", "distance"])
+
+
+def _not_judged(report: Report) -> list[str]:
+    """One line for each reason: a hundred numbers may share it."""
+    by_reason: dict[str, list[str]] = {}
+    for one in [*report.numbers.all, *report.differences.all]:
+        if one.state == "cannot be judged":
+            by_reason.setdefault(one.why or "", []).append(f"{one.dataset} {one.what} {one.metric}")
+    lines = []
+    for reason, names in by_reason.items():
+        more = len(names) - _FIRST_FEW
+        named = ", ".join(names[:_FIRST_FEW]) + (f", and {more} more: -f json" if more > 0 else "")
+        lines.append(f"  {reason}: {named}")
+    return ["cannot be judged, neither for nor against:", *lines] if lines else []
 
 
 def _aligned(rows: list[list[str]], header: list[str]) -> list[str]:
@@ -136,11 +150,6 @@ def _gone(drift: Drift | None) -> list[str]:
     return [f"DRIFT, {len(gone)} accepted numbers are not there now:", *_first_few(named)] if gone else []
 
 
-def _impossible(report: Report) -> list[str]:
-    named = [f"  {one.cell}: {one.metric} {one.number:.6g}" for one in report.impossible]
-    return [f"IMPOSSIBLE, {len(named)} numbers that no such metric can be:", *_first_few(named)] if named else []
-
-
 def _first_few(lines: list[str]) -> list[str]:
     more = len(lines) - _FIRST_FEW
     return lines[:_FIRST_FEW] + ([f"  and {more} more: -f json"] if more > 0 else [])
@@ -169,15 +178,13 @@ def summary(report: Report) -> str:
     if report.checked.published is not None:
         cells = ", ".join([_counted("cells", report.numbers), *without])
         parts = [cells, _counted("differences", report.differences), _of_claims(report)]
-    if report.impossible:
-        parts.append(f"impossible: {len(report.impossible)} numbers")
     return "; ".join([*parts, _of_drift(report.drift)])
 
 
 def _counted(name: str, findings: Findings) -> str:
     states = Counter(finding.state for finding in findings.all)
     said = f"{name}: {states['in band']} in band, {len(findings.known)} known deviations, {len(findings.new)} new"
-    for state in ("not run", "too few splits", "no finite difference"):
+    for state in ("not run", "cannot be judged", "no finite difference"):
         if states[state] or state == "not run":
             said += f", {states[state]} {state}"
     return f"{said} (of {len(findings.all)})"

@@ -19,7 +19,7 @@ from probcal.visible import visible
         files={"FOLDER/accepted.csv": "our own numbers, as --accept took them"},
         exits={
             0: "nothing new",
-            1: "a deviation or claim without a known reason, drift, an impossible number, a failed cell, or nothing "
+            1: "a deviation or claim without a known reason, drift, a failed cell, or nothing "
             "to compare",
             **MISTAKE,
         },

@@ -38,7 +38,9 @@ from probcal.metrics.names import (
     METRICS,
     NAMED,
     OF_THE_TRUTH,
+    Metric,
     loss_parameter,
+    metric_called,
     nearest_cost,
 )
 from probcal.metrics.ranking import roc_auc, roc_curve
@@ -54,6 +56,7 @@ __all__ = [
     "METRICS",
     "NAMED",
     "OF_THE_TRUTH",
+    "Metric",
     "MurphyDecomposition",
     "all_metrics",
     "asymptotic_calibration_bound",
@@ -69,6 +72,7 @@ __all__ = [
     "loss_parameter",
     "loss_ratio",
     "means_over_labels",
+    "metric_called",
     "murphy_decomposition",
     "nearest_cost",
     "rms_error",

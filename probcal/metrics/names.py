@@ -2,37 +2,76 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import NamedTuple
 
-ABOUT = {
-    "cxe": "cross entropy in bits, smaller is better",
-    "rms": "root mean squared error, smaller is better",
-    "auc": "area under the ROC curve, larger is better",
-    "c_emp": "empirical calibration error over every interval of estimates, smaller is better",
-    "ece": "expected calibration error in 15 bins of equal width, smaller is better",
-    "ks": "Kolmogorov-Smirnov calibration error, smaller is better",
-    "c_emp_p": "p-value of c_emp if the estimates were calibrated, larger is better",
-    "l1": "mean distance from the true probability, where that is known, smaller is better",
-    "l1_trivial": "l1 of an estimator that always says the frequency of the label: of the data",
-    "frequency": "share of rows that have the label, where the true probability is known: of the data",
+
+class Metric(NamedTuple):
+    """What a metric is, and between which numbers it lies, both ends included."""
+
+    about: str
+    least: float = 0.0
+    most: float = 1.0
+    undefined: bool = False
+    """Whether it may be NaN: where the test rows leave it without a value."""
+
+    def fault(self, number: float) -> str | None:
+        """Return why ``number`` can be no value of this metric; None where it can."""
+        if math.isnan(number):
+            return None if self.undefined else "always has a value"
+        if self.least - _ROUNDING <= number <= self.most + _ROUNDING:
+            return None
+        if self.most == _LARGEST_COUNT:
+            return "is a count"
+        if math.isinf(self.most):
+            return f"is never below {self.least:g}"
+        return f"lies between {self.least:g} and {self.most:g}"
+
+
+_ROUNDING = 1e-6
+"""How far a number may be beyond its bounds: the probabilities of several classes sum to 1 within this much."""
+_LARGEST_COUNT = 1e15
+
+_OF_EVERY_CELL = {
+    "cxe": Metric("cross entropy in bits, smaller is better", most=math.inf),
+    "rms": Metric("root mean squared error, smaller is better"),
+    "auc": Metric("area under the ROC curve, larger is better", undefined=True),
+    "c_emp": Metric("empirical calibration error over every interval of estimates, smaller is better"),
+    "ece": Metric("expected calibration error in 15 bins of equal width, smaller is better"),
+    "ks": Metric("Kolmogorov-Smirnov calibration error, smaller is better"),
+    "c_emp_p": Metric("p-value of c_emp if the estimates were calibrated, larger is better"),
+    "l1": Metric("mean distance from the true probability, where that is known, smaller is better"),
+    "l1_trivial": Metric("l1 of an estimator that always says the frequency of the label: of the data"),
+    "frequency": Metric("share of rows that have the label, where the true probability is known: of the data"),
 }
+_ASKED = {
+    "errors": Metric("number of rows whose likeliest class is not theirs, smaller is better", most=_LARGEST_COUNT),
+    "log10_loss": Metric("sum of -log10 of the probability of the label that came, smaller is better", most=math.inf),
+    "l2": Metric("root mean squared distance from the true probability, where that is known, smaller is better"),
+    "l_max": Metric("largest distance from the true probability, where that is known, smaller is better"),
+}
+_OF_METHODS = {
+    "log10_martingale": Metric(
+        "log10 of what betting against the base forecaster has won: of methods that protect", -math.inf, math.inf
+    ),
+    "crossings": Metric(
+        "pairs of thresholds whose boundaries cross among the test rows: of methods with thresholds",
+        most=_LARGEST_COUNT,
+    ),
+}
+
+ABOUT = {name: metric.about for name, metric in _OF_EVERY_CELL.items()}
 METRICS = tuple(ABOUT)
 """Measured of every cell."""
 OF_THE_TRUTH = ("l1", "l1_trivial", "frequency")
 """Gao, Parameswaran & Peng (2017), Table 1. Only of rows whose true probability is known, as of generated ones."""
-ABOUT_ASKED = {
-    "errors": "number of rows whose likeliest class is not theirs, smaller is better",
-    "log10_loss": "sum of -log10 of the probability of the label that came, smaller is better",
-    "l2": "root mean squared distance from the true probability, where that is known, smaller is better",
-    "l_max": "largest distance from the true probability, where that is known, smaller is better",
-}
+ABOUT_ASKED = {name: metric.about for name, metric in _ASKED.items()}
 """Measured only where an experiment asks for them, as expected costs are."""
-ABOUT_METHODS = {
-    "log10_martingale": "log10 of what betting against the base forecaster has won: of methods that protect",
-    "crossings": "pairs of thresholds whose boundaries cross among the test rows: of methods with thresholds",
-}
+ABOUT_METHODS = {name: metric.about for name, metric in _OF_METHODS.items()}
 """Measured by the methods that can, where an experiment asks for them."""
-NAMED = (*METRICS, *ABOUT_ASKED, *ABOUT_METHODS)
+_BY_NAME = {**_OF_EVERY_CELL, **_ASKED, **_OF_METHODS}
+NAMED = tuple(_BY_NAME)
 """All that have a name of their own."""
 DEFAULT_METRICS = ("cxe", "rms", "auc", "c_emp")
 """What an experiment shows that does not say."""
@@ -62,3 +101,14 @@ def nearest_cost(name: str) -> str | None:
     """What ``name``, which is no metric, would be called if it means one of the costs; None where it does not."""
     found = _COST.fullmatch(name)
     return cost_name(float(found[1])) if found and 0 < float(found[1]) < 1 else None
+
+
+def metric_called(name: str) -> Metric | None:
+    """Return the metric of this ``name``, a cost such as ``cost(0.05)`` among them; None where there is none.
+
+    A cost is at most that of calling every row what costs more, and undefined for several classes.
+    """
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    parameter = loss_parameter(name)
+    return None if parameter is None else Metric(ABOUT_COST, most=max(parameter, 1 - parameter), undefined=True)

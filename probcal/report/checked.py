@@ -53,7 +53,6 @@ class Check:
     known: dict[str, list[Out]]
     """By reason."""
     drift: list[str]
-    impossible: list[str]
     fault: str = ""
     """Why nothing could be checked."""
 
@@ -71,12 +70,12 @@ class Check:
 
 
 def checked(store: Store) -> Check | None:
-    """None where there is nothing to hold the results against, and no number that cannot be."""
+    """None where there is nothing to hold the results against."""
     try:
         report = check(Checked.of(store))
     except ProbcalError as error:
-        return Check(False, "", 0, 0, [], [], {}, [], [], str(error))
-    if report.checked.published is None and report.drift is None and not report.impossible:
+        return Check(False, "", 0, 0, [], [], {}, [], str(error))
+    if report.checked.published is None and report.drift is None:
         return None
     return _told(report)
 
@@ -107,7 +106,6 @@ def _told(report: Report) -> Check:
         new=[_out(one) for one in [*report.numbers.new, *report.differences.new]][:_MOST],
         known=known,
         drift=_drifted(report.drift)[:_MOST] if report.drift else [],
-        impossible=[f"{one.cell}: {one.metric} {one.number:.6g}" for one in report.impossible][:_MOST],
     )
 
 

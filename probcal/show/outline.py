@@ -53,6 +53,11 @@ class Row(_Part):
         return self.split in ("standard", "chronological", "same") and not self.drawn
 
     @property
+    def random(self) -> bool:
+        """Whether every repetition draws its split or its rows; unknown, and so not, in folders of earlier versions."""
+        return self.drawn or self.split == "holdout"
+
+    @property
     def published(self) -> str:
         """What published numbers call it."""
         return self.reading_of or self.name

@@ -24,6 +24,13 @@ class Summary:
     failed: int
     undefined: int
     """Finished repetitions without a number: NaN, or the metric was not measured."""
+    random_splits: bool = False
+    """Whether every repetition is a draw, even where only one is planned."""
+
+    @property
+    def of_the_papers_split(self) -> bool:
+        """Whether a published number is about the same rows: one repetition, of a split that is not drawn."""
+        return self.planned == 1 and not self.random_splits
 
     @property
     def n(self) -> int:
@@ -81,7 +88,8 @@ def summarise(
     found = [results[one] for one in ids if one in results]
     done = [result.metrics.get(metric, math.nan) for result in found if result.status == "done"]
     values = tuple(value for value in done if not math.isnan(value))
-    return Summary(values, len(ids), failed=len(found) - len(done), undefined=len(done) - len(values))
+    random_splits = seed is None and row.random
+    return Summary(values, len(ids), len(found) - len(done), len(done) - len(values), random_splits)
 
 
 def census(outline: Outline, results: Results) -> Census:

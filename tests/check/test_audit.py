@@ -84,7 +84,7 @@ def test_equal_variants_share_a_place_and_are_marked(made):
 
 
 def test_only_what_every_variant_has_is_counted(made):
-    store = made("one", {("coil", "a"): 0.0, ("hepatitis", "a"): 0.5, ("coil", "b"): 0.02})
+    store = made("one", {("coil", "a"): 0.0, ("hepatitis", "a"): 0.2, ("coil", "b"): 0.02})
     [ranking] = audit([store]).columns
     assert places(ranking.ranked) == [(1, False, "a/direct", 3, 3), (2, False, "b/direct", 0, 3)]
     assert "- left out: hepatitis; no number of b/direct" in audit_text(store)

@@ -20,6 +20,7 @@ from probcal.data.sources import FileSource
 from probcal.errors import ProbcalError, StoreError
 from probcal.links import refuse_links_out
 from probcal.predictions import Predictions
+from probcal.row_faults import ImpossibleValueError
 from probcal.run.live import Live, LiveFile, heard_of
 from probcal.show.tables import FORMATS, tables_text
 from probcal.store import CellResult, Store
@@ -92,8 +93,9 @@ def test_seconds_that_are_no_time_are_refused(number):
 
 @pytest.mark.parametrize("values", [[1e308, 1e308, -1e308], [1e308] * 3, [-1e308] * 3])
 def test_a_mean_of_the_largest_floats_is_shown(folder, values):
-    experiment = EXPERIMENT | {"repetitions": {"wine": len(values)}}
-    lines = [json.dumps(ROW | {"repetition": n, "metrics": {"rms": value}}) for n, value in enumerate(values)]
+    experiment = EXPERIMENT | {"repetitions": {"wine": len(values)}, "metrics": ["log10_martingale"]}
+    rows = [ROW | {"repetition": n, "metrics": {"log10_martingale": value}} for n, value in enumerate(values)]
+    lines = [json.dumps(row) for row in rows]
     shown(folder, experiment, *lines)
 
 
@@ -127,7 +129,10 @@ def test_a_line_too_long_to_be_a_result_is_told_and_the_others_are_read(tmp_path
 
 
 def test_a_number_that_a_float_cannot_hold_is_infinite_or_refused():
-    assert math.isinf(CellResult.from_json(json.dumps(ROW).replace("0.5", "1e400")).metrics["rms"])
+    line = json.dumps(ROW | {"metrics": {"cxe": 0.5}}).replace("0.5", "1e400")
+    assert math.isinf(CellResult.from_json(line).metrics["cxe"])
+    with pytest.raises(ImpossibleValueError, match="rms is inf, but rms lies between 0 and 1"):
+        CellResult.from_json(line.replace('"metrics": {"cxe"', '"metrics": {"rms"'))
 
 
 # --- links -----------------------------------------------------------------------------------------

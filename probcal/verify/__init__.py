@@ -1,0 +1,1 @@
+"""Do stored results agree with the predictions they were measured from: ``probcal verify``."""

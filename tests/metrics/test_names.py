@@ -1,0 +1,72 @@
+"""Every metric says between which numbers it lies, and never leaves them."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from metric_rows import few_levels, quick, rows
+
+from probcal.metrics import (
+    ABOUT_ASKED,
+    ABOUT_METHODS,
+    METRICS,
+    NAMED,
+    all_metrics,
+    means_over_labels,
+    metric_called,
+)
+
+ASKED = (*ABOUT_ASKED, "cost(0.05)", "cost(0.7)")
+
+
+@pytest.mark.parametrize("name", [*NAMED, "cost(0.05)", "cost(0.7)"])
+def test_every_metric_has_bounds(name):
+    metric = metric_called(name)
+    assert metric.least < metric.most
+    for end in (metric.least, metric.most):
+        assert metric.fault(end) is None
+    assert metric.fault(-1.0 if metric.least == 0 else math.nan) is not None
+    assert bool(metric.fault(math.nan)) is not metric.undefined
+    assert metric.most == math.inf or metric.fault(1.1e15 if metric.most > 1 else metric.most + 0.1) is not None
+
+
+def test_what_is_no_metric_has_none():
+    assert metric_called("accuracy") is None and metric_called("cost(1)") is None
+
+
+def faults(found):
+    return {name: number for name, number in found.items() if metric_called(name).fault(number)}
+
+
+@quick
+@given(rows)
+def test_no_metric_of_two_classes_leaves_its_bounds(rows):
+    y, p = map(np.array, zip(*rows, strict=True))
+    found = all_metrics(y, p, true_p=p[::-1], also=ASKED)
+    assert set(found) == {*METRICS, *ASKED} and faults(found) == {}
+    two_columns = all_metrics(y, np.column_stack([1 - p, p]), also=ASKED)
+    assert faults(two_columns) == {}
+    assert faults(means_over_labels(y[:, np.newaxis], p[:, np.newaxis], also=ASKED)) == {}
+
+
+@quick
+@given(st.lists(st.tuples(st.integers(0, 2), few_levels, few_levels), min_size=1, max_size=20))
+def test_no_metric_of_three_classes_leaves_its_bounds(rows):
+    y, a, b = map(np.array, zip(*rows, strict=True))
+    p = np.column_stack([a, (1 - a) * b, 1 - a - (1 - a) * b]).clip(0, 1)
+    assert faults(all_metrics(y, p, also=ASKED)) == {}
+
+
+@quick
+@given(st.lists(st.integers(0, 1), min_size=1, max_size=9))
+def test_estimates_that_are_as_wrong_as_can_be_stay_within_their_bounds(labels):
+    y = np.array(labels)
+    assert faults(all_metrics(y, 1.0 - y, true_p=y, also=ASKED)) == {}
+
+
+def test_what_methods_measure_may_be_negative_only_where_it_is_a_logarithm():
+    assert {name: metric_called(name).fault(-30.4) for name in ABOUT_METHODS} == {
+        "log10_martingale": None, "crossings": "is a count"
+    }  # fmt: skip
