@@ -90,6 +90,7 @@ def run(
     from probcal.run.data_step import not_to_be_had
     from probcal.run.plan import make_plan, without_data
     from probcal.run.plan_text import plan_lines
+    from probcal.run.requirements import refuse_unmet, to_fit
     from probcal.run.run import RunOptions, quick, run_experiment
     from probcal.store import Store
 
@@ -104,6 +105,7 @@ def run(
         store = Store(folder)
         store.refuse_others(experiment.name)
         plan = make_plan(selection, store, retry_failed=retry_failed)
+        refuse_unmet(to_fit(plan))
         plan = without_data(plan, not_to_be_had(selection.cards_read(), originals))
         click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
         return

@@ -27,8 +27,10 @@ def validate(config: str) -> None:
     """
     from probcal.config import find_config, read_experiment
     from probcal.run.plan import cells_of
+    from probcal.run.requirements import refuse_unmet
 
     experiment = read_experiment(find_config(config))
+    refuse_unmet(cells_of(experiment))
     click.echo(
         f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "
         f"cells: {len(cells_of(experiment))}"
