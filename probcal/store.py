@@ -61,6 +61,9 @@ _SYNC_SHARE = 20
 class Store:
     """Read and write one results folder. Reading needs no lock, writing happens inside ``writing()``."""
 
+    whole = True
+    """Whether all of the experiment is to be seen, and not a selection of it."""
+
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         self._cells: IO[str] | None = None
