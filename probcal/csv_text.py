@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Iterable
 
@@ -50,6 +49,16 @@ def _begins_a_formula(text: str) -> bool:
 
 
 def _written(rows: Iterable[Iterable[Field]]) -> str:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+    lines = _Lines()
+    csv.writer(lines, lineterminator=_END).writerows(rows)
+    return "".join(line.removesuffix(_END) + "\n" for line in lines)
+
+
+_END = "\r\n"
+"""Of a line while it is written: a field is quoted for what the end of a line holds, and \\r alone ends one too."""
+
+
+class _Lines(list[str]):
+    """What ``csv.writer`` writes a row at a time."""
+
+    write = list.append
