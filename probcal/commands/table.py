@@ -21,7 +21,7 @@ FORMATS = ("markdown", "latex", "csv", "html")
     ),
 )
 @folders_argument
-@format_option(*FORMATS, help="latex and html go into other documents; csv has a line for every number.")
+@format_option(*FORMATS, help="latex and html go into other documents; csv has a line for every number and no formula.")
 @selection
 @click.option("--together", is_flag=True, help="Experiments of one paper side by side, in one set of tables.")
 def table(
