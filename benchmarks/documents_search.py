@@ -21,6 +21,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
+from probcal.csv_text import csv_text
 from probcal.data.card import find_card, read_card
 from probcal.data.generators import documents
 from probcal.data.sources import GeneratorSource
@@ -80,12 +81,11 @@ def main() -> int:
     one_thread_each()
     done = _done()
     with SURFACE.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
         if not done:
-            writer.writerow(HEADER)
+            file.write(csv_text([HEADER]))
         for reading, *setting in _settings():
             if (reading.name, *map(str, setting)) not in done:
-                writer.writerow([reading.name, *setting, *_measured(reading, *setting)])
+                file.write(csv_text([[reading.name, *setting, *_measured(reading, *setting)]]))
                 file.flush()
     return 0
 

@@ -24,6 +24,8 @@ import numpy as np
 import speed
 from probing_data import gaussians
 
+from probcal.csv_text import csv_text
+
 ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 PROBES = (10, 25, 50, 200, 400)
 AT_ROWS, AT_PROBES = 30_000, 100
@@ -137,10 +139,8 @@ def write(path: Path, found: list[Measurement]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     new = not path.exists()
     with path.open("a", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, [field.name for field in fields(Measurement)], lineterminator="\n")
-        if new:
-            out.writeheader()
-        out.writerows(map(asdict, found))
+        header = [[field.name for field in fields(Measurement)]] if new else []
+        file.write(csv_text([*header, *(asdict(one).values() for one in found)]))
 
 
 if __name__ == "__main__":

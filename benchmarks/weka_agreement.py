@@ -22,6 +22,7 @@ from tabulate import tabulate
 
 from probcal.components import Builtin, import_class
 from probcal.config import find_config, read_experiment
+from probcal.csv_text import csv_text
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.dataset import Dataset
 from probcal.data.encode import NumericEncoder
@@ -118,10 +119,8 @@ def write(path: Path, line: Line) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     new = not path.exists()
     with path.open("a", newline="", encoding="utf-8") as file:
-        out = csv.DictWriter(file, [field.name for field in fields(Line)])
-        if new:
-            out.writeheader()
-        out.writerow(asdict(line))
+        header = [[field.name for field in fields(Line)]] if new else []
+        file.write(csv_text([*header, asdict(line).values()]))
 
 
 def written(path: Path) -> dict[tuple[str, str], dict[str, str]]:

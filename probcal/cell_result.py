@@ -6,9 +6,10 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from probcal import __version__
 from probcal.curves import curves_fault
 from probcal.row_faults import refuse_impossible_values, row_fault
 
@@ -42,6 +43,8 @@ class CellResult:
     traceback: str | None = None
     predictions: dict[str, Any] | None = None
     """Where the labels and probabilities behind it are; None where none were kept."""
+    failed_since: CellResult | None = field(default=None, compare=False, repr=False)
+    """The last attempt to make a finished result anew, where it failed; the store tells it, no line holds it."""
 
     @property
     def id(self) -> str:
@@ -49,6 +52,8 @@ class CellResult:
 
     def to_json(self) -> str:
         row = {name: value for name, value in vars(self).items() if value not in (None, {})}
+        row.pop("failed_since", None)
+        row[WRITER] = __version__
         if self.metrics:
             row["metrics"] = {name: _plain(value) for name, value in self.metrics.items()}
         if self.stages:
@@ -60,11 +65,16 @@ class CellResult:
     def from_json(cls, line: str, *, any_values: bool = False) -> CellResult:
         """Read a row. Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if it is none.
 
-        Of these, ImpossibleValueError is for a number that its metric can never be; ``any_values`` lets it pass.
+        Of these, UnknownParts is for what only another version knows, and ImpossibleValueError for a number that its
+        metric can never be; ``any_values`` lets that pass.
         """
         row = json.loads(line)
         if fault := row_fault(row):
             raise ValueError(fault)
+        if not isinstance(row.pop(WRITER, ""), str):
+            raise TypeError(f"{WRITER} is no version")
+        if unknown := sorted(row.keys() - _PARTS):
+            raise UnknownParts(unknown)
         row["metrics"] = {name: _number(value) for name, value in row.get("metrics", {}).items()}
         row["stages"] = {name: [_number(value) for value in values] for name, values in row.get("stages", {}).items()}
         result = cls(**row)
@@ -77,6 +87,17 @@ class CellResult:
         return result
 
 
+class UnknownParts(ValueError):
+    """A result has ``parts`` that this version does not know."""
+
+    def __init__(self, parts: list[str]) -> None:
+        super().__init__(f"unknown: {', '.join(parts)}")
+        self.parts = parts
+
+
+WRITER = "probcal"
+"""The part of a line that names the version that wrote it."""
+_PARTS = {one.name for one in fields(CellResult)} - {"failed_since"}
 _KINDS = {
     **dict.fromkeys(("dataset", "learner", "method", "status", "run"), str),
     **dict.fromkeys(("error_type", "message", "traceback"), str | None),

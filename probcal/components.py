@@ -65,6 +65,18 @@ def unmet_need(method: type, learner: Any) -> str | None:
     return " or ".join(needed) if needed and not any(hasattr(learner, one) for one in needed) else None
 
 
+def unmet_requirement(component: type) -> str | None:
+    """Return what ``component`` needs of this environment and does not find, with the line that installs it.
+
+    None when all is there. A class declares it in a static method of this name, which starts and changes nothing.
+    """
+    check = getattr(component, "unmet_requirement", None)
+    try:
+        return None if check is None else check()
+    except Exception as error:  # a class of the user's may raise anything
+        return str(error) or type(error).__name__
+
+
 def unknown_parameters(component: type, params: Mapping[str, Any]) -> dict[str, str]:
     """Parameter -> what is wrong with it, for every name in ``params`` the constructor does not take."""
     if any(one.kind is one.VAR_KEYWORD for one in _signature(component).values()):

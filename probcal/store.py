@@ -2,7 +2,8 @@
 
 ``experiment.json``  the experiment as it was last run, names and labels resolved
 ``runs.jsonl``       provenance, a line when a run starts and one when it ends; the last of a run counts
-``cells.jsonl``      one line per finished cell, flushed and soon synced; the last line of a cell counts
+``cells.jsonl``      one line per cell that ended, flushed and soon synced; the last line of a cell counts, but a
+                     failed one never takes the place of a finished one
 ``predictions.bin``  the labels and probabilities behind the cells; may be deleted
 ``running.json``     what the run under way is doing; gone when it has ended
 ``input/``           the table, card and experiment that ``probcal try`` made; nothing else reads or writes it
@@ -14,6 +15,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -26,10 +28,11 @@ from typing import IO, Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from probcal.cell_result import CellResult, cell_id, key_digest
+from probcal.cell_result import CellResult, UnknownParts, cell_id, key_digest
 from probcal.errors import StoreError
 from probcal.json_lines import appending, lines_of, what_became_of
 from probcal.links import refuse_links_out, refuse_other_kinds
+from probcal.other_versions import OtherVersions
 from probcal.predictions import Predictions
 from probcal.row_faults import ImpossibleValueError, refuse_impossible_values
 
@@ -59,9 +62,13 @@ _SYNC_SHARE = 20
 class Store:
     """Read and write one results folder. Reading needs no lock, writing happens inside ``writing()``."""
 
+    whole = True
+    """Whether all of the experiment is to be seen, and not a selection of it."""
+
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         self._cells: IO[str] | None = None
+        self._is_writing = False
         self._next_sync = 0.0
         self._predictions = Predictions(self.folder / "predictions.bin")
 
@@ -88,10 +95,11 @@ class Store:
         return experiment
 
     def results(self) -> dict[str, CellResult]:
-        """The last result of every cell. A torn last line is as if it had never been written.
+        """The last finished result of every cell, or the last failed one of a cell that never finished.
 
-        Raises StoreError for broken lines anywhere else and for last results with a number that its metric can never
-        be, all of them at once.
+        A finished result says in ``failed_since`` that a later attempt failed. A torn last line is as if it had never
+        been written. Raises StoreError for broken lines anywhere else, for lines of a newer version, and for results
+        that count with a number that its metric can never be, all of them at once.
         """
         return self._read(any_values=False)
 
@@ -105,28 +113,33 @@ class Store:
         found: dict[str, CellResult] = {}
         broken: list[str] = []
         impossible: dict[str, str] = {}
+        others = OtherVersions(path, self.runs)
         for number, line in lines_of(path):  # without a torn last one, which ``appending`` removes
             if line == "":
                 continue
             try:
                 result = CellResult.from_json(line or "", any_values=True)
-                found[result.id] = result
+                counts = found[result.id] = _after(found.get(result.id), result)
+                if counts is not result:
+                    continue
                 impossible.pop(result.id, None)
                 if not any_values:
                     refuse_impossible_values(result.metrics, result.stages)
             except ImpossibleValueError as error:
                 impossible[result.id] = f"{path}:{number}: {result.id}: {error}"
-            except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+            except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+                if others.take(number, line or "", error.parts if isinstance(error, UnknownParts) else []):
+                    continue
                 broken.append(f"{path}:{number}: is not the result of a cell; remove this line to run that cell again")
         broken += impossible.values()
-        if broken:
+        if broken or others:
             more = [f"and {len(broken) - _MOST_TOLD} more lines"] if len(broken) > _MOST_TOLD else []
             if impossible:
                 more.append(
                     f"probcal verify {self.folder} says what the stored predictions give; remove each line whose number"
                     " cannot be, and run again to make its cell anew"
                 )
-            raise StoreError("\n".join([*broken[:_MOST_TOLD], *more]))
+            raise StoreError("\n".join([*others.told(), *broken[:_MOST_TOLD], *more]))
         return found
 
     def runs(self) -> dict[str, dict[str, Any]]:
@@ -141,6 +154,14 @@ class Store:
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 continue  # an empty or broken line: of such a run nothing is known
         return found
+
+    def state(self) -> tuple[int, int]:
+        """Return what changes whenever a result is added: size and time of ``cells.jsonl``; zeros without one."""
+        try:
+            of_cells = (self.folder / "cells.jsonl").stat()
+        except OSError:
+            return 0, 0
+        return of_cells.st_size, of_cells.st_mtime_ns
 
     def has_predictions(self, result: CellResult) -> bool:
         """Whether ``predictions`` is likely to find them; it alone looks into the file."""
@@ -211,9 +232,11 @@ class Store:
         ``y``: (n_test,) labels. ``p``: (n_test,) estimates, or (n_test, n_classes) for more than two classes.
         Raises StoreError when the folder cannot be written to any more.
         """
-        if self._cells is None:
+        if not self._is_writing:
             raise RuntimeError("Store.add is called inside Store.writing")
         with self._told():
+            if self._cells is None:  # not before: a run that is interrupted here has changed nothing
+                self._cells = appending(self.folder / "cells.jsonl")
             if y is not None and p is not None:
                 result = replace(result, predictions=self._predictions.add(y, p))
             self._cells.write(result.to_json() + "\n")
@@ -239,7 +262,11 @@ class Store:
             raise StoreError(f"{self._cells.name} was {became} while results were written to it; {then}")
 
     def _open(self) -> None:
-        self._cells = appending(self.folder / "cells.jsonl")
+        """Begin to write; raises PermissionError now for a file that could not be written to later."""
+        path = self.folder / "cells.jsonl"
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        self._is_writing = True
 
     def _sync(self) -> None:
         """Predictions first: a line on the disk is to find what it refers to."""
@@ -252,7 +279,7 @@ class Store:
 
     def _close(self) -> None:
         """Raises StoreError where a system tells only now that something could not be written."""
-        cells, self._cells = self._cells, None
+        cells, self._cells, self._is_writing = self._cells, None, False
         with self._told(), cells or nullcontext(), closing(self._predictions):
             self._predictions.sync()
             if cells is not None:
@@ -296,6 +323,13 @@ class _Writing:
 def _sync(file: IO[Any]) -> None:
     file.flush()
     os.fsync(file.fileno())
+
+
+def _after(before: CellResult | None, result: CellResult) -> CellResult:
+    """What counts of a cell: a finished result is replaced by a finished one only, and remembers a failed attempt."""
+    if before is None or result.status == "done" or before.status != "done":
+        return result
+    return replace(before, failed_since=result)
 
 
 def find_stores(folder: Path | str) -> Iterator[Store]:

@@ -7,12 +7,12 @@ a later run of fewer splits is compared on those it has.
 from __future__ import annotations
 
 import csv
-import io
 import math
 import os
 from pathlib import Path
 
 from probcal.check.experiment import Checked, Name, Splits
+from probcal.csv_text import as_it_was, csv_text
 from probcal.errors import FileProblems, Problem, StoreError
 from probcal.links import refuse_links_out
 from probcal.store import ACCEPTED
@@ -40,16 +40,12 @@ def accept(checked: Checked) -> int:
     numbers = present(checked)
     if not numbers:
         raise StoreError(f"{checked.store.folder} has no finished cell whose numbers could be accepted")
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADER)
-    for name, splits in sorted(numbers.items()):
-        writer.writerow([*name, _values(splits)])
+    text = csv_text([_HEADER, *([*name, _values(splits)] for name, splits in sorted(numbers.items()))])
     path = accepted_path(checked)
     new = path.with_suffix(".csv.new")
     refuse_links_out(path.parent, (path.name, new.name))
     try:
-        new.write_text(text.getvalue(), encoding="utf-8")
+        new.write_text(text, encoding="utf-8")
         os.replace(new, path)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
@@ -89,7 +85,7 @@ def read_accepted(path: Path) -> Accepted | None:
 
 def _parsed(line: str) -> tuple[Name, Splits]:
     """Raises ValueError and csv.Error for a line without a number in it, or with NaN."""
-    [[dataset, learner, method, metric, values]] = csv.reader([line])
+    [[dataset, learner, method, metric, values]] = [map(as_it_was, row) for row in csv.reader([line])]
     splits = {split: float(value) for split, value in enumerate(values.split()) if value != _NONE}
     if not splits or any(map(math.isnan, splits.values())):
         raise ValueError(line)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 
 from probcal.check.audit import Audit, Number, Ranked, Ranking, audit
 from probcal.check.finding import FARTHEST, mean_of_finite, sd_of_finite
+from probcal.csv_text import Field, csv_text
 from probcal.paper.bands import SIGMAS
 from probcal.show.grid import INFINITY, Grid, Text, printed
 from probcal.show.metric_names import metric_name
@@ -157,18 +156,16 @@ def _notes(found: Audit) -> list[str]:
 
 
 def _csv(found: Audit) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADER)
+    rows: list[list[Field]] = [[*_HEADER]]
     for ranking in _with_numbers(found):
         counted = {id(one) for one in ranking.counted}
         for one in ranking.numbers:
             mean, sd = mean_of_finite(one.ours.values), sd_of_finite(one.ours.values)
-            writer.writerow(
+            rows.append(
                 [
                     one.paper.short, one.column, one.variant, one.dataset, one.reading, one.metric,
                     f"{one.published:.6g}", f"{mean:.6g}", "" if sd is None else f"{sd:.6g}", one.ours.n,
                     one.ours.infinite, int(one.verdict.in_band), f"{one.verdict.distance:.6g}", int(id(one) in counted),
                 ]
             )  # fmt: skip
-    return text.getvalue()
+    return csv_text(rows)

@@ -39,6 +39,7 @@ def _report(report: Report) -> dict[str, Any]:
         "nothing_compared": report.nothing,
         "without_number": dict(report.without_number),
         "failed": [one.id for one in report.census.failed],
+        "failed_when_run_again": [one.id for one in report.census.failed_since],
         "not_run": report.census.not_run,
         "stale": report.census.stale.total(),
     }

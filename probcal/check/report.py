@@ -72,7 +72,8 @@ class Report:
         """Something was compared and nothing is new: no number, difference or claim, no drift, no failed cell."""
         drifted = self.drift is not None and not self.drift.ok
         new = self.numbers.new or self.differences.new or any(claim.new for claim in self.claims)
-        return not (new or drifted or self.census.failed or self.nothing)
+        failed = self.census.failed or self.census.failed_since
+        return not (new or drifted or failed or self.nothing)
 
 
 def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from probcal.commands.manual import FINE, manual
-from probcal.commands.options import folders_argument, format_option, stores_at
+from probcal.commands.options import folders_argument, format_option, selection, stores_at
 from probcal.visible import visible
 
 FORMATS = ("markdown", "json", "csv")
@@ -17,14 +17,21 @@ FORMATS = ("markdown", "json", "csv")
     short_help="Say which differences between methods are more than chance.",
     epilog=manual(
         "probcal compare results/uci\nprobcal compare results/uci results/uci-native -f csv > tests.csv\n"
-        "probcal compare results/uci -f json",
+        "probcal compare results/uci -f json\nprobcal compare results/uci -l j48",
         files={"FOLDER/compare.json": "what is needed of predictions.bin"},
         exits=FINE,
     ),
 )
 @folders_argument
 @format_option(*FORMATS, help="csv and json have every test.")
-def compare(folders: tuple[Path, ...], format_: str) -> None:
+@selection
+def compare(
+    folders: tuple[Path, ...],
+    format_: str,
+    datasets: tuple[str, ...],
+    learners: tuple[str, ...],
+    methods: tuple[str, ...],
+) -> None:
     """Say which differences between methods in each results FOLDER are more than chance, and which claims survive.
 
     Mean ranks with Friedman's test and critical differences; every two methods of a learner by the corrected resampled
@@ -34,7 +41,9 @@ def compare(folders: tuple[Path, ...], format_: str) -> None:
     """
     from probcal.compare.comparison import compare
     from probcal.compare.text import text
+    from probcal.show.selection import Selection
 
-    comparisons = [compare(store) for folder in folders for store in stores_at(folder)]
+    every = [store for folder in folders for store in stores_at(folder)]
+    comparisons = [compare(store) for store in Selection(datasets, learners, methods).stores(every)]
     written = text(comparisons, format_)
     click.echo(visible(written) if format_ == "markdown" else written, nl=False)

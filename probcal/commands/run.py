@@ -26,7 +26,7 @@ from probcal.visible import visible
         exits={
             0: "all cells are done",
             1: "a cell failed, or has no data",
-            2: "a mistake in the call, the file or the data",
+            2: "a mistake in the call, the file or the data, or something is not installed; no result was touched",
             130: "interrupted; the same command goes on from there",
         },
     ),
@@ -80,7 +80,8 @@ def run(
     CONFIG is a YAML file, or the name of a shipped experiment (probcal list configs). Every combination of its data
     sets, learners, methods and splits is a cell. Cells that are done are kept; what is missing or stale is run, so the
     same command goes on after an interruption and runs nothing when all is done. Data sets that are not at hand are
-    fetched first.
+    fetched first. What the cells to run need, such as Weka, is checked before anything is written. A cell that fails
+    when it is run again leaves its finished result as it was.
     """
     from dataclasses import replace
 
@@ -90,6 +91,7 @@ def run(
     from probcal.run.data_step import not_to_be_had
     from probcal.run.plan import make_plan, without_data
     from probcal.run.plan_text import plan_lines
+    from probcal.run.requirements import refuse_unmet, to_fit
     from probcal.run.run import RunOptions, quick, run_experiment
     from probcal.store import Store
 
@@ -104,6 +106,7 @@ def run(
         store = Store(folder)
         store.refuse_others(experiment.name)
         plan = make_plan(selection, store, retry_failed=retry_failed)
+        refuse_unmet(to_fit(plan))
         plan = without_data(plan, not_to_be_had(selection.cards_read(), originals))
         click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from probcal.commands.manual import FINE, manual
-from probcal.commands.options import folders_argument, format_option, stores_at
+from probcal.commands.options import folders_argument, format_option, selection, stores_at
 
 FORMATS = ("markdown", "latex", "csv", "html")
 
@@ -16,20 +16,30 @@ FORMATS = ("markdown", "latex", "csv", "html")
     short_help="Print tables of results beside the paper's.",
     epilog=manual(
         "probcal table results/uci\nprobcal table results/uci --format latex > tables.tex\nprobcal table results/\n"
-        "probcal table results/uci results/uci-native --together",
+        "probcal table results/uci results/uci-native --together\nprobcal table results/uci -d adult -l svm",
         exits=FINE,
     ),
 )
 @folders_argument
-@format_option(*FORMATS, help="latex and html go into other documents; csv has a line for every number.")
+@format_option(*FORMATS, help="latex and html go into other documents; csv has a line for every number and no formula.")
+@selection
 @click.option("--together", is_flag=True, help="Experiments of one paper side by side, in one set of tables.")
-def table(folders: tuple[Path, ...], format_: str, together: bool) -> None:
+def table(
+    folders: tuple[Path, ...],
+    format_: str,
+    together: bool,
+    datasets: tuple[str, ...],
+    learners: tuple[str, ...],
+    methods: tuple[str, ...],
+) -> None:
     """Print the tables of each FOLDER of results, or of every experiment below it.
 
     There is a table for each metric: a row a data set, a column a learner under a method, each number a mean over the
     splits with its standard deviation, and the published number and the difference beside it where a paper has one.
     """
+    from probcal.show.selection import Selection
     from probcal.show.tables import tables_text
 
-    stores = [store for folder in folders for store in stores_at(folder)]
+    every = [store for folder in folders for store in stores_at(folder)]
+    stores = Selection(datasets, learners, methods).stores(every)
     click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)

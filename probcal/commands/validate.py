@@ -13,7 +13,7 @@ from probcal.commands.options import config_argument, trusted_imports
     epilog=manual(
         "probcal validate configs/uci.yaml\nprobcal validate mine.yaml --trust my_module",
         environment=TRUST,
-        exits={0: "it is fine", 2: "it is not; every fault is told with its line"},
+        exits={0: "it is fine", 2: "it is not (every fault is told with its line), or what it needs is not installed"},
     ),
 )
 @config_argument
@@ -22,13 +22,15 @@ def validate(config: str) -> None:
     """Check the experiment CONFIG without running anything.
 
     CONFIG is a YAML file, or the name of a shipped experiment. The cards of its data sets are checked too, and that
-    every learner and method can be made with its parameters. All faults are reported at once. Editors tell most of
-    them as they are typed, see probcal schema --help.
+    every learner and method can be made with its parameters and has what it needs: packages, Weka, Java. All faults
+    are reported at once. Editors tell most of them as they are typed, see probcal schema --help.
     """
     from probcal.config import find_config, read_experiment
     from probcal.run.plan import cells_of
+    from probcal.run.requirements import refuse_unmet
 
     experiment = read_experiment(find_config(config))
+    refuse_unmet(cells_of(experiment))
     click.echo(
         f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "
         f"cells: {len(cells_of(experiment))}"

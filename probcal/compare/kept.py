@@ -73,7 +73,7 @@ def kept(store: Store, outline: Outline, results: Results) -> Kept:
         if (found := _rows(store, outline, results, row, before.rows.get(row.name)))
     }
     file = _File(rows=rows, clipped=clipped)
-    if file != before and (rows or clipped):
+    if store.whole and file != before and (rows or clipped):
         _write(store, file)
     lacking = [
         row.title for row in _of_one_split(outline)
@@ -117,7 +117,7 @@ def _rows(store: Store, outline: Outline, results: Results, row: Row, before: _R
         column_id(column): one[0] for column in outline.columns if (one := finished(outline, results, row, column))
     }
     digests = {name: _digest(cell) for name, cell in cells.items()}
-    if not cells or (before and before.digests == digests):
+    if not cells or (before and (before.digests == digests or _has_all(before, digests, store))):
         return before if cells else None
     found = [_two_classes(store, cell) for cell in cells.values()]
     pairs = [one for one in found if one is not None]
@@ -133,6 +133,11 @@ def _rows(store: Store, outline: Outline, results: Results, row: Row, before: _R
         for place, metric in enumerate(ROW_METRICS)
     }
     return _Rows(digests=digests, samples=samples)
+
+
+def _has_all(before: _Rows, digests: dict[str, str], store: Store) -> bool:
+    """Whether the file tells of a selection, with columns that were not asked for: all share the drawn rows."""
+    return not store.whole and digests.items() <= before.digests.items()
 
 
 def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Sequence
@@ -14,6 +12,7 @@ from probcal.compare.comparison import Comparison
 from probcal.compare.kept import column_id
 from probcal.compare.pairs import Pair
 from probcal.compare.tables import grids
+from probcal.csv_text import Field, csv_text
 from probcal.show.render import markdown
 
 FORMATS = ("markdown", "json", "csv")
@@ -33,17 +32,15 @@ def text(comparisons: Sequence[Comparison], format: str) -> str:
 
 
 def _csv(comparisons: Sequence[Comparison]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_HEADER)
+    rows: list[list[Field]] = [[*_HEADER]]
     for comparison in comparisons:
         for metric, found in comparison.pairs.items():
             for pair in found:
                 for one in pair.tested:
                     names = [comparison.checked.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
                     numbers = [_number(number) for number in (one.difference, one.low, one.high, one.p, one.p_holm)]
-                    writer.writerow([*names, one.row.name, one.n_splits, *numbers, one.how, one.verdict])
-    return out.getvalue()
+                    rows.append([*names, one.row.name, one.n_splits, *numbers, one.how, one.verdict])
+    return csv_text(rows)
 
 
 def _number(number: float | None) -> str:

@@ -161,6 +161,15 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
         """(n_nodes,) bool, whether a node says the second class."""
         return self.value_[:, 1] > self.value_[:, 0]
 
+    @staticmethod
+    def unmet_requirement() -> str | None:
+        """Return what to install first; None when numba is there."""
+        try:
+            _compiled("tree_growth")
+        except NumbaMissing as error:
+            return str(error)
+        return None
+
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
         refuse_other_choices(self, {"criterion": ("gini", "entropy")})

@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from probcal.methods.calibration import CalibratingMethod, Calibration
-from probcal.methods.packages import contained, optional_class
+from probcal.methods.packages import contained, optional_class, unmet_class
 from probcal.methods.parameters import refuse_other_choices
+
+_PACKAGE = "betacal", "BetaCalibration"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +87,11 @@ class BetaCalibrationClassifier(CalibratingMethod):
         self.cv = cv
         self.random_state = random_state
 
+    @staticmethod
+    def unmet_requirement() -> str | None:
+        """Return what to install first; None when betacal is there."""
+        return unmet_class(*_PACKAGE)
+
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
         refuse_other_choices(self, {"parameters": ("abm", "am", "ab")})
@@ -93,7 +100,7 @@ class BetaCalibrationClassifier(CalibratingMethod):
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Beta | Constant:
         if np.ptp(scores) == 0:
             return Constant(float(np.average(positive, weights=weights)))
-        calibration = optional_class("betacal", "BetaCalibration")(self.parameters)
+        calibration = optional_class(*_PACKAGE)(self.parameters)
         with contained():
             calibration.fit(scores, positive.astype(np.int64), weights)
         regression = calibration.calibrator_.lr_

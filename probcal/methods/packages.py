@@ -27,6 +27,15 @@ def contained() -> Iterator[None]:
         yield
 
 
+def unmet_class(module: str, name: str) -> str | None:
+    """Return why ``optional_class`` would raise; None when it would not."""
+    try:
+        optional_class(module, name)
+    except CalibratorMissing as error:
+        return str(error)
+    return None
+
+
 def optional_class(module: str, name: str) -> Any:
     """The class ``name`` of an optional ``module``. Raises CalibratorMissing with the line that installs it."""
     try:

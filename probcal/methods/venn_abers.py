@@ -12,11 +12,12 @@ from probcal.methods.calibration import fit_on_rows
 from probcal.methods.estimator import ProbabilityMethod
 from probcal.methods.fitting import drawn_seed, fresh_copy
 from probcal.methods.held_out import folds, held_out_rows, refuse_no_folds, refuse_no_holdout_size
-from probcal.methods.packages import contained, optional_class
+from probcal.methods.packages import contained, optional_class, unmet_class
 from probcal.methods.parameters import refuse_other_choices
 from probcal.methods.probabilities import one_against_rest
 from probcal.methods.scores import SCORES, Scores, class_scores, scored_classes
 
+_PACKAGE = "venn_abers", "VennAbers"
 _DIGITS = 10
 """Of the largest score. p0 and p1 jump at every calibration row's score, and the last digits of a matrix product
 depend on how many rows are asked about at once: equal rows must not find themselves on two sides of a jump."""
@@ -35,7 +36,7 @@ class _Predictor:
     @classmethod
     def fit(cls, scores: np.ndarray, positive: np.ndarray) -> _Predictor:
         """``scores`` and ``positive`` (bool): (n,)."""
-        package, scale = optional_class("venn_abers", "VennAbers")(), float(np.abs(scores).max()) or 1.0
+        package, scale = optional_class(*_PACKAGE)(), float(np.abs(scores).max()) or 1.0
         with contained():
             return cls(package.fit(_two_columns_of(scores / scale), positive.astype(np.float64)), scale)
 
@@ -92,6 +93,11 @@ class VennAbersClassifier(ProbabilityMethod):
         self.holdout_size = holdout_size
         self.cv = cv
         self.random_state = random_state
+
+    @staticmethod
+    def unmet_requirement() -> str | None:
+        """Return what to install first; None when venn-abers is there."""
+        return unmet_class(*_PACKAGE)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit classifiers and predictors. Test rows have no part in it.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections import Counter
 
 import numpy as np
 
+from probcal.csv_text import data_text
 from probcal.data.dataset import as_text
 from probcal.own_table.kinds import Column
 from probcal.own_table.prepare import Prepared
@@ -26,11 +25,8 @@ def rows_text(prepared: Prepared) -> str:
     target = prepared.target
     columns = [_texts(column, prepared) for column in prepared.inputs]
     labels = target.labels[target.labelled][prepared.rows]
-    written = io.StringIO(newline="")
-    writer = csv.writer(written, lineterminator="\n")
-    writer.writerow([*(column.name for column in prepared.inputs), target.name])
-    writer.writerows(zip(*columns, labels, strict=True))
-    return written.getvalue()
+    header = [*(column.name for column in prepared.inputs), target.name]
+    return data_text([header, *zip(*columns, labels, strict=True)])
 
 
 def card_text(prepared: Prepared, name: str, rows: str, fingerprint: str | None = None) -> str:

@@ -73,7 +73,7 @@ class Experiment:
             pictures=pictures,
             figure_notes=figure_notes,
             check=checked(store),
-            faults=faults(found.failed),
+            faults=faults([*found.failed, *found.failed_since]),
             provenance=provenance(store.runs(), results),
             again=again(outline),
         )

@@ -98,7 +98,7 @@ def make_plan(experiment: Experiment, store: Store, *, retry_failed: bool = Fals
         key, result = fingerprints.key(cell), results.get(cell.id)
         state, why, kept = _state(key, result, retry_failed), "", None
         if result is not None and state == "failed":
-            why = f"{first_line(result.error_type)}: {first_line(result.message)}"
+            why = _why_failed(result)
         elif result is not None and state == "stale":
             changed = changed_parts(key, result)
             once_more = changed == ["metrics"] and not {"stages", "curves"} & key.keys()  # what they need is not kept
@@ -142,10 +142,17 @@ def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -
     if result is None:
         return "to run"
     if changed_parts(key, result):
-        return "stale"
+        tried = result.failed_since is not None and not changed_parts(key, result.failed_since)
+        return "failed" if tried and not retry_failed else "stale"
     if result.status == "done":
         return "done"
     return "stale" if retry_failed else "failed"
+
+
+def _why_failed(result: CellResult) -> str:
+    failed = result.failed_since or result
+    kept = "; its last finished result, which is stale, is kept" if result.failed_since else ""
+    return f"{first_line(failed.error_type)}: {first_line(failed.message)}{kept}"
 
 
 def _kind(one: Cell | CellResult) -> tuple[str, str, str]:

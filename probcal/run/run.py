@@ -27,6 +27,7 @@ from probcal.run.plan import Planned, cells_of, count_states, make_plan, without
 from probcal.run.plan_text import plan_lines, summary
 from probcal.run.progress import Progress
 from probcal.run.provenance import Spent, provenance
+from probcal.run.requirements import refuse_unmet, to_fit
 from probcal.run.time_left import workers_that_pay
 from probcal.store import Store
 from probcal.yaml_file import YamlFile
@@ -73,23 +74,64 @@ def run_experiment(
     """Run ``selection``, the part of ``experiment`` that was asked for. Returns the exit code.
 
     Each result is on disk before the next is waited for, so an interruption loses at most the cells
-    in flight. Raises ProbcalError before anything has run when the folder or the data cannot be used.
+    in flight. A run that runs nothing writes nothing. Raises ProbcalError before anything is written when the
+    folder, the data, or what a learner or method needs cannot be used.
     """
     store, cards = Store(options.folder), selection.cards_read()
-    with store.writing(experiment.name):
-        unsure = [card for card in cards if not (card.expect.fingerprint or card.generator)]
-        data = obtain_all(unsure, options.data_folder, say)  # first: their values are part of the keys
-        plan = make_plan(selection, store, retry_failed=options.retry_failed)
-        needed = {planned.cell.card.name for planned in plan if planned.runs} - {card.name for card in unsure}
-        data.update(obtain_all((card for card in cards if card.name in needed), options.data_folder, say))
-        plan = without_data(plan, data.missing)
-        store.write_experiment(describe(experiment, options.folder))
-        for line in plan_lines(plan):
-            say(line)
-        finished, failures = _run(experiment, plan, store, data.sources, options, say)
+    store.refuse_others(experiment.name)
+    unsure = [card for card in cards if not (card.expect.fingerprint or card.generator)]
+    if unsure:  # before anything is fetched, as far as it can be told without
+        refuse_unmet(to_fit(make_plan(selection, store, retry_failed=options.retry_failed)))
+    data = obtain_all(unsure, options.data_folder, say)  # first: their values are part of the keys
+    before = store.state()
+    plan = make_plan(selection, store, retry_failed=options.retry_failed)
+    refuse_unmet(to_fit(plan))
+    needed = {planned.cell.card.name for planned in plan if planned.runs} - {card.name for card in unsure}
+    data.update(obtain_all((card for card in cards if card.name in needed), options.data_folder, say))
+    plan, finished, failures = without_data(plan, data.missing), 0, 0
+    if any(planned.runs for planned in plan):
+        with store.writing(experiment.name):
+            if store.state() != before:  # another run has ended meanwhile
+                plan = without_data(make_plan(selection, store, retry_failed=options.retry_failed), data.missing)
+            _say_plan(plan, say)
+            finished, failures = _run(experiment, plan, store, data.sources, options, say)
+    else:
+        _say_plan(plan, say)
+        if not any(planned.state == "no data" for planned in plan):
+            _keep_description(experiment, store, say)
     say(summary(plan, finished, failures, options.folder))
     states = count_states(plan)
     return 1 if failures or states["failed"] or states["no data"] else 0
+
+
+def _say_plan(plan: list[Planned], say: Callable[[str], None]) -> None:
+    for line in plan_lines(plan):
+        say(line)
+
+
+def _keep_description(experiment: Experiment, store: Store, say: Callable[[str], None]) -> None:
+    """Write ``experiment.json`` after a run of nothing, where tables of it would show something else now."""
+    described = _described(experiment, store)
+    kept = store.experiment() if store.exists() else {}
+    if all(kept.get(part) == value for part, value in described.items() if part not in _OF_THE_FILE):
+        return
+    with store.writing(experiment.name):
+        store.write_experiment(described)
+    say(f"nothing was run; the tables now show the experiment as {experiment.path} describes it")
+
+
+_OF_THE_FILE = ("config", "config_path")
+"""Parts of the description that say nothing by themselves: a comment and a place change no table."""
+
+
+def _described(experiment: Experiment, store: Store) -> dict[str, Any]:
+    """The description to keep; of cells whose data are not at hand it has the keys that were kept before."""
+    described: dict[str, Any] = json.loads(json.dumps(describe(experiment, store.folder)))
+    kept = store.experiment().get("keys") if store.exists() else None
+    known = {cell.id for cell in cells_of(experiment)}
+    before = kept if isinstance(kept, dict) else {}
+    described["keys"] = {cell: key for cell, key in before.items() if cell in known} | described["keys"]
+    return described
 
 
 def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
@@ -186,13 +228,18 @@ def _run(
     to_run = [planned for planned in plan if planned.runs]
     if not to_run:
         return 0, 0
+    described = _described(experiment, store)
     with _runner(to_run, options, say) as runner:
         record = provenance(experiment, to_run, sources, options.jobs) | runner.told
-        store.add_run(record)
+        if not store.exists():  # so that probcal status can tell of the first cells
+            store.write_experiment(described)
         progress, spent = Progress(to_run, runner.jobs, store.folder), Spent()
         results = _outcomes(to_run, store, record["run"], partial(runner.outcomes, started=progress.started))
         try:
             for outcome in results:
+                if not progress.ended:  # not before: a run that is interrupted first has changed nothing
+                    store.write_experiment(described)
+                    store.add_run(record)
                 store.add(outcome.result, outcome.y, outcome.p)
                 spent.add(outcome.result)
                 progress.finished(outcome.result)
@@ -201,8 +248,9 @@ def _run(
         finally:
             results.close()
             progress.close()
-            with suppress(StoreError):  # of a disk that is full we have heard before
-                store.add_run({**record, **spent.told()})
+            if progress.ended:
+                with suppress(StoreError):  # of a disk that is full we have heard before
+                    store.add_run({**record, **spent.told()})
     return progress.ended, progress.failed
 
 

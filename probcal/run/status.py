@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,8 +17,10 @@ from probcal.store import Store
 from probcal.yaml_file import YamlFile
 
 
-def status_lines(store: Store, every_cell: bool) -> Iterator[str]:
-    """One after the other: what needs no import first.
+def status_lines(
+    store: Store, every_cell: bool, takes: Callable[[str, str, str], bool] = lambda *_: True
+) -> Iterator[str]:
+    """One after the other: what needs no import first. ``takes``: whether a data set, learner and method are asked for.
 
     Raises ProbcalError, after what can be told all the same, when the experiment cannot be read as it was kept, for
     want of a module or of trust in one, say.
@@ -28,9 +30,15 @@ def status_lines(store: Store, every_cell: bool) -> Iterator[str]:
     if heard := heard_of(store.folder):
         yield from heard_lines(heard)
     try:
-        plan = make_plan(experiment_of(store), store)
+        plan = [
+            one
+            for one in make_plan(experiment_of(store), store)
+            if takes(one.cell.dataset, one.cell.column.learner.name, one.cell.column.method.name)
+        ]
     except ProbcalError:
-        states = Counter(result.status for result in store.results().values())
+        states = Counter(
+            one.status for one in store.results().values() if takes(one.dataset, one.learner, one.method)
+        )
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
         yield f"{cells(states.total())} kept: {counts or 'none'}; whether they are stale cannot be told"
         raise

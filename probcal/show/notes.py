@@ -34,6 +34,12 @@ def troubles(found: Census) -> list[str]:
         notes.append(
             f"failed: {len(found.failed)} of {found.planned} cells; the first is {first.id}: {_reason(first)}"
         )
+    if found.failed_since:
+        first = found.failed_since[0]
+        notes.append(
+            f"failed when run again: {len(found.failed_since)} of {found.planned} cells, whose last finished results "
+            f"are kept and shown; the first is {first.id}: {_reason(first)}"
+        )
     if found.not_run:
         of_empty = f"; none was run of {', '.join(found.empty)}" if found.empty else ""
         notes.append(f"{NOT_RUN} not run: {found.not_run} of {found.planned} cells{of_empty}.")

@@ -53,7 +53,8 @@ _LATEX = {
 
 
 def _escape_markdown(text: str) -> str:
-    return re.sub(r"([\\|*`<])", r"\\\1", text)
+    """Return ``text`` with no mark-up; [ stays readable, as only what follows ] makes a link or an image of it."""
+    return re.sub(r"([\\|*`<]|(?<=\])[(\[:])", r"\\\1", text)
 
 
 def _escape_latex(text: str) -> str:

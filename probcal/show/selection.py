@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.show.outline import Outline
+from probcal.store import Store
 
 _MOST_TOLD = 40
 
@@ -20,15 +23,41 @@ class Selection:
     methods: tuple[str, ...] = ()
 
     def of(self, outline: Outline) -> Outline:
-        """What is left of it, which may be nothing."""
-        rows = [row for row in outline.datasets if not self.datasets or row.name in self.datasets]
-        columns = [
-            column
-            for column in outline.columns
-            if (not self.learners or set(self.learners) & _called(column.learner))
-            and (not self.methods or set(self.methods) & _called(column.method))
+        """Return what is left of it, which may be nothing; exceptions only about what is left."""
+        rows = [row for row in outline.datasets if self._has_dataset(row.name)]
+        columns = [column for column in outline.columns if self._has_column(column.learner, column.method)]
+        exceptions = [
+            one for one in outline.exceptions if any(one.is_about(row, column) for row in rows for column in columns)
         ]
-        return outline.model_copy(update={"datasets": rows, "columns": columns})
+        return outline.model_copy(update={"datasets": rows, "columns": columns, "exceptions": exceptions})
+
+    def takes(self, dataset: str, learner: str, method: str) -> bool:
+        """Return whether the cells of these names were asked for."""
+        return self._has_dataset(dataset) and self._has_column(learner, method)
+
+    def stores(self, stores: Sequence[Store]) -> list[Store]:
+        """Return ``stores`` as if only what was asked for had been planned; those without any of it are left out.
+
+        Raises ProbcalError for names that none of them has.
+        """
+        if not (self.datasets or self.learners or self.methods):
+            return [*stores]
+        outlines = [Outline.of(store) for store in stores]
+        self.refuse_unknown(outlines)
+        left = [self.of(outline) for outline in outlines]
+        return [
+            Selected(store.folder, self)
+            for store, one in zip(stores, left, strict=True)
+            if one.datasets and one.columns
+        ]
+
+    def _has_dataset(self, name: str) -> bool:
+        return not self.datasets or name in self.datasets
+
+    def _has_column(self, learner: str, method: str) -> bool:
+        return (not self.learners or bool(set(self.learners) & _called(learner))) and (
+            not self.methods or bool(set(self.methods) & _called(method))
+        )
 
     def refuse_unknown(self, outlines: Sequence[Outline]) -> None:
         """Raises ProbcalError for names that none of them has, all at once, and where nothing is left of any."""
@@ -52,6 +81,32 @@ class Selection:
         if not any(left.datasets and left.columns for left in map(self.of, outlines)):
             asked = [", ".join(names) for names in (self.datasets, self.learners, self.methods) if names]
             raise ProbcalError(f"no experiment here has {' with '.join(asked)}")
+
+
+class Selected(Store):
+    """A results folder to read, of which only a selection is to be seen."""
+
+    whole = False
+
+    def __init__(self, folder: Path, selection: Selection) -> None:
+        super().__init__(folder)
+        self._selection = selection
+
+    def experiment(self) -> dict[str, Any]:
+        """Return the experiment as it was last run, with the data sets, columns and exceptions asked for alone."""
+        experiment, takes = super().experiment(), self._selection.takes
+        left = self._selection.of(Outline.of(Store(self.folder)))
+        rows = {row.name for row in left.datasets}
+        columns = {(column.learner, column.method) for column in left.columns}
+        return experiment | {
+            "datasets": [one for one in experiment["datasets"] if one["name"] in rows],
+            "columns": [one for one in experiment["columns"] if (one["learner"], one["method"]) in columns],
+            "exceptions": [
+                one
+                for one in experiment.get("exceptions", [])
+                if any(takes(dataset, *column) for dataset in one["datasets"] for column in one["columns"])
+            ],
+        }
 
 
 def _called(name: str) -> set[str]:

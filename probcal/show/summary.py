@@ -70,6 +70,8 @@ class Census:
     """Kind of warning -> column -> how many of its cells gave it."""
     stale: Counter[str]
     """Column -> how many of its results were made under another key than the last run's."""
+    failed_since: list[CellResult]
+    """The failed attempts to make finished results anew; the finished ones are kept and shown."""
 
 
 def planned_ids(outline: Outline, row: Row, column: Column, seed: int | None = None) -> list[str]:
@@ -102,6 +104,7 @@ def census(outline: Outline, results: Results) -> Census:
         planned=len(ids),
         failed=[results[one] for one in ids if one in results and results[one].status != "done"],
         not_run=sum(one not in results for one in ids),
+        failed_since=[again for one in ids if one in results and (again := results[one].failed_since) is not None],
         empty=[
             row.title
             for row, of_row in zip(outline.datasets, of_rows, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from probcal.csv_text import csv_text
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.paper.published import Published
 from probcal.show.best import best_methods, has_a_best
@@ -38,7 +39,7 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
             f'there is no table format "{format}"{did_you_mean(format, FORMATS)} (there are: {", ".join(FORMATS)})'
         )
     if format == "csv":
-        return ",".join(HEADER) + "\n" + "".join(_tidy(store) for store in stores)
+        return csv_text([HEADER]) + "".join(_tidy(store) for store in stores)
     if side_by_side:
         experiments = [together(*stores)]
     else:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 
+from probcal.csv_text import csv_text
 from probcal.paper.published import Published
 from probcal.show.measured import published_number
 from probcal.show.outline import Column, Outline, Row
@@ -22,13 +21,12 @@ def tidy(outline: Outline, results: Results, metrics: list[str], published: Publ
 
     ``difference`` is ours less the published one, empty unless both are finite; infinity is ``inf``.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for metric in metrics:
-        for row in outline.datasets:
-            for column in outline.columns:
-                writer.writerow(_line(outline, results, row, column, metric, published))
-    return text.getvalue()
+    return csv_text(
+        _line(outline, results, row, column, metric, published)
+        for metric in metrics
+        for row in outline.datasets
+        for column in outline.columns
+    )
 
 
 def _line(

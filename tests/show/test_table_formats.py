@@ -128,6 +128,13 @@ def test_markdown_escapes_what_a_user_wrote(nasty):
     assert r"a\|b \*c\* \<i>d\</i>" in text
 
 
+@pytest.mark.parametrize("written", ["![x](http://a.b/c.png)", "[x](javascript:alert(1))", "![x][y]", "[y]: http://a.b"])
+def test_markdown_of_a_users_text_has_no_link_and_no_image(small, written):
+    text = tables_text(small(title=written, metrics=("cxe",)).write({}), format="markdown")
+    assert not re.search(r"\][(\[:]", text.splitlines()[0])
+    assert written.replace("](", r"]\(").replace("][", r"]\[").replace("]:", r"]\:") in text
+
+
 def test_html_escapes_what_a_user_wrote(nasty):
     text = tables_text(nasty, format="html")
     assert html_rows(text)[1][0] == NASTY

@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from probcal.learners.weka import jvm
 from probcal.learners.weka.allowed import untrusted_options
 from probcal.learners.weka.instances import Header, distributions
 from probcal.learners.weka.java_errors import WekaError, told
@@ -105,6 +106,11 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         """(n_rows,) labels: the likeliest class, a tie goes to the first, as in Weka."""
         estimates = self.predict_proba(X)
         return self.classes_[np.argmax(estimates, axis=1)]
+
+    @staticmethod
+    def unmet_requirement() -> str | None:
+        """Return what Weka needs and this environment lacks, with what to do about it; None when all is there."""
+        return jvm.unmet_requirement()
 
     def check_parameters(self) -> None:
         """Raise ValueError for a parameter of the wrong kind, and for options that only trust allows.

