@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.learners.weka.test_without_the_extra import without
 
 CONFIG = """\

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from probcal.metrics import all_metrics, cross_entropy
 from probcal.methods.direct import DirectClassifier
 from probcal.methods.sigmoid import Sigmoid
+from probcal.metrics import all_metrics, cross_entropy
 from probcal.store import Store
 
 TINY = 2.0**-100
