@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+import tempfile
 from typing import Any
 
 import click
@@ -28,7 +29,7 @@ from probcal.commands.try_ import try_
 from probcal.commands.validate import validate
 from probcal.errors import ProbcalError
 from probcal.interruption import EXIT_CODE, MESSAGE, end, ending_once, handle_signals, interrupted
-from probcal.standard_streams import open_closed_streams
+from probcal.standard_streams import prepare_streams
 from probcal.trust import trusting
 from probcal.visible import visible
 
@@ -41,7 +42,7 @@ class _Commands(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         if not args and "args" not in options:  # the program itself, and no caller with words of its own
-            open_closed_streams()
+            prepare_streams()
             handle_signals()
         return super().main(*args, **options)
 
@@ -60,6 +61,7 @@ class _Commands(click.Group):
         except OSError as error:
             if error.filename is None and error.errno not in _NO_FAULT_OF_OURS:
                 _refuse_a_removed_folder()
+                _refuse_to_go_without_temporary_files()
                 raise
             click.echo(f"error: {error.filename or 'the system'}: {error.strerror}", err=True)
             sys.exit(2)
@@ -75,6 +77,14 @@ def _refuse_a_removed_folder() -> None:
         os.getcwd()
     except FileNotFoundError:
         click.echo("error: the current folder was removed; cd to one that is there and run the command again", err=True)
+        sys.exit(2)
+
+
+def _refuse_to_go_without_temporary_files() -> None:
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        click.echo("error: no folder for temporary files can be written to; set TMPDIR to one that can", err=True)
         sys.exit(2)
 
 

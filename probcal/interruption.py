@@ -34,7 +34,7 @@ from typing import Any, NoReturn
 MESSAGE = "interrupted; finished cells are kept, the same command goes on from there"
 EXIT_CODE = 130
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-_CLEAN, _LAST = 1.0, 1.5
+_CLEAN, _LAST = 0.8, 1.2
 _OF_A_TERMINAL = ("SIGQUIT", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGPIPE")
 """What else a terminal sends to every process of a command, and the watchdog does not heed."""
 
@@ -91,7 +91,7 @@ def say() -> None:
         return
     _State.said = True
     with suppress(Exception):
-        if select.select([], [2], [], 0)[1]:  # a full pipe would hold us up
+        if os.name == "nt" or select.select([], [2], [], 0)[1]:  # a full pipe would hold us up
             os.write(2, f"\n{MESSAGE}\n".encode())
 
 

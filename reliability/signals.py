@@ -46,6 +46,28 @@ RUNS = {
 SHARE = {"run -j 2, the process": 0.25, "run -j 2, its group": 0.25, "run --workers 2, its group": 0.06}
 """Of the trials; the others have the rest in equal parts."""
 
+STUCK = {
+    "validate, native code that holds Python's lock": "any(itertools.repeat(False))",
+    "validate, code that swallows every exception": "sleep_whatever_comes()",
+}
+_MODULE = """
+import itertools, pathlib, time
+from sklearn.dummy import DummyClassifier
+
+class Learner(DummyClassifier):
+    pass
+
+def sleep_whatever_comes():
+    while True:
+        try:
+            time.sleep(600)
+        except BaseException:
+            pass
+
+pathlib.Path("{name}").touch()
+{stuck}
+"""
+
 
 @dataclass
 class Way(Tried):
@@ -71,8 +93,8 @@ class Way(Tried):
         self.times += 1
         unseen = code == -first_signal or (code in (-signal.SIGINT, 1) and "<frozen runpy>" in said[:200])
         expected = 128 + first_signal if first_signal == signal.SIGHUP else 130
-        by_timeout = (124, 128 + first_signal) if "timeout" in self.way else ()
-        if code not in (0, expected, -signal.SIGHUP, *by_timeout) and not unseen:
+        special = {"run -j 2, by timeout": 124, next(iter(STUCK)): -signal.SIGKILL}.get(self.way, expected)
+        if code not in (0, expected, special, -signal.SIGHUP) and not unseen:
             self.wrong.append(f"{about}: exit code {code}: {said[-200:]}")
         if "Traceback" in said and not unseen:
             self.wrong.append(f"{about}: {said[-400:]}")
@@ -106,11 +128,12 @@ def main() -> None:
             "compare": (("compare", "undisturbed"), {}),
             "report": (("report", "undisturbed", "-o", "report.html"), {}),
         }
-        counts = trials_of([*RUNS, *others], asked.trials)
+        counts = trials_of([*RUNS, *others, *STUCK], asked.trials)
         ways: list[Callable[[], Way]] = [lambda one=one: runs(folder, one, counts[one], asked.seed) for one in RUNS]
         for way, (words, more) in others.items():
             call = (folder, way, words, more, counts[way], asked.seed)
             ways.append(lambda call=call: other(*call))
+        ways += [lambda one=one: stuck(folder, one, counts[one], asked.seed) for one in STUCK]
         with ThreadPoolExecutor(asked.jobs) as pool:
             found = [ended.result() for ended in [pool.submit(way) for way in ways]]
     about = (
@@ -196,6 +219,26 @@ def other(folder: Path, name: str, words: tuple[str, ...], more: dict[str, str],
     if "silent" not in name:
         code, said = run(folder, *words, environment=more)
         way.wrong += [f"at last exit code {code}: {said[-300:]}"] * bool(code)
+    way.sum_up()
+    return way
+
+
+def stuck(folder: Path, name: str, times: int, seed: int) -> Way:
+    """A command whose own process hears nothing; native code leaves only its exit code to others: that of SIGKILL."""
+    way, chance = Way(name), random.Random(f"{seed} {name}")
+    module = f"stuck_{list(STUCK).index(name)}"
+    begun, config = folder / f"{module}.begun", f"{module}.yaml"
+    (folder / f"{module}.py").write_text(_MODULE.format(name=begun.name, stuck=STUCK[name]))
+    text = f"name: stuck\ndatasets: [wisconsin]\nlearners: {{l: {{type: {module}.Learner}}}}\nmethods: [direct]\n"
+    (folder / config).write_text(text)
+    while way.times < times:
+        begun.unlink(missing_ok=True)
+        process = start(folder, "validate", config, "--trust", module)
+        if not wait_for(lambda one=process: one.poll() is not None or begun.exists()) or process.poll() is not None:
+            sys.exit(f"{name}: {finish(process)}")
+        first, numbers = _send(process, chance, group=way.times % 2 == 0)
+        way.sent += len(numbers)
+        way.ended(process, first, " ".join(one.name for one in numbers), numbers[0])
     way.sum_up()
     return way
 
