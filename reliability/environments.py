@@ -36,23 +36,25 @@ NOISE = ("Traceback", "Exception ignored", "leaked", "Fatal Python error")
 
 @dataclass(frozen=True)
 class Place:
-    """``shell``: what leads to the command, which is ``"$@"`` there; ``code`` and ``says``: where it cannot work.
+    """``shell``: what leads to the command, which is ``"$@"`` there.
 
+    ``codes``, ``says``: how a command ends that cannot work there, and why.
     ``commands``: those that cannot; None: none can. ``seen``: whether stdout can be read.
     """
 
     name: str
     shell: str
     environment: dict[str, str] = field(default_factory=dict)
-    code: int = 0
+    codes: tuple[int, ...] = ()
     says: str = ""
     commands: tuple[str, ...] | None = None
     seen: bool = True
     mounts: bool = False
     folder: str = "work"
+    encoding: str = "utf-8"
 
     def can(self, command: str) -> bool:
-        return not self.code or (self.commands is not None and command not in self.commands)
+        return not self.codes or (self.commands is not None and command not in self.commands)
 
 
 def places(folder: Path) -> list[Place]:
@@ -65,27 +67,28 @@ def places(folder: Path) -> list[Place]:
     return [
         Place("nothing out of the way", 'exec "$@"'),
         Place("TMPDIR of 120 characters", 'exec "$@"', {"TMPDIR": str(long)}),
-        Place("TMPDIR that is not there", 'exec "$@"', {"TMPDIR": "/not/there"}),
+        Place("TMPDIR that is not there", 'exec "$@"', {"TMPDIR": str(folder / "not" / "there")}),
         Place("TMPDIR that cannot be written", f'{read_only} exec "$@"', {"TMPDIR": str(shut)}, mounts=True),
         Place("stdin closed", 'exec "$@" <&-'),
         Place("stdout closed", 'exec "$@" >&-', seen=False),
         Place("stderr closed", 'exec "$@" 2>&-'),
         Place("all three closed", 'exec "$@" <&- >&- 2>&-', seen=False),
-        Place("stdout full", 'exec "$@" >/dev/full', code=2, says=full, commands=broken, seen=False),
-        Place("stderr full", 'exec "$@" 2>/dev/full', code=0),
-        Place("stdout read by nobody", '"$@" | true; exit ${PIPESTATUS[0]}', code=1, commands=broken, seen=False),
-        Place("stdout read by head -1", '"$@" | head -1 >/dev/null; exit ${PIPESTATUS[0]}', code=1, commands=broken,
+        Place("stdout full", 'exec "$@" >/dev/full', codes=(2,), says=full, commands=broken, seen=False),
+        Place("stderr full", 'exec "$@" 2>/dev/full'),
+        Place("stdout read by nobody", '"$@" | true; exit ${PIPESTATUS[0]}', codes=(1,), commands=broken, seen=False),
+        Place("stdout read by head -1", '"$@" | head -1 >&2; exit ${PIPESTATUS[0]}', codes=(0, 1), commands=broken,
               seen=False),
         Place("stderr read by nobody", '"$@" 2> >(true)'),
-        Place("a current folder that was removed", 'mkdir gone; cd gone; rmdir ../gone; exec "$@"', code=2,
+        Place("a current folder that was removed", 'mkdir gone; cd gone; rmdir ../gone; exec "$@"', codes=(2,),
               says="error: the current folder was removed"),
-        Place("HOME that cannot be written", f'{read_only} exec "$@"', {"HOME": str(shut)}, mounts=True),
-        Place("HOME that is not there", 'exec "$@"', {"HOME": "/not/there"}),
+        Place("HOME that cannot be written", f'{read_only} exec "$@"', {"HOME": str(shut)}, codes=(2,),
+              says="choose another folder with PROBCAL_CACHE_DIR", commands=("try",), mounts=True),
+        Place("HOME that is not there", 'exec "$@"', {"HOME": str(folder / "not" / "there")}),
         Place("no HOME", 'unset HOME; exec "$@"'),
         Place("no environment at all", 'exec env -i PATH=/usr/bin:/bin PYTHONPATH="$PYTHONPATH" "$@"'),
         Place("the locale C, in ASCII", 'exec "$@"', {"LC_ALL": "C", **ascii_only}),
         Place("a locale that is not there", 'exec "$@"', {"LC_ALL": "xx_XX.ISO-8859-1"}),
-        Place("streams in Latin-1", 'exec "$@"', {"PYTHONIOENCODING": "latin-1"}),
+        Place("streams in Latin-1", 'exec "$@"', {"PYTHONIOENCODING": "latin-1"}, encoding="latin-1"),
         Place("TERM=dumb", 'exec "$@"', {"TERM": "dumb"}),
         Place("TERM is not set", 'unset TERM; exec "$@"'),
         Place("umask 077", 'umask 077; exec "$@"'),
@@ -158,13 +161,14 @@ def at(folder: Path, place: Place, usual: dict[str, str]) -> tuple[Tried, dict[s
         code, printed, told = _run(own, place, tuple(map(str, words)))
         tried.times += 1
         outputs[command] = printed.replace(str(own), "")
-        where, expected = f"{command}: ", 0 if place.can(command) else place.code
+        where, expected = f"{command}: ", (0,) if place.can(command) else place.codes
         tried.wrong += [f"{where}{noise}: {told[-300:]}" for noise in NOISE if noise in told + printed]
-        tried.wrong += [f"{where}exit code {code}, not {expected}: {told[-200:]}"] * (code != expected)
+        tried.wrong += [f"{where}exit code {code}, not one of {expected}: {told[-200:]}"] * (code not in expected)
         if not place.can(command):
-            said.append(f"{command} ends with {expected}")
+            said.append(f"{command} ends with {' or '.join(map(str, expected))}")
             tried.wrong += [f"{where}does not say {place.says!r}: {told[-200:]}"] * (place.says not in told)
-            tried.wrong += [f"{where}more than a line: {told}"] * (len(told.strip().splitlines()) > 1)
+            one_line = sum(line.startswith("error: ") for line in told.splitlines()) == bool(place.says)
+            tried.wrong += [f"{where}not one line of why: {told}"] * (not one_line)
         elif place.seen and usual and command != "try" and _plain(outputs[command]) != _plain(usual[command]):
             tried.wrong.append(f"{where}other output")
     if place.can("run") and not tried.wrong and usual:
@@ -187,15 +191,15 @@ def _run(own: Path, place: Place, words: tuple[str, ...]) -> tuple[int, str, str
     with (own / "printed").open("wb+") as printed, (own / "told").open("wb+") as told:
         process = start(
             own, *words, before=before, stdout=printed, stderr=told, text=False,
-            environment={"PROBCAL_CACHE_DIR": "", **place.environment},
+            environment={"PROBCAL_CACHE_DIR": "", "HOME": str(own), **place.environment},
         )  # fmt: skip
         code = process.wait(600)
         wait_for(lambda: not processes_of(process.pid), 20)
         left = processes_of(process.pid)
         for file in (printed, told):
             file.seek(0)
-        said = told.read().decode("utf-8", "replace") + (f"Traceback: processes left {left}" if left else "")
-        return code, printed.read().decode("utf-8", "replace"), said
+        said = told.read().decode(place.encoding, "replace") + (f"Traceback: processes left {left}" if left else "")
+        return code, printed.read().decode(place.encoding, "replace"), said
 
 
 def downloader(folder: Path, number: signal.Signals) -> tuple[Tried, dict[str, str]]:

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -33,7 +34,7 @@ from probcal.store import Store
 LIMIT = 2.0
 """Seconds from the first signal to the end of the last process."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-CLEAN = "interrupted; finished cells are kept, the same command goes on from there"
+_PART = 13
 EXPERIMENT = "few.yaml"
 PHASES = ("start", "plan", "middle", "end")
 RUNS = {
@@ -74,7 +75,8 @@ class Way(Tried):
     """One kind of command and how it gets its signals. ``seconds``: to its end, trial by trial."""
 
     seconds: list[float] = field(default_factory=list)
-    codes: dict[int, int] = field(default_factory=dict)
+    codes: Counter[int] = field(default_factory=Counter)
+    phases: Counter[str] = field(default_factory=Counter)
     sent: int = 0
 
     def ended(self, process: subprocess.Popen[str], first: float, about: str, first_signal: int) -> None:
@@ -89,7 +91,7 @@ class Way(Tried):
         elif self.seconds[-1] > LIMIT:
             self.wrong.append(f"{about}: gone after {self.seconds[-1]:.2f} s")
         code, said = finish(process)
-        self.codes[code] = self.codes.get(code, 0) + 1
+        self.codes[code] += 1
         self.times += 1
         unseen = code == -first_signal or (code in (-signal.SIGINT, 1) and "<frozen runpy>" in said[:200])
         expected = 128 + first_signal if first_signal == signal.SIGHUP else 130
@@ -105,6 +107,7 @@ class Way(Tried):
         codes = ", ".join(f"{code}: {times}" for code, times in sorted(self.codes.items()))
         longest = max(self.seconds, default=0.0)
         self.notes.insert(0, f"{self.sent} signals; gone after {middle:.2f} s, at most {longest:.2f} s")
+        self.notes += [", ".join(f"{times} at the {phase}" for phase, times in self.phases.items())] * bool(self.phases)
         self.notes.append(f"exit codes {codes}")
         print(*self.row(), sep=" | ", flush=True)
 
@@ -117,7 +120,7 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as silent:
         folder = Path(name)
-        (folder / EXPERIMENT).write_text(_MANY.replace("name: many", "name: few").replace("repeats: 14", "repeats: 5"))
+        (folder / EXPERIMENT).write_text(_MANY.replace("name: many", "name: few").replace("repeats: 14", "repeats: 3"))
         code, said = run(folder, "run", EXPERIMENT, "-j", "2", "-o", "undisturbed")
         if code:
             sys.exit(said)
@@ -129,13 +132,17 @@ def main() -> None:
             "report": (("report", "undisturbed", "-o", "report.html"), {}),
         }
         counts = trials_of([*RUNS, *others, *STUCK], asked.trials)
-        ways: list[Callable[[], Way]] = [lambda one=one: runs(folder, one, counts[one], asked.seed) for one in RUNS]
+        ways: list[Callable[[], Way]] = [
+            lambda one=one, part=part, n=n: runs(folder, one, part, n, asked.seed)
+            for one in RUNS
+            for part, n in enumerate(parts(counts[one]))
+        ]
         for way, (words, more) in others.items():
             call = (folder, way, words, more, counts[way], asked.seed)
             ways.append(lambda call=call: other(*call))
         ways += [lambda one=one: stuck(folder, one, counts[one], asked.seed) for one in STUCK]
         with ThreadPoolExecutor(asked.jobs) as pool:
-            found = [ended.result() for ended in [pool.submit(way) for way in ways]]
+            found = together([ended.result() for ended in [pool.submit(way) for way in ways]])
     about = (
         "One to five of SIGINT, SIGTERM and SIGHUP by chance, up to 0.3 s apart, half of the pairs 10 ms: while a"
         " command starts, plans, is in the middle and ends. A run is started again in the same folder after each, and"
@@ -153,14 +160,33 @@ def trials_of(ways: list[str], trials: int) -> dict[str, int]:
     return counts | {way: max(1, left // len(rest) + (place < left % len(rest))) for place, way in enumerate(rest)}
 
 
-def runs(folder: Path, name: str, times: int, seed: int) -> Way:
-    way, chance = Way(name), random.Random(f"{seed} {name}")
-    results, whole = folder / name.replace(" ", "-"), folder / "undisturbed"
-    cells, phases = lines(whole / "cells.jsonl"), []
+def parts(times: int) -> list[int]:
+    """So many trials in parts, which run side by side."""
+    return [_PART] * (times // _PART) + [times % _PART] * (times % _PART > 0)
+
+
+def together(ways: list[Way]) -> list[Way]:
+    """The parts of each way as one."""
+    found: dict[str, Way] = {}
+    for one in ways:
+        way = found.setdefault(one.way, Way(one.way))
+        way.times, way.sent = way.times + one.times, way.sent + one.sent
+        way.seconds += one.seconds
+        way.codes.update(one.codes)
+        way.phases.update(one.phases)
+        way.wrong += one.wrong
+    for way in found.values():
+        way.sum_up()
+    return list(found.values())
+
+
+def runs(folder: Path, name: str, part: int, times: int, seed: int) -> Way:
+    way, chance = Way(name), random.Random(f"{seed} {name} {part}")
+    results, whole = folder / f"{name.replace(' ', '-')}-{part}", folder / "undisturbed"
+    cells = lines(whole / "cells.jsonl")
     seconds = _seconds_to_plan(folder, results, RUNS[name])
     while way.times < times:
         phase = PHASES[way.times % len(PHASES)]
-        phases.append(phase)
         if phase == "end" or lines(results / "cells.jsonl") > cells - 20:
             _keep(results, whole, cells - 2 if phase == "end" else 10)
         before, command = lines(results / "cells.jsonl"), ("run", EXPERIMENT, *RUNS[name], "-o", str(results))
@@ -184,6 +210,7 @@ def runs(folder: Path, name: str, times: int, seed: int) -> Way:
         first, numbers = _send(process, chance, group="group" in name)
         way.sent += len(numbers)
         if numbers:
+            way.phases[phase] += 1
             way.ended(process, first, f"{phase}: {' '.join(one.name for one in numbers)}", numbers[0])
         else:  # it was through before
             finish(process)
@@ -196,9 +223,6 @@ def runs(folder: Path, name: str, times: int, seed: int) -> Way:
     code, said = run(folder, "run", EXPERIMENT, "-j", "2", "-o", str(results))
     way.wrong += [f"at last exit code {code}: {said[-300:]}"] * bool(code)
     way.compare(results, whole)
-    if "timeout" not in name:
-        way.notes.append(", ".join(f"{phases.count(one)} at the {one}" for one in PHASES))
-    way.sum_up()
     return way
 
 
@@ -219,7 +243,6 @@ def other(folder: Path, name: str, words: tuple[str, ...], more: dict[str, str],
     if "silent" not in name:
         code, said = run(folder, *words, environment=more)
         way.wrong += [f"at last exit code {code}: {said[-300:]}"] * bool(code)
-    way.sum_up()
     return way
 
 
@@ -239,7 +262,6 @@ def stuck(folder: Path, name: str, times: int, seed: int) -> Way:
         first, numbers = _send(process, chance, group=way.times % 2 == 0)
         way.sent += len(numbers)
         way.ended(process, first, " ".join(one.name for one in numbers), numbers[0])
-    way.sum_up()
     return way
 
 

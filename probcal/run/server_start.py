@@ -22,8 +22,16 @@ def start_server() -> None:
     from multiprocessing import forkserver  # not on Windows
 
     _choose_folder()
+    start_tracker()
     with held():
         forkserver.ensure_running()
+
+
+def start_tracker() -> None:
+    """Start the process in which multiprocessing keeps count, now: it unblocks signals where it is started."""
+    from multiprocessing import resource_tracker  # not on Windows
+
+    resource_tracker.ensure_running()
 
 
 def _choose_folder() -> None:

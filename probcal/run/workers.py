@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from probcal.interruption import heeded, held
 from probcal.run.forked import let_forks_be_ended
-from probcal.run.server_start import start_server
+from probcal.run.server_start import start_server, start_tracker
 from probcal.run.threads import one_thread_each
 from probcal.run.worker_output import Output, flush, print_into
 
@@ -133,6 +133,8 @@ def _start(process: Any, context: Any) -> None:
         start_server()
         process.start()  # signals may interrupt this, which takes seconds until the server has loaded the libraries
     else:
+        if sys.platform != "win32":
+            start_tracker()
         with held():
             process.start()
 
