@@ -50,7 +50,7 @@ growth: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/growth_report.py; code=$$?; $(BIN)/python benchmarks/performance_page.py; exit $$code
 
 # Half an hour: runs that are killed, cells that misbehave, bad inputs; Linux, and root for what needs a full disk
-RELIABILITY := kills places cells bad_inputs weka_routes fuzz staleness workers
+RELIABILITY := kills signals environments places cells bad_inputs weka_routes fuzz staleness workers
 reliability: $(VENV)/.installed-test
 	@failed=0; for script in $(RELIABILITY); do \
 	  echo "$$script"; $(BIN)/python reliability/$$script.py || failed=1; \

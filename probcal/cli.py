@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import io
-import signal
+import os
 import sys
-from typing import Any, NoReturn
+import tempfile
+from typing import Any
 
 import click
 
@@ -28,6 +29,8 @@ from probcal.commands.try_ import try_
 from probcal.commands.validate import validate
 from probcal.commands.verify import verify
 from probcal.errors import ProbcalError
+from probcal.interruption import EXIT_CODE, MESSAGE, end, ending_once, handle_signals, interrupted
+from probcal.standard_streams import prepare_streams
 from probcal.trust import trusting
 from probcal.visible import visible
 
@@ -38,29 +41,52 @@ _NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.E
 class _Commands(click.Group):
     """Prints a user's mistake as one message and ends with 2; an interruption ends with 130."""
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        if not args and "args" not in options:  # the program itself, and no caller with words of its own
+            prepare_streams()
+            handle_signals()
+        return super().main(*args, **options)
+
     def invoke(self, context: click.Context) -> Any:
-        signal.signal(signal.SIGTERM, _as_interruption)
         for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows its number instead
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:
+            _refuse_a_removed_folder()
             context.with_resource(trusting())
-            return super().invoke(context)
+            with ending_once():
+                return super().invoke(context)
         except ProbcalError as error:
             click.echo(f"error: {visible(str(error))}", err=True)
             sys.exit(2)
         except OSError as error:
             if error.filename is None and error.errno not in _NO_FAULT_OF_OURS:
+                _refuse_a_removed_folder()
+                _refuse_to_go_without_temporary_files()
                 raise
             click.echo(f"error: {error.filename or 'the system'}: {error.strerror}", err=True)
             sys.exit(2)
         except KeyboardInterrupt:
-            click.echo("\ninterrupted; finished cells are kept, the same command goes on from there", err=True)
-            sys.exit(130)
+            if interrupted():
+                end()
+            click.echo(f"\n{MESSAGE}", err=True)
+            sys.exit(EXIT_CODE)
 
 
-def _as_interruption(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
+def _refuse_a_removed_folder() -> None:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        click.echo("error: the current folder was removed; cd to one that is there and run the command again", err=True)
+        sys.exit(2)
+
+
+def _refuse_to_go_without_temporary_files() -> None:
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        click.echo("error: no folder for temporary files can be written to; set TMPDIR to one that can", err=True)
+        sys.exit(2)
 
 
 def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) -> None:

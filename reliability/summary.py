@@ -12,6 +12,8 @@ from tabulate import tabulate
 RESULTS = Path(__file__).parents[1] / "results" / "reliability"
 WHAT = {
     "kills": "Runs ended by force",
+    "signals": "Signals",
+    "environments": "Surroundings",
     "places": "Places that cannot be written",
     "cells": "Cells that misbehave",
     "bad_inputs": "Bad inputs, one by one",

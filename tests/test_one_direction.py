@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "probcal"
 COMMON = {
     "errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components", "seeds", "visible", "trust",
-    "links", "whole_file",
+    "links", "whole_file", "interruption",
 }  # fmt: skip
 MAY_KNOW = {
     "data": {"data"},

@@ -62,7 +62,7 @@ def test_the_wheel_is_the_package_with_its_experiments_and_cards(wheel):
 def test_the_wheel_brings_its_licence_and_says_how_to_call_it(wheel):
     told = {name.rpartition("/")[2]: text.decode() for name, text in files_in(wheel).items() if ".dist-info/" in name}
     assert told["LICENSE"] == (ROOT / "LICENSE").read_text(encoding="utf-8")
-    assert "probcal = probcal.cli:main" in told["entry_points.txt"]
+    assert "probcal = probcal.__main__:main" in told["entry_points.txt"]
     assert f"Version: {PROJECT['version']}\n" in told["METADATA"] and "License-Expression: MIT\n" in told["METADATA"]
 
 

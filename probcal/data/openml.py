@@ -102,10 +102,14 @@ def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] 
     """None when the frame lies in ``folder``, else the fault: ``reason``, ``later`` and ``advice``, as there."""
     # -P: or "import openml" in that file would find the openml.py beside it
     command = [sys.executable, "-P", openml_download.__file__, str(folder), json.dumps(order)]
+    its_end, ours = os.pipe()  # the program ends when nobody holds our end any more
     try:
-        ended = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout)
+        ended = subprocess.run(command, capture_output=True, stdin=its_end, timeout=timeout)
     except subprocess.TimeoutExpired:
         return {"reason": f"it took longer than {timeout:g} seconds", "later": True}
+    finally:
+        os.close(its_end)
+        os.close(ours)
     if ended.returncode == 0 and _is_as_written(folder, ended.stdout):
         return None
     try:

@@ -3,6 +3,7 @@
 ``probcal.data.openml`` runs this file and stops it when it takes too long: the client waits for ever
 on a server that does not answer, writes to the user's home and keeps files that a kill left
 half-written. Here its home and cache are a temporary folder, and nothing of it reaches the terminal.
+It ends when the process that started it does, however that ended: stdin is a pipe that this one holds open.
 
 It is run as a file, so it must not import probcal.
 """
@@ -14,8 +15,10 @@ import json
 import os
 import pickle
 import re
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,7 @@ FRAME, FAULT = "frame.pickle", "fault.json"
 _MOST_DESCRIBED = 64_000_000
 """Bytes of anything but data; the descriptions of OpenML's largest sets have some megabytes."""
 _PIECE = 1 << 16
+_F_SETSIG = 10  # of <fcntl.h> of Linux; Python 3.11 and 3.12 do not name it
 
 
 def main(folder: Path, order: dict[str, Any]) -> int:
@@ -44,6 +48,22 @@ def main(folder: Path, order: dict[str, Any]) -> int:
     (folder / FRAME).write_bytes(content)
     print(hashlib.sha256(content).hexdigest())
     return 0
+
+
+def _end_with_parent() -> None:
+    """Have this process killed at the end of stdin: by the kernel on Linux, else by a thread."""
+    if sys.platform == "linux":  # native code may keep the thread from running
+        import fcntl
+
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(0, _F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    threading.Thread(target=_wait_for_end, daemon=True).start()  # also where the end came before those lines
+
+
+def _wait_for_end() -> None:
+    os.read(0, 1)
+    os._exit(1)
 
 
 class _OtherData(Exception):
@@ -248,4 +268,5 @@ def _behind(error: BaseException) -> Iterator[BaseException]:
 
 
 if __name__ == "__main__":
+    _end_with_parent()
     sys.exit(main(Path(sys.argv[1]), json.loads(sys.argv[2])))

@@ -54,6 +54,8 @@ def outcomes(
                 if outcome is not None:
                     yield outcome
     finally:
+        for worker in workers:  # all of them first: the end of each may be waited for
+            worker.kill()
         for worker in workers:
             worker.end()
 

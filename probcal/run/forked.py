@@ -6,12 +6,14 @@ import os
 import signal
 import threading
 
+from probcal.interruption import SIGNALS, heeded
+
 
 class _Mask(threading.local):
     before: frozenset[int] | set[int] = frozenset()
 
 
-_ENDING = (signal.SIGINT, signal.SIGTERM)
+_ENDING = SIGNALS
 _mask = _Mask()
 
 
@@ -31,6 +33,6 @@ def _go_on() -> None:
 
 
 def _heed() -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in heeded():
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     _go_on()

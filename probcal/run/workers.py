@@ -14,7 +14,9 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any
 
+from probcal.interruption import heeded, held
 from probcal.run.forked import let_forks_be_ended
+from probcal.run.server_start import start_server, start_tracker
 from probcal.run.threads import one_thread_each
 from probcal.run.worker_output import Output, flush, print_into
 
@@ -67,7 +69,7 @@ class Worker:
         self._output = Output(context)
         arguments = (theirs, self._output.theirs, run, work, dict(os.environ))
         self._process = context.Process(target=_serve, args=arguments)
-        self._process.start()
+        _start(self._process, context)
         theirs.close()
         self._output.theirs.close()
         self.busy: Any = None
@@ -110,15 +112,31 @@ class Worker:
         with suppress(OSError):
             self._ours.send(planned)
 
-    def end(self) -> None:
-        """End it and whatever it started, in the middle of its cell or not."""
+    def kill(self) -> None:
+        """Kill it and whatever it started, in the middle of its cell or not; ``end`` has still to be called."""
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (AttributeError, OSError):  # no process groups on Windows; none of its own yet at the start
             self._process.kill()
+
+    def end(self) -> None:
+        """Kill it and whatever it started, and wait until it is gone."""
+        self.kill()
         self._process.join(_GRACE)  # a disk or a network that does not answer may hold it for longer
         self._ours.close()
         self._output.close()
+
+
+def _start(process: Any, context: Any) -> None:
+    """Start a worker. It begins with the signals of an interruption blocked, until it has its own answer to them."""
+    if context is _CONTEXT and _METHOD == "forkserver":
+        start_server()
+        process.start()  # signals may interrupt this, which takes seconds until the server has loaded the libraries
+    else:
+        if sys.platform != "win32":
+            start_tracker()
+        with held():
+            process.start()
 
 
 def _serve(
@@ -132,13 +150,13 @@ def _serve(
     os.environ.update(environment)
     if hasattr(os, "setpgid"):
         os.setpgid(0, 0)  # so that ``end`` reaches programs that a learner started
-    # Ctrl-C and a scheduler's SIGTERM are the parent's business; handlers, unlike SIG_IGN, are not
-    # inherited by programs
-    signal.signal(signal.SIGINT, lambda *_: None)
-    signal.signal(signal.SIGTERM, lambda *_: None)
+    # Ctrl-C, a scheduler's SIGTERM and a lost terminal are the parent's business; handlers, unlike SIG_IGN,
+    # are not inherited by programs
+    for number in heeded():
+        signal.signal(number, lambda *_: None)
     let_forks_be_ended()
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))  # see run/dask_worker.py
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, heeded())  # see _start
     _end_with_parent()
     print_into(output)
     faulthandler.enable(2)  # where a crash was
