@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from probcal.components import import_class
 from probcal.data.card import Card
-from probcal.data.load import cache_folder, data_folder, obtain, whereabouts
+from probcal.data.load import cache_folder, data_folder, obtain
 from probcal.errors import ProbcalError
 from probcal.run.alone import execute_alone
 from probcal.run.code import code_of, code_of_metrics
@@ -121,9 +121,13 @@ class RunCell:
 
 
 def obtain_once(card: Card) -> None:
-    """Bring a data set into this machine's cache, one process at a time: the others find it there."""
+    """Bring the data set that ``card`` is bound to into this machine's cache, one process at a time.
+
+    The others find it there. Raises DataError when the data that are to be had here are others.
+    """
     folder = data_folder()
-    if whereabouts(card, folder) in ("generated", "bundled with scikit-learn"):
+    if card.generator or card.bundled:
+        obtain(card, folder)  # which keeps nothing
         return
     cache_folder().mkdir(parents=True, exist_ok=True)
     with FileLock(cache_folder() / f".{card.name}-{card.digest}.lock"):

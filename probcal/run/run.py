@@ -19,7 +19,7 @@ from probcal.data.card import Card
 from probcal.errors import StoreError
 from probcal.run.backends import outcomes
 from probcal.run.dask_cluster import Cluster
-from probcal.run.data_step import obtain_all
+from probcal.run.data_step import data_before_planning
 from probcal.run.execute import Outcome
 from probcal.run.keys import Fingerprints
 from probcal.run.measure import measured_again
@@ -77,16 +77,16 @@ def run_experiment(
     """
     store, cards = Store(options.folder), selection.cards_read()
     with store.writing(experiment.name):
-        unsure = [card for card in cards if not (card.expect.fingerprint or card.generator)]
-        data = obtain_all(unsure, options.data_folder, say)  # first: their values are part of the keys
-        plan = make_plan(selection, store, retry_failed=options.retry_failed)
-        needed = {planned.cell.card.name for planned in plan if planned.runs} - {card.name for card in unsure}
-        data.update(obtain_all((card for card in cards if card.name in needed), options.data_folder, say))
-        plan = without_data(plan, data.missing)
+        data = data_before_planning(cards, options.data_folder, say)
+        plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
+        needed = {planned.cell.card.name: planned.cell.card for planned in plan if planned.runs}
+        data.obtain((card for name, card in needed.items() if name not in data.missing), options.data_folder, say)
+        plan, experiment = without_data(plan, data.missing), data.bound(experiment)
         store.write_experiment(describe(experiment, options.folder))
         for line in plan_lines(plan):
             say(line)
-        finished, failures = _run(experiment, plan, store, data.sources, options, say)
+        sources = {name: data.sources[name] for name in needed if name in data.sources}
+        finished, failures = _run(experiment, plan, store, sources, options, say)
     say(summary(plan, finished, failures, options.folder))
     states = count_states(plan)
     return 1 if failures or states["failed"] or states["no data"] else 0
