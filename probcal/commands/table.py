@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from probcal.commands.manual import FINE, manual
-from probcal.commands.options import folders_argument, format_option, stores_at
+from probcal.commands.manual import DATA, FINE, manual
+from probcal.commands.options import data_dir_option, folders_argument, format_option, stores_at
+from probcal.visible import visible
 
 FORMATS = ("markdown", "latex", "csv", "html")
 
@@ -16,20 +17,28 @@ FORMATS = ("markdown", "latex", "csv", "html")
     short_help="Print tables of results beside the paper's.",
     epilog=manual(
         "probcal table results/uci\nprobcal table results/uci --format latex > tables.tex\nprobcal table results/\n"
-        "probcal table results/uci results/uci-native --together",
+        "probcal table results/uci results/uci-native --together\nprobcal table results/mine --data-dir ~/data",
+        environment=DATA,
         exits=FINE,
     ),
 )
 @folders_argument
 @format_option(*FORMATS, help="latex and html go into other documents; csv has a line for every number.")
 @click.option("--together", is_flag=True, help="Experiments of one paper side by side, in one set of tables.")
-def table(folders: tuple[Path, ...], format_: str, together: bool) -> None:
+@data_dir_option
+def table(folders: tuple[Path, ...], format_: str, together: bool, data_dir: str | None) -> None:
     """Print the tables of each FOLDER of results, or of every experiment below it.
 
     There is a table for each metric: a row a data set, a column a learner under a method, each number a mean over the
     splits with its standard deviation, and the published number and the difference beside it where a paper has one.
+    Results of other data than their cards and files hold now are counted as stale, and a warning names the data sets.
     """
+    from probcal.data.load import data_folder
+    from probcal.results_now import ResultsNow
     from probcal.show.tables import tables_text
 
-    stores = [store for folder in folders for store in stores_at(folder)]
+    originals = data_folder(data_dir)
+    stores = [ResultsNow(store.folder, originals) for folder in folders for store in stores_at(folder)]
+    for warning in [warning for store in stores for warning in store.warnings]:
+        click.echo(visible(f"warning: {warning}"), err=True)
     click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)

@@ -29,11 +29,6 @@ from probcal.data.files import (
 )
 from probcal.errors import DataError, MissingData, RowError
 
-__all__ = [
-    *("Found", "bring", "find", "obtain", "load", "known_fingerprint", "whereabouts"),
-    *("cache_folder", "data_folder"),
-]
-
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
 _obtained: dict[tuple[Path, Card], str] = {}
 """Cache folder and card -> what ``obtain`` has found for it in this process, for a card that is bound to nothing."""

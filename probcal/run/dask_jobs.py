@@ -15,8 +15,9 @@ from pathlib import Path
 from filelock import FileLock
 
 from probcal.components import import_class
+from probcal.data.cache import cache_folder
 from probcal.data.card import Card
-from probcal.data.load import cache_folder, data_folder, obtain
+from probcal.data.load import data_folder, obtain
 from probcal.errors import ProbcalError
 from probcal.run.alone import execute_alone
 from probcal.run.code import code_of, code_of_metrics

@@ -107,7 +107,8 @@ def make_plan(
     for cell in cells_of(data.bound(experiment)):
         key, result = fingerprints.key(cell), results.get(cell.id)
         state, why, kept = _state(key, result, retry_failed), "", None
-        unsure = None if result is None or cell.card.bound_to(None) in data.at_hand else _unsure(cell, result, runs)
+        at_hand = result is None or cell.card.bound_to(None) in data.at_hand
+        unsure = None if at_hand else doubt(cell.card, result, runs)  # type: ignore[arg-type]  # there is one here
         if result is not None and state == "failed":
             why = f"{first_line(result.error_type)}: {first_line(result.message)}"
         elif result is not None and state == "stale":
@@ -127,14 +128,14 @@ def make_plan(
 CARD_CHANGED = "the card changed, and its data are not at hand"
 
 
-def _unsure(cell: Cell, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """What speaks against a result whose data set cannot be looked at; None where the card names the values."""
+def doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return what speaks against a result whose data set is not at hand; None where the card names the values."""
     told = runs.get(result.run, {}).get("data", {})
-    told = told.get(cell.card.name, {}) if isinstance(told, dict) else {}
+    told = told.get(card.name, {}) if isinstance(told, dict) else {}
     before = told.get("card") if isinstance(told, dict) else None
-    if before not in (None, cell.card.reading):
+    if before not in (None, card.reading):
         return CARD_CHANGED
-    return None if cell.card.values else "not checked: the data are not at hand"
+    return None if card.values or card.expect.fingerprint else "not checked: the data are not at hand"
 
 
 def without_data(plan: list[Planned], missing: Mapping[str, str]) -> list[Planned]:
