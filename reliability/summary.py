@@ -16,6 +16,8 @@ WHAT = {
     "cells": "Cells that misbehave",
     "bad_inputs": "Bad inputs, one by one",
     "fuzz": "Bad inputs, by chance",
+    "data_race": "Data exchanged under a run",
+    "changed_data": "Changed data and cards",
 }
 
 

@@ -16,7 +16,7 @@ def test_a_table_is_that_of_its_file(file):
     assert BLOCKS[file] == (RESULTS / file).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["kills", "places", "cells", "bad_inputs", "fuzz"])
+@pytest.mark.parametrize("name", ["kills", "places", "cells", "bad_inputs", "fuzz", "data_race", "changed_data"])
 def test_the_figure_of_a_script_that_was_run_is_at_the_head(name):
     file = RESULTS / f"{name}.md"
     if file.exists():
