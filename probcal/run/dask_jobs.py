@@ -62,8 +62,8 @@ class Check:
         columns = [one.cell.column for one in planned]
         components = sorted({part.path for column in columns for part in (column.learner, column.method)})
         modules = sorted({module for one in planned for module in modules_of(one.cell)})
-        cards = {one.cell.card.name: one.cell.card for one in planned}
-        return cls(components, modules, _code(modules), list(cards.values()), folders)
+        cards = dict.fromkeys(one.cell.card for one in planned)
+        return cls(components, modules, _code(modules), list(cards), folders)
 
     def prepare(self) -> None:
         self.folders.use()

@@ -79,13 +79,13 @@ def run_experiment(
     with store.writing(experiment.name):
         data = data_before_planning(cards, options.data_folder, say)
         plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
-        needed = {planned.cell.card.name: planned.cell.card for planned in plan if planned.runs}
-        data.obtain((card for name, card in needed.items() if name not in data.missing), options.data_folder, say)
+        needed = dict.fromkeys(planned.cell.card for planned in plan if planned.runs)
+        data.obtain((card for card in needed if card.name not in data.missing), options.data_folder, say)
         plan, experiment = without_data(plan, data.missing), data.bound(experiment)
         store.write_experiment(describe(experiment, options.folder))
         for line in plan_lines(plan):
             say(line)
-        sources = {name: data.sources[name] for name in needed if name in data.sources}
+        sources = {card.name: data.sources[card.name] for card in needed if card.name in data.sources}
         finished, failures = _run(experiment, plan, store, sources, options, say)
     say(summary(plan, finished, failures, options.folder))
     states = count_states(plan)

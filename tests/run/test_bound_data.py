@@ -274,6 +274,22 @@ class TestSeveralPlaces:
         assert "name the folder that is meant with --data-dir" in said.said
 
 
+def test_two_cards_of_one_name_are_two_data_sets(coins):
+    shutil.copytree(coins.folder / "coins", coins.folder / "other" / "coins")
+    shutil.copy(coins.folder / "coins.yaml", coins.folder / "other")
+    flip(coins.folder / "other" / "coins" / "coins.csv")
+    exception = {"dataset": "coins", "learner": "dummy", "card": "other/coins.yaml", "why": "to see which is read"}
+    coins.config(datasets=["coins.yaml"], methods=["direct"], exceptions=[exception])
+    assert coins.run().code == 0
+    store = Store(coins.results)
+    positive = {one.learner: store.predictions(one)[0].sum() for one in store.results().values()}
+    assert positive["tree"] != positive["dummy"]
+    keys = {one.learner: one.key["data"] for one in store.results().values()}
+    ours, theirs = (find(read_card(coins.folder / f / "coins.yaml")).fingerprint[:12] for f in (".", "other"))
+    assert keys == {"tree": ours, "dummy": theirs} and ours != theirs
+    assert "4 cells: 4 done" in coins.probcal("status", "results/small").said
+
+
 def test_results_that_are_kept_have_the_fingerprints_of_the_cards():
     for folder in sorted((shipped("configs").parent / "results").glob("*/cells.jsonl")):
         cards = {card.name: card for card in read_cards(folder)}
