@@ -49,8 +49,8 @@ growth: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/growth.py
 	$(BIN)/python benchmarks/growth_report.py; code=$$?; $(BIN)/python benchmarks/performance_page.py; exit $$code
 
-# Half an hour: runs that are killed, cells that misbehave, bad inputs; Linux, and root for what needs a full disk
-RELIABILITY := kills signals environments places cells bad_inputs weka_routes fuzz staleness workers
+# An hour: runs that are killed, cells that misbehave, bad inputs, data that change; Linux, and root for what needs a full disk
+RELIABILITY := kills signals environments places cells bad_inputs weka_routes fuzz data_race changed_data staleness workers
 reliability: $(VENV)/.installed-test
 	@failed=0; for script in $(RELIABILITY); do \
 	  echo "$$script"; $(BIN)/python reliability/$$script.py || failed=1; \

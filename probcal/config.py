@@ -103,7 +103,7 @@ class Experiment:
     def cards_read(self) -> tuple[Card, ...]:
         """The cards that the cells read: those of the data sets and of exceptions."""
         read = [self.departed(card, column) for card in self.cards for column in self.columns]
-        return tuple({card.name: card for card, _ in filter(None, read)}.values())
+        return tuple(dict.fromkeys(card for card, _ in filter(None, read)))  # two may have one name
 
     def selected(
         self, datasets: tuple[str, ...] = (), learners: tuple[str, ...] = (), methods: tuple[str, ...] = ()

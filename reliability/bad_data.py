@@ -75,8 +75,10 @@ ARFF = [
 
 def _in_the_cache(name: str, content: bytes) -> Callable[[Path], None]:
     def put(cache: Path) -> None:
-        for folder in cache.glob("mine-*"):
-            (folder / name).write_bytes(content)
+        [*files] = cache.glob(name)
+        assert files, name
+        for file in files:
+            file.write_bytes(content)
 
     return put
 
@@ -94,11 +96,12 @@ def _cached(what: str, name: str, content: bytes) -> Case:
 
 
 CACHE = [
-    _cached("labels that are a pickle", "y.npy", _pickled_array()),
-    _cached("labels that are a bare pickle", "y.npy", pickle.dumps(_Runs())),
-    _cached("a table that is none", "X.parquet", b"PAR1garbagePAR1"),
-    _cached("labels of 10^12 rows", "y.npy", _pickled_array()[:10] + b"{'descr': '|i1', 'fortran_order': False, "
+    _cached("labels that are a pickle", "data/*/y.npy", _pickled_array()),
+    _cached("labels that are a bare pickle", "data/*/y.npy", pickle.dumps(_Runs())),
+    _cached("a table that is none", "data/*/X.parquet", b"PAR1garbagePAR1"),
+    _cached("labels of 10^12 rows", "data/*/y.npy", _pickled_array()[:10] + b"{'descr': '|i1', 'fortran_order': False, "
             b"'shape': (1000000000000,), }".ljust(117) + b"\n"),
-    _cached("another checksum", "written.json", json.dumps({"fingerprint": "x", "files": []}).encode()),
-    _cached("notes that are a list", "written.json", b"[]"),
+    _cached("another checksum", "index/mine-*/*.json", json.dumps(
+        {"place": "", "contents": "", "fingerprint": "../x", "folder": None}).encode()),
+    _cached("notes that are a list", "index/mine-*/*.json", b"[]"),
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "results" / "reliability" / "staleness.md"
 
-CHECKED = ("probcal.data.bundled", "probcal.data.dataset")
+CHECKED = ("probcal.data.bundled", "probcal.data.cache", "probcal.data.dataset")
 """Behind ``probcal.data.load``: what they make of a source is told by the checksum of the values."""
 
 

@@ -19,6 +19,8 @@ WHAT = {
     "bad_inputs": "Bad inputs, one by one",
     "weka_routes": "Ways to a file through Weka",
     "fuzz": "Bad inputs, by chance",
+    "data_race": "Data exchanged under a run",
+    "changed_data": "Changed data and cards",
 }
 
 

@@ -16,9 +16,13 @@ def test_a_table_is_that_of_its_file(file):
     assert BLOCKS[file] == (RESULTS / file).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "name", ["kills", "signals", "environments", "places", "cells", "bad_inputs", "weka_routes", "fuzz"]
-)
+SCRIPTS = [
+    "kills", "signals", "environments", "places", "cells", "bad_inputs", "weka_routes", "fuzz", "data_race",
+    "changed_data",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
 def test_the_figure_of_a_script_that_was_run_is_at_the_head(name):
     file = RESULTS / f"{name}.md"
     if file.exists():

@@ -88,7 +88,7 @@ def run(
     from probcal.config import find_config, read_experiment
     from probcal.data.load import data_folder
     from probcal.run.dask_cluster import Cluster
-    from probcal.run.data_step import not_to_be_had
+    from probcal.run.data_step import data_now
     from probcal.run.plan import make_plan, without_data
     from probcal.run.plan_text import plan_lines
     from probcal.run.requirements import refuse_unmet, to_fit
@@ -105,9 +105,10 @@ def run(
     if dry_run:
         store = Store(folder)
         store.refuse_others(experiment.name)
-        plan = make_plan(selection, store, retry_failed=retry_failed)
+        data = data_now(selection.cards_read(), originals)
+        plan = make_plan(selection, store, data, retry_failed=retry_failed)
         refuse_unmet(to_fit(plan))
-        plan = without_data(plan, not_to_be_had(selection.cards_read(), originals))
+        plan = without_data(plan, data.missing)
         click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
         return
     cluster = Cluster.asked_for(scheduler, workers, jobs)

@@ -132,6 +132,7 @@ class Card(_Part):
     generator: GeneratorSource | None = None
     """Of rows that are drawn anew in every repetition."""
     _beside: Path | None = PrivateAttr(None)
+    _values: str | None = PrivateAttr(None)
 
     @field_validator("positive", mode="before")
     @classmethod
@@ -229,6 +230,21 @@ class Card(_Part):
         return self._beside
 
     @property
+    def values(self) -> str | None:
+        """The full fingerprint of the data set that this card was bound to; None of a card as it was read."""
+        return self._values
+
+    def bound_to(self, fingerprint: str | None) -> Card:
+        """Return the same card, which from now on stands for the data set of that ``fingerprint`` and for no other.
+
+        Cards that are bound to different data sets are not equal, so what is cached for one is never taken for the
+        other.
+        """
+        card = self.model_copy()
+        card._values = fingerprint
+        return card
+
+    @property
     def target(self) -> str:
         return next(name for name, kind in self.columns.items() if kind == "target")
 
@@ -243,12 +259,20 @@ class Card(_Part):
         said = self.model_dump_json(exclude=unsaid)
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
+    @cached_property
+    def reading(self) -> str:
+        """A hash of what the card makes of the rows: its columns and labels, not where the rows are to be had."""
+        unsaid = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
+        said = self.model_dump_json(exclude=unsaid)
+        parsed = [source.model_dump_json(exclude={"files"}) for source in self.files]
+        return hashlib.sha256("\n".join([said, *parsed]).encode()).hexdigest()[:16]
+
     def __hash__(self) -> int:
         return hash(self.digest)
 
     def __getstate__(self) -> dict[Any, Any]:
         """For another process, which may be on another machine, where ``beside`` says nothing."""
-        return {**super().__getstate__(), "__pydantic_private__": {"_beside": None}}
+        return {**super().__getstate__(), "__pydantic_private__": {"_beside": None, "_values": self._values}}
 
 
 def _check_classes(classes: list[str], task: str | None, positive: list[str]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import lzma
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
-from typing import IO
+from typing import IO, Any
 
 import pandas as pd
 
@@ -22,8 +23,29 @@ from probcal.data.sources import DataFile, FileSource, LabelFile
 from probcal.data.text_columns import respelt, stacked, text_column
 from probcal.errors import DataError, did_you_mean
 
-_OPEN: dict[str, Callable[[Path], IO[bytes]]] = {"": lambda path: path.open("rb"), ".gz": gzip.open, ".xz": lzma.open}  # type: ignore[dict-item]
+_UNPACK: dict[str, Callable[[Any], Any]] = {"": lambda packed: packed, ".gz": gzip.open, ".xz": lzma.open}
 _PIECE = 1 << 20
+
+Read = dict[Path, str]
+"""File -> sha256 of its bytes as they lie on the disk, packed or not."""
+
+
+class _Hashed:
+    """A file that is hashed while it is read, so that the digest is that of the very bytes that were used."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._digest = file, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._file.read(size)
+        self._digest.update(piece)
+        return piece
+
+    def digest(self) -> str:
+        """Hash what is left of the file too; of all its bytes."""
+        while self.read(_PIECE):
+            pass
+        return self._digest.hexdigest()
 
 
 def missing_files(card: Card, folder: Path | str | None) -> list[str]:
@@ -38,8 +60,10 @@ def missing_files(card: Card, folder: Path | str | None) -> list[str]:
     return min(lacking, key=len, default=[])
 
 
-def read_original_files(card: Card, folder: Path | str | None) -> pd.DataFrame:
+def read_original_files(card: Card, folder: Path | str | None, read: Read | None = None) -> pd.DataFrame:
     """The rows of the first file source of ``card`` that is complete, ready for ``assemble``.
+
+    ``read`` is told each file that was read, with the digest of the bytes that the rows came from.
 
     (n_rows, n_columns) in the card's column names: text as categories, numbers as float64 (from ARFF
     only), missing ones NaN. A file may be kept plain, as .gz or as .xz.
@@ -56,7 +80,8 @@ def read_original_files(card: Card, folder: Path | str | None) -> pd.DataFrame:
             f"{card.name}: put these files in place, as they are or packed as .gz or .xz: "
             + ", ".join(missing_files(card, folder))
         )
-    frames = [_with_labels(card, source, file, place) for file in source.files]
+    read = {} if read is None else read
+    frames = [_with_labels(card, source, file, place, read) for file in source.files]
     wanted = [name for name in card.columns if name != "*"]
     if "*" in card.columns:
         wanted += [name for name in frames[0] if name not in card.columns]
@@ -74,12 +99,35 @@ def read_original_files(card: Card, folder: Path | str | None) -> pd.DataFrame:
     return rows.iloc[: source.first_rows]
 
 
+def place_of(card: Card, folder: Path | str | None) -> Path:
+    """Return the folder that ``read_original_files`` takes the files from."""
+    return _place(card, folder)
+
+
 def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
     """The files that ``read_original_files`` reads, those of labels too; empty while some are missing."""
     place = _place(card, folder)
     source = next((source for source in card.files if not _lacking(source, place)), None)
     parts = [part for file in source.files for part in (file, file.labels) if part] if source else []
     return [path for part in parts if (path := _find(place, part.name))]
+
+
+def contents(read: Read) -> str:
+    """Return one digest of the names and bytes of several files, wherever they lie."""
+    told = [[path.name, digest] for path, digest in read.items()]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def hashed(paths: Iterable[Path]) -> Read:
+    """Return the digest of each file. Raises DataError for one that cannot be read."""
+    found = {}
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                found[path] = _Hashed(file).digest()
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    return found
 
 
 def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str:
@@ -93,7 +141,7 @@ def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str
     for file, path in zip(source.files, paths, strict=True):
         if row is None or source.format != "delimited":
             break
-        lines = line_numbers(_content(path, file), source, file.skip_lines)  # type: ignore[arg-type]  # found before, or the row had no number
+        lines = line_numbers(_content(path, file, {}), source, file.skip_lines)  # type: ignore[arg-type]  # found before, or the row had no number
         if row < len(lines):
             return f"{path}:{lines[row]}"
         row -= len(lines)
@@ -114,16 +162,16 @@ def _lacking(source: FileSource, place: Path) -> list[str]:
 
 
 def _find(place: Path, name: str) -> Path | None:
-    candidates = (place / f"{name}{ending}" for ending in _OPEN)
+    candidates = (place / f"{name}{ending}" for ending in _UNPACK)
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path) -> pd.DataFrame:
+def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path, read: Read) -> pd.DataFrame:
     """The rows of one file; their labels, where another file holds them, beside them."""
     if file.labels is None:
-        return _read(card, source, file, place, list(card.columns))
-    rows = _read(card, source, file, place, [name for name in card.columns if name != card.target])
-    labels = _read(card, source, file.labels, place, [card.target])
+        return _read(card, source, file, place, list(card.columns), read)
+    rows = _read(card, source, file, place, [name for name in card.columns if name != card.target], read)
+    labels = _read(card, source, file.labels, place, [card.target], read)
     if file.labels.key is None:
         if len(labels) != len(rows):
             raise DataError(
@@ -156,13 +204,13 @@ def _positions(
 
 
 def _read(
-    card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str]
+    card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str], read: Read
 ) -> pd.DataFrame:
     """The rows of one file under the card's column names; ``names`` where the file has none itself."""
     path = _find(place, file.name)
     if path is None:
         raise AssertionError(file.name)  # a source is read only where none of its files is lacking
-    content = _content(path, file)
+    content = _content(path, file, read)
     if source.format == "arff":
         frame = read_arff(content, path)
     else:
@@ -175,11 +223,15 @@ def _read(
     return frame.rename(columns=source.column_names)
 
 
-def _content(path: Path, file: DataFile | LabelFile) -> bytes:
+def _content(path: Path, file: DataFile | LabelFile, read: Read) -> bytes:
     """The unpacked bytes, once their checksum has been found to be the card's. Raises DataError for too many."""
+    unpack = _UNPACK[path.suffix if path.name != PurePath(file.name).name else ""]
     try:
-        with _OPEN[path.suffix if path.name != PurePath(file.name).name else ""](path) as opened:
+        with path.open("rb") as packed:
+            hashing = _Hashed(packed)
+            opened = unpack(hashing)
             content = at_most(iter(lambda: opened.read(_PIECE), b""), path)
+            read[path] = hashing.digest()
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
     except OSError as error:

@@ -15,8 +15,9 @@ from pathlib import Path
 from filelock import FileLock
 
 from probcal.components import import_class
+from probcal.data.cache import cache_folder
 from probcal.data.card import Card
-from probcal.data.load import cache_folder, data_folder, obtain, whereabouts
+from probcal.data.load import data_folder, obtain
 from probcal.errors import ProbcalError
 from probcal.run.alone import execute_alone
 from probcal.run.code import code_of, code_of_metrics
@@ -61,8 +62,8 @@ class Check:
         columns = [one.cell.column for one in planned]
         components = sorted({part.path for column in columns for part in (column.learner, column.method)})
         modules = sorted({module for one in planned for module in modules_of(one.cell)})
-        cards = {one.cell.card.name: one.cell.card for one in planned}
-        return cls(components, modules, _code(modules), list(cards.values()), folders)
+        cards = dict.fromkeys(one.cell.card for one in planned)
+        return cls(components, modules, _code(modules), list(cards), folders)
 
     def prepare(self) -> None:
         self.folders.use()
@@ -121,9 +122,13 @@ class RunCell:
 
 
 def obtain_once(card: Card) -> None:
-    """Bring a data set into this machine's cache, one process at a time: the others find it there."""
+    """Bring the data set that ``card`` is bound to into this machine's cache, one process at a time.
+
+    The others find it there. Raises DataError when the data that are to be had here are others.
+    """
     folder = data_folder()
-    if whereabouts(card, folder) in ("generated", "bundled with scikit-learn"):
+    if card.generator or card.bundled:
+        obtain(card, folder)  # which keeps nothing
         return
     cache_folder().mkdir(parents=True, exist_ok=True)
     with FileLock(cache_folder() / f".{card.name}-{card.digest}.lock"):

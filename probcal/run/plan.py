@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from probcal.cell_result import CellResult, cell_id
 from probcal.config import Column, Experiment
 from probcal.data.card import Card
+from probcal.data.load import data_folder
 from probcal.metrics import METRICS
+from probcal.run.data_step import DataStep, data_now
 from probcal.run.keys import Fingerprints, changed_parts
 from probcal.store import Store
 from probcal.visible import visible
@@ -22,7 +24,8 @@ State = Literal["done", "failed", "stale", "to run", "no data"]
 class Cell:
     """One data set, split, learner and method: the unit that is run, stored and reported.
 
-    ``dataset`` is the row that it belongs to, ``card`` what it reads: another one only by an exception.
+    ``dataset`` is the row that it belongs to, ``card`` what it reads: another one only by an exception. The card of
+    a planned cell is bound to the fingerprint of its data set, which goes with it to the worker.
     """
 
     dataset: str
@@ -88,15 +91,24 @@ def _departed(experiment: Experiment, card: Card) -> list[tuple[Card, Column]]:
     return sorted((one for one in found if one is not None), key=lambda one: (one[0] != card, one[0].name))
 
 
-def make_plan(experiment: Experiment, store: Store, *, retry_failed: bool = False) -> list[Planned]:
-    """The state of every cell, from what the store holds. Reads no data set."""
+def make_plan(
+    experiment: Experiment, store: Store, data: DataStep | None = None, *, retry_failed: bool = False
+) -> list[Planned]:
+    """The state of every cell, from what the store holds and the data sets that the cards stand for now.
+
+    ``data``: those; where it is not given they are looked for in PROBCAL_DATA_DIR, the cache and beside the cards.
+    Raises DataError when they cannot be used.
+    """
+    data = data_now(experiment.cards_read(), data_folder()) if data is None else data
     results, runs = store.results(), store.runs()
     fingerprints = Fingerprints()
     seconds = {_kind(result): result.seconds for result in results.values() if result.status == "done"}
     plan = []
-    for cell in cells_of(experiment):
+    for cell in cells_of(data.bound(experiment)):
         key, result = fingerprints.key(cell), results.get(cell.id)
         state, why, kept = _state(key, result, retry_failed), "", None
+        at_hand = result is None or cell.card.bound_to(None) in data.at_hand
+        unsure = None if at_hand else doubt(cell.card, result, runs)  # type: ignore[arg-type]  # there is one here
         if result is not None and state == "failed":
             why = _why_failed(result)
         elif result is not None and state == "stale":
@@ -105,8 +117,25 @@ def make_plan(experiment: Experiment, store: Store, *, retry_failed: bool = Fals
             kept = result if once_more and store.has_predictions(result) else None
             why = fingerprints.why_stale(cell, key, result, runs.get(result.run, {}))
             why = why or f"{result.status} before and is tried again"
+        if unsure == CARD_CHANGED and state != "stale":
+            state, why = "stale", CARD_CHANGED
+        elif unsure and state == "done":
+            why = unsure
         plan.append(Planned(cell, key, state, why, seconds.get(_kind(cell)), kept))
     return plan
+
+
+CARD_CHANGED = "the card changed, and its data are not at hand"
+
+
+def doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return what speaks against a result whose data set is not at hand; None where the card names the values."""
+    told = runs.get(result.run, {}).get("data", {})
+    told = told.get(card.name, {}) if isinstance(told, dict) else {}
+    before = told.get("card") if isinstance(told, dict) else None
+    if before not in (None, card.reading):
+        return CARD_CHANGED
+    return None if card.values or card.expect.fingerprint else "not checked: the data are not at hand"
 
 
 def without_data(plan: list[Planned], missing: Mapping[str, str]) -> list[Planned]:

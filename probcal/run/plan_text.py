@@ -17,8 +17,8 @@ def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
     states = count_states(plan)
     counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
     lines.append(f"{cells(len(plan))}: {', '.join(counts)}")
-    for state in () if every_cell else ("failed", "stale"):
-        reasons = Counter(one.why for one in plan if one.state == state)
+    for state in () if every_cell else ("failed", "stale", "done"):
+        reasons = Counter(one.why for one in plan if one.state == state and (one.why or state != "done"))
         lines += [f"  {state}: {cells(n)}: {why}" for why, n in reasons.items()]
     lines += [f"  no data: {why}" for why in dict.fromkeys(one.why for one in plan if one.state == "no data")]
     again = sum(one.kept is not None for one in plan)

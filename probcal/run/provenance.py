@@ -46,7 +46,11 @@ def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str
         "seed": experiment.seed,
         "config_sha256": hashlib.sha256(experiment.text.encode()).hexdigest(),
         "data": {
-            card.name: {"source": sources[card.name], "fingerprint": known_fingerprint(card)}
+            card.name: {
+                "source": sources[card.name],
+                "fingerprint": known_fingerprint(card),
+                "card": card.reading,
+            }
             for card in experiment.cards_read()
             if card.name in sources
         },

@@ -19,7 +19,7 @@ from probcal.data.card import Card
 from probcal.errors import StoreError
 from probcal.run.backends import outcomes
 from probcal.run.dask_cluster import Cluster
-from probcal.run.data_step import obtain_all
+from probcal.run.data_step import data_now
 from probcal.run.execute import Outcome
 from probcal.run.keys import Fingerprints
 from probcal.run.measure import measured_again
@@ -79,22 +79,25 @@ def run_experiment(
     """
     store, cards = Store(options.folder), selection.cards_read()
     store.refuse_others(experiment.name)
-    unsure = [card for card in cards if not (card.expect.fingerprint or card.generator)]
-    if unsure:  # before anything is fetched, as far as it can be told without
-        refuse_unmet(to_fit(make_plan(selection, store, retry_failed=options.retry_failed)))
-    data = obtain_all(unsure, options.data_folder, say)  # first: their values are part of the keys
+    data = data_now(cards, options.data_folder, say)
+    if undetermined := data.undetermined(cards):  # before anything is fetched, as far as it can be told without
+        refuse_unmet(to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)))
+        data.obtain(undetermined, options.data_folder, say)  # their values are part of the keys
     before = store.state()
-    plan = make_plan(selection, store, retry_failed=options.retry_failed)
+    plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
     refuse_unmet(to_fit(plan))
-    needed = {planned.cell.card.name for planned in plan if planned.runs} - {card.name for card in unsure}
-    data.update(obtain_all((card for card in cards if card.name in needed), options.data_folder, say))
+    needed = dict.fromkeys(planned.cell.card for planned in plan if planned.runs)
+    data.obtain((card for card in needed if card.name not in data.missing), options.data_folder, say)
+    experiment = data.bound(experiment)
     plan, finished, failures = without_data(plan, data.missing), 0, 0
     if any(planned.runs for planned in plan):
         with store.writing(experiment.name):
             if store.state() != before:  # another run has ended meanwhile
-                plan = without_data(make_plan(selection, store, retry_failed=options.retry_failed), data.missing)
+                plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
+                plan = without_data(plan, data.missing)
             _say_plan(plan, say)
-            finished, failures = _run(experiment, plan, store, data.sources, options, say)
+            sources = {card.name: data.sources[card.name] for card in needed if card.name in data.sources}
+            finished, failures = _run(experiment, plan, store, sources, options, say)
     else:
         _say_plan(plan, say)
         if not any(planned.state == "no data" for planned in plan):

@@ -8,9 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from probcal.errors import ProbcalError
+from probcal.run.data_step import data_now
 from probcal.run.live import heard_of
 from probcal.run.live_text import heard_lines
-from probcal.run.plan import make_plan
+from probcal.run.plan import make_plan, without_data
 from probcal.run.plan_text import cells, plan_lines
 from probcal.run.run import experiment_of
 from probcal.store import Store
@@ -18,21 +19,29 @@ from probcal.yaml_file import YamlFile
 
 
 def status_lines(
-    store: Store, every_cell: bool, takes: Callable[[str, str, str], bool] = lambda *_: True
+    store: Store,
+    every_cell: bool,
+    takes: Callable[[str, str, str], bool] = lambda *_: True,
+    originals: Path | None = None,
 ) -> Iterator[str]:
-    """One after the other: what needs no import first. ``takes``: whether a data set, learner and method are asked for.
+    """Tell one after the other: what needs no import first.
+
+    ``takes`` says whether a data set, learner and method are asked for; ``originals`` is the folder of original data
+    files.
 
     Raises ProbcalError, after what can be told all the same, when the experiment cannot be read as it was kept, for
-    want of a module or of trust in one, say.
+    want of a module or of trust in one, say, or when its data are not what its cards say.
     """
     kept = store.experiment()
     yield f"{kept['name']} in {store.folder}"
     if heard := heard_of(store.folder):
         yield from heard_lines(heard)
     try:
+        experiment = experiment_of(store)
+        data = data_now(experiment.cards_read(), originals)
         plan = [
             one
-            for one in make_plan(experiment_of(store), store)
+            for one in without_data(make_plan(experiment, store, data), data.missing)
             if takes(one.cell.dataset, one.cell.column.learner.name, one.cell.column.method.name)
         ]
     except ProbcalError:

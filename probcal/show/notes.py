@@ -46,7 +46,7 @@ def troubles(found: Census) -> list[str]:
     if found.stale:
         notes.append(
             f"stale: {found.stale.total()} of {found.planned} cells were made under other settings, data or code than "
-            f"the last run had ({_by_column(found.stale)}); probcal run renews them."
+            f"the last run had, or of data that changed since ({_by_column(found.stale)}); probcal run renews them."
         )
     for kind, columns in sorted(found.warned.items()):
         notes.append(f"{visible(kind)} in {columns.total()} of {found.planned} cells: {_by_column(columns)}.")

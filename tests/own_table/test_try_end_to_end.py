@@ -58,7 +58,6 @@ def test_the_saved_yaml_gives_the_same_numbers_bit_for_bit(tried, monkeypatch, t
     monkeypatch.chdir(tmp_path)
     if cache == "an empty cache":
         monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
-        load.cache_clear()
     again = probcal("run", folder / "sub" / "my.yaml")
     assert again.exit_code == 0, again.output
     assert results_of(tmp_path / "results" / "my") == results_of(folder / "results" / "try-kunden-2026-left")

@@ -57,7 +57,7 @@ IDLE = {
     "probcal.learners": "hands on what its modules have",
     "probcal.data": "holds nothing",
 }
-DATA = ("probcal.data.bundled", "probcal.data.dataset")
+DATA = ("probcal.data.bundled", "probcal.data.cache", "probcal.data.dataset")
 """Behind ``probcal.data.load``: what they make of a file is told by the checksum of the values."""
 
 EVERY_METHOD = """

@@ -117,8 +117,8 @@ def test_two_workers_give_the_numbers_of_a_serial_run_to_the_last_bit(bench, pai
     done = bench.run("--scheduler", pair.address, "--data-dir", str(bench.folder))
     assert done.code == 0, done.said
     assert len(bench.rows()) == 12
-    assert [path.name for path in pair.cache.glob("coins-*")] == [
-        path.name for path in (bench.folder / "cache").glob("coins-*")
+    assert [path.name for path in pair.cache.glob("data/*")] == [
+        path.name for path in (bench.folder / "cache").glob("data/*")
     ]
     assert bench.runs()[-1]["dask"] == {"scheduler": pair.address}
     assert same_as_serial(bench)
