@@ -8,6 +8,7 @@ from probcal.own_table.kinds import MOST_LEVELS
 from probcal.own_table.rows import MOST_ROWS
 from probcal.own_table.target import FEWEST_ROWS
 from tests.commands import probcal
+from tests.own_table.own_tables import shown
 
 PAGE = (Path(__file__).parents[2] / "docs" / "own-table.md").read_text(encoding="utf-8")
 
@@ -25,3 +26,10 @@ def test_limits_and_names_are_those_of_the_code():
         assert number in PAGE
     for name in (*OWN, *(MISSING - {""})):
         assert f"`{name}`" in PAGE
+
+
+def test_the_note_of_a_column_in_doubt_is_that_of_the_command(tmp_path):
+    (tmp_path / "prices.csv").write_text("weight;sold\n" + "1,250;yes\n2;no\n3,125;no\n2;yes\n" * 20)
+    text = shown(tmp_path / "prices.csv", "sold")
+    note = text[text.index("note: column") :].partition("\n\n")[0]
+    assert f"```\n{note}\n```" in PAGE
