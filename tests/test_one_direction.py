@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "probcal"
 COMMON = {
     "errors", "resources", "yaml_file", "yaml_faults", "yaml_loader", "components", "seeds", "visible", "trust",
-    "links", "whole_file", "interruption",
+    "links", "whole_file", "interruption", "csv_text",
 }  # fmt: skip
 MAY_KNOW = {
     "data": {"data"},
@@ -27,7 +27,8 @@ MAY_KNOW = {
     "json_lines": set(),
     "row_faults": {"metrics"},
     "cell_result": {"curves", "row_faults"},
-    "store": {"store", "predictions", "json_lines", "row_faults"},
+    "other_versions": {"store"},
+    "store": {"store", "predictions", "json_lines", "other_versions", "row_faults"},
     "paper": {"paper"},
     "show": {"show", "metrics", "paper", "store"},
     "check": {"check", "show", "metrics", "paper", "store"},
