@@ -99,6 +99,7 @@ class Route:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time (%(default)s)")
+    parser.add_argument("--few", type=int, metavar="N", help="only N runs of each kind")
     asked = parser.parse_args()
     flags = of_the_jar()
     unlisted = [one for one in flags if one[2] not in schemes().get(one[0], {})]
@@ -109,8 +110,8 @@ def main() -> None:
         refused = Tried("a flag that speaks of a file, in a run without trust")
         read = Tried("an object of a strange class, in a run with trust")
         fetched = Tried("XML that names a server, in a run with trust")
-        first_four = [*OBJECTS.items(), *((key, ("bayes.BayesNet", words)) for key, words in NETWORKS.items())]
-        more = [Route(key, one, words.format("kept.txt")) for key, (one, words) in first_four]
+        known = [*OBJECTS.items(), *((key, ("bayes.BayesNet", words)) for key, words in NETWORKS.items())]
+        more = [Route(key, one, words.format("kept.txt")) for key, (one, words) in known]
         jobs = [(refused, pool.submit(untrusted, folder / f"u{i}", one))
                 for i, one in enumerate([*routes.values(), *more])]  # fmt: skip
         jobs += [(read, pool.submit(trusted, folder / f"o{i}", key, one, words, "gadget.ser"))
@@ -119,12 +120,15 @@ def main() -> None:
                                        f"{kind}.xml"))
                  for i, (key, words) in enumerate(NETWORKS.items()) for kind in gadget.XML]  # fmt: skip
         for tried, ended in jobs:
+            if asked.few is not None and tried.times >= asked.few:
+                ended.cancel()
+                continue
             tried.times += 1
             tried.wrong += ended.result()
     every = Tried("every flag of the jar that is not on the list, asked of the list alone", len(unlisted))
     every.wrong += [f"{one[0]} {one[2]}" for one in unlisted if untrusted_options(*by(*one[:4])) is None]
     every.notes.append(f"{len(flags) - len(unlisted)} of {len(flags)} flags are on the list")
-    refused.notes.append(f"{len(routes)} found in the jar, {len(more)} known before")
+    refused.notes.append(f"of {len(routes)} found in the jar and {len(more)} known before")
     about = (
         "Weka's jar is asked for all schemes and flags. Wrong is, without trust: another exit code than 2, a message"
         " that does not say `--trust weka`, a start of Java, a file written or changed, a request to a server of this"

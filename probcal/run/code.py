@@ -36,6 +36,8 @@ ELSEWHERE = {
     "probcal.data.generators": "counted for drawn rows, and never called for others",
     "probcal.data.load": "what it gives is told by a checksum over all values, which every reading compares",
     "probcal.errors": "words messages",
+    "probcal.learners.weka.allowed": "refuses options and changes none",
+    "probcal.learners.weka.guard": "refuses objects and files, and changes none",
     "probcal.row_faults": "refuses rows and changes none",
     "probcal.run.code": "makes a part of the keys, which tell results apart, and no result",
     "probcal.run.keys": "makes the keys, as above",
@@ -43,6 +45,7 @@ ELSEWHERE = {
     "probcal.run.plan": "holds settings; the name of a cell, from which its seeds come, finds its result too",
     "probcal.run.source": "makes a part of the keys, as above",
     "probcal.store": "writes what came out, and names cells as above",
+    "probcal.trust": "refuses, and changes none",
     METRICS: "a part of the key by itself",
 }
 """Module that runs in a cell and is not counted as code -> why no change of it can change a number unseen."""
