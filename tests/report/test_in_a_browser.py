@@ -36,8 +36,8 @@ def opened(browser):
     @contextmanager
     def open_it(path, size=DESKTOP, scheme="light"):
         context = browser.new_context(viewport=size, color_scheme=scheme, offline=True)
+        context.set_default_timeout(_PATIENCE)
         page = context.new_page()
-        page.set_default_timeout(_PATIENCE)
         said = []
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
@@ -186,6 +186,7 @@ def test_a_hostile_folder_runs_nothing(everything, report, opened):
 
 def test_without_scripts_the_numbers_are_there(browser, the_page):
     context = browser.new_context(java_script_enabled=False, offline=True)
+    context.set_default_timeout(_PATIENCE)
     page = context.new_page()
     page.goto(the_page.as_uri())
     assert page.locator("#e1-table2 tbody").count() == 3

@@ -74,7 +74,7 @@ def test_settings_of_the_call_change_no_number(bench):
     bench.run("-o", "one")
     for folder, words in (
         ("two", ["-j", "2"]),
-        ("timed", ["--timeout", "60"]),
+        ("timed", ["--timeout", "1h"]),
         ("turned", ["-d", "wisconsin", "-d", "wine-first"]),
     ):
         assert bench.run("-o", folder, *words).code == 0
