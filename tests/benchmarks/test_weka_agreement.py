@@ -48,6 +48,7 @@ def test_every_pair_has_its_line_of_sane_numbers(printed, out):
     assert printed.stdout.count("| wisconsin") == len(PAIRS)
 
 
+@pytest.mark.slow
 def test_kernel_naive_bayes_gives_wekas_labels(printed, out):
     line = lines(out)["nb"]
     assert int(line["same"]) >= 0.995 * int(line["rows"])

@@ -121,6 +121,7 @@ def test_without_spread_the_verdict_is_that_of_the_means(small, ten_columns):  #
             assert count.splits == (count.wins, count.wins)
 
 
+@pytest.mark.slow
 def test_the_order_of_the_columns_changes_no_verdict(small, ten_columns):  # noqa: F811
     one, other = every_claim(small, ten_columns, 0.05), every_claim(small, ten_columns[::-1], 0.05)
     assert {label: (of.verdict, of.shares) for label, of in one.items()} == {

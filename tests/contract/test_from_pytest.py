@@ -40,6 +40,7 @@ def test_the_method_of_the_page_passes_with_the_learner_and_the_parameter_shown(
     assert around_logistic.exit_code == 0, around_logistic.output
 
 
+@pytest.mark.slow
 def test_the_test_file_of_the_page_passes_with_a_test_for_every_check(example):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.", "-c", "/dev/null"],

@@ -67,8 +67,13 @@ def test_scores_rise_and_their_estimates_are_those_of_the_rows():
     assert line["y"] == [of_row[score] for score in line["x"]]
 
 
-def test_a_tree_has_no_scores_and_levels_without_one_half_give_none():
-    assert "scores" not in swept(DecisionTreeClassifier(max_depth=3), FEW).curves(TOY.X[TEST])
+@pytest.fixture(scope="module")
+def curves_of_a_tree():
+    return swept(DecisionTreeClassifier(max_depth=3), FEW).curves(TOY.X[TEST])
+
+
+def test_a_tree_has_no_scores_and_levels_without_one_half_give_none(curves_of_a_tree):
+    assert "scores" not in curves_of_a_tree
     assert "scores" not in swept(LOGISTIC, FEW, [0.2, 0.8]).curves(TOY.X[TEST])
 
 
@@ -80,9 +85,8 @@ def test_the_training_rows_are_points_of_each_class_and_at_most_500():
     assert set(zip(of_1["x"], of_1["y"], strict=True)) <= positive
 
 
-def test_the_lines_are_plain_numbers():
-    lines = swept(DecisionTreeClassifier(max_depth=3), FEW).curves(TOY.X[TEST])
-    assert json.loads(json.dumps(lines)) == lines
+def test_the_lines_are_plain_numbers(curves_of_a_tree):
+    assert json.loads(json.dumps(curves_of_a_tree)) == curves_of_a_tree
 
 
 def test_more_columns_have_no_curves_and_several_classes_none_at_all():

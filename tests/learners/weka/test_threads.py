@@ -32,6 +32,7 @@ print(threads() <= known[1])
 """
 
 
+@pytest.mark.slow
 def test_j48_in_threads_is_j48_and_the_process_ends():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=os.environ, timeout=600)
     assert done.returncode == 0, done.stderr
