@@ -7,6 +7,7 @@ keeps and runs. Exit code 1 where one says something else. Writes results/reliab
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import os
 import random
@@ -56,7 +57,10 @@ class Change:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(4) as pool:
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("--jobs", type=int, default=4, help="changes at a time (%(default)s)")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(asked.jobs) as pool:
         begun = [pool.submit(tries, Path(name) / str(number), change) for number, change in enumerate(CHANGES)]
         found = [pool.submit(edited_while_it_runs, Path(name) / "running", time) for time in (False, True)]
         tried = [one.result() for one in begun] + [one.result() for one in found]
