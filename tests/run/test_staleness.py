@@ -57,7 +57,8 @@ def test_another_seed_on_the_command_line_is_another_seed(bench):
 
 def test_changed_data_are_told_and_a_reworded_card_is_none(bench):
     bench.config(datasets=[bench.coins(), "wine-first"])
-    bench.run("--data-dir", ".")
+    first = bench.run("--data-dir", ".")
+    assert first.code == 0, first.said
     card = bench.folder / "coins.yaml"
     card.write_text(card.read_text().replace("title: Coins", "title: All my coins"))
     assert "16 cells: 16 done" in bench.run("--data-dir", ".").said
