@@ -191,6 +191,12 @@ def card(old: str, new: str) -> Callable[[Path], object]:
     return change
 
 
+def take_for_missing(place: Path) -> None:
+    """The number in the first row of the file."""
+    number = (place / "coins" / "rows.csv").read_text().splitlines()[1].split(",")[0]
+    card("split:", f'missing_codes: {{a: ["{number}"]}}\nsplit:')(place)
+
+
 def table(old: str, new: str) -> Callable[[Path], object]:
     def change(place: Path) -> None:
         path = place / "coins" / "rows.csv"
@@ -252,7 +258,7 @@ CHANGES = [
     Change("the cache is emptied", lambda place: shutil.rmtree(place / "cache"), 0),
     Change("the positive label", card('positive: "1"', 'positive: "0"'), CELLS),
     Change("a column is nominal", card("a: numeric", "a: nominal"), CELLS),
-    Change("a number means missing", card("split:", 'missing_codes: {a: ["500"]}\nsplit:'), CELLS),
+    Change("a number means missing", take_for_missing, CELLS),
     Change("the title of the card", card("title: Race", "title: Another"), 0),
     Change("the positive label of a bundled set", card("class_0", "class_1"), CELLS, first=bundled),
     Change("the file in the data directory of the last run, which is not named again",
