@@ -11,6 +11,7 @@ import argparse
 import gzip
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
@@ -101,7 +102,7 @@ def counted(place: Path, tried: Tried, *words: str) -> int:
     process = start(place, *words, stdout=-1)
     out, said = process.communicate()
     tried.expect((process.returncode, said), 0)
-    [line] = [line for line in out.splitlines() if line.startswith(f"{CELLS} cells: ")] or [""]
+    [line] = [line for line in out.splitlines() if line.startswith(f"{CELLS} cells: ")] or [f"{CELLS} cells: 0 done"]
     counts = dict(reversed(one.split(" ", 1)) for one in line.removeprefix(f"{CELLS} cells: ").split(", "))
     if sum(map(int, counts.values())) != CELLS or counts.keys() - {"done", "stale"}:
         tried.wrong.append(f"{words[0]}: {line}")
@@ -191,12 +192,23 @@ def card(old: str, new: str) -> Callable[[Path], object]:
     return change
 
 
+def take_for_missing(place: Path) -> None:
+    """The number in the first row of the file."""
+    number = (place / "coins" / "rows.csv").read_text().splitlines()[1].split(",")[0]
+    card("split:", f'missing_codes: {{a: ["{number}"]}}\nsplit:')(place)
+
+
 def table(old: str, new: str) -> Callable[[Path], object]:
     def change(place: Path) -> None:
         path = place / "coins" / "rows.csv"
         path.write_text(path.read_text().replace(old, new))
 
     return change
+
+
+def spell_otherwise(place: Path) -> None:
+    path = place / "coins" / "rows.csv"
+    path.write_text(re.sub(r"^(\d+),", r"\1.0,", path.read_text(), flags=re.MULTILINE))
 
 
 def pack(place: Path) -> None:
@@ -245,14 +257,14 @@ CHANGES = [
     Change("a line of the file", table("\n1", "\n2"), CELLS),
     Change("all labels of the file, in as many bytes", flip, CELLS),
     Change("the same, with the time of change that it had", flip_unseen, CELLS),
-    Change("the spelling of values (1.0 for 1)", table(",1\n", ",1.0\n"), 0),
+    Change("the spelling of numbers (7.0 for 7)", spell_otherwise, 0),
     Change("the file is packed", pack, 0),
     Change("the file is edited, fetched and restored", edit_and_restore, 0),
     Change("the file is gone, its copy is in the cache", lambda place: (place / "coins" / "rows.csv").unlink(), 0),
     Change("the cache is emptied", lambda place: shutil.rmtree(place / "cache"), 0),
     Change("the positive label", card('positive: "1"', 'positive: "0"'), CELLS),
     Change("a column is nominal", card("a: numeric", "a: nominal"), CELLS),
-    Change("a number means missing", card("split:", 'missing_codes: {a: ["500"]}\nsplit:'), CELLS),
+    Change("a number means missing", take_for_missing, CELLS),
     Change("the title of the card", card("title: Race", "title: Another"), 0),
     Change("the positive label of a bundled set", card("class_0", "class_1"), CELLS, first=bundled),
     Change("the file in the data directory of the last run, which is not named again",
