@@ -37,6 +37,7 @@ def fitted(estimator, n_probes, **parameters):
     [(DecisionTreeClassifier(min_samples_leaf=2), "rejection"), (GaussianNB(), "weight")],
     ids=["tree", "nb"],
 )
+@pytest.mark.slow
 def test_stage_t_is_probing_with_t_probes_to_the_last_bit(estimator, weighting, loss):
     stages = list(fitted(estimator, 30, weighting=weighting, loss=loss).staged_predict_proba(X[TEST]))
     assert len(stages) == 30

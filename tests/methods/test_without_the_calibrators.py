@@ -42,6 +42,7 @@ def test_with_the_packages_all_cells_run(tmp_path):
 
 
 @pytest.mark.parametrize("words", [("validate", "mixed.yaml"), ("list", "methods")])
+@pytest.mark.slow
 def test_listing_and_validating_need_no_package(words, tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     assert without(HIDDEN, tmp_path, "-m", "probcal", *words).returncode == 0

