@@ -94,10 +94,12 @@ def test_the_exit_code_is_1_above_a_bound(peers, monkeypatch, capsys, found, cod
     assert (ended.value.code, row["wine-first"], row[""]) == (code, cell, verdict)
 
 
+@pytest.mark.slow
 def test_help_has_an_example():
     assert "python benchmarks/peers.py wine-first -o -" in run("--help").stdout
 
 
+@pytest.mark.slow
 def test_a_data_set_that_is_not_at_hand_is_told(tmp_path):
     said = run("biology", "-o", "-", PROBCAL_CACHE_DIR=str(tmp_path))
     assert said.returncode == 1

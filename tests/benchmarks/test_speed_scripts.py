@@ -40,6 +40,7 @@ def test_metrics_of_other_packages_have_our_values_or_are_named_as_missing(run):
         assert said.get(f"{package} {metric}", "").endswith("apart") or said[package].startswith("not installed")
 
 
+@pytest.mark.slow
 def test_probing_gives_the_labels_of_the_plain_loop(run):
     words = ["--learner", "gaussian_nb", "--data", "gaussians", "--rows", 500, "--probes", 5, "--runs", 1]
     code, rows = run("probing", *words)

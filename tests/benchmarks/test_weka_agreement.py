@@ -64,6 +64,7 @@ def test_what_is_in_the_file_is_not_run_again_unless_asked(printed, out):
     assert {pair: line["splits"] for pair, line in lines(out).items()} == {"svm": "2", "log": "2", "nb": "1"}
 
 
+@pytest.mark.slow
 def test_a_data_set_that_is_not_at_hand_is_told_and_left_out(tmp_path):
     said = agreement("biology", "--out", tmp_path / "none.csv")
     assert "biology: is not at hand" in said.stderr

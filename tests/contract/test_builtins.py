@@ -67,7 +67,7 @@ def failures(estimator):
     return {claim: outcome.reason for claim, outcome in outcomes.items() if outcome.status == "failed"}
 
 
-MANY_FITS = {"weight_sweep", "probing", "relabelling"}
+MANY_FITS = {"bagging", "probing", "relabelling", "weight_sweep"}
 PATIENTLY = [pytest.param(name, marks=pytest.mark.slow if name in MANY_FITS else ()) for name in METHODS]
 
 
@@ -88,5 +88,6 @@ def test_a_method_that_learns_from_the_rows_asked_about_is_given_them():
         ("protected", {"calibrators": "cox", "start": "first", "every": 4}),
     ],
 )
+@pytest.mark.slow
 def test_a_method_that_learns_from_a_stream_keeps_the_contract_under_other_settings(name, params):
     assert failures(component(name, params=params).estimator) == {}

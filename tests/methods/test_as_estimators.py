@@ -29,10 +29,10 @@ METHODS = [
     (DirectClassifier(LOGISTIC), EXPECT_NOTHING),
     (ProbingClassifier(LOGISTIC, 5, weighting="weight"), EXPECT_NOTHING),
     (SigmoidClassifier(LOGISTIC), EXPECT_NOTHING),
-    (IsotonicClassifier(LOGISTIC), SPLIT_ROWS),
-    (VennAbersClassifier(LOGISTIC), SPLIT_ROWS),
 ]
 OTHERS = [
+    (IsotonicClassifier(LOGISTIC), SPLIT_ROWS),
+    (VennAbersClassifier(LOGISTIC), SPLIT_ROWS),
     (TemperatureClassifier(LOGISTIC, cv=3), EXPECT_NOTHING),
     (BetaCalibrationClassifier(LOGISTIC), SPLIT_ROWS),
     (RescaledClassifier(LOGISTIC), EXPECT_NOTHING),

@@ -130,6 +130,7 @@ assert before == after, (before, after)
 @pytest.mark.parametrize(
     ("method", "module"), [("BetaCalibrationClassifier", "betacal"), ("VennAbersClassifier", "venn_abers")]
 )
+@pytest.mark.slow
 def test_neither_numpys_error_state_nor_the_warning_filters_change(method, module):
     code = LOOK.format(method=method, module=module)
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=600)

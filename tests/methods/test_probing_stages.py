@@ -34,8 +34,10 @@ def fitted(estimator, n_probes, **parameters):
 @pytest.mark.parametrize("loss", ["log_loss", "squared_error"])
 @pytest.mark.parametrize(
     ("estimator", "weighting"),
-    [(DecisionTreeClassifier(min_samples_leaf=2), "rejection"), (GaussianNB(), "weight")],
-    ids=["tree", "nb"],
+    [
+        pytest.param(DecisionTreeClassifier(min_samples_leaf=2), "rejection", id="tree", marks=pytest.mark.slow),
+        pytest.param(GaussianNB(), "weight", id="nb"),
+    ],
 )
 def test_stage_t_is_probing_with_t_probes_to_the_last_bit(estimator, weighting, loss):
     stages = list(fitted(estimator, 30, weighting=weighting, loss=loss).staged_predict_proba(X[TEST]))

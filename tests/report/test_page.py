@@ -94,6 +94,7 @@ def test_where_the_numbers_come_from_is_told(the_page):
         assert told in section
 
 
+@pytest.mark.slow
 def test_the_experiment_stands_there_to_be_run_again(everything, report):
     config = "name: small\nlearners: {tree: {}}  # <b>&amp;\n"
     root = parsed(report(everything(config=config)))
@@ -127,6 +128,7 @@ def test_text_of_a_folder_is_never_markup(everything, report):
     assert "\\u202e\\x1b[31m" in text_of(next(root.iter("h1")))
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_page(everything, tmp_path):
     store = everything()
     first, second = (write_report([store], tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
@@ -209,6 +211,7 @@ def test_no_link_out_of_the_folder_is_followed(everything, tmp_path):
     assert "is a link that leads out of the folder" in refused("report", store.folder)
 
 
+@pytest.mark.slow
 def test_a_broken_file_of_accepted_numbers_is_told_in_the_page(everything, report):
     store = everything()
     (store.folder / "accepted.csv").write_text("no such header\n", encoding="utf-8")

@@ -97,6 +97,7 @@ methods: [direct]
 
 
 @pytest.mark.parametrize("text", [EVERY_METHOD, DRAWN])
+@pytest.mark.slow
 def test_all_that_runs_in_a_cell_is_counted_or_listed_with_its_reason(tmp_path, text):
     (tmp_path / "cells.yaml").write_text(text)
     command = [sys.executable, "-c", TRACE, str(tmp_path / "cells.yaml"), str(PACKAGE)]

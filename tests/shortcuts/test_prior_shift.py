@@ -29,7 +29,10 @@ def data(name):
     return make_classification(2000, 6, n_informative=2, weights=[0.95], flip_y=0.1, random_state=5)
 
 
-@pytest.mark.parametrize("learner", [GaussianNB(), KernelNaiveBayes(weights="shares")], ids=["gaussian", "kernel"])
+KERNEL = pytest.param(KernelNaiveBayes(weights="shares"), id="kernel", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("learner", [pytest.param(GaussianNB(), id="gaussian"), KERNEL])
 @pytest.mark.parametrize("name", ["breast cancer", "text labels", "one in twenty"])
 @pytest.mark.parametrize("total_weight", [None, "n"])
 def test_no_vote_changes(learner, name, total_weight):

@@ -224,6 +224,7 @@ def test_a_sweep_that_lacks_levels_of_its_neighbours_says_which_it_has(folder):
     ]
 
 
+@pytest.mark.slow
 def test_sweeps_of_other_levels_or_weightings_have_figures_of_their_own_and_count_their_own_levels(folder):
     other, rejection = swept(SVC(kernel="linear"), [0.4, 0.6]), swept(SVC(kernel="linear"), weighting="rejection")
     first, bounds = swept(SVC(kernel="linear")), swept(SVC(kernel="linear"), answer="bounds")
@@ -236,6 +237,7 @@ def test_sweeps_of_other_levels_or_weightings_have_figures_of_their_own_and_coun
     assert note in probcal("plot", store.folder).stderr.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_of_a_crowd_of_lines_some_levels_have_lines_and_the_legend_names_them(folder):
     crowd = swept(DecisionTreeClassifier(random_state=0), levels=None)
     [figure] = drawn(folder({("tree", "sweep"): crowd}, metrics={"crossings": 170.0})).values()
@@ -249,6 +251,7 @@ def test_of_a_crowd_of_lines_some_levels_have_lines_and_the_legend_names_them(fo
     assert title == "tree, sweep: 170 of 171 pairs of levels contradict each other on test rows"
 
 
+@pytest.mark.slow
 def test_levels_without_room_for_a_label_are_told(folder):
     close = swept(SVC(kernel="linear"), np.linspace(0.48, 0.52, 26).round(4).tolist())
     [figure] = drawn(folder({("svm", "sweep"): close})).values()

