@@ -1,0 +1,51 @@
+"""The program that downloads from OpenML lives no longer than what started it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from probcal.data import openml
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+
+ROOT = str(Path(openml.__file__).parents[2])
+FETCHES = "from probcal.data.openml import fetch_openml_table; fetch_openml_table(31)"
+
+
+def living(session):
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, of = entry.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(of) == session and state != "Z":
+            found.append(int(entry.parent.name))
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP], ids=["killed", "its terminal closed"])
+def test_a_download_ends_with_the_process_that_asked_for_it(number):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(300)
+        server = f"http://127.0.0.1:{silent.getsockname()[1]}/api/v1/xml"
+        process = subprocess.Popen(
+            [sys.executable, "-c", FETCHES],
+            env={**os.environ, "PROBCAL_OPENML_SERVER": server, "PYTHONPATH": ROOT},
+            start_new_session=True,
+            stderr=subprocess.DEVNULL,
+        )
+        with silent.accept()[0]:  # it has asked, and waits for an answer
+            assert len(living(process.pid)) == 2
+            process.send_signal(number)
+            process.wait(60)
+            end = time.monotonic() + 30
+            while living(process.pid):
+                assert time.monotonic() < end, "it lives on"
+                time.sleep(0.05)
