@@ -106,7 +106,7 @@ def main() -> None:
         prepare(folder / "work")
         usual, *unusual = places(folder)
         tried, whole = at(folder, usual, {})
-        with ThreadPoolExecutor(3) as pool:
+        with ThreadPoolExecutor(2) as pool:
             ends = [pool.submit(at, folder, one, whole) for one in unusual]
             ends += [pool.submit(downloader, folder, one) for one in (signal.SIGKILL, signal.SIGHUP, signal.SIGTERM)]
             found = [tried, *(end.result()[0] for end in ends)]
