@@ -58,7 +58,10 @@ def checked(y: Any, p: Any, sample_weight: Any = None) -> Rows:
         shapes = f"{y.shape} and {p.shape}"
         raise ValueError(f"y must be of shape (n,), and p of shape (n,) or (n, n_classes) with equal n, not {shapes}")
     _some(y)
-    refuse(~((p >= 0) & (p <= 1)), p, "p must lie within [0, 1], with no missing values")
+    # of several columns one may exceed 1 by what its row's sum may
+    most = 1 if p.ndim == 1 else 1 + _SUM_TOLERANCE
+    refuse(~((p >= 0) & (p <= most)), p, "p must lie within [0, 1], with no missing values")
+    p = np.minimum(p, 1)
     if p.ndim == 1:
         refuse(~((y == 0) | (y == 1)), y, "y must hold 0 and 1 only, with no missing values; try y == positive_label")
     else:

@@ -88,6 +88,14 @@ def test_an_error_is_a_row_whose_larger_column_is_the_other_class():
     assert all_metrics([1, 0], p, also=["errors"])["errors"] == 1
 
 
+def test_a_column_may_exceed_one_by_rounding():
+    """Weka's J48 gives 1.0000000000000013 on Adult."""
+    p = [[1.0000000000000013, 0.0], [0.0, 1.0]]
+    assert cross_entropy([0, 1], p) == 0
+    with pytest.raises(ValueError, match="within"):
+        cross_entropy([0, 1], [[1.00001, 0.0], [0.0, 1.0]])
+
+
 def test_an_absent_class_leaves_only_auc_without_a_value():
     found = all_metrics(Y, P)
     assert math.isnan(found.pop("auc"))
