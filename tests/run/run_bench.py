@@ -32,6 +32,19 @@ TREE = """
 """
 """A tree of the user's own."""
 
+SLOW = """
+    import time
+
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Slow(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            time.sleep({seconds})
+            return super().fit(X, y, sample_weight)
+"""
+"""A tree that takes at least ``seconds``, for what must be ended in the middle: ``SLOW.format(seconds=0.25)``."""
+
 GATED = """
     import itertools
     import pathlib

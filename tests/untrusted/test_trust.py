@@ -106,7 +106,7 @@ def test_workers_import_what_was_trusted_and_later_commands_ask_again():
 
 def test_every_command_that_reads_a_config_takes_the_options():
     taking = {name for name, command in main.commands.items() if any(one.name == "trust" for one in command.params)}
-    assert taking == {"run", "try", "fetch", "validate", "status"}
+    assert taking == {"run", "try", "fetch", "validate", "status", "verify"}
 
 
 def test_a_class_named_on_the_command_line_is_trusted_as_it_was_typed():
