@@ -232,6 +232,7 @@ def test_the_experiment_of_a_results_folder_that_is_no_longer_sound_is_told_with
     path.write_text(whole)
 
 
+@pytest.mark.slow
 def test_tables_are_printed_where_the_terminal_lacks_their_characters(here):
     path = Path("results/experiment.json")
     path.write_text(path.read_text().replace('"title": "small"', '"title": "small \u221e"', 1), encoding="utf-8")

@@ -75,6 +75,7 @@ def test_the_wheel_of_the_source_distribution_is_the_same(wheel, tmp_path):
     assert {path.name for path in (tmp_path / top).iterdir()} >= {"LICENSE", "README.md", "CITATION.cff"}
 
 
+@pytest.mark.slow
 def test_what_the_wheel_holds_runs_from_any_folder(wheel, tmp_path):
     site, here = tmp_path / "site", tmp_path / "a folder of one's own"
     here.mkdir()

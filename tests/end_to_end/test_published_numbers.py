@@ -62,6 +62,7 @@ def test_adult_comes_back_from_wekas(run):
     assert too_far(results, "adult", WEKA_ADULT) == {}
 
 
+@pytest.mark.slow
 def test_the_trees_of_coil_come_back_from_wekas(run):
     assert too_far(run("uci", "-d", "coil", "-l", "j48"), "coil", WEKA_COIL) == {}
 

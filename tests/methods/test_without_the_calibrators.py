@@ -20,6 +20,7 @@ def cells(folder):
     return {cell["method"]: (cell["status"], cell.get("error_type")) for cell in map(json.loads, lines)}
 
 
+@pytest.mark.slow
 def test_each_missing_package_is_one_line_and_the_other_cells_run_by_themselves(tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     refused = without(HIDDEN, tmp_path, "-m", "probcal", "run", "mixed.yaml")

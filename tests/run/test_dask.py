@@ -345,6 +345,7 @@ def test_without_dask_it_is_told_what_to_install(bench, monkeypatch):
     assert done.code == 2 and 'pip install "probcal[dask]"' in done.said
 
 
+@pytest.mark.slow
 def test_dask_is_not_imported_unless_it_is_asked_for(bench):
     code = f"import sys; from {cli.__name__} import main; main(['run', 'small.yaml'], standalone_mode=False)"
     said = subprocess.run(

@@ -143,6 +143,7 @@ def test_a_cell_over_its_time_is_ended_with_all_it_started(bad, jobs, monkeypatc
     wait_for(lambda: not alive(int(sleeper.read_text())))
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_loses_nothing_that_was_finished(bench):
     bench.config(repeats=40, learners={"dummy": {"type": DUMMY}})
     small = ["sh", "-c", 'ulimit -f 16; exec "$@"', "sh"]

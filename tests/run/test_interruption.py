@@ -71,6 +71,7 @@ def test_workers_end_when_only_the_run_itself_is_killed(slow):
     wait_until_gone(process.pid)
 
 
+@pytest.mark.slow
 def test_a_second_run_on_the_same_folder_is_refused_by_its_name(slow):
     process = in_the_middle(slow)
     second = slow.run()

@@ -91,6 +91,7 @@ def test_a_run_killed_again_and_again_runs_every_cell_once(slow):
     assert same_as_undisturbed(slow)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_a_row_that_asks_for_memory_and_the_others_go_on(slow):
     process = after(2, slow)
     [worker] = [one for one in processes_of_session(process.pid) if os.getpgid(one) == one != process.pid]

@@ -55,6 +55,7 @@ def test_another_terminal_sees_counts_current_cells_and_the_last_error(waiting):
     assert lines[6] == "4 cells: 2 failed, 2 to run"
 
 
+@pytest.mark.slow
 def test_afterwards_nothing_of_it_is_left(waiting):
     bench, process = waiting
     (bench.folder / "go on").touch()
@@ -63,6 +64,7 @@ def test_afterwards_nothing_of_it_is_left(waiting):
     assert "process" not in bench.probcal("status", "results/small").said
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_is_not_said_to_run_and_the_next_one_clears_up(waiting):
     bench, process = waiting
     os.killpg(process.pid, signal.SIGKILL)

@@ -111,6 +111,7 @@ def test_of_a_call_that_only_looks_or_is_mistaken(done, words):
     assert state(done.results) == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
 def test_when_it_is_interrupted_before_the_first_cell_has_ended(done):
     done.module("slow", SLOW.format(seconds=600))

@@ -101,7 +101,10 @@ def is_gone(process):
     return True
 
 
-@pytest.mark.parametrize("words", [("-j", "2"), ("--workers", "2")], ids=["processes", "Dask"])
+ON_DASK = pytest.param(("--workers", "2"), marks=pytest.mark.slow, id="Dask")
+
+
+@pytest.mark.parametrize("words", [pytest.param(("-j", "2"), id="processes"), ON_DASK])
 def test_signals_that_keep_coming_do_not_keep_a_run_from_its_end(slow, words):
     process = in_the_middle(slow, *words)
     done = ended(slow)
@@ -112,6 +115,7 @@ def test_signals_that_keep_coming_do_not_keep_a_run_from_its_end(slow, words):
     assert len(slow.rows()) >= done and {row["status"] for row in slow.rows()} == {"done"}
 
 
+@pytest.mark.slow
 def test_the_first_of_different_signals_decides_how_a_run_ends(slow):
     process = in_the_middle(slow, "-j", "2")
     send_until_it_ends(process, signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
@@ -128,6 +132,7 @@ def test_a_run_ended_by_the_timeout_program_leaves_nothing(slow):
     assert is_gone(process)
 
 
+@pytest.mark.slow
 def test_a_lost_terminal_removes_what_told_of_the_run_and_is_told_by_the_exit(slow):
     process = in_the_middle(slow, "-j", "2")
     wait_for(lambda: (slow.results / "running.json").exists())
@@ -137,6 +142,7 @@ def test_a_lost_terminal_removes_what_told_of_the_run_and_is_told_by_the_exit(sl
     assert not (slow.results / "running.json").exists()
 
 
+@pytest.mark.slow
 def test_under_nohup_a_run_outlives_its_terminal(slow):
     slow.config(learners={"slow": {"type": "slow.Slow"}}, methods=["direct"], repeats=4)
     process = in_the_middle(slow, "-j", "2", before=["nohup"], stdout=subprocess.DEVNULL)

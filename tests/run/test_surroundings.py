@@ -38,7 +38,10 @@ def test_a_temporary_folder_with_a_long_name_is_no_obstacle_to_workers(typed, tm
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("closed", ["2>&-", ">&-", "<&-", "<&- >&- 2>&-"])
+OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "<&-", "<&- >&- 2>&-")]
+
+
+@pytest.mark.parametrize("closed", ["2>&-", *OTHERS])
 def test_a_run_needs_none_of_its_streams(typed, bench, closed):
     done = typed(f'"$@" {closed}', "run", "small.yaml")
     assert done.returncode == 0 and "Error" not in done.stderr
@@ -63,11 +66,13 @@ def test_a_reader_that_has_read_enough_gets_no_traceback(typed):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_stderr_that_is_full_ends_no_run(typed, bench):
     done = typed('"$@" 2>/dev/full', "run", "small.yaml")
     assert done.returncode == 0 and [row["status"] for row in bench.rows()] == ["done"]
 
 
+@pytest.mark.slow
 def test_a_stderr_that_nobody_reads_ends_no_run(typed, bench):
     done = typed('"$@" 2> >(true)', "run", "small.yaml")
     assert done.returncode == 0 and [row["status"] for row in bench.rows()] == ["done"]

@@ -53,6 +53,7 @@ def test_an_input_is_made_again_from_its_seed_and_number(fuzz, subjects):
     assert made(1) == made(1) != made(2)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_bad_inputs_gets_its_messages_and_exit_codes(tmp_path):
     out = tmp_path / "bad.md"
     kinds = "^(card|path|import|pipe|text)"

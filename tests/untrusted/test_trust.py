@@ -114,6 +114,7 @@ def test_a_class_named_on_the_command_line_is_trusted_as_it_was_typed():
     assert imported()
 
 
+@pytest.mark.slow
 def test_a_module_that_a_package_looks_for_is_not_taken_from_beside_a_config(beside_a_module):
     Path("numexpr.py").write_text(MODULE)  # pandas uses it where it is installed
     Path("small.yaml").write_text(CONFIG.replace("own: {type: bad.Model}", "tree:"))

@@ -88,6 +88,7 @@ def test_a_pickle_that_was_never_used_can_be_pickled_again(mixed):
     np.testing.assert_array_equal(twice.predict_proba(X), fitted.predict_proba(X))
 
 
+@pytest.mark.slow
 def test_every_process_starts_a_java_of_its_own(mixed):
     X, y, _ = mixed
     alone = WekaClassifier("trees.J48").fit(X, y).predict_proba(X)

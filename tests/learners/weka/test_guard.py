@@ -97,6 +97,7 @@ def in_python(code: str, folder: Path, **environment: str) -> subprocess.Complet
     )
 
 
+@pytest.mark.slow
 def test_a_java_that_somebody_else_started_is_guarded_too(tmp_path):
     code = """
 import jpype
@@ -110,6 +111,7 @@ print(jpype.java.lang.System.getProperty("javax.xml.accessExternalDTD") == "")
     assert in_python(code, tmp_path).stdout.split() == ["True", "True"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Capabilities.props", "Logging.props"])
 def test_weka_is_not_started_where_it_would_obey_a_file_of_the_folder(tmp_path, name):
     (tmp_path / name).touch()
@@ -119,6 +121,7 @@ def test_weka_is_not_started_where_it_would_obey_a_file_of_the_folder(tmp_path, 
     assert in_python(code, tmp_path, PROBCAL_TRUSTED="weka").returncode == 0
 
 
+@pytest.mark.slow
 def test_what_weka_trained_is_pickled_as_before():
     code = """
 import pickle, numpy as np

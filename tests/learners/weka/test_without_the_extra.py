@@ -57,6 +57,7 @@ def test_a_missing_package_is_one_line_and_nothing_is_written(package, tmp_path)
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.slow
 def test_the_cells_that_need_no_package_run_without_it(tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     assert without(("weka",), tmp_path, "-m", "probcal", "run", "mixed.yaml", "-l", "tree").returncode == 0
