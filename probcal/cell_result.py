@@ -25,7 +25,7 @@ class CellResult:
     learner: str
     method: str
     status: str
-    """``done``, ``failed`` or ``timeout``."""
+    """One of ``STATUSES``."""
     run: str
     seconds: float
     key: dict[str, str] = field(default_factory=dict)
@@ -75,6 +75,8 @@ class CellResult:
             raise TypeError(f"{WRITER} is no version")
         if unknown := sorted(row.keys() - _PARTS):
             raise UnknownParts(unknown)
+        if isinstance(status := row.get("status"), str) and status not in STATUSES:
+            raise UnknownParts([f"status: {status}"])
         row["metrics"] = {name: _number(value) for name, value in row.get("metrics", {}).items()}
         row["stages"] = {name: [_number(value) for value in values] for name, values in row.get("stages", {}).items()}
         result = cls(**row)
@@ -95,6 +97,7 @@ class UnknownParts(ValueError):
         self.parts = parts
 
 
+STATUSES = ("done", "failed", "timeout")
 WRITER = "probcal"
 """The part of a line that names the version that wrote it."""
 _PARTS = {one.name for one in fields(CellResult)} - {"failed_since"}

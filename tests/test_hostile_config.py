@@ -115,6 +115,7 @@ def changed(data: st.DataObject, sound: dict[str, Any]) -> str:
     return yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
 
 
+@pytest.mark.slow
 @many
 @given(data=st.data())
 def test_a_config_with_values_replaced_renamed_and_removed_gives_no_traceback(is_answered, data):
@@ -135,6 +136,7 @@ def test_a_card_with_values_replaced_renamed_and_removed_gives_no_traceback(tmp_
         assert probcal("fetch", tmp_path / "small.yaml", "--data-dir", tmp_path).exit_code in (0, 1, 2)
 
 
+@pytest.mark.slow
 @many
 @given(data=st.data())
 def test_a_config_with_shreds_of_text_thrown_in_gives_no_traceback(is_answered, data):

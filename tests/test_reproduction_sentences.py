@@ -36,6 +36,7 @@ def says(page, sentence):
     assert sentence in page, "the sentence is another: change or remove its test"
 
 
+@pytest.mark.slow
 def test_the_published_20_is_within_the_interval_of_what_all_data_sets_would_give(ask, page):
     says(page, "The published 20 lies well within that")
     low, high = map(int, ask("on-all probing-wins-20").split("(")[1].rstrip(")").split(" to "))

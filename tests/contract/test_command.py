@@ -27,6 +27,7 @@ def test_each_check_is_a_line_and_all_passed_ends_with_0(name):
     assert {line.split("  ")[0] for line in printed[1:-1]} <= {"passed", "does not apply"}
 
 
+@pytest.mark.slow
 def test_it_says_by_itself_what_is_a_learner_and_what_a_method():
     _, learner = lines("logistic")
     _, method = lines(f"{HERE}.sound.Bootstrap")

@@ -123,6 +123,7 @@ some_rows = st.lists(st.tuples(numbers, numbers, levels, st.booleans(), weights)
 some_rows = some_rows.filter(lambda rows: any(weight for *_, weight in rows))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(some_rows, st.lists(st.tuples(numbers, numbers, levels), min_size=1, max_size=6), st.permutations(LEVELS))
 def test_any_mixed_weighted_frame_gives_what_the_plain_loops_give(rows, unseen, order):

@@ -297,6 +297,7 @@ def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 def test_without_numba_it_says_how_to_install_it(tmp_path):
     code = (
         "from probcal.learners import PresortedTreeClassifier as Tree\n"

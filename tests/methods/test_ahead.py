@@ -105,6 +105,7 @@ class InProcesses(DecisionTreeClassifier):
     """A class made from one that learns in threads, of which that is not known."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [DecisionTreeClassifier(), InProcesses()], ids=["threads", "processes"])
 @pytest.mark.parametrize("how", [{}, {"discretisation": "uniform"}, {"weighting": "rejection"}], ids=str)
 def test_votes_do_not_hang_on_how_many_fit(how, learner):

@@ -68,6 +68,7 @@ def first_column(page):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "scheme"),
     [

@@ -301,6 +301,7 @@ def test_a_cell_that_kills_more_workers_than_dask_allows_is_given_up(deadly, tmp
     dask.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -41,6 +41,7 @@ def waiting(bench):
     process.wait()
 
 
+@pytest.mark.slow
 def test_another_terminal_sees_counts_current_cells_and_the_last_error(waiting):
     bench, process = waiting
     lines = bench.probcal("status", "results/small").said.splitlines()

@@ -57,7 +57,10 @@ def test_a_line_that_names_no_version_is_told_with_that_of_its_run(store):
     assert "written by probcal 17.2.1" in the_message(with_line(store, run="run2", confidence=[0.1]))
 
 
-@pytest.mark.parametrize("changed", [{"metrics": [1, 2]}, {"predictions": {"file": "p.parquet"}}, {"seconds": "1 s"}])
+CHANGED = [{"metrics": [1, 2]}, {"status": "superseded"}, {"predictions": {"file": "p.parquet"}}, {"seconds": "1 s"}]
+
+
+@pytest.mark.parametrize("changed", CHANGED)
 def test_a_known_part_that_has_become_something_else_is_told_likewise(store, changed):
     assert "written by probcal 17.2.1" in the_message(with_line(store, probcal="17.2.1", **changed))
 

@@ -80,6 +80,7 @@ def test_times_are_told_in_two_units(seconds, said):
     assert duration(seconds) == said
 
 
+@pytest.mark.slow
 def test_on_a_terminal_there_is_a_bar_with_counts_and_time_left(bench):
     bench.module(
         "half",

@@ -188,6 +188,7 @@ def test_a_line_too_short_for_its_label_has_none():
     assert not axes.texts
 
 
+@pytest.mark.slow
 def test_a_users_own_sweep_is_drawn_with_its_levels_and_the_same_bytes_each_time(folder):
     store = folder({("svm", "sweep"): MACHINE, ("tree", "sweep"): TREE})
     first = probcal("plot", store.folder)

@@ -67,6 +67,7 @@ def test_roc_curves_alone_have_one_panel_and_a_file_of_their_own(stream):
     assert sorted(path.name for path in (store.folder / "figures").iterdir()) == ["roc.png", "roc.svg"]
 
 
+@pytest.mark.slow
 def test_the_same_results_give_the_same_bytes(stream):
     store = stream(CURVES)
     files = [store.folder / "figures" / f"protection.{kind}" for kind in ("png", "svg")]

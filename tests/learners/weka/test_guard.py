@@ -74,6 +74,7 @@ def tried(tmp_path_factory) -> tuple[dict[str, list], list[str]]:
     return json.loads(done.stdout), asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", OBJECTS)
 def test_an_object_of_a_strange_class_is_not_read_even_with_trust(tried, way):
     assert not tried[0][way][1], "it left its mark"
