@@ -11,9 +11,11 @@ _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def prepare_streams() -> None:
-    """Open the streams that are closed, and let no command end because its stderr takes nothing any more."""
+    """Open the streams that are closed, and let no command end because its stderr takes nothing any more.
+
+    A second call changes nothing."""
     open_closed_streams()
-    if isinstance(sys.stderr, io.TextIOWrapper):
+    if isinstance(sys.stderr, io.TextIOWrapper) and not isinstance(sys.stderr, _Forgiving):
         options = {"encoding": sys.stderr.encoding, "line_buffering": True}
         sys.stderr = sys.__stderr__ = _Forgiving(sys.stderr.detach(), errors="backslashreplace", **options)  # type: ignore[misc, arg-type]
 

@@ -55,7 +55,7 @@ def missing_files(card: Card, folder: Path | str | None) -> list[str]:
     user's own, as they may in any case. Of several sources, the one that
     lacks the fewest files counts, the first of equals. Empty for a card that has no file source.
     """
-    place = _place(card, folder)
+    place = place_of(card, folder)
     lacking = [[str(place / name) for name in _lacking(source, place)] for source in card.files]
     return min(lacking, key=len, default=[])
 
@@ -71,7 +71,7 @@ def read_original_files(card: Card, folder: Path | str | None, read: Read | None
     Raises DataError when files are missing or damaged, have another checksum than the card, or hold
     something that the card does not describe; the message names the file and the line.
     """
-    place = _place(card, folder)
+    place = place_of(card, folder)
     source = next((source for source in card.files if not _lacking(source, place)), None)
     if source is None:
         if not card.files:
@@ -99,14 +99,9 @@ def read_original_files(card: Card, folder: Path | str | None, read: Read | None
     return rows.iloc[: source.first_rows]
 
 
-def place_of(card: Card, folder: Path | str | None) -> Path:
-    """Return the folder that ``read_original_files`` takes the files from."""
-    return _place(card, folder)
-
-
 def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
     """The files that ``read_original_files`` reads, those of labels too; empty while some are missing."""
-    place = _place(card, folder)
+    place = place_of(card, folder)
     source = next((source for source in card.files if not _lacking(source, place)), None)
     parts = [part for file in source.files for part in (file, file.labels) if part] if source else []
     return [path for part in parts if (path := _find(place, part.name))]
@@ -135,7 +130,7 @@ def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str
 
     The files of the rows; path and line of one ``row``, counted from 0, where the format has lines.
     """
-    place = _place(card, folder)
+    place = place_of(card, folder)
     source = next(source for source in card.files if not _lacking(source, place))
     paths = [_find(place, file.name) for file in source.files]
     for file, path in zip(source.files, paths, strict=True):
@@ -148,7 +143,7 @@ def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str
     return ", ".join(map(str, paths))
 
 
-def _place(card: Card, folder: Path | str | None) -> Path:
+def place_of(card: Card, folder: Path | str | None) -> Path:
     """Where the files are: beside the card, if it is the user's own and all are there, else in the data directory."""
     name = card.folder or card.name
     if card.beside and (folder is None or any(not _lacking(source, card.beside / name) for source in card.files)):

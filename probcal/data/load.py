@@ -66,14 +66,6 @@ def data_folder(chosen: str | None = None) -> Path | None:
     return Path(named)
 
 
-def whereabouts(card: Card, folder: Path | None = None) -> str:
-    """Return where ``obtain`` would take the data set from; hashes files, reads nothing and uses no network.
-
-    Raises MissingData when no source has it.
-    """
-    return _find(card, folder).source
-
-
 def find(card: Card, folder: Path | None = None) -> Found:
     """Return which data set ``card`` stands for now, without a network.
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from probcal.data.card import find_card, read_card
-from probcal.data.load import load, obtain, whereabouts
+from probcal.data.load import find, load, obtain
 from probcal.errors import MissingData
 
 CARD = """\
@@ -54,7 +54,7 @@ def test_the_data_directory_has_them_where_they_are_not_beside(card_file, tmp_pa
     card = read_card(card_file)
     assert obtain(card, tmp_path / "data") == "original files"
     with pytest.raises(MissingData, match=r"Put these files in place: .*cards.mine.rows\.csv"):
-        whereabouts(read_card(card_file).model_copy(update={"title": "another", "missing_codes": {"a": ["9"]}}))
+        find(read_card(card_file).model_copy(update={"title": "another", "missing_codes": {"a": ["9"]}}))
 
 
 def test_a_dot_is_the_folder_of_the_card_itself(card_file, tmp_path):

@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal, norm
 from probcal.config import find_config, read_experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.generators import generated
-from probcal.data.load import whereabouts
+from probcal.data.load import find
 from probcal.data.splits import split_rows
 from probcal.errors import FileProblems
 
@@ -108,7 +108,7 @@ def test_the_growing_toys_differ_from_it_in_the_rows_to_train_on_alone():
 def test_drawn_rows_of_a_standard_split_are_drawn_in_every_repetition():
     experiment = read_experiment(find_config("isoprobability"))
     assert experiment.repetitions_of(TOY) == experiment.repeats == 20
-    assert whereabouts(TOY) == "generated"
+    assert find(TOY).source == "generated"
 
 
 @pytest.mark.parametrize(

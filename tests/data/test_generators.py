@@ -8,7 +8,7 @@ from scipy.integrate import quad
 
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.generators import generated
-from probcal.data.load import load, obtain, whereabouts
+from probcal.data.load import find, load, obtain
 from probcal.errors import DataError
 
 PAPER = read_card(find_card("documents"))
@@ -106,7 +106,7 @@ def test_an_empty_document_is_a_row_of_zeros():
 
 def test_a_generated_set_is_always_at_hand_and_never_in_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
-    assert whereabouts(PAPER) == obtain(PAPER) == "generated"
+    assert find(PAPER).source == obtain(PAPER) == "generated"
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(DataError, match="drawn from a seed"):
         load(PAPER)

@@ -5,29 +5,17 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from probcal.data import openml
+from tests.run.run_bench import processes_of_session, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 ROOT = str(Path(openml.__file__).parents[2])
 FETCHES = "from probcal.data.openml import fetch_openml_table; fetch_openml_table(31)"
-
-
-def living(session):
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, _, of = entry.read_text().rpartition(")")[2].split()[:4]
-        except OSError:
-            continue
-        if int(of) == session and state != "Z":
-            found.append(int(entry.parent.name))
-    return found
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP], ids=["killed", "its terminal closed"])
@@ -42,10 +30,7 @@ def test_a_download_ends_with_the_process_that_asked_for_it(number):
             stderr=subprocess.DEVNULL,
         )
         with silent.accept()[0]:  # it has asked, and waits for an answer
-            assert len(living(process.pid)) == 2
+            assert len(processes_of_session(process.pid)) == 2
             process.send_signal(number)
             process.wait(60)
-            end = time.monotonic() + 30
-            while living(process.pid):
-                assert time.monotonic() < end, "it lives on"
-                time.sleep(0.05)
+            wait_for(lambda: not processes_of_session(process.pid), seconds=30)

@@ -13,7 +13,7 @@ from scipy.special import logit
 from probcal.config import read_experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.generators import generated
-from probcal.data.load import whereabouts
+from probcal.data.load import find
 from probcal.data.splits import split_rows
 from probcal.errors import FileProblems
 
@@ -137,7 +137,7 @@ def test_the_shipped_streams_differ_in_their_change_alone():
 def test_a_stream_is_drawn_in_every_repetition():
     experiment = read_experiment(Path(__file__).parents[2] / "configs" / "protection-simulated.yaml")
     assert {experiment.repetitions_of(card) for card in experiment.cards} == {20}
-    assert whereabouts(shipped("none")) == "generated"
+    assert find(shipped("none")).source == "generated"
 
 
 @pytest.mark.parametrize(
