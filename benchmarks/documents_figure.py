@@ -7,8 +7,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from probcal.paper.published import Published
-from probcal.show.drawing import look, save
+from probcal.papers.published import Published
+from probcal.reporting.drawing import look, save
 
 FOLDER = Path("results/documents")
 _SHOWN = ("l1", "c_emp")

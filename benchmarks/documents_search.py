@@ -21,13 +21,13 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
 
-from probcal.csv_text import csv_text
+from probcal._io import csv_text
 from probcal.data.card import find_card, read_card
-from probcal.data.generators import documents
-from probcal.data.sources import GeneratorSource
+from probcal.data.sources.generated import documents
+from probcal.data.sources.specifications import GeneratorSource
 from probcal.data.splits import stream_seed
 from probcal.metrics import means_over_labels
-from probcal.run.threads import one_thread_each
+from probcal.runner.isolation import one_thread_each
 
 SURFACE = Path("results/documents/surface.csv")
 HEADER = ["reading", "exponent", "topics", "runs", "l1", "l1_sd", "c_emp", "c_emp_sd", "l1_trivial", "frequency"]
@@ -108,9 +108,7 @@ def _measured(reading: Reading, exponent: float, topics: int, runs: int) -> list
     source = read_card(find_card("documents")).generator
     source = source.model_copy(update={"exponent": exponent})
     each = [_run(reading, source, topics, run) for run in range(runs)]
-    l1, c_emp, trivial, frequency = (
-        [one[name] for one in each] for name in ("l1", "c_emp", "l1_trivial", "frequency")
-    )
+    l1, c_emp, trivial, frequency = ([one[name] for one in each] for name in ("l1", "c_emp", "l1_trivial", "frequency"))
     numbers = [_mean(l1), _sd(l1), _mean(c_emp), _sd(c_emp), _mean(trivial), _mean(frequency)]
     return [f"{number:.5f}" for number in numbers]
 

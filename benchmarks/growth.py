@@ -24,7 +24,7 @@ import numpy as np
 import speed
 from probing_data import gaussians
 
-from probcal.csv_text import csv_text
+from probcal._io import csv_text
 
 ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 PROBES = (10, 25, 50, 200, 400)

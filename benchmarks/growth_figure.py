@@ -10,7 +10,7 @@ from growth_model import Model, is_known
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from probcal.show.drawing import COLOURS, look, save, titled_figure
+from probcal.reporting.drawing import COLOURS, look, save, titled_figure
 
 NAMES = {
     "gaussian_nb": "Gaussian naive Bayes",

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import speed
 
-from probcal.store import Store
+from probcal.store.folder import Store
 
 CONFIG = """
 name: trivial

@@ -16,8 +16,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.fixes import parse_version
 
 from probcal import BetaCalibrationClassifier, IsotonicClassifier, SigmoidClassifier, VennAbersClassifier
-from probcal.components import import_class
-from probcal.methods.packages import contained, optional_class
+from probcal.config.components import import_class
+from probcal.methods.calibrators._calibrator import contained, optional_class
 from probcal.methods.registry import METHODS
 
 BRUTE_ROWS = 150

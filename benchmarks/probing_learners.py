@@ -12,11 +12,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.components import import_class
+from probcal.config.components import import_class
 from probcal.learners import PresortedTreeClassifier
-from probcal.learners.hinge_svm import HingeSVM
-from probcal.learners.kernel_nb import KernelNaiveBayes
+from probcal.learners.kernel_naive_bayes import KernelNaiveBayes
 from probcal.learners.registry import LEARNERS as REGISTERED
+from probcal.learners.svm import HingeSVM
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from probcal.config import Experiment, read_experiment
+from probcal.config.experiment import Experiment, read_experiment
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.generators import generated
+from probcal.data.sources.generated import generated
 from probcal.data.splits import stream_seed
 from probcal.errors import StoreError
 from probcal.protection import CompositeJumper, Quadratic, SimpleJumper, regret_bound
-from probcal.run.plan import cells_of
-from probcal.store import Store, cell_id
+from probcal.runner.plan import cells_of
+from probcal.store.folder import Store, cell_id
 
 FOLDER = Path("results/protection-simulated")
 CONFIG = Path("configs/protection-simulated.yaml")

@@ -12,17 +12,16 @@ from typing import Any
 from reproduction_tables import TABLES
 from speed import ROOT
 
-from probcal.check.audit import Audit, audit
-from probcal.check.claims import Printed, judge
-from probcal.check.experiment import Checked
-from probcal.check.report import Report, check
-from probcal.compare.comparison import Comparison, compare
-from probcal.compare.pairs import Pair, said_p
-from probcal.compare.survive import Survival
-from probcal.compare.tables import wins_said
-from probcal.paper.bands import ROUNDING
-from probcal.show.metric_names import metric_name
-from probcal.store import Store
+from probcal.analysis.claim_support import Comparison, Survival, compare
+from probcal.analysis.comparison_tables import wins_said
+from probcal.analysis.pairs import Pair, said_p
+from probcal.papers.bands import ROUNDING
+from probcal.papers.check.audit import Audit, audit
+from probcal.papers.check.checked_experiment import Report, check
+from probcal.papers.check.judged_claims import Printed, judge
+from probcal.papers.check.measured_results import Checked
+from probcal.reporting.labels import metric_name
+from probcal.store.folder import Store
 
 
 def asked(folder: str, words: str) -> str:

@@ -11,8 +11,8 @@ import re
 from reproduction_blocks import asked
 from speed import ROOT
 
-from probcal.compare.ranks_figure import draw_ranks
-from probcal.store import Store
+from probcal.analysis.ranks_figure import draw_ranks
+from probcal.store.folder import Store
 
 PAGES = ("docs/reproduction.md", "docs/statistics.md")
 BLOCK = re.compile(r"<!-- results/(\S+) (.+?) -->(\n?)(.*?)<!-- end -->", re.S)

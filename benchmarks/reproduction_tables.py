@@ -8,11 +8,11 @@ from typing import Any
 from speed import ROOT
 from tabulate import tabulate
 
-from probcal.compare.pairs import said_p
-from probcal.compare.survive import Sure, Survival
-from probcal.compare.tables import draws_said, grids, wins_said
-from probcal.show.metric_names import metric_name
-from probcal.show.render import markdown
+from probcal.analysis.claim_support import Sure, Survival
+from probcal.analysis.comparison_tables import draws_said, grids, wins_said
+from probcal.analysis.pairs import said_p
+from probcal.reporting.grid import markdown
+from probcal.reporting.labels import metric_name
 
 SHORT = {
     "probing-beats-j48": "ProbJ48 beats J48 on all but Mushroom (CXE, RMS, AUC)",

@@ -26,7 +26,7 @@ import speed
 from probing_data import adult, adult_encoded, gaussians
 
 from probcal.errors import ProbcalError
-from probcal.store import Store
+from probcal.store.folder import Store
 
 CONFIG = """
 name: hundred

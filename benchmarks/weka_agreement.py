@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from probcal.components import Builtin, import_class
-from probcal.config import find_config, read_experiment
-from probcal.csv_text import csv_text
+from probcal._io import csv_text
+from probcal.config.components import Builtin, import_class
+from probcal.config.experiment import find_config, read_experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.dataset import Dataset
 from probcal.data.encode import NumericEncoder
@@ -30,7 +30,7 @@ from probcal.data.load import data_folder, load, obtain
 from probcal.data.splits import repetitions_of, split_rows
 from probcal.errors import ProbcalError
 from probcal.learners.registry import LEARNERS
-from probcal.methods.fitting import fresh_copy
+from probcal.methods._fitting import fresh_copy
 
 PAIRS = {"svm": ("linear_svm", "smo"), "log": ("logistic", "weka_logistic"), "nb": ("kernel_nb", "weka_nb")}
 SEED = 2005  # as in configs/uci.yaml

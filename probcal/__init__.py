@@ -7,35 +7,34 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from probcal.methods.bagging import BaggedVoteClassifier
-    from probcal.methods.beta import BetaCalibrationClassifier
-    from probcal.methods.isotonic import IsotonicClassifier
+    from probcal.methods.calibrators.beta import BetaCalibrationClassifier
+    from probcal.methods.calibrators.isotonic import IsotonicClassifier
+    from probcal.methods.calibrators.sigmoid import SigmoidClassifier
+    from probcal.methods.calibrators.temperature import TemperatureClassifier
+    from probcal.methods.calibrators.venn_abers import VennAbersClassifier
+    from probcal.methods.direct import RescaledClassifier
     from probcal.methods.probing import ProbingClassifier
-    from probcal.methods.protected import ProtectedClassifier
-    from probcal.methods.relabelling import RelabelingClassifier
-    from probcal.methods.rescaled import RescaledClassifier
-    from probcal.methods.retrained import RetrainedClassifier
-    from probcal.methods.sigmoid import SigmoidClassifier
-    from probcal.methods.temperature import TemperatureClassifier
-    from probcal.methods.venn_abers import VennAbersClassifier
+    from probcal.methods.protected import ProtectedClassifier, RetrainedClassifier
+    from probcal.methods.relabeling import RelabelingClassifier
     from probcal.methods.weight_sweep import WeightSweepClassifier
-    from probcal.protection.composite import CompositeJumper
-    from probcal.protection.simple import SimpleJumper
+    from probcal.protection.jumpers import CompositeJumper, SimpleJumper
+
 
 __version__ = "0.1.0"
 _HOME = {
     "BaggedVoteClassifier": "probcal.methods.bagging",
-    "BetaCalibrationClassifier": "probcal.methods.beta",
-    "CompositeJumper": "probcal.protection.composite",
-    "IsotonicClassifier": "probcal.methods.isotonic",
+    "BetaCalibrationClassifier": "probcal.methods.calibrators.beta",
+    "CompositeJumper": "probcal.protection.jumpers",
+    "IsotonicClassifier": "probcal.methods.calibrators.isotonic",
     "ProbingClassifier": "probcal.methods.probing",
     "ProtectedClassifier": "probcal.methods.protected",
-    "RelabelingClassifier": "probcal.methods.relabelling",
-    "RescaledClassifier": "probcal.methods.rescaled",
-    "RetrainedClassifier": "probcal.methods.retrained",
-    "SigmoidClassifier": "probcal.methods.sigmoid",
-    "SimpleJumper": "probcal.protection.simple",
-    "TemperatureClassifier": "probcal.methods.temperature",
-    "VennAbersClassifier": "probcal.methods.venn_abers",
+    "RelabelingClassifier": "probcal.methods.relabeling",
+    "RescaledClassifier": "probcal.methods.direct",
+    "RetrainedClassifier": "probcal.methods.protected",
+    "SigmoidClassifier": "probcal.methods.calibrators.sigmoid",
+    "SimpleJumper": "probcal.protection.jumpers",
+    "TemperatureClassifier": "probcal.methods.calibrators.temperature",
+    "VennAbersClassifier": "probcal.methods.calibrators.venn_abers",
     "WeightSweepClassifier": "probcal.methods.weight_sweep",
 }
 __all__ = [

@@ -1,7 +1,6 @@
 """The program ``probcal``, also as ``python -m probcal``."""
 
-from probcal.interruption import ending_once, handle_signals
-from probcal.standard_streams import prepare_streams
+from probcal.runner.interruption import ending_once, handle_signals, prepare_streams
 
 
 def main() -> None:
@@ -9,7 +8,7 @@ def main() -> None:
     prepare_streams()
     handle_signals()
     with ending_once():
-        from probcal.cli import main as commands
+        from probcal.cli.main import main as commands
 
         commands(prog_name="probcal")
 

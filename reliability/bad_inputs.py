@@ -69,9 +69,6 @@ def main() -> None:
 
 def answered(cases: Iterable[Case]) -> Iterable[Answer]:
     """What each of ``cases`` gets, from a process that has imported what they need."""
-    import probcal.check.report
-    import probcal.run.run
-    import probcal.show.figures  # noqa: F401
 
     with tempfile.TemporaryDirectory(prefix="probcal-bad-") as folder:
         sound = _sound(Path(folder, "sound"))
@@ -141,7 +138,7 @@ def _sound(folder: Path) -> Path:
 
 def _type(case: Case, folder: Path) -> None:
     """The command of ``case`` as if typed in ``folder``, in this process, which ends with it."""
-    from probcal.cli import main
+    from probcal.cli.main import main
 
     os.chdir(folder)
     for name in ("PROBCAL_DATA_DIR", "PROBCAL_TRUSTED", "PROBCAL_OPENML_SERVER", "PROBCAL_LARGEST_MB"):

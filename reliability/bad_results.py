@@ -11,7 +11,7 @@ from typing import Any
 from bad_case import Case, link_to
 
 _NO_RESULT = "is not the result of a cell"
-_HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e\\input{/etc/passwd} & \" $x$ % #"
+_HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\\input{/etc/passwd} & " $x$ % #'
 _ROW = {"dataset": "mine", "repetition": 0, "learner": "tree", "method": "direct", "status": "done", "run": "r",
         "seconds": 1.0, "metrics": {"rms": 0.5}}  # fmt: skip
 

@@ -45,7 +45,7 @@ NAMES = ("coins", "stamps")
 FETCHES = """
 import sys
 from click.testing import CliRunner
-from probcal.cli import main
+from probcal.cli.main import main
 for line in sys.stdin:
     done = CliRunner().invoke(main, line.split())
     assert done.exit_code == 0, done.output

@@ -14,7 +14,7 @@ NASTY = (
     "C:\\x", "..", ".", "a/b", "con", "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>",
     "\\input{/etc/passwd}", "$\\write18{id}$", "%", "&", "{", "}", "=cmd|' /C calc'!A0", "os.system",
     "subprocess.Popen",
-    "sklearn.svm.SVC", "sklearn.dummy.DummyClassifier", "sklearn", "probcal.cli.main", "wine-first", "mine.yaml",
+    "sklearn.svm.SVC", "sklearn.dummy.DummyClassifier", "sklearn", "probcal.cli.main.main", "wine-first", "mine.yaml",
     "tree",
     "direct", "probing", "probing.a", "rms", "auc", "cost(0.05)", "cost(1e999)", "done", "failed", "holdout", "target",
     "langford-zadrozny-2005",

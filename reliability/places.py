@@ -24,13 +24,13 @@ _ROOM = (0, 8, 20, 24, 12, 16, 60, 61, 72, 77, 82, 90)
 _PAIRS = 20
 _YESTERDAY = """
 import datetime, time
-import probcal.run.provenance
+import probcal.runner.provenance
 _time = time.time
 class Yesterday(datetime.datetime):
     @classmethod
     def now(cls, tz=None):
         return datetime.datetime.now(tz) - datetime.timedelta(days=1)
-probcal.run.provenance.datetime, time.time = Yesterday, lambda: _time() - 86400
+probcal.runner.provenance.datetime, time.time = Yesterday, lambda: _time() - 86400
 """
 
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from trial import _MANY, Tried, finish, lines, processes_of, report_tried, run, start, wait_for
 
 from probcal.errors import StoreError
-from probcal.store import Store
+from probcal.store.folder import Store
 
 LIMIT = 2.0
 """Seconds from the first signal to the end of the last process."""

@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "results" / "reliability" / "staleness.md"
 
-CHECKED = ("probcal.data.bundled", "probcal.data.cache", "probcal.data.dataset")
+CHECKED = ("probcal.data.sources.generated", "probcal.data.cache", "probcal.data.dataset")
 """Behind ``probcal.data.load``: what they make of a source is told by the checksum of the values."""
 
 
@@ -55,11 +55,11 @@ def main() -> None:
 
 
 def tried(folder: Path) -> dict[str, int]:
-    from probcal.config import read_experiment
+    from probcal.config.experiment import read_experiment
     from probcal.data.load import obtain
-    from probcal.run.code import ELSEWHERE
-    from probcal.run.plan import cells_of
-    from probcal.run.run import quick
+    from probcal.runner.fingerprint import ELSEWHERE
+    from probcal.runner.plan import cells_of
+    from probcal.runner.run import quick
 
     experiment = quick(read_experiment(folder / "configs" / "quickstart.yaml"))
     for card in experiment.cards_read():
@@ -90,7 +90,7 @@ def tried(folder: Path) -> dict[str, int]:
 
 def modules_run(cell, package: Path) -> set[str]:
     """The modules of the package that functions were run of in this process."""
-    from probcal.run.execute import execute
+    from probcal.runner.execute import execute
 
     files: set[str] = set()
     sys.setprofile(lambda frame, event, argument: files.add(frame.f_code.co_filename))
@@ -106,7 +106,8 @@ def module_of(file: Path, package: Path) -> str:
 
 
 def digests(cells) -> dict[str, dict[str, str]]:
-    from probcal.run import code, keys
+    from probcal.runner import fingerprint as code
+    from probcal.runner import fingerprint as keys
 
     for module in (code, keys):
         for function in vars(module).values():

@@ -140,11 +140,11 @@ def _put_sources(folder: Path) -> None:
 
 
 def _results(folder: Path) -> Path:
-    from probcal.check.accepted import accept
-    from probcal.check.experiment import Checked
-    from probcal.config import read_experiment
-    from probcal.run.run import RunOptions, run_experiment
-    from probcal.store import Store
+    from probcal.config.experiment import read_experiment
+    from probcal.papers.check.accepted import accept
+    from probcal.papers.check.measured_results import Checked
+    from probcal.runner.run import RunOptions, run_experiment
+    from probcal.store.folder import Store
 
     experiment, results = read_experiment(folder / "run.yaml"), folder / "results"
     assert run_experiment(experiment, experiment, RunOptions(results, folder), lambda line: None) == 0
@@ -154,9 +154,9 @@ def _results(folder: Path) -> Path:
 
 
 def _read_config(folder: Path, content: bytes) -> None:
-    from probcal.config import read_experiment
-    from probcal.run.plan import cells_of
-    from probcal.run.run import describe, quick
+    from probcal.config.experiment import read_experiment
+    from probcal.runner.plan import cells_of
+    from probcal.runner.run import describe, quick
 
     path = folder / "hostile.yaml"
     path.write_bytes(content)
@@ -170,7 +170,7 @@ def _read_config(folder: Path, content: bytes) -> None:
 def _read_card(folder: Path, content: bytes) -> None:
     from probcal.data.card import read_card
     from probcal.data.dataset import assemble
-    from probcal.data.files import missing_files, read_original_files
+    from probcal.data.sources.files import missing_files, read_original_files
 
     elsewhere = folder / "hostile"
     elsewhere.mkdir(exist_ok=True)
@@ -184,7 +184,7 @@ def _read_card(folder: Path, content: bytes) -> None:
 def _read_data(folder: Path, name: str, content: bytes) -> None:
     from probcal.data.card import read_card
     from probcal.data.dataset import assemble
-    from probcal.data.files import origin, read_original_files
+    from probcal.data.sources.files import origin, read_original_files
 
     elsewhere = folder / "hostile data"
     shutil.rmtree(elsewhere, ignore_errors=True)
@@ -197,18 +197,16 @@ def _read_data(folder: Path, name: str, content: bytes) -> None:
 
 def _show(results: Path, rng: random.Random, changed: str) -> None:
     """Commands that read the file that was ``changed``, each by itself: what one refuses, another may show."""
-    from probcal.check.audit_text import audit_text
-    from probcal.check.experiment import Checked
-    from probcal.check.json_text import json_text
-    from probcal.check.report import check
-    from probcal.check.text import text
     from probcal.errors import ProbcalError
-    from probcal.run.plan import make_plan
-    from probcal.run.plan_text import plan_lines
-    from probcal.run.run import experiment_of
-    from probcal.show.figures import plot
-    from probcal.show.tables import FORMATS, tables_text
-    from probcal.store import Store
+    from probcal.papers.check.audit_text import audit_text
+    from probcal.papers.check.check_text import json_text, text
+    from probcal.papers.check.checked_experiment import check
+    from probcal.papers.check.measured_results import Checked
+    from probcal.reporting.figures import plot
+    from probcal.reporting.tables import FORMATS, tables_text
+    from probcal.runner.plan import make_plan, plan_lines
+    from probcal.runner.run import experiment_of
+    from probcal.store.folder import Store
 
     store = Store(results)
 
@@ -247,7 +245,7 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
 
 def _live() -> dict[str, Any]:
     """What a run in this process would say of itself."""
-    from probcal.run.live import Live, LiveFile
+    from probcal.runner.heartbeat import Live, LiveFile
 
     with tempfile.TemporaryDirectory() as folder:
         running = {"mine/0/nb/direct": (time.time(), 3.0), "mine/0/tree.a/direct": (time.time(), None)}
@@ -256,8 +254,7 @@ def _live() -> dict[str, Any]:
 
 
 def _hear(results: Path, content: bytes) -> None:
-    from probcal.run.live import heard_of
-    from probcal.run.live_text import heard_lines
+    from probcal.runner.heartbeat import heard_lines, heard_of
 
     (results / "running.json").write_bytes(content)
     if heard := heard_of(results):

@@ -21,7 +21,7 @@ from speed import machine  # noqa: E402
 from tabulate import tabulate  # noqa: E402
 
 from probcal.errors import StoreError  # noqa: E402
-from probcal.store import Store  # noqa: E402
+from probcal.store.folder import Store  # noqa: E402
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a script is started in the background
 RESULTS = ROOT / "results" / "reliability"

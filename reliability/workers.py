@@ -13,11 +13,10 @@ import time
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from probcal.config import parse_experiment
-from probcal.run.backends import outcomes
-from probcal.run.plan import Planned, cells_of
-from probcal.run.workers import Worker, load_beforehand
-from probcal.yaml_file import YamlFile
+from probcal.config.experiment import parse_experiment
+from probcal.config.yaml_file import YamlFile
+from probcal.runner.plan import Planned, cells_of
+from probcal.runner.pool import Worker, load_beforehand, outcomes
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "results" / "reliability" / "workers.md"

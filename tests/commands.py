@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from probcal.cli import main
+from probcal.cli.main import main
 
 
 def probcal(*words: object) -> Result:

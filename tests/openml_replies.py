@@ -58,16 +58,21 @@ def features(dataset: Served) -> bytes:
     found: Facts = []
     for index, (name, kind) in enumerate(decoded["attributes"]):
         levels = kind if isinstance(kind, list) else []
-        found.append(("feature", [
-            ("index", index),
-            ("name", name),
-            ("data_type", "nominal" if levels else "numeric"),
-            *(("nominal_value", level) for level in levels),
-            ("is_target", str(name == dataset.target).lower()),
-            ("is_ignore", str(name in dataset.ignore).lower()),
-            ("is_row_identifier", str(name in dataset.row_id).lower()),
-            ("number_of_missing_values", sum(row[index] is None for row in decoded["data"])),
-        ]))
+        found.append(
+            (
+                "feature",
+                [
+                    ("index", index),
+                    ("name", name),
+                    ("data_type", "nominal" if levels else "numeric"),
+                    *(("nominal_value", level) for level in levels),
+                    ("is_target", str(name == dataset.target).lower()),
+                    ("is_ignore", str(name in dataset.ignore).lower()),
+                    ("is_row_identifier", str(name in dataset.row_id).lower()),
+                    ("number_of_missing_values", sum(row[index] is None for row in decoded["data"])),
+                ],
+            )
+        )
     return _document("data_features", found)
 
 
@@ -75,9 +80,9 @@ def qualities(dataset: Served) -> bytes:
     """The reply to ``data/qualities/ID``."""
     decoded = arff.loads(dataset.arff.decode())
     counts = {"NumberOfInstances": len(decoded["data"]), "NumberOfFeatures": len(decoded["attributes"])}
-    return _document("data_qualities", [
-        ("quality", [("name", name), ("value", float(count))]) for name, count in counts.items()
-    ])
+    return _document(
+        "data_qualities", [("quality", [("name", name), ("value", float(count))]) for name, count in counts.items()]
+    )
 
 
 def error(code: int, message: str) -> bytes:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.config import Experiment, read_experiment
+from probcal.config.experiment import Experiment, read_experiment
 from probcal.errors import FileProblems
 
 SOUND = """\

@@ -67,8 +67,7 @@ class Memorising(Stub):
 
     def learn(self, x, positive, weight):
         self.positive_ = {
-            level: weight[(x == level) & positive].sum()
-            > weight[(x == level) & ~positive].sum() * (1 + KNIFE_EDGE)
+            level: weight[(x == level) & positive].sum() > weight[(x == level) & ~positive].sum() * (1 + KNIFE_EDGE)
             for level in np.unique(x)
         }
 

@@ -13,9 +13,9 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from probcal.cli import main
-from probcal.commands import complete
-from probcal.config import config_names
+from probcal.cli import suggestions as complete
+from probcal.cli.main import main
+from probcal.config.experiment import config_names
 from probcal.data.card import card_names
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
@@ -103,7 +103,9 @@ def on_the_path(tmp_path, monkeypatch):
     folder = tmp_path / "bin of ours"
     folder.mkdir()
     command = folder / "probcal"
-    said = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from probcal.cli import main; main(prog_name='probcal')"
+    said = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from probcal.cli.main import main; main(prog_name='probcal')"
+    )
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{said}" "$@"\n', encoding="utf-8")
     command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
@@ -145,7 +147,7 @@ def test_the_help_says_where_the_line_goes(shell):
 
 def test_completing_imports_nothing_heavy():
     code = (
-        "import sys; from click.shell_completion import ShellComplete; from probcal.cli import main\n"
+        "import sys; from click.shell_completion import ShellComplete; from probcal.cli.main import main\n"
         "one = ShellComplete(main, {}, 'probcal', '_PROBCAL_COMPLETE')\n"
         "assert one.get_completions(['run'], 'u') and one.get_completions(['run', 'uci', '-l'], '')\n"
         "print(*({'numpy', 'pydantic', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)))"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.config import config_names, find_config, read_experiment
+from probcal.config.experiment import config_names, find_config, read_experiment
 from probcal.errors import FileProblems, ProbcalError
 from tests.small_config import experiment, faults, the_fault
 

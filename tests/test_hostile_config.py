@@ -12,7 +12,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from probcal.config import find_config
+from probcal.config.experiment import find_config
 from tests.commands import probcal
 
 SOUND = {

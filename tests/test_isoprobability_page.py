@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from probcal.show.grid import NOT_RUN
-from probcal.show.metric_names import metric_name
-from probcal.show.outline import Outline
-from probcal.show.summary import census, summarise
-from probcal.store import Store
+from probcal.reporting.grid import NOT_RUN
+from probcal.reporting.labels import metric_name
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+from probcal.store.summary import census, summarise
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "isoprobability.md").read_text(encoding="utf-8")

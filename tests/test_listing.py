@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probcal.config import config_names, find_config, read_experiment
+from probcal.config.experiment import config_names, find_config, read_experiment
 from tests.commands import probcal
 
 

@@ -19,8 +19,16 @@ MAY_KNOW = {
     "learners": {"learners", "methods", "shortcuts"},
     "contract": {"contract", "learners", "methods"},
     "schemas": {
-        "schemas", "experiment_file", "departures", "check_names", "check_components", "data", "learners", "methods",
-        "metrics", "paper",
+        "schemas",
+        "experiment_file",
+        "departures",
+        "check_names",
+        "check_components",
+        "data",
+        "learners",
+        "methods",
+        "metrics",
+        "paper",
     },
     "predictions": set(),
     "curves": set(),
@@ -39,11 +47,29 @@ MAY_KNOW = {
     "departures": {"data"},
     "experiment_file": {"departures", "metrics"},
     "config": {
-        "check_names", "check_combinations", "check_components", "check_exceptions", "variants", "departures",
-        "experiment_file", "data", "learners", "methods", "metrics",
+        "check_names",
+        "check_combinations",
+        "check_components",
+        "check_exceptions",
+        "variants",
+        "departures",
+        "experiment_file",
+        "data",
+        "learners",
+        "methods",
+        "metrics",
     },
     "own_table": {
-        "own_table", "config", "data", "learners", "methods", "run", "store", "show", "compare", "report",
+        "own_table",
+        "config",
+        "data",
+        "learners",
+        "methods",
+        "run",
+        "store",
+        "show",
+        "compare",
+        "report",
     },
     "run": {"run", "config", "data", "learners", "methods", "metrics", "shortcuts", "store", "curves"},
 }
@@ -85,14 +111,14 @@ def test_starting_the_command_line_imports_nothing_heavy(file):
 
 
 def test_every_command_is_reached():
-    from probcal.cli import main
+    from probcal.cli.main import main
 
     shared = {"__init__", "options", "manual", "complete"}
     assert {one.stem.removesuffix("_") for one in COMMANDS if one.stem not in shared} == set(main.commands)
 
 
 def test_the_formats_that_the_command_line_offers_are_those_of_the_tables():
-    from probcal.commands.table import FORMATS as offered
-    from probcal.show.tables import FORMATS
+    from probcal.cli.table import FORMATS as offered
+    from probcal.reporting.tables import FORMATS
 
     assert sorted(offered) == sorted(FORMATS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from probcal.config import read_experiment
-from probcal.store import Store
+from probcal.config.experiment import read_experiment
+from probcal.store.folder import Store
 from tests.commands import probcal
 
 FOREST = "{type: sklearn.ensemble.RandomForestClassifier, params: {n_estimators: 3}}"

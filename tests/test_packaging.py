@@ -132,7 +132,7 @@ def test_the_version_is_the_same_wherever_it_stands():
 
 
 def test_the_papers_that_a_citation_lists_are_those_whose_numbers_we_have():
-    from probcal.paper.published import Published, paper_names
+    from probcal.papers.published import Published, paper_names
 
     cited = {one["title"].lower() for one in yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["references"]}
     assert {Published.read(name).title.lower() for name in paper_names()} < cited

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from probcal.show.estimates.pictures import pictures_of
-from probcal.show.figures import KINDS
-from probcal.show.outline import Outline
-from probcal.store import ESTIMATES, Store
+from probcal.reporting.figures import KINDS
+from probcal.reporting.prediction_summaries import pictures_of
+from probcal.store.folder import ESTIMATES, Store
+from probcal.store.outline import Outline
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "plots.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from probcal.config import config_names
+from probcal.config.experiment import config_names
 from tests.commands import probcal
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +55,7 @@ def test_the_experiment_and_the_card_shown_are_sound(tmp_path):
 
 
 def test_every_key_of_an_experiment_is_explained():
-    from probcal.experiment_file import ExperimentFile
+    from probcal.config.experiment_file import ExperimentFile
 
     page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     assert [key for key in ExperimentFile.model_fields if f"| `{key}` |" not in page] == []

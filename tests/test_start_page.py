@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from probcal.show.estimates.pictures import pictures_of
-from probcal.show.outline import Outline
-from probcal.store import Store
+from probcal.reporting.prediction_summaries import pictures_of
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
 from tests.commands import probcal
 
 DOCS = Path(__file__).parents[1] / "docs"

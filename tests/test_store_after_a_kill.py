@@ -2,7 +2,7 @@
 
 import pytest
 
-from probcal.store import CellResult, Store
+from probcal.store.folder import CellResult, Store
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
+from probcal.config.yaml_file import YamlFile, validated
 from probcal.errors import FileProblems
-from probcal.yaml_file import YamlFile, validated
 
 
 class Inner(BaseModel):
@@ -133,9 +133,7 @@ def test_aliases_of_aliases_that_stand_for_billions_of_values_are_refused_at_onc
 
 @pytest.mark.parametrize("bracket", ["[", "{a: "])
 def test_a_file_nested_without_end_is_refused(tmp_path, bracket):
-    assert faults("name: " + bracket * 20_000, tmp_path) == [
-        (1, "is not valid YAML: it is nested more than 50 deep")
-    ]
+    assert faults("name: " + bracket * 20_000, tmp_path) == [(1, "is not valid YAML: it is nested more than 50 deep")]
 
 
 def test_what_aliases_nest_in_each_other_is_refused_as_if_it_had_been_written_out(tmp_path):

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 from probcal.metrics import asymptotic_calibration_bound, calibration_bound
-from probcal.show.drawing import look, save
+from probcal.reporting.drawing import look, save
 
 COLOURS = {0.01: "#009E73", 0.05: "#D55E00", 0.1: "#0072B2"}
 """Okabe & Ito's, for each delta."""

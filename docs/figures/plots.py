@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from probcal.show.drawing import look
-from probcal.show.estimate_figures import ESTIMATE_KINDS, estimate_figures
-from probcal.show.estimates.pictures import pictures_of
-from probcal.show.outline import Outline
-from probcal.show.selection import Selection
-from probcal.store import Store
+from probcal.reporting.drawing import look
+from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
+from probcal.reporting.prediction_summaries import pictures_of
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+from probcal.store.selection import Selection
 
 RESULTS = Path(__file__).parents[2] / "results" / "uci"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from probcal.report import write_report
-from probcal.store import Store
+from probcal.reporting.html import write_report
+from probcal.store.folder import Store
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parents[1] / "results" / "uci"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from probcal.contract.subject import DoesNotApply, Failed
 from probcal.contract.suite import Check, contract_checks
-from probcal.contract.verdict import DoesNotApply, Failed
 
 __all__ = ["Check", "DoesNotApply", "Failed", "contract_checks"]

@@ -1,17 +1,104 @@
-"""The component under test, and what the checks ask of it again and again."""
+"""The component under test, and what the checks ask of it again and again.
+
+The small data sets that the checks use, the same in every call and a fresh copy each time.
+
+Copies of a component that draw from a given seed.
+
+What a check can say besides "passed".
+
+A learner that knows how its frames ought to look.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
+from unittest import SkipTest
 
 import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from probcal.contract.samples import Sample, sample
-from probcal.contract.seeds import seeded
-from probcal.contract.verdict import DoesNotApply
+_COLUMNS = 4
+
+
+@dataclass
+class Sample:
+    """Rows to learn from, (n_rows, 4) numbers and (n_rows,) labels 0, 1, ..., and rows to ask about."""
+
+    X: np.ndarray
+    y: np.ndarray
+    asked: np.ndarray
+
+
+def sample(n_classes: int = 2, n_rows: int = 90, n_asked: int = 40) -> Sample:
+    """Classes that overlap, so that no estimate is 0 or 1 by itself, with labels in no order."""
+    random = np.random.default_rng(n_classes)
+    X = random.normal(size=(n_rows, _COLUMNS))
+    noise = random.logistic(scale=0.7, size=n_rows)
+    score = X[:, 0] + 0.7 * X[:, 1] + noise
+    y = np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
+    return Sample(X, y, random.normal(size=(n_asked, _COLUMNS)))
+
+
+def contradictory() -> Sample:
+    """Every row comes twice, most often under both labels: what a learner says of it is for the weights to decide."""
+    half = sample(n_rows=45)
+    return Sample(np.vstack([half.X, half.X]), np.concatenate([half.y, np.resize([0, 0, 1], 45)]), half.X)
+
+
+def frames() -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
+    """(X, y, asked) with numbers, categories (one never seen), and an index that does not count from 0."""
+    random = np.random.default_rng(5)
+    size = random.normal(size=100).round(2)
+    colours = pd.Categorical.from_codes(random.integers(0, 3, 100), ["red", "blue", "green", "never seen"])
+    frame = pd.DataFrame({"size": size, "colour": colours}, index=np.arange(100)[::-1] * 3 + 1000)
+    y = (size + (colours == "red") + random.logistic(size=100) > 0.3).astype(int)
+    return frame.iloc[:80], y[:80], frame.iloc[80:]
+
+
+def integer_weights(n_rows: int) -> np.ndarray:
+    """(n_rows,) weights of 1, 2 and 3, in no order."""
+    return np.random.default_rng(11).integers(1, 4, n_rows).astype(np.float64)
+
+
+_FOLDS = 5
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """An unfitted copy with every ``random_state``, nested ones too, drawn from ``seed``.
+
+    Folds that are cut by the order of the rows are a draw as well, though not one that a seed decides. A
+    component with a ``cv`` that is a number or None, and no ``random_state`` beside it, gets shuffled folds.
+    """
+    copy, random = clone(estimator), np.random.default_rng(seed)
+    given = copy.get_params(deep=True)
+    drawn: dict[str, Any] = {}
+    for name, value in sorted(given.items()):
+        owner, _, last = name.rpartition("__")
+        beside = f"{owner}__random_state" if owner else "random_state"
+        if last == "random_state":
+            drawn[name] = int(random.integers(2**31 - 1))
+        elif last == "cv" and beside not in given and (value is None or type(value) is int):
+            drawn[name] = StratifiedKFold(value or _FOLDS, shuffle=True, random_state=int(random.integers(2**31 - 1)))
+    return copy.set_params(**drawn)
+
+
+class Failed(AssertionError):
+    """A promise is not kept: what was expected, what came, and what to do."""
+
+    def __init__(self, expected: str, came: str, do: str) -> None:
+        super().__init__(f"expected {expected}; {came}; {do}")
+
+
+class DoesNotApply(SkipTest):
+    """The component does not make this promise, and why. pytest shows such a check as skipped."""
+
 
 ROUNDING = 1e-6
 """Two ways to the same minimum, or a sum in another order, may differ by as much."""
@@ -129,3 +216,50 @@ def how_they_differ(one: np.ndarray, other: np.ndarray) -> str:
     if missing:
         return f"{missing} of {one.size} estimates are NaN"
     return f"they differ by up to {largest_difference(one, other):.3g}"
+
+
+class FrameSpy(ClassifierMixin, BaseEstimator):
+    """A small tree on the codes of the categories; raises Failed for a frame that is not some rows of ``known``."""
+
+    def __init__(self, known: pd.DataFrame) -> None:
+        self.known = known
+
+    def fit(self, X: pd.DataFrame, y: np.ndarray, sample_weight: np.ndarray | None = None) -> FrameSpy:
+        """X: some rows of ``known``, in any order; y: (n_rows,); sample_weight: (n_rows,)."""
+        self.tree_ = DecisionTreeClassifier(max_depth=3, random_state=0)
+        self.tree_.fit(self._codes(X, "fit"), y, sample_weight)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
+        """(n_rows, n_classes)"""
+        return self.tree_.predict_proba(self._codes(X, "predict_proba"))
+
+    def predict(self, X: pd.DataFrame) -> np.ndarray:
+        """(n_rows,)"""
+        return self.tree_.predict(self._codes(X, "predict"))
+
+    def _codes(self, X: Any, where: str) -> np.ndarray:
+        came = _difference(X, self.known)
+        if came:
+            raise Failed(
+                f"the learner's {where} to get rows of the frame that was given",
+                came,
+                "hand X on as it is; take rows with sklearn.utils._safe_indexing or X.iloc",
+            )
+        return np.column_stack([X["size"], X["colour"].cat.codes])
+
+
+def _difference(X: Any, known: pd.DataFrame) -> str:
+    """What is not as in ``known``; empty when ``X`` is some of its rows."""
+    if not isinstance(X, pd.DataFrame):
+        return f"a {type(X).__name__} came"
+    if list(X.columns) != list(known.columns):
+        return f"the columns {list(X.columns)} came instead of {list(known.columns)}"
+    for name in known.columns:
+        came, given = X[name].dtype, known[name].dtype
+        if came != given:
+            return f"the column {name!r} came as {came} instead of {given}, or with other categories"
+    if not X.index.isin(known.index).all():
+        return "an index came that was not given"
+    return "" if X.equals(known.loc[X.index]) else "other values came under the same index"

@@ -11,9 +11,14 @@ from typing import Any, Literal
 
 from threadpoolctl import threadpool_limits
 
-from probcal.contract import answers, faults, inputs, invariance, repeats, streams, weights
-from probcal.contract.subject import Subject
-from probcal.contract.verdict import DoesNotApply, Failed
+from probcal.contract import input_checks as faults
+from probcal.contract import input_checks as inputs
+from probcal.contract import prediction_checks as answers
+from probcal.contract import repeat_checks as invariance
+from probcal.contract import repeat_checks as repeats
+from probcal.contract import weight_checks as streams
+from probcal.contract import weight_checks as weights
+from probcal.contract.subject import DoesNotApply, Failed, Subject
 from probcal.errors import ProbcalError
 
 Promise = Callable[[Subject], None]

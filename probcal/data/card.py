@@ -20,10 +20,10 @@ from pydantic import (
     model_validator,
 )
 
-from probcal.data.sources import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
+from probcal._io import shipped
+from probcal.config.yaml_file import YamlFile, validated
+from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
-from probcal.resources import shipped
-from probcal.yaml_file import YamlFile, validated
 
 ColumnKind = Literal["numeric", "nominal", "infer", "ignore", "target"]
 Label = Annotated[str, Field(coerce_numbers_to_str=True)]

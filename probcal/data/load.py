@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from probcal.data.bundled import bundled_rows
 from probcal.data.cache import Note, cache_folder, discard, has, keep, notes, read_cached
 from probcal.data.card import Card
 from probcal.data.dataset import Dataset, assemble
-from probcal.data.files import (
+from probcal.data.sources.files import (
     contents,
     hashed,
     missing_files,
@@ -27,6 +26,7 @@ from probcal.data.files import (
     place_of,
     read_original_files,
 )
+from probcal.data.sources.generated import bundled_rows
 from probcal.errors import DataError, MissingData, RowError
 
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
@@ -151,7 +151,7 @@ def load(card: Card) -> Dataset:
     MissingData when ``obtain`` has not been called for it on this machine.
     """
     if card.generator:
-        raise DataError(f"{card.name}: is drawn from a seed by probcal.data.generators, and not loaded")
+        raise DataError(f"{card.name}: is drawn from a seed by probcal.data.sources.generated, and not loaded")
     if card.values or card.bundled:
         return _load(card)
     fingerprint = _obtained.get((cache_folder(), card)) or _cached(card)
@@ -259,7 +259,7 @@ def _from_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
 
 
 def _from_openml(card: Card, source: str) -> tuple[Dataset, Note]:
-    from probcal.data.openml import fetch_openml_rows
+    from probcal.data.sources.openml import fetch_openml_rows
 
     dataset = assemble(card, fetch_openml_rows(card))
     fingerprint = dataset.fingerprint()

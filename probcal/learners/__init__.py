@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from probcal.learners.hinge_svm import HingeSVM
-    from probcal.learners.kernel_nb import KernelNaiveBayes
+    from probcal.learners.kernel_naive_bayes import KernelNaiveBayes
     from probcal.learners.presorted_tree import PresortedTreeClassifier
+    from probcal.learners.svm import HingeSVM
     from probcal.learners.weka import WekaClassifier
+
 
 __all__ = ["HingeSVM", "KernelNaiveBayes", "PresortedTreeClassifier", "WekaClassifier"]
 
@@ -16,11 +17,11 @@ __all__ = ["HingeSVM", "KernelNaiveBayes", "PresortedTreeClassifier", "WekaClass
 def __getattr__(name: str) -> object:
     # imported on first use: scikit-learn costs a second that `probcal --help` must not pay
     if name == "HingeSVM":
-        from probcal.learners.hinge_svm import HingeSVM
+        from probcal.learners.svm import HingeSVM
 
         return HingeSVM
     if name == "KernelNaiveBayes":
-        from probcal.learners.kernel_nb import KernelNaiveBayes
+        from probcal.learners.kernel_naive_bayes import KernelNaiveBayes
 
         return KernelNaiveBayes
     if name == "PresortedTreeClassifier":

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from probcal._validation import refuse_no_count, refuse_other_choices
 from probcal.errors import ProbcalError
 from probcal.learners.sorted_columns import SortedColumns, sort_columns
-from probcal.methods.parameters import refuse_no_count, refuse_other_choices
-from probcal.methods.training_set import class_labels, row_weights
+from probcal.methods._base import class_labels, row_weights
 
 INSTALL = "pip install 'probcal[trees]'"
 _BLOCK = 4096

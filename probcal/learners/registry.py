@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probcal.components import Builtin
+from probcal.config.components import Builtin
 
 _WEKA = "probcal.learners.weka.WekaClassifier"
 
@@ -57,12 +57,12 @@ LEARNERS: dict[str, Builtin] = {
         label="SVM",
     ),
     "hinge_svm": Builtin(
-        "probcal.learners.hinge_svm.HingeSVM",
+        "probcal.learners.svm.HingeSVM",
         "linear support vector machine as Weka's SMO (C = 1), solved exactly",
         label="SVM",
     ),
     "kernel_nb": Builtin(
-        "probcal.learners.kernel_nb.KernelNaiveBayes",
+        "probcal.learners.kernel_naive_bayes.KernelNaiveBayes",
         "naive Bayes with kernel densities, as Weka's NaiveBayes -K",
         label="NB",
         encoding="native",

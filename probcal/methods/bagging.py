@@ -8,10 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from probcal.methods.estimator import ProbabilityMethod
-from probcal.methods.fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
-from probcal.methods.parameters import refuse_no_count, refuse_no_range, refuse_other_choices
-from probcal.methods.probabilities import clipped, normalised
+from probcal._validation import refuse_no_count, refuse_no_range, refuse_other_choices
+from probcal.methods._base import ProbabilityMethod, clipped, normalised
+from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
 
 
 class BaggedVoteClassifier(ProbabilityMethod):

@@ -11,14 +11,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from probcal.methods.importance import TotalWeight
-from probcal.methods.minimax import Goal, Loss, Refinement
-from probcal.methods.multiclass import Multiclass
-from probcal.methods.parameters import refuse_no_count, refuse_no_flag, refuse_no_range, refuse_other_choices
-from probcal.methods.probes import Train
-from probcal.methods.refinement import evenly
-from probcal.methods.threshold_method import ThresholdMethod
-from probcal.methods.weighted_training import WeightedTraining, Weighting, refuse_weights_for_none
+from probcal._validation import refuse_no_count, refuse_no_flag, refuse_no_range, refuse_other_choices
+from probcal.methods._multiclass import Multiclass
+from probcal.methods._probes import Train
+from probcal.methods._threshold_method import ThresholdMethod
+from probcal.methods.importance import TotalWeight, WeightedTraining, Weighting, refuse_weights_for_none
+from probcal.methods.refinement import Goal, Loss, Refinement, evenly
 
 _CHOICES = {
     "loss": ("log_loss", "squared_error"),
@@ -58,7 +56,7 @@ class ProbingClassifier(ThresholdMethod):
     clip : estimates are projected to this range, so that no loss is infinite.
     n_jobs : processes that fit probes ahead of need, or threads where the learner gains by them (scikit-learn's trees,
         J48), which then answer side by side, too; the result does not depend on it.
-    shortcuts : whether probes are fitted together where the learner has a shortcut (see ``probcal.shortcuts``), and
+    shortcuts : whether probes are fitted together where the learner has a shortcut (see ``probcal.fast_paths``), and
         asked about equal rows once. No vote of a training row changes, nor of any other but one that lies within
         rounding of where a label does. False fits and asks each by itself.
     random_state : seed. Each threshold has a random stream of its own, so the order of fitting, and

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probcal.components import Builtin
+from probcal.config.components import Builtin
 
 _EXTRA = "probcal[calibrators]"
 
@@ -14,7 +14,7 @@ METHODS: dict[str, Builtin] = {
         label="Prot",
     ),
     "retrained": Builtin(
-        "probcal.methods.retrained.RetrainedClassifier",
+        "probcal.methods.protected.RetrainedClassifier",
         "the learner's own probabilities, fitted anew along a stream of test rows",
         label="Retrained",
     ),
@@ -22,21 +22,21 @@ METHODS: dict[str, Builtin] = {
         "probcal.methods.bagging.BaggedVoteClassifier", "the share of 100 bagged classifiers", label="Bag"
     ),
     "sigmoid": Builtin(
-        "probcal.methods.sigmoid.SigmoidClassifier", "Platt's sigmoid of the learner's scores", label="Sig"
+        "probcal.methods.calibrators.sigmoid.SigmoidClassifier", "Platt's sigmoid of the learner's scores", label="Sig"
     ),
     "isotonic": Builtin(
-        "probcal.methods.isotonic.IsotonicClassifier", "isotonic regression on a held-out part", label="Iso"
+        "probcal.methods.calibrators.isotonic.IsotonicClassifier", "isotonic regression on a held-out part", label="Iso"
     ),
     "venn_abers": Builtin(
-        "probcal.methods.venn_abers.VennAbersClassifier",
+        "probcal.methods.calibrators.venn_abers.VennAbersClassifier",
         f"Venn-Abers predictors, inductive or cross (needs {_EXTRA})",
         label="VA",
     ),
     "beta": Builtin(
-        "probcal.methods.beta.BetaCalibrationClassifier", f"beta calibration (needs {_EXTRA})", label="Beta"
+        "probcal.methods.calibrators.beta.BetaCalibrationClassifier", f"beta calibration (needs {_EXTRA})", label="Beta"
     ),
     "temperature": Builtin(
-        "probcal.methods.temperature.TemperatureClassifier",
+        "probcal.methods.calibrators.temperature.TemperatureClassifier",
         "the learner's scores divided by one temperature (needs scikit-learn 1.8)",
         label="Temp",
     ),
@@ -44,7 +44,7 @@ METHODS: dict[str, Builtin] = {
         "probcal.methods.probing.ProbingClassifier", "100 importance-weighted classifiers", label="Prob"
     ),
     "relabelling": Builtin(
-        "probcal.methods.relabelling.RelabelingClassifier",
+        "probcal.methods.relabeling.RelabelingClassifier",
         "100 classifiers of randomly changed labels (Halck)",
         label="Relab",
     ),

@@ -12,6 +12,16 @@ to w+ P(+) and w- P(-). A classifier that is best under them has its boundary wh
 In the letters of Nalbantov & Ivanov (2019) the shares P are called P^new and Q are called P. Their equation 3 is the
 odds above; equation 5 as printed, 1 / (1 + P(-) P^new(+) / (P(+) P^new(-))), has these odds where their inverse
 belongs, so that it gives P(-|z).
+
+The rows that a support vector machine rests on.
+
+Nalbantov & Ivanov (2019), section 3, remove all others after the first fit and build the levels on these. Where classes
+overlap, little is left to learn from them. Let m rows be kept, all but u of them at the bound C of the dual (u is the
+number on the margin, 3 at most for points in general position in the plane), and w the first surface's normal. Then the
+least objective on these rows is at least C (m - u) - |w|^2 / 2, by the dual; calling all rows one class costs C m. As
+the least objective is concave in the weights, at level q, with equal classes and weights summing to m, a surface saves
+at most 2 min(q, 1 - q) (C u + |w|^2 / 2) of the 2 min(q, 1 - q) C m that the constant answer costs: most levels have no
+surface among the rows, unless few support vectors lie at the bound.
 """
 
 from __future__ import annotations
@@ -19,19 +29,55 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from probcal.methods.minimax import Goal
-from probcal.methods.multiclass import joined
-from probcal.methods.pairs import coupled, each_pair
-from probcal.methods.parameters import refuse_no_flag, refuse_other_choices
-from probcal.methods.probes import Train
-from probcal.methods.refinement import evenly
-from probcal.methods.support_vectors import support_vectors
-from probcal.methods.sweep_curves import iso_probability, rows_by_class, score_against_estimate
-from probcal.methods.threshold_classifiers import ThresholdClassifiers
-from probcal.methods.threshold_method import ThresholdMethod, TwoClasses
-from probcal.methods.weighted_training import WeightedTraining, Weighting, refuse_weights_for_none
+from probcal._validation import refuse_no_flag, refuse_other_choices
+from probcal.methods._fitting import fit_weighted, fresh_copy
+from probcal.methods._multiclass import coupled, each_pair, joined
+from probcal.methods._probes import Train
+from probcal.methods._threshold_method import ThresholdMethod, TwoClasses
+from probcal.methods.importance import WeightedTraining, Weighting, refuse_weights_for_none
+from probcal.methods.iso_probability import iso_probability, rows_by_class, score_against_estimate
+from probcal.methods.refinement import Goal, ThresholdClassifiers, evenly
+
+
+def support_vectors(
+    estimator: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
+) -> np.ndarray:
+    """(n,) the rising numbers of the rows that ``estimator`` names in ``support_`` once it is fitted on all.
+
+    Of a Pipeline its last step names them. ``weights``: (n_rows,) or None; ``stream``: the numbers that its random
+    stream starts from. Raises ValueError when it names none, when what it names are no row numbers, and for a class
+    whose rows all weigh 0.
+    """
+    counted = np.arange(len(labels)) if weights is None else np.flatnonzero(weights)
+    weightless = np.setdiff1d(labels, labels[counted])
+    if len(weightless):
+        raise ValueError(f"sample_weight is zero for all rows of class {weightless.tolist()[0]!r}; leave the class out")
+    learner = fresh_copy(estimator, np.random.default_rng(stream))
+    of_counted = None if weights is None else weights[counted]
+    learner = fit_weighted(learner, _safe_indexing(X, counted), labels[counted], of_counted)
+    while isinstance(learner, Pipeline):
+        learner = learner.steps[-1][1]
+    if not hasattr(learner, "support_"):
+        raise ValueError(
+            'rows="support_vectors" needs a learner that names them in support_, such as sklearn.svm.SVC, '
+            f"and {type(learner).__name__} has none"
+        )
+    return counted[_row_numbers(learner, len(counted))]
+
+
+def _row_numbers(learner: Any, n_rows: int) -> np.ndarray:
+    named = np.asarray(learner.support_)
+    sound = named.ndim == 1 and named.dtype.kind in "iu" and len(named) > 0
+    if not sound or named.min() < 0 or named.max() >= n_rows or len(np.unique(named)) < len(named):
+        raise ValueError(
+            'rows="support_vectors" needs the numbers of rows in support_, each once and from 0, and that of '
+            f"{type(learner).__name__} holds something else"
+        )
+    return np.sort(named)
+
 
 _CHOICES = {
     "answer": ("isotonic", "bounds", "first_crossing"),
@@ -61,12 +107,12 @@ class WeightSweepClassifier(ThresholdMethod):
     rows : ``"support_vectors"`` fits the learner once on all rows and sweeps over those that it then names in
         ``support_`` (``sklearn.svm.SVC``, also as the last step of a Pipeline), as section 3 does for the support
         vector machine. The estimates are then of these rows, of which the classes have nearly equal shares and no
-        longer their densities; see ``probcal.methods.support_vectors`` for why few levels have a surface left.
+        longer their densities; see ``probcal.methods.weight_sweep`` for why few levels have a surface left.
         ``"all"`` keeps all.
     weighting : as in ``ProbingClassifier``. Given directly, the weights sum to the number of rows at every level (of
         the rows swept over; to the sum of ``sample_weight`` where there is one).
     multiclass : with k > 2 classes, ``"rest"`` puts each against the rest and divides each row by its sum;
-        ``"pairs"`` sweeps over the rows of each two classes, and ``probcal.methods.pairs.coupled`` joins the pairs.
+        ``"pairs"`` sweeps over the rows of each two classes, and ``probcal.methods._multiclass.coupled`` joins the pairs.
     n_jobs : processes.
     shortcuts : as in ``ProbingClassifier``.
     random_state : seed; each level has a random stream of its own.
@@ -136,7 +182,7 @@ class WeightSweepClassifier(ThresholdMethod):
         which the label of its classifier changes, within the box of X and 5 % more; not for columns of one value only.
         Their points are exact to 1e-5 of the box; the middle of a segment between two of them may be off by about
         1e-4 where the border is curved, and a region narrower than a cell of a grid of 128 x 128 may be missed (see
-        ``probcal.methods.iso_curves``). A level whose label does not change there has the box's lower left corner
+        ``probcal.methods.iso_probability``). A level whose label does not change there has the box's lower left corner
         alone, and under ``positive`` whether it says the second class. ``training_rows``, of two numeric columns: for
         each class ``{"x", "y", "label"}``, at most 500 of the rows that were swept over. ``scores``: one ``{"x",
         "y"}``, the learner's decision function at level .5, where weights are as they are, and the estimate of at most

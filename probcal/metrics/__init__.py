@@ -12,23 +12,26 @@ ValueError for anything else: missing values, estimates outside [0, 1], other la
 
 from __future__ import annotations
 
-from probcal.metrics.bounds import asymptotic_calibration_bound, calibration_bound
 from probcal.metrics.calibration import (
+    asymptotic_calibration_bound,
+    calibration_bound,
     calibration_p_value,
     empirical_calibration_error,
     expected_calibration_error,
     kolmogorov_smirnov_error,
 )
-from probcal.metrics.costs import expected_cost, loss_ratio
 from probcal.metrics.losses import (
     MurphyDecomposition,
     brier_score,
     cross_entropy,
+    expected_cost,
     l1_error,
+    loss_ratio,
     murphy_decomposition,
     rms_error,
 )
-from probcal.metrics.names import (
+from probcal.metrics.ranking import roc_auc, roc_curve
+from probcal.metrics.registry import (
     ABOUT,
     ABOUT_ASKED,
     ABOUT_COST,
@@ -39,12 +42,12 @@ from probcal.metrics.names import (
     NAMED,
     OF_THE_TRUTH,
     Metric,
+    all_metrics,
     loss_parameter,
+    means_over_labels,
     metric_called,
     nearest_cost,
 )
-from probcal.metrics.ranking import roc_auc, roc_curve
-from probcal.metrics.together import all_metrics, means_over_labels
 
 __all__ = [
     "ABOUT",

@@ -1,14 +1,19 @@
-"""Which labels are there when a row is estimated."""
+"""Which labels are there when a row is estimated.
+
+How far a stream has come: all that changes from row to row.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from probcal.protection.checks import entries, is_whole, listed, number, whole
+from probcal.protection.capital import Jumper, LongSum
+from probcal.protection.stream_input import entries, is_whole, listed, number, whole
 
 _MOST = 1 + 1e-9
 """Of a probability that was rounded."""
@@ -98,3 +103,42 @@ class _Labels:
         if not all(map(any, likelihoods)):
             raise ValueError(f"{name} must not all be 0 for one row")
         return cls(np.array(saved["rows"]), np.array(likelihoods), np.array(base))
+
+
+@dataclass(slots=True)
+class Progress:
+    """``log10`` is log10 S and ``highest`` the most that it has been; there are no ``jumpers`` before the first row."""
+
+    n_classes: int | None = None
+    log10: LongSum = field(default_factory=LongSum)
+    highest: float = 0.0
+    jumpers: list[Jumper] = field(default_factory=list)
+    feedback: Feedback = field(default_factory=Feedback)
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "n_classes": self.n_classes,
+            "log10_martingale": self.log10.state(),
+            "highest": self.highest,
+            "jumpers": [one.state() for one in self.jumpers],
+            "feedback": self.feedback.state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], fresh: Callable[[int], list[Jumper]]) -> Self:
+        """``fresh`` makes the Jumpers for a number of classes.
+
+        Raises ValueError, which says where, for what ``state`` does not return.
+        """
+        n_classes = state["n_classes"]
+        jumpers = [] if n_classes is None else fresh(whole(n_classes, "n_classes", 2))
+        saved = listed(state["jumpers"], "jumpers", len(jumpers))
+        for place, (jumper, one) in enumerate(zip(jumpers, saved, strict=True)):
+            jumper.restore(one, f"jumpers[{place}]")
+        return cls(
+            n_classes,
+            LongSum.from_state(state["log10_martingale"], "log10_martingale"),
+            number(state["highest"], "highest", 0, math.inf),
+            jumpers,
+            Feedback.from_state(state["feedback"], len(jumpers[0].capital) if jumpers else 0),
+        )

@@ -12,14 +12,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from probcal.protection import inputs
-from probcal.protection.alarm import log10_level
-from probcal.protection.calibrators import Calibrators, family
-from probcal.protection.checks import entries
-from probcal.protection.jumper import Jumper
-from probcal.protection.kept import kept, restored
-from probcal.protection.parameters import checked
-from probcal.protection.progress import Progress
+from probcal.protection import stream_input as inputs
+from probcal.protection.calibrating_functions import Calibrators, family, kept, restored
+from probcal.protection.capital import Jumper
+from probcal.protection.feedback import Progress
+from probcal.protection.guarantees import log10_level
+from probcal.protection.stream_input import checked, entries
 
 _ROWS = 16_384
 """Rows of an array done at a time: what it takes beyond its answers does not grow with the stream."""

@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.protection_gains import main
-from probcal.store import CellResult, Store
+from probcal.store.folder import CellResult, Store
 
 RUN = "run the experiment first, into a folder of its own:\nprobcal run protection-simulated -j 2 -o DIR"
 

@@ -1,6 +1,6 @@
 """Small results folders with something else in them, and the last line that is said of them."""
 
-from probcal.cell_result import CellResult
+from probcal.store.cell_result import CellResult
 
 
 def change(store, dataset="adult", column="nb.direct", repetition=0, **metrics):

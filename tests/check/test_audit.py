@@ -8,10 +8,10 @@ import json
 
 import pytest
 
-from probcal.check.audit import NothingToAudit, audit
-from probcal.check.audit_text import audit_text
-from probcal.paper.published import Published
-from probcal.store import CellResult, Store
+from probcal.papers.check.audit import NothingToAudit, audit
+from probcal.papers.check.audit_text import audit_text
+from probcal.papers.published import Published
+from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
 
 PAPER = "langford-zadrozny-2005"

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from probcal.check.experiment import Checked
-from probcal.check.report import check
-from probcal.paper.deviations import Deviation
-from probcal.paper.published import Published
-from probcal.show.tables import tables_text
+from probcal.papers.check.checked_experiment import check
+from probcal.papers.check.measured_results import Checked
+from probcal.papers.deviations import Deviation
+from probcal.papers.published import Published
+from probcal.reporting.tables import tables_text
 from tests.check.changed import change, summary
 from tests.commands import probcal, refused
 

@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from probcal.check.claims import Ours, Printed, Tally, judge
-from probcal.check.experiment import Checked
-from probcal.paper.claims import Claim
-from probcal.paper.published import Published
+from probcal.papers.check.judged_claims import Ours, Printed, Tally, judge
+from probcal.papers.check.measured_results import Checked
+from probcal.papers.published import Claim, Published
 
 NAME = "langford-zadrozny-2005"
 

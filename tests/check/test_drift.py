@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from probcal.check.drift import _distance
+from probcal.papers.check.accepted import _distance
 from tests.check.changed import change, summary
 from tests.commands import probcal, refused
 

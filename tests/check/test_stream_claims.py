@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from probcal.check.claims import Ours, Printed, judge
-from probcal.check.experiment import Checked
-from probcal.check.streams import steepest_growth
-from probcal.paper.claims import Claim
-from probcal.paper.published import Published
+from probcal.papers.check.judged_claims import Ours, Printed, judge
+from probcal.papers.check.measured_results import Checked, steepest_growth
+from probcal.papers.published import Claim, Published
 from tests.commands import probcal
 from tests.show.streams import write
 

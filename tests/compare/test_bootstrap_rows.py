@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from probcal.compare.rows import ROW_METRICS, bootstrap_rows, clipped_cross_entropy, of_weighted_rows
+from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipped_cross_entropy, of_weighted_rows
 from probcal.metrics import cross_entropy, rms_error, roc_auc
 
 RANDOM = np.random.default_rng(7)

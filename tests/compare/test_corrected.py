@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from probcal.compare.corrected import corrected_interval, corrected_t_test, inflation
+from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, inflation
 
 NUMBERS = st.lists(st.floats(-10, 10, allow_nan=False).map(lambda one: round(one, 3)), min_size=2, max_size=40)
 SHARES = st.sampled_from([0.1, 0.25, 0.34, 0.5])

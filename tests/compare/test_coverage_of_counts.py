@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probcal.compare.drawn import _resampled
-from probcal.show.outline import Row
+from probcal.analysis.bootstrap import _resampled
+from probcal.store.outline import Row
 
 PAGE = Path(__file__).parents[2] / "docs/statistics.md"
 SHARE, SPLITS, DATASETS, TIMES = 0.34, 10, 12, 60

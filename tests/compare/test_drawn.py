@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from probcal.check.experiment import Checked
-from probcal.compare.corrected import corrected_interval
-from probcal.compare.drawn import Drawn, OneDraw, _resampled
-from probcal.compare.kept import SAMPLES, Kept
-from probcal.show.outline import Row
+from probcal.analysis.bootstrap import Drawn, OneDraw, _resampled
+from probcal.analysis.hypothesis_tests import corrected_interval
+from probcal.analysis.split_results import SAMPLES, Kept
+from probcal.papers.check.measured_results import Checked
+from probcal.store.outline import Row
 from tests.show.conftest import cxe, small  # noqa: F401
 
 NUMBERS = (0.50, 0.62, 0.41, 0.58, 0.55, 0.47, 0.60, 0.52, 0.49, 0.57)

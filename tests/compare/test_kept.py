@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from probcal.compare.kept import FILE, SAMPLES, kept
-from probcal.compare.rows import ROW_METRICS
+from probcal.analysis.hypothesis_tests import ROW_METRICS
+from probcal.analysis.split_results import FILE, SAMPLES, kept
 from probcal.errors import StoreError
 from probcal.metrics import cross_entropy, rms_error, roc_auc
-from probcal.show.outline import Outline
-from probcal.store import CellResult
+from probcal.store.folder import CellResult
+from probcal.store.outline import Outline
 from tests.commands import probcal
 from tests.show.conftest import small  # noqa: F401
 

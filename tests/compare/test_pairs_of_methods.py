@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.check.experiment import Checked
-from probcal.compare.corrected import corrected_t_test
-from probcal.compare.drawn import Drawn
-from probcal.compare.kept import Kept
-from probcal.compare.pairs import pairs, said_p
+from probcal.analysis.bootstrap import Drawn
+from probcal.analysis.hypothesis_tests import corrected_t_test
+from probcal.analysis.pairs import pairs, said_p
+from probcal.analysis.split_results import Kept
+from probcal.papers.check.measured_results import Checked
 from tests.show.conftest import cxe, small  # noqa: F401
 
 INF = math.inf

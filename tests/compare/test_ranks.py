@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from probcal.compare.ranks import critical_difference, friedman, labels_of, ranked, ranks
-from probcal.show.outline import Outline
+from probcal.analysis.ranks import critical_difference, friedman, labels_of, ranked, ranks
+from probcal.store.outline import Outline
 from tests.show.conftest import cxe, small  # noqa: F401
 
 # Demsar (2006), Table 6: AUC of four variants of C4.5 on 14 data sets. The ranks printed beside it put .975 of the
@@ -123,7 +123,7 @@ def test_only_the_order_within_a_data_set_counts(table):
 
 def test_groups_are_as_large_as_they_can_be_and_no_group_is_within_another():
     """Ranks 1, 1.5, ..., of a critical difference of 1.25 by hand."""
-    from probcal.compare.ranks import _groups
+    from probcal.analysis.ranks import _groups
 
     assert _groups(list("abcd"), [1.0, 2.0, 2.2, 3.4], 1.25) == [("a", "b", "c"), ("c", "d")]
     assert _groups(list("abc"), [1.0, 1.1, 3.0], 1.25) == [("a", "b")]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from probcal.compare.ranks import ranked
-from probcal.compare.ranks_figure import draw_ranks, ranks_figure
-from probcal.show.drawing import look, save
+from probcal.analysis.ranks import ranked
+from probcal.analysis.ranks_figure import draw_ranks, ranks_figure
+from probcal.reporting.drawing import look, save
 from tests.compare.test_ranks import NAMES, TABLE_6
 from tests.show.conftest import cxe, small  # noqa: F401
 

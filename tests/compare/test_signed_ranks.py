@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from probcal.compare.signed_ranks import holm, wilcoxon
+from probcal.analysis.hypothesis_tests import holm, wilcoxon
 from tests.compare.test_ranks import TABLE_6
 
 

@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from probcal.check.experiment import Checked
-from probcal.compare.best import first_places
-from probcal.compare.drawn import Drawn
-from probcal.compare.kept import Kept
-from probcal.compare.pairs import pairs
-from probcal.compare.survive import survives
-from probcal.paper.published import Published
+from probcal.analysis.bootstrap import Drawn, first_places
+from probcal.analysis.claim_support import survives
+from probcal.analysis.pairs import pairs
+from probcal.analysis.split_results import Kept
+from probcal.papers.check.measured_results import Checked
+from probcal.papers.published import Published
 from tests.show.conftest import small, ten_columns  # noqa: F401
 
 NAME = "langford-zadrozny-2005"

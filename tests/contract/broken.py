@@ -8,7 +8,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from probcal.contract import answers, faults, inputs, invariance, repeats, streams, weights
+from probcal.contract import input_checks as faults
+from probcal.contract import input_checks as inputs
+from probcal.contract import prediction_checks as answers
+from probcal.contract import repeat_checks as invariance
+from probcal.contract import repeat_checks as repeats
+from probcal.contract import weight_checks as streams
+from probcal.contract import weight_checks as weights
 from tests.contract.sound import Around, Centres, Counting
 
 BROKEN = {}

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 from probcal.contract import contract_checks
-from probcal.contract.named import component
+from probcal.contract.component_test import component
 from probcal.contract.suite import PROMISES
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS

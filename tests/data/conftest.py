@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from probcal.data import openml_download
-from probcal.data.openml import fetch_openml_rows
+from probcal.data.sources import openml_download
+from probcal.data.sources.openml import fetch_openml_rows
 from tests.data.weather import ARFF, CARD, as_parquet
 from tests.openml_server import OpenMLServer, Served
 
@@ -68,7 +68,7 @@ def in_process(monkeypatch, tmp_path):
             code = openml_download.main(Path(folder), json.loads(order))
         return subprocess.CompletedProcess(command, code, said.getvalue().encode(), b"")
 
-    monkeypatch.setattr("probcal.data.openml.subprocess.run", run)
+    monkeypatch.setattr("probcal.data.sources.openml.subprocess.run", run)
 
 
 @pytest.fixture

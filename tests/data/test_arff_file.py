@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from probcal.data.dataset import assemble
-from probcal.data.files import read_original_files
+from probcal.data.sources.files import read_original_files
 from probcal.errors import DataError
 from tests.data.small_cards import make_card, put
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from probcal.data.bundled import bundled_rows
 from probcal.data.dataset import assemble
+from probcal.data.sources.generated import bundled_rows
 from probcal.errors import DataError
 from tests.data.small_cards import make_card, shipped_card
 

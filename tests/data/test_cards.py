@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from probcal.data.bundled import bundled_rows
 from probcal.data.card import Card, card_names
 from probcal.data.dataset import Dataset, assemble, in_order
-from probcal.data.files import missing_files, read_original_files
+from probcal.data.sources.files import missing_files, read_original_files
+from probcal.data.sources.generated import bundled_rows
 from tests.data.small_cards import changed, shipped_card
 
 PAPER = {

@@ -167,9 +167,7 @@ class TestWhatIsRefused:
 
 class TestOrderOfRows:
     def test_a_holdout_set_is_the_same_in_whatever_order_a_source_has_it(self):
-        prints = {
-            assemble(CARD, ROWS.sample(frac=1, random_state=seed)).fingerprint() for seed in range(10)
-        }
+        prints = {assemble(CARD, ROWS.sample(frac=1, random_state=seed)).fingerprint() for seed in range(10)}
         assert len(prints) == 1
 
     def test_rows_that_differ_in_the_label_only_are_put_in_order_too(self):

@@ -9,7 +9,7 @@ import lzma
 import numpy as np
 import pytest
 
-from probcal.data.files import missing_files, read_original_files
+from probcal.data.sources.files import missing_files, read_original_files
 from probcal.errors import DataError
 from tests.data.small_cards import make_card, put
 

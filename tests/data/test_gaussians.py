@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from probcal.config import find_config, read_experiment
+from probcal.config.experiment import find_config, read_experiment
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.generators import generated
 from probcal.data.load import find
+from probcal.data.sources.generated import generated
 from probcal.data.splits import split_rows
 from probcal.errors import FileProblems
 

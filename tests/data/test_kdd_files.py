@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from probcal.data.dataset import assemble
-from probcal.data.files import read_original_files
-from probcal.data.sources import DataFile
+from probcal.data.sources.files import read_original_files
+from probcal.data.sources.specifications import DataFile
 from probcal.errors import DataError
 from tests.data.small_cards import changed, shipped_card
 
@@ -19,9 +19,7 @@ LEARNING = (
     "9001, ,27017,,0,15078,0,0,\r\n"
 )
 VALIDATION = (
-    "ODATEDW,STATE,ZIP,DOB,NOEXCH,CONTROLN,RFA_2A\r\n"
-    "9701,AK,99504,2801,0,188946,F\r\n"
-    "9702,IL,60004,0,0,63,E\r\n"
+    "ODATEDW,STATE,ZIP,DOB,NOEXCH,CONTROLN,RFA_2A\r\n9701,AK,99504,2801,0,188946,F\r\n9702,IL,60004,0,0,63,E\r\n"
 )
 TARGETS = "CONTROLN,TARGET_B,TARGET_D\r\n63,1,12\r\n188946,0,0\r\n"
 

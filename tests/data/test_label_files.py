@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probcal.data.files import read_original_files
+from probcal.data.sources.files import read_original_files
 from probcal.errors import DataError
 from tests.data.small_cards import make_card, put
 

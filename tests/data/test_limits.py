@@ -5,8 +5,8 @@ import lzma
 
 import pytest
 
-from probcal.data.files import read_original_files
-from probcal.data.limits import at_most, largest_data
+from probcal.data.sources.files import read_original_files
+from probcal.data.sources.formats import at_most, largest_data
 from probcal.errors import DataError
 from tests.data.small_cards import make_card, put
 

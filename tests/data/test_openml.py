@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from probcal.data.dataset import assemble
-from probcal.data.openml import fetch_openml_rows
+from probcal.data.sources.openml import fetch_openml_rows
 from probcal.errors import DataError, MissingData
 from tests.data.weather import ARFF, CARD, ROWS, assert_weather, card_with, weather
 from tests.openml_server import Fault
@@ -107,9 +107,7 @@ def test_a_card_without_an_openml_data_set_says_why():
 # --- in a process of its own, as for a user ------------------------------------------------------------
 
 
-def test_nothing_is_left_behind_printed_or_taken_from_another_cache(
-    fetch, openml_server, monkeypatch, tmp_path, capfd
-):
+def test_nothing_is_left_behind_printed_or_taken_from_another_cache(fetch, openml_server, monkeypatch, tmp_path, capfd):
     home, temporary, cache = (tmp_path / name for name in ("home", "temporary", "cache"))
     port = openml_server.root.rpartition(":")[2]
     cut_off = cache / f"1:{port}" / "0" / "0" / "127" / "datasets" / "61"
@@ -143,7 +141,7 @@ def test_a_client_that_breaks_down_is_told_in_one_sentence(fetch, monkeypatch, t
 
 
 def test_the_openml_client_is_not_imported_with_the_package():
-    program = "import sys, probcal.data.openml; print({'openml', 'minio', 'requests'} & {*sys.modules})"
+    program = "import sys, probcal.data.sources.openml; print({'openml', 'minio', 'requests'} & {*sys.modules})"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ran.stdout.strip() == "set()", ran.stderr
 
@@ -156,9 +154,7 @@ def test_the_client_also_finds_the_data_set_by_name_with_features_and_qualities(
 
     openml_server.add(weather())
     openml.config.server = openml_server.url
-    found = openml.datasets.get_dataset(
-        "weather", version=2, download_features_meta_data=True, download_qualities=True
-    )
+    found = openml.datasets.get_dataset("weather", version=2, download_features_meta_data=True, download_qualities=True)
     assert found.features[4].nominal_values == ["TRUE", "FALSE"]
     assert found.qualities["NumberOfInstances"] == 5
 

@@ -140,7 +140,7 @@ def test_data_without_end_are_given_up_at_the_limit(refusal, monkeypatch, kind):
 
 @pytest.mark.parametrize("kind", ["endless", "bomb"])
 def test_a_description_without_end_is_given_up_at_a_limit_of_its_own(refusal, monkeypatch, kind):
-    monkeypatch.setattr("probcal.data.openml_download._MOST_DESCRIBED", 2_000_000)
+    monkeypatch.setattr("probcal.data.sources.openml_download._MOST_DESCRIBED", 2_000_000)
     assert "data/61 sends more than 2 MB" in refusal(fault=Fault(kind))
 
 
@@ -170,7 +170,7 @@ def test_a_server_of_plain_http_is_refused_unless_it_is_this_machine(refusal, mo
      ("http://user@evil.example/", False), ("http://127.0.0.1@evil.example/", False), ("http://10.0.0.1/", False)],
 )  # fmt: skip
 def test_this_machine_is_known_by_its_address(url, here):
-    from probcal.data.openml_download import _is_here
+    from probcal.data.sources.openml_download import _is_here
 
     assert _is_here(url) is here
 
@@ -178,7 +178,7 @@ def test_this_machine_is_known_by_its_address(url, here):
 def test_the_storage_is_asked_over_tls_though_the_client_asks_for_none(in_process):
     import minio
 
-    from probcal.data import openml_download
+    from probcal.data.sources import openml_download
 
     openml_download._bound(stall=1, attempts=1, most=1000)
     assert minio.Minio("data.openml.org", secure=False)._base_url.is_https
@@ -194,6 +194,6 @@ def test_a_frame_that_is_not_the_one_written_is_not_unpickled(refusal, in_proces
         done = run(command, **options)
         return subprocess.CompletedProcess(command, done.returncode, b"0" * 64, b"spoilt")
 
-    monkeypatch.setattr("probcal.data.openml.subprocess.run", spoilt)
-    monkeypatch.setattr("probcal.data.openml.pickle.loads", lambda content: pytest.fail("it was unpickled"))
+    monkeypatch.setattr("probcal.data.sources.openml.subprocess.run", spoilt)
+    monkeypatch.setattr("probcal.data.sources.openml.pickle.loads", lambda content: pytest.fail("it was unpickled"))
     assert "the OpenML client broke down (spoilt)" in refusal()

@@ -18,8 +18,8 @@ import pytest
 from probcal.data.card import Card, Expectation, card_names, find_card, read_card
 from probcal.data.dataset import assemble
 from probcal.data.encode import NumericEncoder
-from probcal.data.files import missing_files, read_original_files
-from probcal.data.sources import DataFile, FileSource
+from probcal.data.sources.files import missing_files, read_original_files
+from probcal.data.sources.specifications import DataFile, FileSource
 from tests.data.weather import as_parquet
 from tests.openml_server import Served
 

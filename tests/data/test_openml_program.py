@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from probcal.data import openml
+from probcal.data.sources import openml
 from tests.run.run_bench import processes_of_session, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
 ROOT = str(Path(openml.__file__).parents[2])
-FETCHES = "from probcal.data.openml import fetch_openml_table; fetch_openml_table(31)"
+FETCHES = "from probcal.data.sources.openml import fetch_openml_table; fetch_openml_table(31)"
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP], ids=["killed", "its terminal closed"])

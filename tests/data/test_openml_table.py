@@ -2,7 +2,7 @@
 
 import pytest
 
-from probcal.data.openml import fetch_openml_table
+from probcal.data.sources.openml import fetch_openml_table
 from probcal.errors import MissingData
 from tests.commands import probcal, refused
 from tests.data.weather import weather

@@ -108,8 +108,6 @@ def test_a_fixed_split_cuts_the_rows_in_their_order_whatever_the_seed(kind):
         assert test.tolist() == list(range(15, 20))
 
 
-
-
 def test_seeds_of_neighbouring_streams_differ():
     parts = [("fit", "a/0"), ("fit", "a/1"), ("split", "a/0"), ("fita", "/0"), (2005, "fit"), (2006, "fit")]
     assert len({stream_seed(*one) for one in parts}) == len(parts)

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from scipy.special import logit
 
-from probcal.config import read_experiment
+from probcal.config.experiment import read_experiment
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.generators import generated
 from probcal.data.load import find
+from probcal.data.sources.generated import generated
 from probcal.data.splits import split_rows
 from probcal.errors import FileProblems
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from probcal.store import Store
+from probcal.store.folder import Store
 from tests.commands import probcal
 
 RESULTS = Path(__file__).parents[2] / "results" / "documents"

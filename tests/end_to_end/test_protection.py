@@ -2,8 +2,8 @@
 
 import pytest
 
-from probcal.config import find_config
-from probcal.store import Store
+from probcal.config.experiment import find_config
+from probcal.store.folder import Store
 from tests.commands import probcal
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.store import Store, cell_id
+from probcal.store.folder import Store, cell_id
 from tests.commands import probcal
 
 ROOT = Path(__file__).parents[2]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from probcal.paper.published import Published
-from probcal.store import Store
+from probcal.papers.published import Published
+from probcal.store.folder import Store
 from tests.commands import probcal
 
 TOLERANCE = {"rms": 0.005, "cxe": 0.010, "auc": 0.005}

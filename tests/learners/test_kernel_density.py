@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.learners.kernel_density import KernelDensity
+from probcal.learners.kernel_naive_bayes import KernelDensity
 from tests.oracles import kernel_nb_oracle as oracle
 
 pytestmark = pytest.mark.filterwarnings("error")

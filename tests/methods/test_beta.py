@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import BetaCalibrationClassifier
-from probcal.methods.packages import contained
+from probcal.methods.calibrators._calibrator import contained
 from tests.methods.calibrating import Given, blobs
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -41,9 +41,10 @@ def test_a_frozen_learner_can_be_calibrated_on_rows_of_ones_own_choice(method):
     X, y = blobs(300, 2)
     learner = FrozenEstimator(GaussianNB().fit(X[:200], y[:200]))
     fitted = method(learner, calibration="train").fit(X[200:], y[200:])
-    assert fitted.predict_proba(X).tolist() == method(learner, calibration="train").fit(X[200:], y[200:]).predict_proba(
-        X
-    ).tolist()
+    assert (
+        fitted.predict_proba(X).tolist()
+        == method(learner, calibration="train").fit(X[200:], y[200:]).predict_proba(X).tolist()
+    )
     np.testing.assert_array_equal(fitted.estimator_.predict_proba(X), learner.predict_proba(X))
 
 
@@ -97,9 +98,7 @@ def test_a_class_has_the_map_of_its_own_column_against_the_rest(method):
 def test_sparse_rows_reach_the_learner(method, kind):
     X, y = blobs(120, 2)
     X = np.where(X > 0.5, X, 0)
-    dense, sparse = (
-        method(LogisticRegression(tol=1e-10)).fit(rows, y).predict_proba(rows) for rows in (X, kind(X))
-    )
+    dense, sparse = (method(LogisticRegression(tol=1e-10)).fit(rows, y).predict_proba(rows) for rows in (X, kind(X)))
     np.testing.assert_allclose(sparse, dense, atol=1e-5)
 
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
-from probcal.methods.distinct_rows import answers_row_by_row, distinct_rows
+from probcal.methods._probes import answers_row_by_row, distinct_rows
 
 
 class Echo:

@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import BetaCalibrationClassifier, IsotonicClassifier, SigmoidClassifier, VennAbersClassifier
-from probcal.methods.isotonic import fit_isotonic
+from probcal.methods.calibrators.isotonic import fit_isotonic
 from tests.methods.calibrating import blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -87,9 +87,7 @@ def test_folds_are_shuffled_by_the_seed(told):
     assert folds[0].tolist() == folds[1].tolist() != folds[2].tolist()
 
 
-@pytest.mark.parametrize(
-    "cv", [KFold(4), StratifiedKFold(3), list(KFold(2, shuffle=True, random_state=0).split(ROWS))]
-)
+@pytest.mark.parametrize("cv", [KFold(4), StratifiedKFold(3), list(KFold(2, shuffle=True, random_state=0).split(ROWS))])
 def test_folds_may_be_those_of_a_splitter_or_a_list(told, cv):
     SigmoidClassifier(Told(), calibration="cross_val", cv=cv).fit(ROWS, LABELS)
     expected = [test for _, test in (cv if isinstance(cv, list) else cv.split(ROWS, LABELS))]
@@ -165,8 +163,16 @@ def test_a_splitter_that_leaves_no_row_of_a_class_to_learn_from_is_told():
 @pytest.mark.parametrize(
     "bad",
     [
-        {"calibration": "test"}, {"holdout_size": 0}, {"holdout_size": 1.0}, {"holdout_size": True},
-        {"holdout_size": "2000"}, {"cv": 1}, {"cv": True}, {"cv": "5"}, {"cv": None}, {"scores": "margin"},
+        {"calibration": "test"},
+        {"holdout_size": 0},
+        {"holdout_size": 1.0},
+        {"holdout_size": True},
+        {"holdout_size": "2000"},
+        {"cv": 1},
+        {"cv": True},
+        {"cv": "5"},
+        {"cv": None},
+        {"scores": "margin"},
     ],
 )
 def test_a_parameter_that_is_not_as_documented_is_refused(bad):

@@ -10,7 +10,7 @@ from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.methods.iso_curves import Box, border
+from probcal.methods.iso_probability import Box, border
 
 UNIT = Box(np.zeros(2), np.ones(2))
 quick = settings(max_examples=40, deadline=None, derandomize=True)

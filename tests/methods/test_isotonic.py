@@ -16,8 +16,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import IsotonicClassifier
-from probcal.methods.convex_minorant import isotonic_values
-from probcal.methods.isotonic import fit_isotonic
+from probcal.methods.calibrators.isotonic import fit_isotonic, isotonic_values
 from probcal.metrics import empirical_calibration_error
 from tests.methods.calibrating import Given, blobs, noisy
 

@@ -6,7 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
-from probcal.methods.monotonicity import monotonicity
+from probcal.methods._threshold_method import monotonicity
 from tests.stubs import Inconsistent, Perfect
 
 LEVELS = np.linspace(0.01, 0.99, 40)[:, None]

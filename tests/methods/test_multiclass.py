@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import BaggedVoteClassifier, ProbingClassifier, RelabelingClassifier, WeightSweepClassifier
-from probcal.methods.multiclass import joined
+from probcal.methods._multiclass import joined
 
 quick = settings(max_examples=100, deadline=None, derandomize=True)
 TREE = DecisionTreeClassifier(min_samples_leaf=5)

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from probcal import WeightSweepClassifier
-from probcal.methods.pairs import coupled, each_pair
+from probcal.methods._multiclass import coupled, each_pair
 from tests.stubs import Stub
 
 quick = settings(max_examples=60, deadline=None, derandomize=True)

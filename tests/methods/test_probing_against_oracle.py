@@ -53,9 +53,7 @@ def assert_same(stub, X, y, X_new, variant):
     assert len(fitted.estimators_) == len(expected.thresholds)
     for rows in (X, np.asarray(X_new)):
         assert fitted.votes(rows).tolist() == expected.votes(rows)
-        np.testing.assert_allclose(
-            fitted.predict_proba(rows)[:, 1], expected.probabilities(rows), rtol=0, atol=1e-12
-        )
+        np.testing.assert_allclose(fitted.predict_proba(rows)[:, 1], expected.probabilities(rows), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", STUBS)

@@ -8,8 +8,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
-from probcal.methods.costing import MajorityVote
-from probcal.methods.minimax import Goal
+from probcal.methods.importance import MajorityVote
+from probcal.methods.refinement import Goal
 from tests.stubs import Constant, Perfect, Unweighted
 
 X = np.repeat([[0.05], [0.3], [0.9]], 20, axis=0)

@@ -85,9 +85,9 @@ def test_auto_gives_weights_to_a_learner_that_takes_them_and_samples_for_one_tha
 def test_rejection_can_be_asked_for_although_the_learner_takes_weights():
     X, y = noisy_problem()
     tree = DecisionTreeClassifier()
-    probing = ProbingClassifier(
-        tree, n_probes=3, weighting="rejection", discretisation="uniform", random_state=0
-    ).fit(X, y)
+    probing = ProbingClassifier(tree, n_probes=3, weighting="rejection", discretisation="uniform", random_state=0).fit(
+        X, y
+    )
     rows_seen = [learner.tree_.n_node_samples[0] for learner in probing.estimators_]
     assert rows_seen[0] < 120
     assert rows_seen[1] == 120

@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier, RelabelingClassifier
-from probcal.methods.relabelling import relabelled
+from probcal.methods.relabeling import relabelled
 from tests.stubs import Unweighted
 
 CLASSES = np.array([0, 1])

@@ -7,7 +7,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from probcal.methods.retrained import RetrainedClassifier
+from probcal.methods.protected import RetrainedClassifier
 
 
 def stream(n=60):

@@ -9,8 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.methods.fitting import fit_weighted
-from probcal.methods.shared_fits import SharedFits
+from probcal.methods._fitting import SharedFits, fit_weighted
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = np.arange(40) % 2

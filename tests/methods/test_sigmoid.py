@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 
 from probcal import SigmoidClassifier
 from probcal.learners import KernelNaiveBayes
-from probcal.methods.sigmoid import fit_sigmoid
+from probcal.methods.calibrators.sigmoid import fit_sigmoid
 from tests.methods.calibrating import Given, OnlyProbabilities, blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")

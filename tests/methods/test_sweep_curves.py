@@ -16,8 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import WeightSweepClassifier
 from probcal.data.card import find_card, read_card
-from probcal.data.generators import generated
-from probcal.methods.support_vectors import support_vectors
+from probcal.data.sources.generated import generated
+from probcal.methods.weight_sweep import support_vectors
 
 TOY = generated(read_card(find_card("gaussians")), seed=0)
 TRAIN, TEST = slice(0, 2000), slice(2000, None)
@@ -128,7 +128,7 @@ def test_the_support_vectors_of_overlapping_classes_leave_a_surface_to_the_middl
     n, inside = len(kept[1]), np.sum(np.abs(first.dual_coef_) < 1 - 1e-6)
     hinge = np.maximum(0, 1 - np.where(kept[1] == 1, 1, -1) * first.decision_function(kept[0])).sum()
     square = first.coef_[0] @ first.coef_[0]
-    # what calling all rows one class costs is n: the bound of probcal.methods.support_vectors
+    # what calling all rows one class costs is n: the bound of probcal.methods.weight_sweep
     assert n > hinge + square / 2 > n - inside - square / 2 - 0.1
     answers = swept(SVM, rows="support_vectors").probings_[0].answers(TOY.X[TEST]).mean(axis=0)
     assert np.array_equal((answers > 0) & (answers < 1), np.arange(19) == 9)

@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from probcal.methods.temperature import TemperatureClassifier
+from probcal.methods.calibrators.temperature import TemperatureClassifier
 from tests.methods.calibrating import blobs
 from tests.small_config import experiment, the_fault
 

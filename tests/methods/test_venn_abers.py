@@ -20,10 +20,7 @@ def by_brute_force(scores, y, asked):
     """(n, 2) p0 and p1: two isotonic regressions for every row asked about."""
     return np.array(
         [
-            [
-                IsotonicRegression().fit([*scores, one], [*y, label]).predict([one])[0]
-                for label in (0.0, 1.0)
-            ]
+            [IsotonicRegression().fit([*scores, one], [*y, label]).predict([one])[0] for label in (0.0, 1.0)]
             for one in asked
         ]
     )

@@ -22,8 +22,8 @@ from probcal import (
     VennAbersClassifier,
     WeightSweepClassifier,
 )
+from probcal.methods._fitting import fit_weighted, takes_weights
 from probcal.methods.direct import DirectClassifier
-from probcal.methods.fitting import fit_weighted, takes_weights
 from probcal.methods.importance import importance_weights
 from tests.stubs import Constant
 
@@ -177,9 +177,7 @@ class TestWithMetadataRouting:
         probing = ProbingClassifier(TREE, 9).set_fit_request(sample_weight=True)
         probing.set_score_request(sample_weight=True)
         search = GridSearchCV(probing, {"n_probes": [3, 9]}, cv=2).fit(X, y, sample_weight=weight)
-        assert np.array_equal(
-            search.predict_proba(X), search.best_estimator_.fit(X, y, weight).predict_proba(X)
-        )
+        assert np.array_equal(search.predict_proba(X), search.best_estimator_.fit(X, y, weight).predict_proba(X))
 
     @pytest.mark.parametrize("method", [DirectClassifier, SigmoidClassifier, IsotonicClassifier, VennAbersClassifier])
     def test_a_learner_that_asked_for_no_weights_gets_none(self, method):

@@ -8,8 +8,7 @@ from hypothesis import given
 from metric_rows import has_both, quick, weighted_rows
 
 import probcal.metrics
-from probcal.cell_result import CellResult
-from probcal.listing import listing
+from probcal.config.listing import listing
 from probcal.metrics import (
     ABOUT,
     ABOUT_ASKED,
@@ -21,7 +20,8 @@ from probcal.metrics import (
     l1_error,
     means_over_labels,
 )
-from probcal.show.metric_names import metric_name
+from probcal.reporting.labels import metric_name
+from probcal.store.cell_result import CellResult
 
 ALONE = {
     "rms": probcal.metrics.rms_error,
@@ -39,9 +39,7 @@ ALONE = {
 def test_together_they_are_what_each_is_alone(rows):
     y, p, weight = zip(*rows, strict=True)
     assert all_metrics(y, p) == {name: metric(y, p) for name, metric in ALONE.items()}
-    assert all_metrics(y, p, weight) == {
-        name: metric(y, p, sample_weight=weight) for name, metric in ALONE.items()
-    }
+    assert all_metrics(y, p, weight) == {name: metric(y, p, sample_weight=weight) for name, metric in ALONE.items()}
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])

@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.metrics import (
-    asymptotic_calibration_bound,
-    calibration_bound,
-    empirical_calibration_error,
-    rms_error,
-)
-from probcal.metrics.brownian import range_exceeds, range_quantile
+from probcal.metrics import asymptotic_calibration_bound, calibration_bound, empirical_calibration_error, rms_error
+from probcal.metrics.calibration import range_exceeds, range_quantile
 
 BOUNDS = pytest.mark.parametrize("bound", [calibration_bound, asymptotic_calibration_bound])
 quick = settings(max_examples=100, deadline=None, derandomize=True)

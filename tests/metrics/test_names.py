@@ -8,15 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from metric_rows import few_levels, quick, rows
 
-from probcal.metrics import (
-    ABOUT_ASKED,
-    ABOUT_METHODS,
-    METRICS,
-    NAMED,
-    all_metrics,
-    means_over_labels,
-    metric_called,
-)
+from probcal.metrics import ABOUT_ASKED, ABOUT_METHODS, METRICS, NAMED, all_metrics, means_over_labels, metric_called
 
 ASKED = (*ABOUT_ASKED, "cost(0.05)", "cost(0.7)")
 

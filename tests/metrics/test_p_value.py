@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import quad
 
 from probcal.metrics import calibration_p_value
-from probcal.metrics.brownian import range_exceeds
+from probcal.metrics.calibration import range_exceeds
 
 
 @pytest.mark.parametrize(("x", "below"), [(1, 0.063365), (2, 0.818506), (3, 0.989201)])

@@ -1,7 +1,8 @@
 """What is run unasked, and how long that takes."""
 
-from probcal.own_table import choices, cost
-from probcal.own_table.experiment_text import Plan
+from probcal.try_table import choices
+from probcal.try_table import description as cost
+from probcal.try_table.experiment_files import Plan
 
 
 def plan_of(width=20, counts=(500, 500), learners=None, splits=10):

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from probcal.data.card import read_card
 from probcal.data.load import load, obtain
-from probcal.own_table.card_text import rows_text
-from probcal.own_table.decimal_mark import decimal_marks, mark_alone
-from probcal.own_table.numbers_in_text import number, read_numbers
-from probcal.own_table.prepare import Asked, prepare
+from probcal.try_table.experiment_files import rows_text
+from probcal.try_table.numbers_in_text import decimal_marks, mark_alone, number, read_numbers
+from probcal.try_table.preparation import Asked, prepare
 from tests.commands import contents, probcal, refused
 from tests.own_table.own_tables import line_of, shown
 

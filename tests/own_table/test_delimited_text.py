@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.own_table.delimited_text import MISSING, read_delimited_text
+from probcal.try_table.file_reader import MISSING, read_delimited_text
 
 field = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from("\n,;\t|\"'"), min_size=1, max_size=12)
 tables = st.integers(2, 5).flatmap(

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from probcal.errors import DataError
-from probcal.own_table.kinds import Wishes, guess
-from probcal.own_table.numbers_in_text import read_numbers
+from probcal.try_table.column_types import Wishes, guess
+from probcal.try_table.numbers_in_text import read_numbers
 
 NOTHING = Wishes()
 

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from probcal.own_table.ranked_text import name_of, ranked_lines, sentence
-from probcal.own_table.ranking import Ranked, not_told_apart
+from probcal.try_table.ranked_methods import Ranked, name_of, not_told_apart, ranked_lines, sentence
 
 
 def ranked(learner, losses, method="direct", splits=None, **more):

@@ -7,24 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from probcal.config import read_experiment
+from probcal.config.experiment import read_experiment
+from probcal.config.yaml_file import YamlFile
 from probcal.data.encode import NumericEncoder
 from probcal.data.splits import split_rows
 from probcal.metrics import cross_entropy
-from probcal.own_table.card_text import TRAIN
-from probcal.own_table.experiment_text import Plan
-from probcal.own_table.files import described, write
-from probcal.own_table.kinds import Wishes, guess
-from probcal.own_table.names import card_names, slug
-from probcal.own_table.prepare import Asked, Prepared, prepare
-from probcal.own_table.reading import Table
-from probcal.own_table.rows import balanced_seed, how_many, sample
-from probcal.own_table.target import read_target
-from probcal.own_table.yaml_text import flow, key, quoted
-from probcal.run.execute import execute
-from probcal.run.keys import Fingerprints
-from probcal.run.plan import cells_of
-from probcal.yaml_file import YamlFile
+from probcal.runner.execute import execute
+from probcal.runner.fingerprint import Fingerprints
+from probcal.runner.plan import cells_of
+from probcal.try_table.column_types import Wishes, guess
+from probcal.try_table.experiment_files import TRAIN, Plan, described, flow, key, quoted, write
+from probcal.try_table.file_reader import Table
+from probcal.try_table.preparation import Asked, Prepared, balanced_seed, card_names, how_many, prepare, sample, slug
+from probcal.try_table.target import read_target
 from tests.own_table.own_tables import customers, written
 
 often = settings(derandomize=True, deadline=None, max_examples=60)

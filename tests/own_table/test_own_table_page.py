@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from probcal.own_table.choices import OWN
-from probcal.own_table.delimited_text import MISSING
-from probcal.own_table.kinds import MOST_LEVELS
-from probcal.own_table.rows import MOST_ROWS
-from probcal.own_table.target import FEWEST_ROWS
+from probcal.try_table.choices import OWN
+from probcal.try_table.column_types import MOST_LEVELS
+from probcal.try_table.file_reader import MISSING
+from probcal.try_table.preparation import MOST_ROWS
+from probcal.try_table.target import FEWEST_ROWS
 from tests.commands import probcal
 from tests.own_table.own_tables import shown
 

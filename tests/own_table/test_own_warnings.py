@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.own_table.kinds import Wishes, guess
-from probcal.own_table.warnings import warnings
+from probcal.try_table.column_types import Wishes, guess
+from probcal.try_table.data_warnings import warnings
 
 LABELS = np.array(["bad", "good"] * 30, dtype=object)
 

@@ -5,7 +5,7 @@ import pytest
 
 from probcal.data.card import read_card
 from probcal.data.load import load, obtain
-from probcal.store import Store
+from probcal.store.folder import Store
 from tests.commands import probcal, refused
 from tests.own_table.own_tables import customers, shown, written
 

@@ -6,8 +6,7 @@ import lzma
 import pandas as pd
 import pytest
 
-from probcal.own_table.delimited_text import read_delimited_text
-from probcal.own_table.reading import read_table
+from probcal.try_table.file_reader import read_delimited_text, read_table
 from tests.commands import refused
 from tests.own_table.own_tables import customers, line_of, shown, written
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from probcal.paper.bands import FEWEST, LEVEL, SIGMAS, compare, enough, why_not_judged
+from probcal.papers.bands import FEWEST, LEVEL, SIGMAS, compare, enough, why_not_judged
 
 
 def test_on_the_papers_own_split_the_mean_may_be_off_by_exactly_the_tolerance():

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from probcal.errors import ProbcalError
-from probcal.paper.published import Published
+from probcal.papers.published import Published
 
 METRICS = ("cxe", "rms", "auc")
 

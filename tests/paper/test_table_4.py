@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from probcal.paper.published import Published
+from probcal.papers.published import Published
 
 # Where the printed entry is not the set of all best columns of Tables 1-3.
 TIES_NOT_ALL_NAMED = {
@@ -38,9 +38,7 @@ def named(paper, dataset, metric):
 
 def test_table_4_follows_from_tables_1_to_3_but_for_known_ties_and_one_exchange(paper):
     cells = list(itertools.product(paper.titles, ("rms", "cxe", "auc")))
-    differing = {
-        cell: recomputed(paper, *cell) for cell in cells if recomputed(paper, *cell) != named(paper, *cell)
-    }
+    differing = {cell: recomputed(paper, *cell) for cell in cells if recomputed(paper, *cell) != named(paper, *cell)}
     assert len(cells) == 45
     assert differing == TIES_NOT_ALL_NAMED | WRONG
 

@@ -10,7 +10,7 @@ from streams import quick
 
 from probcal import SimpleJumper
 from probcal.protection import Cox, Quadratic
-from probcal.protection.calibrators import FAMILIES
+from probcal.protection.calibrating_functions import FAMILIES
 
 EACH = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 

@@ -10,7 +10,7 @@ from streams import EPS, arrays, drifting, log10_loss, quick, streams
 
 from probcal import CompositeJumper, SimpleJumper
 from probcal.protection import first_alarm, regret_bound
-from probcal.protection.calibrators import FAMILIES
+from probcal.protection.calibrating_functions import FAMILIES
 
 
 def losses(p, y):

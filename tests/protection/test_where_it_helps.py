@@ -11,8 +11,8 @@ from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.generators import generated
-from probcal.methods.retrained import RetrainedClassifier
+from probcal.data.sources.generated import generated
+from probcal.methods.protected import RetrainedClassifier
 from probcal.metrics import roc_auc
 from probcal.protection import CompositeJumper, Quadratic, SimpleJumper, regret_bound
 

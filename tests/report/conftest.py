@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probcal.report import write_report
-from probcal.store import CellResult, Store
+from probcal.reporting.html import write_report
+from probcal.store.folder import CellResult, Store
 from tests.show.conftest import Written, cxe, small  # noqa: F401
 
 RUN = {"run": "run1", "started": "2026-01-02T03:04:05+00:00", "ended": "2026-01-02T03:05:05+00:00", "seed": 7,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.report import write_report
+from probcal.reporting.html import write_report
 from tests.report.pages import HOSTILE
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'probcal[test]'")

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 import pytest
 
-from probcal.report import write_report
-from probcal.report.tables import laid_out, sort_value
-from probcal.show.grid import Grid, Text
-from probcal.store import CellResult, Store
+from probcal.reporting.grid import Grid, Text
+from probcal.reporting.html import write_report
+from probcal.reporting.html.charts import laid_out, sort_value
+from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
 from tests.report.conftest import TRACEBACK
 from tests.report.pages import HOSTILE, by_id, dangling, headings, parsed, text_of

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.report.failures import faults
-from probcal.report.provenance import provenance
-from probcal.store import CellResult
+from probcal.reporting.html.run_history import faults, provenance
+from probcal.store.folder import CellResult
 from tests.report.conftest import RUN
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from run_bench import Bench
 
-from probcal import cli
+from probcal.cli import main as cli
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from probcal.config import parse_experiment
-from probcal.run.plan import Planned, cells_of
-from probcal.yaml_file import YamlFile
+from probcal.config.experiment import parse_experiment
+from probcal.config.yaml_file import YamlFile
+from probcal.runner.plan import Planned, cells_of
 
 CONFIG = """
 name: timed

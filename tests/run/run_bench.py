@@ -17,9 +17,9 @@ from pathlib import Path
 import yaml
 from click.testing import CliRunner
 
-from probcal import cli
-from probcal.run import code
-from probcal.store import Store
+from probcal.cli import main as cli
+from probcal.runner import fingerprint as code
+from probcal.store.folder import Store
 
 DUMMY = "sklearn.dummy.DummyClassifier"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.store import Store
+from probcal.store.folder import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="takes signals, limits and forks as Linux has them")
 

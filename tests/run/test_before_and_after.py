@@ -3,7 +3,7 @@
 import pytest
 
 from probcal.metrics import expected_cost
-from probcal.store import Store
+from probcal.store.folder import Store
 
 NB = {"nb": {"type": "gaussian_nb"}}
 ISOTONIC = {"isotonic": {"params": {"holdout_size": 30}}}

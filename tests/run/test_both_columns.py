@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from probcal.methods.calibrators.sigmoid import Sigmoid
 from probcal.methods.direct import DirectClassifier
-from probcal.methods.sigmoid import Sigmoid
 from probcal.metrics import all_metrics, cross_entropy
-from probcal.store import Store
+from probcal.store.folder import Store
 
 TINY = 2.0**-100
 SURE = f"""

@@ -7,16 +7,16 @@ import shutil
 import pandas as pd
 import pytest
 
-from probcal.config import read_experiment
+from probcal._io import shipped
+from probcal.config.experiment import read_experiment
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find, load, obtain
 from probcal.errors import DataError
-from probcal.resources import shipped
-from probcal.run.dask_jobs import obtain_once
-from probcal.run.data_step import data_now
-from probcal.run.execute import execute
-from probcal.run.plan import make_plan
-from probcal.store import Store
+from probcal.runner.dask_jobs import obtain_once
+from probcal.runner.execute import execute
+from probcal.runner.plan import make_plan
+from probcal.runner.requirements import data_now
+from probcal.store.folder import Store
 from tests.data.weather import CARD as WEATHER
 
 HEAD = "weight,kind,fair\n"
@@ -318,7 +318,7 @@ def read_cards(folder):
 def load_anew():
     """What another process has not read yet."""
     from probcal.data import load as loading
-    from probcal.run import execute as executing
+    from probcal.runner import execute as executing
 
     loading._load.cache_clear()
     executing._rows.cache_clear()
@@ -345,6 +345,6 @@ def reuploaded(monkeypatch, cache, first):
             frame[name] = range(len(frame))
     frame[WEATHER.target] = [WEATHER.positive[0], "another"] * (len(frame) // 2)
     frame.loc[0, numeric] = first
-    monkeypatch.setattr("probcal.data.openml.fetch_openml_rows", lambda card: frame)
+    monkeypatch.setattr("probcal.data.sources.openml.fetch_openml_rows", lambda card: frame)
     expect = WEATHER.expect.model_copy(update={"classes": None, "fingerprint": None})
     return WEATHER.model_copy(update={"expect": expect, "drop_unlabelled": False})

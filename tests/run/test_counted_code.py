@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.run.code import ELSEWHERE
+from probcal.runner.fingerprint import ELSEWHERE
 
 PACKAGE = Path(__file__).parents[2] / "probcal"
 
@@ -16,12 +16,12 @@ TRACE = textwrap.dedent(
     """
     import json, sys, threading
     from pathlib import Path
-    from probcal.config import read_experiment
+    from probcal.config.experiment import read_experiment
     from probcal.data.load import obtain
-    from probcal.run.code import METRICS, code_of, code_of_metrics
-    from probcal.run.alone import execute_alone
-    from probcal.run.keys import modules_of
-    from probcal.run.plan import Planned, cells_of
+    from probcal.runner.fingerprint import METRICS, code_of, code_of_metrics
+    from probcal.runner.isolation import execute_alone
+    from probcal.runner.fingerprint import modules_of
+    from probcal.runner.plan import Planned, cells_of
 
     def ours(file):
         file = Path(file)
@@ -52,12 +52,12 @@ TRACE = textwrap.dedent(
 IDLE = {
     "probcal": "hands on what its modules have",
     "probcal.methods": "holds nothing",
-    "probcal.run": "holds nothing",
-    "probcal.shortcuts": "holds nothing",
+    "probcal.runner": "holds nothing",
+    "probcal.fast_paths": "holds nothing",
     "probcal.learners": "hands on what its modules have",
     "probcal.data": "holds nothing",
 }
-DATA = ("probcal.data.bundled", "probcal.data.cache", "probcal.data.dataset")
+DATA = ("probcal.data.sources.generated", "probcal.data.cache", "probcal.data.dataset")
 """Behind ``probcal.data.load``: what they make of a file is told by the checksum of the values."""
 
 EVERY_METHOD = """
@@ -116,21 +116,20 @@ def test_what_is_said_to_hold_nothing_holds_nothing():
 def test_a_module_that_only_another_learners_shortcut_uses_makes_nothing_stale(tmp_path):
     (tmp_path / "cells.yaml").write_text(EVERY_METHOD)
     code = {cell.column.learner.name: counted(cell) for cell in probing_cells(tmp_path / "cells.yaml")}
-    assert "probcal.shortcuts.logistic" in code["logistic"] and "probcal.shortcuts.linear_svm" not in code["logistic"]
-    assert "probcal.shortcuts.squared_hinge" in code["svm"] and "probcal.shortcuts.gaussian_nb" in code["gaussian_nb"]
-    assert not {"probcal.shortcuts.logistic", "probcal.shortcuts.linear_svm"} & code["tree"]
+    assert "probcal.fast_paths.logistic" in code["logistic"] and "probcal.fast_paths.linear_svm" not in code["logistic"]
+    assert "probcal.fast_paths.squared_hinge" in code["svm"] and "probcal.fast_paths.prior_shift" in code["gaussian_nb"]
+    assert not {"probcal.fast_paths.logistic", "probcal.fast_paths.linear_svm"} & code["tree"]
     assert "probcal.learners.tree_growth" in code["slow_tree"] and "probcal.learners.tree_growth" not in code["tree"]
 
 
 def probing_cells(path):
-    from probcal.config import read_experiment
-    from probcal.run.plan import cells_of
+    from probcal.config.experiment import read_experiment
+    from probcal.runner.plan import cells_of
 
     return [cell for cell in cells_of(read_experiment(path)) if cell.column.method.name == "probing"]
 
 
 def counted(cell):
-    from probcal.run.code import code_of
-    from probcal.run.keys import modules_of
+    from probcal.runner.fingerprint import code_of, modules_of
 
     return set(code_of(*modules_of(cell)))

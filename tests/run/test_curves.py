@@ -2,7 +2,7 @@
 
 import pytest
 
-from probcal.store import Store
+from probcal.store.folder import Store
 
 TELLING = """
     from probcal.methods.direct import DirectClassifier

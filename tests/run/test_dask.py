@@ -9,8 +9,8 @@ import pytest
 from dask_bench import DaskBench
 from run_bench import DUMMY, TREE, wait_for, wait_until_gone
 
-from probcal import cli
-from probcal.store import Store
+from probcal.cli import main as cli
+from probcal.store.folder import Store
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
@@ -200,7 +200,7 @@ def test_a_run_outlives_its_scheduler(slow, alone):
 
 @pytest.mark.slow
 def test_a_scheduler_that_stays_away_ends_the_run_and_what_was_finished_is_kept(slow, alone):
-    (slow.folder / "sitecustomize.py").write_text("import probcal.run.dask_cluster as one\none._AGAIN = 1.0\n")
+    (slow.folder / "sitecustomize.py").write_text("import probcal.runner.dask_cluster as one\none._AGAIN = 1.0\n")
     alone.start_worker()
     process = in_the_middle(slow, "--scheduler", alone.address)
     alone.scheduler.kill()
@@ -283,7 +283,7 @@ def given_up_after(workers):
 
 @pytest.mark.slow
 def test_a_cell_whose_worker_dies_each_time_it_is_started_again_is_given_up(deadly, alone, monkeypatch):
-    from probcal.run import dask_outcomes
+    from probcal.runner import dask_outcomes
 
     monkeypatch.setattr(dask_outcomes, "_DEATHS", 2)
     alone.start_worker("--nanny")

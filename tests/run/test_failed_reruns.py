@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from probcal.store import CellResult, Store
+from probcal.store.folder import CellResult, Store
 
 CELL = ("adult", 0, "j48", "probing")
 ID = "adult/0/j48/probing"

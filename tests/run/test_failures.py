@@ -6,8 +6,9 @@ import time
 import pytest
 from run_bench import DUMMY, wait_for, wait_until_gone
 
-from probcal.run import backends, workers
-from probcal.store import Store
+from probcal.runner import pool as backends
+from probcal.runner import pool as workers
+from probcal.store.folder import Store
 
 BAD = """
     import os

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from probcal.run import run as module
+from probcal.runner import run as module
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 import pytest
 from run_bench import wait_for, wait_until_gone
 
-from probcal.store import Store
+from probcal.store.folder import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 from run_bench import processes_of_session, wait_for, wait_until_gone
 
-from probcal.store import Store
+from probcal.store.folder import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 
@@ -31,7 +31,7 @@ STUCK = """
 YESTERDAY = """
     import datetime
 
-    import probcal.run.provenance
+    import probcal.runner.provenance
 
 
     class Yesterday(datetime.datetime):
@@ -40,7 +40,7 @@ YESTERDAY = """
             return datetime.datetime.now(tz) - datetime.timedelta(days=1)
 
 
-    probcal.run.provenance.datetime = Yesterday
+    probcal.runner.provenance.datetime = Yesterday
 """
 
 

@@ -10,7 +10,7 @@ import time
 import pytest
 from run_bench import wait_for
 
-from probcal.run.live import Live, LiveFile, heard_of
+from probcal.runner.heartbeat import Live, LiveFile, heard_of
 
 WAITS = """
     import pathlib, time

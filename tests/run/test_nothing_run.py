@@ -127,7 +127,7 @@ def test_when_it_is_interrupted_before_the_first_cell_has_ended(done):
 
 
 def test_a_run_of_nothing_works_where_nothing_can_be_written(done, monkeypatch):
-    monkeypatch.setattr("probcal.store.Store.writing", lambda *_: pytest.fail("it wants to write"))
+    monkeypatch.setattr("probcal.store.folder.Store.writing", lambda *_: pytest.fail("it wants to write"))
     assert done.run("--data-dir", str(done.folder)).code == 0
 
 

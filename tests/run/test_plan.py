@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from probcal.store import Store
+from probcal.store.folder import Store
 
 
 def everything_in(folder):

@@ -9,11 +9,11 @@ import termios
 import pytest
 from planned import planned
 
-from probcal.cell_result import CellResult
-from probcal.run import live_text
-from probcal.run import progress as module
-from probcal.run.live_text import duration
-from probcal.run.progress import Progress
+from probcal.runner import heartbeat as live_text
+from probcal.runner import progress as module
+from probcal.runner.heartbeat import duration
+from probcal.runner.progress import Progress
+from probcal.store.cell_result import CellResult
 
 
 def ended(one, status="done", **more):

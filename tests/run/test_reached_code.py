@@ -79,7 +79,7 @@ def test_the_program_that_runs_is_not_followed_as_code(tmp_path):
     files = {
         "mine.py": "def f():\n    import __main__\n    from __main__ import g\n    import helper",
         "helper.py": "",
-        "program.py": "import box\nfrom probcal.run.code import code_of\nprint(sorted(code_of('mine')))",
+        "program.py": "import box\nfrom probcal.runner.fingerprint import code_of\nprint(sorted(code_of('mine')))",
         "box/__init__.py": "",
     }
     write(tmp_path, files)
@@ -120,7 +120,7 @@ def test_a_folder_that_lies_in_two_places_is_ones_own_where_it_is_not_installed(
     [
         ("from probcal import ProbingClassifier", "probcal.methods.probing", "probcal.methods.bagging"),
         ("import probcal\nP = probcal.BaggedVoteClassifier", "probcal.methods.bagging", "probcal.methods.probing"),
-        ("import probcal.methods.costing", "probcal.methods.costing", "probcal.methods.probing"),
+        ("import probcal.methods.importance", "probcal.methods.importance", "probcal.methods.probing"),
     ],
 )
 def test_what_a_users_module_takes_from_probcal_belongs_to_it(tmp_path, said, counted, not_counted):

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from probcal.components import import_class, unmet_requirement
+from probcal.config.components import import_class, unmet_requirement
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
-from probcal.run.requirements import refuse_unmet
+from probcal.runner.requirements import refuse_unmet
 from tests.commands import refused
 
 NEEDY = """

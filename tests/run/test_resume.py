@@ -55,7 +55,7 @@ def test_each_run_that_did_something_has_its_provenance_once(bench):
     assert [row["run"] for row in bench.rows()] == [first["run"]] * 4 + [second["run"]] * 4
     assert first["learners"] == {"dummy": {"cells": 4, "seconds": first["learners"]["dummy"]["seconds"]}}
     assert first["seconds"] > 0 and first["ended"] >= first["started"]
-    assert first["versions"]["scikit-learn"] and first["code"]["probcal.run.execute"] and first["data"]["wine-first"]
+    assert first["versions"]["scikit-learn"] and first["code"]["probcal.runner.execute"] and first["data"]["wine-first"]
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_a_learner_that_changes_its_input_changes_it_for_no_other(bench):
                 return super().fit(X, y)
         """,
     )
-    native = {"type": "probcal.learners.kernel_nb.KernelNaiveBayes", "encoding": "native"}
+    native = {"type": "probcal.learners.kernel_naive_bayes.KernelNaiveBayes", "encoding": "native"}
     learners = {
         "numbers": {"type": "spoiler.Numbers"},
         "tree": {},

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from probcal.config import read_experiment
+from probcal.config.experiment import read_experiment
 from probcal.data.card import find_card, read_card
 from probcal.data.splits import stream_seed
-from probcal.store import Store
+from probcal.store.folder import Store
 
 FOREST = {"forest": {"type": "sklearn.ensemble.RandomForestClassifier", "params": {"n_estimators": 5}}}
 SHARED = {"forest": {**FOREST["forest"], "shared_seed": True}}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from probcal.metrics import all_metrics
-from probcal.store import Store
+from probcal.store.folder import Store
 
 TREE = {"tree": {"params": {"max_depth": 2}}}
 
@@ -86,7 +86,7 @@ def test_a_cell_keeps_an_estimate_for_every_class_and_measures_them(several):
 def test_changed_metrics_are_taken_from_the_estimates_that_were_kept(several, monkeypatch):
     several.run()
     before = several.numbers()
-    monkeypatch.setattr("probcal.run.keys.code_of_metrics", lambda: {"probcal.metrics": "another"})
+    monkeypatch.setattr("probcal.runner.fingerprint.code_of_metrics", lambda: {"probcal.metrics": "another"})
     assert "2 cells need no fit" in several.run("--dry-run").said
     assert several.run().code == 0
     assert several.numbers() == before

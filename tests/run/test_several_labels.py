@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from probcal.config import read_experiment
-from probcal.data.generators import generated
+from probcal.config.experiment import read_experiment
+from probcal.data.sources.generated import generated
 from probcal.data.splits import stream_seed
 from probcal.metrics import OF_THE_TRUTH, means_over_labels
-from probcal.run.measure import measured_again
-from probcal.run.plan import make_plan
-from probcal.store import Store
+from probcal.runner.execute import measured_again
+from probcal.runner.plan import make_plan
+from probcal.store.folder import Store
 
 CARD = """
 name: letters
@@ -105,10 +105,10 @@ def test_a_change_of_the_card_makes_its_results_stale(letters):
 @pytest.mark.slow
 def test_the_code_of_the_generator_counts_for_drawn_rows_only(letters):
     letters.run()
-    assert "probcal.data.generators" in letters.runs()[-1]["code"]
+    assert "probcal.data.sources.generated" in letters.runs()[-1]["code"]
     letters.config()
     letters.run("-o", "wine", "-l", "tree", "-m", "direct")
-    assert "probcal.data.generators" not in Store(letters.folder / "wine").runs().popitem()[1]["code"]
+    assert "probcal.data.sources.generated" not in Store(letters.folder / "wine").runs().popitem()[1]["code"]
 
 
 def test_sparse_counts_are_not_encoded(letters):

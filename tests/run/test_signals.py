@@ -9,7 +9,7 @@ import time
 import pytest
 from run_bench import SLOW, processes_of_session, wait_for
 
-from probcal import cli
+from probcal.cli import main as cli
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from probcal.store import CellResult, Store
+from probcal.store.folder import CellResult, Store
 
 PROBING = {"probing": {"params": {"n_probes": 4}}}
 TREE = {"tree": {"params": {"max_depth": 2}}}
@@ -50,7 +50,7 @@ def test_asking_for_stages_runs_only_the_cells_that_have_some_and_no_longer_aski
 def test_changed_metrics_fit_a_cell_with_stages_again(bench, monkeypatch):
     bench.config(stages=["cxe"], learners=TREE)
     bench.run()
-    monkeypatch.setattr("probcal.run.keys.code_of_metrics", lambda: {"probcal.metrics": "another"})
+    monkeypatch.setattr("probcal.runner.fingerprint.code_of_metrics", lambda: {"probcal.metrics": "another"})
     assert "4 stale" in bench.run("--dry-run").said
     bench.run()
     probing = [cell for cell in Store(bench.results).results().values() if cell.method == "probing"]

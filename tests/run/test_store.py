@@ -9,7 +9,7 @@ import pytest
 
 from probcal.errors import StoreError
 from probcal.metrics import all_metrics
-from probcal.store import CellResult, Store
+from probcal.store.folder import CellResult, Store
 
 Y, P = np.array([0, 1, 1], dtype=np.int8), np.array([0.1, 0.7, np.nextafter(1, 0)])
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planned import planned
 
-from probcal.run.time_left import Estimates, Under, seconds_left, workers_that_pay
+from probcal.runner.heartbeat import Estimates, Under, seconds_left, workers_that_pay
 
 
 def ids(plan):

@@ -9,12 +9,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from probcal.config.schemas import KINDS, schema_path
+from probcal.config.schemas.__main__ import as_text
+from probcal.config.schemas.json_schema import card_schema, experiment_schema
+from probcal.config.yaml_file import YamlFile
 from probcal.data.card import card_names
-from probcal.schemas import KINDS, schema_path
-from probcal.schemas.__main__ import as_text
-from probcal.schemas.card import card_schema
-from probcal.schemas.experiment import experiment_schema
-from probcal.yaml_file import YamlFile
 from tests.commands import probcal
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +59,7 @@ def test_the_schema_kept_is_the_one_that_the_models_make(kind, made):
     schema = made()
     jsonschema.Draft7Validator.check_schema(schema)
     kept = json.loads(schema_path(kind).read_text("utf-8"))
-    assert kept == json.loads(as_text(schema)), "run python -m probcal.schemas"
+    assert kept == json.loads(as_text(schema)), "run python -m probcal.config.schemas"
 
 
 @pytest.mark.parametrize(("path", "kind"), SHIPPED, ids=lambda value: getattr(value, "stem", value))

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from probcal.shortcuts.linear_svm import LinearSVCShortcut, usable
+from probcal.fast_paths.linear_svm import LinearSVCShortcut, usable
 from tests.small_tables import table_of, tables
 
 TIGHT = LinearSVC(tol=1e-10, max_iter=100_000)

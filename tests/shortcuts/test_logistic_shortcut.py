@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
-from probcal.shortcuts.logistic import LogisticShortcut, shortcut_of, usable
+from probcal.fast_paths.logistic import LogisticShortcut, shortcut_of, usable
 
 LEARNER = LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8)
 NEXT_TO_NO_PENALTY = LogisticRegression(C=1e8, solver="newton-cholesky", tol=1e-8)

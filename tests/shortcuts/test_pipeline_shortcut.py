@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.shortcuts.shortcut import shortcut_of
+from probcal.fast_paths.shortcut import shortcut_of
 
 LOGISTIC = LogisticRegression(solver="newton-cholesky", tol=1e-8)
 

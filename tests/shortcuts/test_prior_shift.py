@@ -12,8 +12,8 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import ProbingClassifier, WeightSweepClassifier
+from probcal.fast_paths.shortcut import shortcut_of
 from probcal.learners import KernelNaiveBayes
-from probcal.shortcuts.shortcut import shortcut_of
 
 
 class Twin(GaussianNB):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.store import CellResult, Store
+from probcal.store.folder import CellResult, Store
 
 LABELS = {
     ("j48", "direct"): ("J48", "J48"), ("j48", "bagging"): ("BagJ48", "J48"),

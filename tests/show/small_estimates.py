@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from probcal.show.estimates.kept import Estimates
-from probcal.show.outline import Column, Row
-from probcal.store import CellResult, Store
+from probcal.reporting.prediction_curves import Estimates
+from probcal.store.folder import CellResult, Store
+from probcal.store.outline import Column, Row
 
 COLUMNS = ("tree.direct", "tree.probing", "nb.direct", "nb.probing")
 

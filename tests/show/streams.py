@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probcal.store import CellResult, Store
+from probcal.store.folder import CellResult, Store
 
 COLUMNS = ("base.untruncated", "base.0.1", "base.0.01", "jumper.0.1", "jumper.0.01", "sigmoid")
 PAPER = {

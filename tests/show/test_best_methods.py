@@ -3,7 +3,7 @@
 
 import math
 
-from probcal.show.tables import tables
+from probcal.reporting.tables import tables
 
 PAPER = "langford-zadrozny-2005"
 

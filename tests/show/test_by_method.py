@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from probcal.show.grid import NOT_RUN
+from probcal.reporting.grid import NOT_RUN
 from tests.commands import probcal
 from tests.show.streams import COLUMNS, write
 

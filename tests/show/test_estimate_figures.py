@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from probcal.show.drawing import look
-from probcal.show.estimate_figures import ESTIMATE_KINDS, estimate_figures
-from probcal.show.estimates.pictures import pictures_of
-from probcal.show.line_styles import LineStyle, groups_of, styles_of
-from probcal.show.outline import Outline
+from probcal.reporting.drawing import LineStyle, groups_of, look, styles_of
+from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
+from probcal.reporting.prediction_summaries import pictures_of
+from probcal.store.outline import Outline
 from tests.commands import probcal, refused
 from tests.show.small_estimates import drawn, folder_of
 
@@ -161,8 +160,8 @@ def test_cells_that_are_missing_or_stale_are_told(tmp_path, stale):
 
 
 def test_the_command_offers_all_kinds():
-    from probcal.commands.plot import KINDS as offered
-    from probcal.commands.plot import RANKS
-    from probcal.show.figures import KINDS
+    from probcal.cli.plot import KINDS as offered
+    from probcal.cli.plot import RANKS
+    from probcal.reporting.figures import KINDS
 
     assert offered == (*KINDS, RANKS)

@@ -8,11 +8,11 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from probcal.cell_result import CellResult
-from probcal.show.curves import panels_of, shortfalls
-from probcal.show.drawing import _apart
-from probcal.show.outline import Outline
-from probcal.show.stages_figure import stages_figure
+from probcal.reporting.curves import panels_of, shortfalls
+from probcal.reporting.drawing import _apart
+from probcal.reporting.paper_figures import stages_figure
+from probcal.store.cell_result import CellResult
+from probcal.store.outline import Outline
 from tests.commands import probcal, refused
 
 

@@ -15,18 +15,15 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import WeightSweepClassifier
+from probcal._io import shipped
 from probcal.data.card import find_card, read_card
-from probcal.data.generators import generated
+from probcal.data.sources.generated import generated
 from probcal.data.splits import stream_seed
-from probcal.resources import shipped
-from probcal.show.iso_figures import iso_figures
-from probcal.show.iso_papers import PAPERS
-from probcal.show.line_labels import label_lines
-from probcal.show.outline import Outline
-from probcal.show.plane_panels import number_of
-from probcal.show.regions import holds, region
-from probcal.show.sweeps import box_of, left_out, sweeps_of
-from probcal.store import CellResult, Store
+from probcal.reporting.iso_figures import PAPERS, iso_figures
+from probcal.reporting.plane_panels import holds, label_lines, number_of, region
+from probcal.reporting.sweeps import box_of, left_out, sweeps_of
+from probcal.store.folder import CellResult, Store
+from probcal.store.outline import Outline
 from tests.commands import probcal
 
 TOY = generated(read_card(find_card("gaussians-250")), seed=0)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from probcal.show.kept_curves import kept_panels
-from probcal.show.kept_figure import kept_figure
-from probcal.show.outline import Outline
-from probcal.store import CellResult, Store
+from probcal.reporting.curves import kept_panels
+from probcal.reporting.paper_figures import kept_figure
+from probcal.store.folder import CellResult, Store
+from probcal.store.outline import Outline
 from tests.commands import probcal, refused
 from tests.show.streams import experiment, write
 

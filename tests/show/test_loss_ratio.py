@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from probcal.paper.published import Published
-from probcal.show.before_after import effects_of, mean_loss_ratio
-from probcal.show.calibration_figures import error_figure, ratio_figure
-from probcal.show.outline import Outline
-from probcal.store import CellResult, Store
+from probcal.papers.published import Published
+from probcal.reporting.calibration_effects import effects_of, mean_loss_ratio
+from probcal.reporting.paper_figures import error_figure, ratio_figure
+from probcal.store.folder import CellResult, Store
+from probcal.store.outline import Outline
 from tests.commands import probcal
 
 PAPER = "gao-parameswaran-peng-2017"

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from probcal.cell_result import CellResult
-from probcal.show.tables import tables, tables_text
+from probcal.reporting.tables import tables, tables_text
+from probcal.store.cell_result import CellResult
 
 
 def grid_of(store, metric_title="Cross entropy (bits)"):

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from probcal.errors import ProbcalError, StoreError
-from probcal.show.tables import FORMATS, tables_text
-from probcal.store import Store
+from probcal.reporting.tables import FORMATS, tables_text
+from probcal.store.folder import Store
 
 PAPER = "langford-zadrozny-2005"
 
@@ -47,9 +47,7 @@ def html_tables(text):
 
 
 def html_rows(text):
-    return [
-        ["".join(cell.itertext()).strip() for cell in row] for t in html_tables(text) for row in t.iter("tr")
-    ]
+    return [["".join(cell.itertext()).strip() for cell in row] for t in html_tables(text) for row in t.iter("tr")]
 
 
 def test_markdown_reads_back(store):
@@ -128,7 +126,9 @@ def test_markdown_escapes_what_a_user_wrote(nasty):
     assert r"a\|b \*c\* \<i>d\</i>" in text
 
 
-@pytest.mark.parametrize("written", ["![x](http://a.b/c.png)", "[x](javascript:alert(1))", "![x][y]", "[y]: http://a.b"])
+@pytest.mark.parametrize(
+    "written", ["![x](http://a.b/c.png)", "[x](javascript:alert(1))", "![x][y]", "[y]: http://a.b"]
+)
 def test_markdown_of_a_users_text_has_no_link_and_no_image(small, written):
     text = tables_text(small(title=written, metrics=("cxe",)).write({}), format="markdown")
     assert not re.search(r"\][(\[:]", text.splitlines()[0])

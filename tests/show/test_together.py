@@ -9,9 +9,8 @@ import re
 
 import pytest
 
-from probcal.show.beside import NotTogether
-from probcal.show.tables import tables_text
-from probcal.show.together import together
+from probcal.reporting.side_by_side import NotTogether, together
+from probcal.reporting.tables import tables_text
 from tests.commands import probcal, refused
 
 PAPER = "langford-zadrozny-2005"

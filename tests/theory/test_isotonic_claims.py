@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import IsotonicClassifier
-from probcal.methods.isotonic import fit_isotonic
+from probcal.methods.calibrators.isotonic import fit_isotonic
 from probcal.metrics import empirical_calibration_error, expected_cost
 from tests.methods.calibrating import Given
 

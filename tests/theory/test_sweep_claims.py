@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import WeightSweepClassifier
 from probcal.data.card import find_card, read_card
-from probcal.data.generators import generated
+from probcal.data.sources.generated import generated
 
 CARD = read_card(find_card("gaussians-250"))
 DRAWS = [generated(CARD, seed) for seed in range(3)]

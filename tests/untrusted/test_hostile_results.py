@@ -13,18 +13,16 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from probcal import json_lines
-from probcal.data.arff_file import read_arff
-from probcal.data.delimited import read_delimited
-from probcal.data.sources import FileSource
+from probcal import _io as json_lines
+from probcal._io import refuse_links_out, visible
+from probcal.data.sources.formats import read_arff, read_delimited
+from probcal.data.sources.specifications import FileSource
 from probcal.errors import ProbcalError, StoreError
-from probcal.links import refuse_links_out
-from probcal.predictions import Predictions
-from probcal.row_faults import ImpossibleValueError
-from probcal.run.live import Live, LiveFile, heard_of
-from probcal.show.tables import FORMATS, tables_text
-from probcal.store import CellResult, Store
-from probcal.visible import visible
+from probcal.reporting.tables import FORMATS, tables_text
+from probcal.runner.heartbeat import Live, LiveFile, heard_of
+from probcal.store.cell_result import ImpossibleValueError
+from probcal.store.folder import CellResult, Store
+from probcal.store.predictions import Predictions
 
 ROW = {"dataset": "wine", "repetition": 0, "learner": "tree", "method": "direct", "status": "done", "run": "r",
        "seconds": 1.0, "key": {"data": "x"}, "metrics": {"rms": 0.5}, "stages": {"cxe": [1.0]}, "curves": {},
@@ -41,9 +39,7 @@ ANYTHING = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)),
     max_leaves=5,
 )
-many = settings(
-    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+many = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +226,7 @@ SHREDS = st.sampled_from(
      b"{0 1}", b"1e400", b"9" * 5000, b"nan", b"date ", b"'\\x'", b"string"]
 )  # fmt: skip
 ARFF = b"@relation r\n@attribute a numeric\n@attribute 'b c' {x, y}\n@attribute s string\n@data\n1,x,'k 1'\n?,y,k\n"
-CSV = b"a,b\n1,x\n2,y\n3,\"z, z\"\n"
+CSV = b'a,b\n1,x\n2,y\n3,"z, z"\n'
 
 
 def spoilt(data, content):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from probcal.cli import main
-from probcal.trust import is_trusted, trusting
+from probcal.cli.main import main
+from probcal.config.components import is_trusted, trusting
 from tests.commands import probcal, refused
 
 CONFIG = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.store import Store
+from probcal.store.folder import Store
 from tests.commands import contents, probcal, refused
 
 CONFIG = """

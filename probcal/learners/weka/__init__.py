@@ -1,7 +1,6 @@
 """Weka's classifiers as scikit-learn classifiers (needs ``pip install probcal[weka]``)."""
 
 from probcal.learners.weka.classifier import WekaClassifier
-from probcal.learners.weka.java_errors import WekaError
-from probcal.learners.weka.jvm import WekaMissing
+from probcal.learners.weka.jvm import WekaError, WekaMissing
 
 __all__ = ["WekaClassifier", "WekaError", "WekaMissing"]

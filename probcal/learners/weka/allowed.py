@@ -14,8 +14,8 @@ from typing import Any
 
 import yaml
 
+from probcal.config.components import is_trusted
 from probcal.errors import did_you_mean
-from probcal.trust import is_trusted
 
 _TABLE = Path(__file__).with_name("schemes.yaml")
 _NUMBER = r"-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"

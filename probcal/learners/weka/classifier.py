@@ -1,4 +1,9 @@
-"""Any classifier of Weka as one of scikit-learn's."""
+"""Any classifier of Weka as one of scikit-learn's.
+
+A Weka classifier by its name, with the options that Weka's own command line takes.
+
+A trained Java object as bytes and back, by Java's own serialisation.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +24,78 @@ from sklearn.utils.validation import (
 )
 
 from probcal.learners.weka import jvm
-from probcal.learners.weka.allowed import untrusted_options
+from probcal.learners.weka.allowed import full_name, untrusted_options
 from probcal.learners.weka.instances import Header, distributions
-from probcal.learners.weka.java_errors import WekaError, told
-from probcal.learners.weka.jvm import in_java, java_class
-from probcal.learners.weka.options import make
-from probcal.learners.weka.serialise import from_bytes, to_bytes
-from probcal.methods.training_set import row_weights
+from probcal.learners.weka.jvm import WekaError, in_java, java_class, message_of, told
+from probcal.methods._base import row_weights
+
+
+def make(name: str, options: str) -> Any:
+    """The Java classifier ``name`` (``trees.J48``, or with its whole package), not yet trained.
+
+    Raises WekaError that names the classifier, or the option, that is not known or has no sound value.
+    """
+    throwable = java_class("java.lang.Throwable")
+    full = full_name(name)
+    try:
+        words = [str(word) for word in java_class("weka.core.Utils").splitOptions(options)]
+    except throwable as error:
+        raise WekaError(f'options "{options}": {message_of(error)}') from None
+    try:
+        classifier = _named(full)
+    except throwable as error:
+        raise WekaError(
+            f'Weka has no classifier "{name}" ({message_of(error)}); its names are such as trees.J48, bayes.NaiveBayes'
+        ) from None
+    if fault := _fault(classifier, words):
+        raise WekaError(f'{name} does not take the option "{_culprit(full, words)}": {fault}')
+    return classifier
+
+
+def _named(full: str) -> Any:
+    return java_class("weka.core.Utils").forName(java_class("weka.classifiers.Classifier"), full, [])
+
+
+def _fault(classifier: Any, words: list[str]) -> str | None:
+    """What is wrong with the options, which a sound classifier has from here on."""
+    try:
+        classifier.setOptions(list(words))
+    except java_class("java.lang.Throwable") as error:
+        return message_of(error)
+    return None
+
+
+def _culprit(full: str, words: list[str]) -> str:
+    """The option that is at fault by itself; all of them where only their company is."""
+    starts = [place for place, word in enumerate(words) if word.startswith("-") and not _is_number(word)]
+    starts = starts if starts and starts[0] == 0 else [0, *starts]
+    parts = [words[a:b] for a, b in zip(starts, [*starts[1:], len(words)], strict=True)]
+    return " ".join(next((part for part in parts if _fault(_named(full), part)), words))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def to_bytes(trained: Any) -> bytes:
+    """Raises WekaError for an object that Java cannot serialise."""
+    stream = java_class("java.io.ByteArrayOutputStream")()
+    with told("the trained classifier cannot be pickled"):
+        java_class("weka.core.SerializationHelper").write(stream, trained)
+    return bytes(stream.toByteArray())
+
+
+def from_bytes(content: bytes) -> Any:
+    """The object that ``to_bytes`` wrote. Only for bytes that are trusted, as with ``pickle`` itself."""
+    import jpype
+
+    stream = java_class("java.io.ByteArrayInputStream")(jpype.JArray(jpype.JByte)(content))
+    with told("the pickled classifier cannot be read; was it written by another release of Weka?"):
+        return java_class("weka.core.SerializationHelper").read(stream)
 
 
 class WekaClassifier(ClassifierMixin, BaseEstimator):

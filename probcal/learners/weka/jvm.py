@@ -1,19 +1,26 @@
-"""The Java machine of this process: started when it is first needed, without a word on the terminal."""
+"""The Java machine of this process: started when it is first needed, without a word on the terminal.
+
+What Java itself refuses, whatever is trusted: objects of strange classes and what XML fetches from elsewhere.
+
+It stands behind ``allowed``: a config that is trusted may name files, and those may come from somebody else.
+
+Java's exceptions as Python's, told in the words of whoever wrote the options.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, current_thread, main_thread
 from typing import Any
 
+from probcal.config.components import is_trusted
 from probcal.errors import ProbcalError
-from probcal.learners.weka import guard
 
 INSTALL = "pip install 'probcal[weka]'"
 _OPTIONS = (
@@ -80,16 +87,16 @@ def _start() -> None:
             "this process was forked from one whose Java was running, and Java does not survive that; "
             "start processes with the loky, spawn or forkserver method"
         )
-    if refused := guard.obeyed_files():
+    if refused := obeyed_files():
         raise WekaMissing(refused)
     jar, jpype, memory = _weka_jar(), _bridge(), _memory()
     if jpype.isJVMStarted():
         _require_weka(jpype, jar)
-        guard.guard_running_java(jpype)
+        guard_running_java(jpype)
     else:
         try:
             sizes = (f"-Xmx{memory}", f"-Xmn{_a_quarter_of(memory)}")
-            jpype.startJVM(_runtime(), *sizes, *_OPTIONS, *guard.OPTIONS, classpath=[str(jar)])
+            jpype.startJVM(_runtime(), *sizes, *_OPTIONS, *OPTIONS, classpath=[str(jar)])
         except Exception as error:
             raise WekaMissing(f"Java cannot be started: {error}; PROBCAL_JAVA_MEMORY is {memory}") from None
         _silence(jpype)
@@ -172,3 +179,67 @@ def _found(name: str) -> Any:
     import jpype
 
     return jpype.JClass(name)
+
+
+SERIAL_FILTER = ";".join((
+    "maxdepth=10000",
+    "!weka.core.converters.**", "!weka.core.scripting.**", "!weka.core.packageManagement.**",
+    "weka.core.**", "weka.classifiers.**", "weka.filters.**", "weka.attributeSelection.**", "weka.clusterers.**",
+    "weka.estimators.**", "no.uib.cipr.matrix.**",
+    "java.lang.*", "java.math.*", "java.text.*", "java.util.*", "java.util.concurrent.atomic.*", "java.io.File",
+    "sun.util.calendar.*",
+    "!*",
+))  # fmt: skip
+"""The classes that a trained classifier of Weka is made of, and no others: a pattern of ``jdk.serialFilter``."""
+
+_XML = ("javax.xml.accessExternalDTD", "javax.xml.accessExternalSchema", "javax.xml.accessExternalStylesheet")
+"""Which protocols XML may use to fetch what it names: none, not even ``file``."""
+
+OPTIONS = (f"-Djdk.serialFilter={SERIAL_FILTER}", *(f"-D{name}=" for name in _XML))
+
+_OBEYED = ("Capabilities.props", "Logging.props")
+"""Read by Weka from the current folder: the first turns checks off, the second names a class and a file to delete."""
+
+
+def guard_running_java(jpype: Any) -> None:
+    """Set the same in a Java that somebody else started. A filter of theirs stays."""
+    for name in _XML:
+        jpype.java.lang.System.setProperty(name, "")
+    config = jpype.JClass("java.io.ObjectInputFilter$Config")
+    if config.getSerialFilter() is None:
+        with suppress(jpype.java.lang.IllegalStateException):  # set by another thread meanwhile
+            config.setSerialFilter(config.createFilter(SERIAL_FILTER))
+
+
+def obeyed_files() -> str | None:
+    """Return why Weka is not to be started in the current folder, or None where it may be."""
+    there = [name for name in _OBEYED if os.path.lexists(name)]
+    if not there or is_trusted("weka"):
+        return None
+    return (
+        f"the current folder holds {' and '.join(there)}, which Weka would obey; start in another folder, or if you "
+        "trust it, add  --trust weka  (or set PROBCAL_TRUSTED=weka)"
+    )
+
+
+class WekaError(ProbcalError, ValueError):
+    """Weka refused: an unknown classifier, an option it does not take, or data it cannot learn from."""
+
+
+@contextmanager
+def told(what: str) -> Iterator[None]:
+    """Raises WekaError, ``what`` and then Java's own message, in the place of any Java exception."""
+    throwable = java_class("java.lang.Throwable")
+    try:
+        yield
+    except throwable as error:
+        if isinstance(error, java_class("java.lang.OutOfMemoryError")):
+            raise WekaError(f"{what}: Java's memory ran out; give it more with PROBCAL_JAVA_MEMORY=4g") from None
+        raise WekaError(f"{what}: {message_of(error)}") from None
+
+
+def message_of(error: Any) -> str:
+    """The first line of Java's message, or the kind of exception where it has none."""
+    text = str(error.getMessage() or "").strip()
+    kind = str(error.getClass().getSimpleName())
+    return text.splitlines()[0] if text else kind

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from probcal.config.combinations import entries, variants_of, with_names
+from probcal.config.components import trusting
 from probcal.learners import WekaClassifier
 from probcal.learners.registry import LEARNERS
 from probcal.learners.weka import WekaError
 from probcal.learners.weka.allowed import full_name, schemes, split_options, untrusted_options
-from probcal.trust import trusting
-from probcal.variants import entries, variants_of, with_names
 
 ROOT = Path(__file__).parents[3]
 FILTER = "weka.filters.unsupervised.attribute"
@@ -224,8 +224,7 @@ def test_options_are_taken_apart_as_weka_does_it():
 
 def test_every_scheme_of_the_list_is_weka_s_and_its_flags_take_a_value_or_none():
     pytest.importorskip("jpype")
-    from probcal.learners.weka.java_errors import message_of
-    from probcal.learners.weka.jvm import java_class
+    from probcal.learners.weka.jvm import java_class, message_of
 
     java_class("weka.core.WekaPackageManager").loadPackages(False)  # some need the matrices that it brings
     named, anything = java_class("weka.core.Utils").forName, java_class("java.lang.Object")

@@ -8,9 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve as reference_roc
 
-from probcal.show.estimates.costs import cost_curve
-from probcal.show.estimates.roc import POINTS, roc_curve
-from probcal.show.estimates.scores import score_histogram
+from probcal.reporting.prediction_curves import POINTS, cost_curve, roc_curve, score_histogram
 from tests.show.small_estimates import estimates
 
 many = settings(derandomize=True, deadline=None, max_examples=100)

@@ -10,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probcal.errors import StoreError
-from probcal.show.estimates.costs import cost_curve
-from probcal.show.estimates.entry import Entry
-from probcal.show.estimates.kept import estimates_of
-from probcal.show.estimates.pictures import pictures_of
-from probcal.show.outline import Outline
-from probcal.store import CellResult
+from probcal.reporting.prediction_curves import cost_curve, estimates_of
+from probcal.reporting.prediction_summaries import Entry, pictures_of
+from probcal.store.folder import CellResult
+from probcal.store.outline import Outline
 from tests.commands import probcal
 from tests.show.small_estimates import drawn, estimates, folder_of
 

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from probcal.show.estimates.kept import appearances
-from probcal.show.estimates.reliability import reliability, wilson
-from probcal.show.outline import Row
-from probcal.store import CellResult
+from probcal.reporting.prediction_curves import appearances, reliability, wilson
+from probcal.store.folder import CellResult
+from probcal.store.outline import Row
 from tests.show.small_estimates import estimates
 
 many = settings(derandomize=True, deadline=None, max_examples=150)

@@ -1,0 +1,60 @@
+"""What the parameters of a method may be.
+
+The seeds that an estimator leaves open.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def is_count(value: Any) -> bool:
+    """Whether ``value`` is a whole number from 1; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1  # type: ignore[return-value]
+
+
+def is_range(clip: Any) -> bool:
+    """Whether ``clip`` is two rising numbers within [0, 1]."""
+    try:
+        low, high = clip
+        return bool(0 <= low < high <= 1)
+    except (TypeError, ValueError):
+        return False
+
+
+def refuse_other_choices(method: Any, choices: dict[str, tuple[Any, ...]]) -> None:
+    """Raises ValueError for a parameter of ``method`` that is none of its ``choices``."""
+    for name, allowed in choices.items():
+        value = getattr(method, name)
+        if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
+            raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
+
+
+def refuse_no_range(clip: Any) -> None:
+    """Raises ValueError unless ``clip`` is a range of probabilities."""
+    if not is_range(clip):
+        raise ValueError(f"clip must be two rising numbers within [0, 1], not {clip!r}")
+
+
+def refuse_no_count(method: Any, *names: str) -> None:
+    """Raises ValueError unless the parameters ``names`` of ``method`` are whole numbers from 1."""
+    for name in names:
+        if not is_count(value := getattr(method, name)):
+            raise ValueError(f"{name} must be a whole number from 1, not {value!r}")
+
+
+def refuse_no_flag(method: Any, name: str) -> None:
+    """Raises ValueError unless the parameter ``name`` of ``method`` is True or False."""
+    if not isinstance(value := getattr(method, name), bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+
+
+def open_seeds(estimator: Any) -> list[str]:
+    """The parameters ``random_state``, nested ones too, that are None, in sorted order: every fit draws them anew."""
+    return sorted(
+        name
+        for name, value in estimator.get_params(deep=True).items()
+        if value is None and name.rpartition("__")[2] == "random_state"
+    )

@@ -1,0 +1,286 @@
+"""A comparison as tables: claims, mean ranks, pairs over the data sets and in each, the best methods.
+
+A comparison as Markdown, as JSON for a program, or as CSV: one line a test.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from probcal._io import Field, csv_text
+from probcal.analysis.claim_support import Comparison, Count, Sure, Survival
+from probcal.analysis.pairs import Pair, Tested, said_p
+from probcal.analysis.split_results import column_id
+from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown
+from probcal.reporting.labels import metric_name
+from probcal.store.outline import Row
+
+_MINUS = "\N{MINUS SIGN}"
+_MOST_COLUMNS = 5
+_FEW = 0.05
+"""Methods that are best in fewer draws than this are not named."""
+
+
+def grids(comparison: Comparison) -> list[Grid]:
+    """Those that there is something for, numbered."""
+    found = [*_claims(comparison), *_ranks(comparison), *_over_datasets(comparison), *_in_each(comparison)]
+    found += _best(comparison)
+    found[0].notes.extend(_lacking(comparison))
+    return [replace(one, number=number) for number, one in enumerate(found, 1)]
+
+
+def _claims(comparison: Comparison) -> Iterator[Grid]:
+    if not comparison.claims:
+        return
+    header = ["", "wins", "95 %", "significant", "Wilcoxon p", "by the means", "verdict", "draws"]
+    partly = any(one.on_those_run for one in comparison.claims)
+    if partly:
+        header += ["on those run", "draws of those"]
+    rows = [
+        [
+            Text(one.claim.statement()),
+            Text(wins_said(one)),
+            Text(", ".join(f"{count.splits[0]} to {count.splits[1]}" for count in one.counts.values())),
+            Text(", ".join(f"{count.better}:{count.worse}" for count in _tested(one))),
+            Text(", ".join(said_p(count.wilcoxon_holm) for count in _tested(one))),
+            Text(one.measured.verdict),
+            Text(one.verdict, bold=True),
+            Text(draws_said(one.drawn)),
+            *([Text(of_those.verdict, bold=True), Text(draws_said(of_those))] if partly else []),
+        ]
+        for one in comparison.claims
+        for of_those in [one.on_those_run or one.drawn]
+    ]
+    explanation = (
+        "wins by our means, one number a metric in the claim's order; what 95 % of the draws have; data sets with a "
+        "significant difference for and against; Wilcoxon's test over the data sets; a claim is (not) supported where "
+        "97.5 % of the draws say so, "
+        + ("however the data sets that were not run may come out; " if partly else "")
+        + "draws: the shares of them that support it and that do not"
+        + ("; on those run: the same as if the data sets with results were all that the paper has." if partly else ".")
+    )
+    yield Grid(0, "What the paper claims", explanation, header, rows, [])
+
+
+def wins_said(one: Survival) -> str:
+    """``11, 10, 11 of 11``; our number where the claim is about one."""
+    if not one.counts:
+        return one.measured.said
+    known = {count.known for count in one.counts.values()}
+    if len(known) > 1:
+        return ", ".join(f"{count.wins} of {count.known}" for count in one.counts.values())
+    return f"{', '.join(str(count.wins) for count in one.counts.values())} of {known.pop()}"
+
+
+def _tested(one: Survival) -> list[Count]:
+    return [count for count in one.counts.values() if count.better is not None]
+
+
+def draws_said(one: Sure) -> str:
+    """``94 : 0 %``, for the claim and against it; the others leave it undecided."""
+    return f"{100 * one.shares['supported']:.0f} : {100 * one.shares['not supported']:.0f} %"
+
+
+def _lacking(comparison: Comparison) -> list[str]:
+    if not comparison.kept.lacking:
+        return []
+    return [
+        f"One split and no predictions of {', '.join(comparison.kept.lacking)}: taken as they are, without a test; "
+        "probcal compare where the run was made keeps what is needed in compare.json."
+    ]
+
+
+def _ranks(comparison: Comparison) -> Iterator[Grid]:
+    every = comparison.ranks
+    if not every:
+        return
+    labels = list(next(iter(every.values())).labels)
+    by_metric = {metric: dict(zip(one.labels, one.mean_ranks, strict=True)) for metric, one in every.items()}
+    rows = [
+        [Text(label), *(Text(f"{of[label]:.2f}", bold=of[label] == min(of.values())) for of in by_metric.values())]
+        for label in labels
+    ]
+    rows.append([Text("p"), *(Text(said_p(one.p)) for one in every.values())])
+    rows.append([Text("critical difference"), *(Text(f"{one.critical_difference:.2f}") for one in every.values())])
+    rows.append([Text("data sets"), *(Text(str(one.n_datasets)) for one in every.values())])
+    notes = [f"{metric_name(metric).short}, not told apart: {_groups(one.groups)}." for metric, one in every.items()]
+    left_out = dict.fromkeys(title for one in every.values() for title in one.left_out)
+    if left_out:
+        notes.append(f"Without a number in some column: {', '.join(left_out)}.")
+    explanation = (
+        "1 is the best of a data set, ∞ the last; p of no difference (Friedman's test in the form of Iman & Davenport; "
+        "of permuted ranks below ten data sets); Nemenyi's critical difference at 5 %."
+    )
+    yield Grid(0, "Mean ranks", explanation, ["", *(metric_name(metric).short for metric in every)], rows, notes)
+
+
+def _groups(groups: tuple[tuple[str, ...], ...]) -> str:
+    return "; ".join(", ".join(group) for group in groups) or "none"
+
+
+def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
+    rows = [
+        [
+            Text(metric_name(metric).short if place == 0 else ""),
+            Text(_name(pair)),
+            Text(f"{pair.ahead} of {len(pair.tested)}"),
+            Text(str(pair.count("better"))),
+            Text(str(pair.count("worse"))),
+            Text(str(pair.count("undecided"))),
+            Text(said_p(pair.p)),
+            Text(said_p(pair.p_holm), bold=pair.p_holm is not None and pair.p_holm <= _FEW),
+        ]
+        for metric, found in comparison.pairs.items()
+        for place, pair in enumerate(found)
+    ]
+    header = ["", "", "ahead", "better", "worse", "undecided", "Wilcoxon p", "p (Holm)"]
+    explanation = (
+        "two methods of a learner: in how many data sets the first has the better mean; in how many it is "
+        "significantly better, worse or neither (the tables of the metrics say which); Wilcoxon's signed ranks over "
+        "the data sets, with Holm's correction for the pairs of the metric."
+    )
+    if any(len(pair.tested) > 1 for found in comparison.pairs.values() for pair in found):
+        yield Grid(0, "Pairs of methods over the data sets", explanation, header, rows, [])
+
+
+def _in_each(comparison: Comparison) -> Iterator[Grid]:
+    for metric, found in comparison.pairs.items():
+        by_row = [{one.row.name: one for one in pair.tested} for pair in found]
+        datasets = _in_order(comparison, {one.row.name: one.row for pair in found for one in pair.tested})
+        names = [_name(pair) for pair in found]
+        entries = [[_entry(of.get(row.name)) for of in by_row] for row in datasets]
+        header, titles = names, [row.title for row in datasets]
+        if len(names) > max(_MOST_COLUMNS, len(titles)):  # a pair a line
+            header, titles, entries = titles, names, [list(column) for column in zip(*entries, strict=True)]
+        rows = [[Text(title), *line] for title, line in zip(titles, entries, strict=True)]
+        explanation = (
+            "differences of the means with Holm's p over the data sets of a pair, bold where it is at most .05: "
+            "corrected resampled t-test, or a bootstrap of the test rows where there is one split (r)"
+            + ("; (∞) where it decides" if any(one.how == "∞" for pair in found for one in pair.tested) else "")
+            + ("; (?) without a test." if any(one.how == "none" for pair in found for one in pair.tested) else ".")
+        )
+        name = f"{metric_name(metric).long}, {metric_name(metric).good_end}"
+        yield Grid(0, name, explanation, ["", *header], rows, [])
+
+
+def _in_order(comparison: Comparison, every: dict[str, Row]) -> list[Row]:
+    return [row for row in comparison.checked.outline.datasets if row.name in every]
+
+
+def _entry(one: Tested | None) -> Text:
+    if one is None:
+        return Text(NOT_RUN)
+    sign = _MINUS if one.difference < 0 else "+" if one.difference > 0 else ""
+    number = INFINITY if math.isinf(one.difference) else f"{abs(one.difference):.3f}".removeprefix("0")
+    sign = "" if number == ".000" else sign
+    how = {"splits": said_p(one.p_holm), "rows": f"{said_p(one.p_holm)} r", "∞": "∞", "none": "?"}[one.how]
+    return Text(sign + number, f" ({how})", bold=one.verdict != "undecided")
+
+
+def _name(pair: Pair) -> str:
+    return f"{pair.later.label} {_MINUS} {pair.earlier.label}"
+
+
+def _best(comparison: Comparison) -> Iterator[Grid]:
+    metrics = list(dict.fromkeys(one.metric for one in comparison.places))
+    if not metrics:
+        return
+    found = {(one.row.name, one.metric): one for one in comparison.places}
+    rows = []
+    for row in _in_order(comparison, {one.row.name: one.row for one in comparison.places}):
+        texts = [Text(row.title)]
+        for metric in metrics:
+            place = found.get((row.name, metric))
+            if place is None:
+                texts.append(Text(NOT_RUN))
+                continue
+            shares = {label: share for label, share in place.shares.items() if share >= _FEW}
+            said = ", ".join(
+                f"{label} {share:.2f}".replace(" 0.", " .") if place.drawn else f"{label} (?)"
+                for label, share in shares.items()
+            )
+            texts.append(Text(said, f" [{place.printed}]" if place.printed else ""))
+        rows.append(texts)
+    explanation = (
+        "in which share of the draws a method is the best or shares that place (ties of three decimals), from "
+        ".05 on"
+        + ("; (?) of one split as it is, nothing drawn" if any(not one.drawn for one in comparison.places) else "")
+        + ("; in brackets the paper's entry." if any(one.printed for one in comparison.places) else ".")
+    )
+    yield Grid(0, "Best methods, and how surely", explanation, ["", *(metric_name(one).short for one in metrics)],
+               rows, [])  # fmt: skip
+
+
+FORMATS = ("markdown", "json", "csv")
+_HEADER = [
+    "experiment", "metric", "later", "earlier", "dataset", "splits", "difference", "low", "high", "p", "p_holm", "how",
+    "verdict",
+]  # fmt: skip
+
+
+def text(comparisons: Sequence[Comparison], format: str) -> str:
+    """``format``: one of ``FORMATS``."""
+    if format == "json":
+        return json.dumps([_as_json(one) for one in comparisons], indent=1, ensure_ascii=False) + "\n"
+    if format == "csv":
+        return _csv(comparisons)
+    return "\n".join(markdown(one.checked.outline.title, grids(one)) for one in comparisons)
+
+
+def _csv(comparisons: Sequence[Comparison]) -> str:
+    rows: list[list[Field]] = [[*_HEADER]]
+    for comparison in comparisons:
+        for metric, found in comparison.pairs.items():
+            for pair in found:
+                for one in pair.tested:
+                    names = [comparison.checked.outline.name, metric, column_id(pair.later), column_id(pair.earlier)]
+                    numbers = [_number(number) for number in (one.difference, one.low, one.high, one.p, one.p_holm)]
+                    rows.append([*names, one.row.name, one.n_splits, *numbers, one.how, one.verdict])
+    return csv_text(rows)
+
+
+def _number(number: float | None) -> str:
+    return "" if number is None else f"{number:.6g}"
+
+
+def _as_json(comparison: Comparison) -> dict[str, Any]:
+    """JSON has no infinity: it is the text ``inf``."""
+    return {
+        "experiment": comparison.checked.outline.name,
+        "ranks": {metric: _plain(asdict(one)) for metric, one in comparison.ranks.items()},
+        "pairs": {metric: [_pair(one) for one in found] for metric, found in comparison.pairs.items()},
+        "best": [
+            {"dataset": one.row.name, "metric": one.metric, "winners": one.winners, "printed": one.printed,
+             "shares": one.shares, "drawn": one.drawn} for one in comparison.places
+        ],
+        "claims": [
+            {"label": one.claim.label, "statement": one.claim.statement(), "verdict": one.verdict, "shares": one.shares,
+             "on_those_run": asdict(one.on_those_run) if one.on_those_run else None,
+             "by_the_means": one.measured.verdict, "said": one.measured.said,
+             "counts": {metric: _plain(asdict(count)) for metric, count in one.counts.items()}}
+            for one in comparison.claims
+        ],
+        "without_predictions": comparison.kept.lacking,
+    }  # fmt: skip
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    tested = [
+        _plain({**{name: value for name, value in vars(one).items() if name != "row"}, "dataset": one.row.name})
+        for one in pair.tested
+    ]
+    return {
+        "later": column_id(pair.later), "earlier": column_id(pair.earlier), "p": pair.p, "p_holm": pair.p_holm,
+        "ahead": pair.ahead, "datasets": tested,
+    }  # fmt: skip
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in row.items()
+    }

@@ -1,0 +1,151 @@
+"""Methods ranked over data sets: mean ranks, whether they differ at all, and which are told apart.
+
+J. Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal.analysis.split_results import measured, one_reading_each
+from probcal.reporting.labels import metric_name
+from probcal.store.outline import Outline
+from probcal.store.summary import Results
+
+_ENOUGH = 10
+"""Below so many data sets F says too much (two that agree give p = 0), so that ranks are permuted instead."""
+_PERMUTATIONS = 9_999
+_EPSILON = 1e-9
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """``labels`` and ``mean_ranks`` belong together, best first; rank 1 is the best of a data set."""
+
+    metric: str
+    labels: tuple[str, ...]
+    mean_ranks: tuple[float, ...]
+    n_datasets: int
+    left_out: tuple[str, ...]
+    """Titles of the data sets in which a column has no number."""
+    chi_square: float
+    """Friedman's, with the correction for ties."""
+    f: float
+    """Iman & Davenport's, of k - 1 and (k - 1)(n - 1) degrees of freedom; infinite where all data sets agree."""
+    p: float
+    """Of no difference at all: from ``f``, or with fewer than ten data sets from ranks permuted within each."""
+    permuted: bool
+    critical_difference: float
+    """Nemenyi's: mean ranks nearer than this are not told apart."""
+    level: float
+    groups: tuple[tuple[str, ...], ...]
+    """Labels not told apart, each group as large as it can be; all of them in one where ``p`` exceeds 1 - level."""
+
+
+def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
+    """Of the means over the splits that all columns have; ∞ ranks last, equal means share their ranks.
+
+    Of several readings of a data set the first counts. None with fewer than two columns or data sets that have
+    all of them, and for a metric without a better end.
+    """
+    columns = outline.columns
+    if metric_name(metric).no_end or len(columns) < 2:
+        return None
+    rows = one_reading_each(outline)
+    found = [measured(outline, results, row, columns, metric) for row in rows]
+    left_out = [row.title for row, one in zip(rows, found, strict=True) if one is None]
+    means = [one.means for one in found if one is not None]
+    if len(means) < 2:
+        return None
+    return ranked(np.array(means), labels_of(outline), metric, level, left_out)
+
+
+def labels_of(outline: Outline) -> list[str]:
+    """Those of the columns, with learner and method where two would read the same."""
+    every = [column.label for column in outline.columns]
+    return [
+        column.label if every.count(column.label) == 1 else f"{column.label} ({column.learner} {column.method})"
+        for column in outline.columns
+    ]
+
+
+def ranked(
+    numbers: npt.NDArray[np.float64],
+    labels: Sequence[str],
+    metric: str,
+    level: float = 0.95,
+    left_out: Sequence[str] = (),
+) -> Ranks:
+    """``numbers``: (n_datasets, n_columns), infinity the worst of a loss.
+
+    Raises ValueError for NaN, and for fewer than two of either.
+    """
+    from scipy import stats
+
+    n, k = numbers.shape
+    if n < 2 or k < 2 or np.isnan(numbers).any():
+        raise ValueError("ranks need two data sets or more and two columns or more, without a gap")
+    signed = -numbers if metric_name(metric).larger_is_better else numbers
+    table = stats.rankdata(signed, axis=1)
+    mean_ranks = table.mean(axis=0)
+    chi_square, f = friedman(table)
+    permuted = n < _ENOUGH
+    p = _p_permuted(table) if permuted else float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+    critical = critical_difference(k, n, level)
+    order = sorted(range(k), key=lambda one: (mean_ranks[one], labels[one]))
+    names, values = [labels[one] for one in order], [float(mean_ranks[one]) for one in order]
+    groups = [tuple(names)] if p > 1 - level else _groups(names, values, critical)
+    return Ranks(
+        metric, tuple(names), tuple(values), n, tuple(left_out), chi_square, f, p, permuted, critical, level,
+        tuple(groups),
+    )  # fmt: skip
+
+
+def friedman(table: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """(Friedman's chi-square, Iman & Davenport's F) of ranks, (n_datasets, n_columns). (0, 0) where all is tied."""
+    n, k = table.shape
+    spread = float(((table - (k + 1) / 2) ** 2).sum())
+    if spread < _EPSILON:
+        return 0.0, 0.0
+    sums = table.sum(axis=0) - n * (k + 1) / 2
+    chi_square = (k - 1) * float((sums**2).sum()) / spread  # Conover's form, which corrects for ties by itself
+    left = n * (k - 1) - chi_square
+    return chi_square, math.inf if left < _EPSILON else (n - 1) * chi_square / left
+
+
+def critical_difference(n_columns: int, n_datasets: int, level: float = 0.95) -> float:
+    """Nemenyi's: q sqrt(k (k + 1) / 6n), q of the studentised range with infinite degrees of freedom over sqrt 2."""
+    from scipy import stats
+
+    q = float(stats.studentized_range.ppf(level, n_columns, np.inf)) / math.sqrt(2)
+    return q * math.sqrt(n_columns * (n_columns + 1) / (6 * n_datasets))
+
+
+def _p_permuted(table: npt.NDArray[np.float64]) -> float:
+    """The share of tables with the ranks of each data set in random order that are as far from even, or further."""
+    random = np.random.default_rng(0)
+
+    def uneven(some: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.asarray((some.sum(axis=-2) ** 2).sum(axis=-1))
+
+    there = float(uneven(table))
+    drawn = random.permuted(np.broadcast_to(table, (_PERMUTATIONS, *table.shape)).copy(), axis=2)
+    return (1 + int((uneven(drawn) >= there - _EPSILON).sum())) / (1 + _PERMUTATIONS)
+
+
+def _groups(names: list[str], values: list[float], critical: float) -> list[tuple[str, ...]]:
+    """Runs of neighbours of which the first and the last are not told apart, but for those within another run."""
+    found: list[tuple[str, ...]] = []
+    end_before = 0
+    for start, first in enumerate(values):
+        end = max(place for place, value in enumerate(values) if value - first <= critical + _EPSILON) + 1
+        if end > end_before and end - start > 1:
+            found.append(tuple(names[start:end]))
+        end_before = max(end, end_before)
+    return found

@@ -1,0 +1,120 @@
+"""The critical-difference diagram: mean ranks on a line, bars over those that are not told apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from probcal._io import visible
+from probcal.analysis.ranks import Ranks, ranks
+from probcal.papers.published import Published
+from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
+from probcal.reporting.labels import in_order, metric_name
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+from probcal.store.selection import Selection
+
+_EVERYTHING = Selection()
+_WIDTH = 7.0
+_LINE = 0.19
+"""Inches from one label, or bar, to the next."""
+_SIDE = 0.28
+"""Of the axis on both sides, for the names."""
+_LONGEST = 28
+
+
+def draw_ranks(stores: Iterable[Store], selection: Selection = _EVERYTHING) -> list[Path]:
+    """``figures/ranks-METRIC`` as PNG and SVG in each folder, for the metrics of which there are ranks; the paths.
+
+    Of what ``selection`` leaves. Raises StoreError where a folder cannot be read or written, UnknownPaper for a paper
+    that is not there.
+    """
+    written = []
+    for store in stores:
+        outline, results = selection.of(Outline.of(store)), store.results()
+        if outline.paper:
+            outline = outline.titled(Published.read(outline.paper).titles)
+        for metric in in_order(outline.metrics):
+            if found := ranks(outline, results, metric):
+                with look():
+                    stem = store.folder / "figures" / f"ranks-{metric.replace('/', '-')}"
+                    written += save(ranks_figure(found, outline.title), stem)
+    return written
+
+
+def ranks_figure(there: Ranks, title: str = "") -> Figure:
+    """Best on the left; a bar joins labels that are not told apart. Drawn within ``look``."""
+    k = len(there.labels)
+    groups = there.groups if _differ(there) else ()
+    bars = [(_rank(there, group[0]), _rank(there, group[-1])) for group in groups]
+    lines = 1 + len(bars) + math.ceil(k / 2)
+    figure = titled_figure(_heading(there, title), _WIDTH, _LINE * (lines + 3.5))
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    span = max(k - 1, 1)
+    axes.set_xlim(1 - _SIDE * span, k + _SIDE * span)
+    axes.set_ylim(lines + 0.5, -2.5)
+    _axis(axes, k, there)
+    for place, (low, high) in enumerate(bars, 1):
+        axes.plot([low - 0.008 * span, high + 0.008 * span], [place * 0.9] * 2, color=COLOURS[0], linewidth=3,
+                  solid_capstyle="butt")  # fmt: skip
+    _names(axes, there, len(bars) + 1.3, span)
+    return figure
+
+
+def _heading(there: Ranks, title: str) -> str:
+    name = metric_name(there.metric)
+    p = "p < .001" if there.p < 0.001 else f"p = {there.p:.3f}".replace("0.", ".", 1)
+    test = "permuted ranks" if there.permuted else "Friedman's test"
+    joined = (
+        "a bar joins those not told apart" if _differ(there)
+        else "no difference shown, so that none is told apart"
+    )  # fmt: skip
+    of = f"mean ranks over {there.n_datasets} data sets by {_in_a_sentence(name.long)} ({test}: {p}); {joined}"
+    return f"{visible(title, 120)}: {of}" if title else of[0].upper() + of[1:]
+
+
+def _differ(there: Ranks) -> bool:
+    return there.p <= 1 - there.level
+
+
+def _in_a_sentence(name: str) -> str:
+    """An abbreviation keeps its capitals."""
+    return name if name[:2].isupper() else name[:1].lower() + name[1:]
+
+
+def _axis(axes: Axes, k: int, there: Ranks) -> None:
+    axes.plot([1, k], [0, 0], color="black", linewidth=1)
+    for rank in range(1, k + 1):
+        axes.plot([rank, rank], [0, -0.25], color="black", linewidth=1)
+        if k <= 12 or rank % 5 == 0 or rank == 1:
+            axes.text(rank, -0.4, str(rank), ha="center", va="bottom")
+    width = there.critical_difference
+    if width <= k - 1:
+        axes.plot([1, 1 + width], [-1.7, -1.7], color=GREY, linewidth=1.5)
+        for end in (1, 1 + width):
+            axes.plot([end, end], [-1.9, -1.5], color=GREY, linewidth=1.5)
+    axes.text(1 + width / 2 if width <= k - 1 else 1, -1.85, f"critical difference {width:.2f}", color=GREY,
+              ha="center" if width <= k - 1 else "left", va="bottom")  # fmt: skip
+
+
+def _names(axes: Axes, there: Ranks, top: float, span: int) -> None:
+    """The better half on the left, from the best downwards; the others on the right, from the worst."""
+    k = len(there.labels)
+    half = math.ceil(k / 2)
+    for place, (label, rank) in enumerate(zip(there.labels, there.mean_ranks, strict=True)):
+        left = place < half
+        line = top + (place if left else k - 1 - place)
+        end = 1 - 0.03 * span if left else k + 0.03 * span
+        axes.plot([rank, rank, end], [0, line, line], color=GREY, linewidth=0.7)
+        text = f"{visible(label, _LONGEST)}  {rank:.2f}" if left else f"{rank:.2f}  {visible(label, _LONGEST)}"
+        axes.text(end - 0.01 * span if left else end + 0.01 * span, line, text, ha="right" if left else "left",
+                  va="center")  # fmt: skip
+
+
+def _rank(there: Ranks, label: str) -> float:
+    return there.mean_ranks[there.labels.index(label)]

@@ -1,0 +1,34 @@
+"""``probcal audit``"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from probcal.cli.options import FINE, folders_argument, format_option, manual, stores_at
+
+
+@click.command(
+    short_help="Rank variants by their agreement with the published numbers.",
+    epilog=manual(
+        "probcal audit results/audit\nprobcal audit results/audit results/uci --cells\n"
+        "probcal audit results/audit -f csv > audit.csv",
+        exits=FINE,
+    ),
+)
+@folders_argument
+@format_option("markdown", "csv", help="csv has a line for every number.")
+@click.option("-v", "--cells", is_flag=True, help="Show the single numbers too.")
+def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
+    """Rank variants by their agreement with the published numbers.
+
+    Each FOLDER holds the results of an experiment that names a paper, or several such folders; all are ranked
+    together. Rivals are all columns that stand beside the same published column (variants of a learner or a method,
+    or columns of several folders), and all readings of one data set. First come those with the most published numbers
+    within their bands, then those with the smallest median distance.
+    """
+    from probcal.papers.check.audit_text import audit_text
+
+    stores = [store for folder in folders for store in stores_at(folder)]
+    click.echo(audit_text(*stores, format=format_, cells=cells), nl=False)

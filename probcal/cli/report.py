@@ -1,0 +1,43 @@
+"""``probcal report``"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from probcal.cli.options import MISTAKE, folders_argument, manual, stores_at
+
+
+@click.command(
+    short_help="Write one web page about results.",
+    epilog=manual(
+        "probcal report results/uci\nprobcal report results/uci results/uci-native -o both.html",
+        files={
+            "FOLDER/report.html": "the page (-o: elsewhere)",
+            "FOLDER/estimates.json": "what its figures need of predictions.bin",
+            "FOLDER/compare.json": "what its statistics need of predictions.bin",
+        },
+        exits={0: "written", **MISTAKE},
+    ),
+)
+@folders_argument
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Where to write it (default: FOLDER/report.html; of several experiments, report.html here).",
+)
+def report(folders: tuple[Path, ...], output: Path | None) -> None:
+    """Write one web page about each results FOLDER, or about every experiment below it.
+
+    It holds the tables beside the published numbers, the figures, what failed, where the numbers come from and how
+    to make them again, and opens anywhere without a network.
+    """
+    from probcal.reporting.html import write_report
+
+    every = [store for folder in folders for store in stores_at(folder)]
+    stores = list({store.folder.resolve(): store for store in every}.values())
+    path = output or (stores[0].folder / "report.html" if len(stores) == 1 else Path("report.html"))
+    click.echo(write_report(stores, path))

@@ -1,0 +1,123 @@
+"""``probcal run``"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from probcal._io import visible
+from probcal.cli import suggestions as complete
+from probcal.cli.options import (
+    DATA,
+    JAVA,
+    TRUST,
+    Seconds,
+    config_argument,
+    data_dir_option,
+    manual,
+    selection,
+    trusted_imports,
+)
+
+
+@click.command(
+    short_help="Run an experiment: a YAML file, or a shipped one by its name.",
+    epilog=manual(
+        "probcal run quickstart\nprobcal run mine.yaml --dry-run\nprobcal run uci -d adult -l svm -j 2\n"
+        "probcal run uci --scheduler tcp://10.0.0.1:8786",
+        files={
+            "results/NAME/": "what was asked, what ran and what came out (-o: elsewhere)",
+            "results/NAME-quick/": "the same of --quick",
+        },
+        environment=(*DATA, *TRUST, *JAVA),
+        exits={
+            0: "all cells are done",
+            1: "a cell failed, or has no data",
+            2: "a mistake in the call, the file or the data, or something is not installed; no result was touched",
+            130: "interrupted; the same command goes on from there",
+        },
+    ),
+)
+@config_argument
+@selection
+@click.option("-j", "--jobs", metavar="N", type=click.IntRange(1), show_default="1", help="Cells at a time.")
+@click.option("--scheduler", metavar="ADDRESS", help="Run cells on the Dask cluster at this address: tcp://host:8786.")
+@click.option(
+    "--workers", metavar="N", type=click.IntRange(1), help="Run cells on a Dask cluster of so many processes here."
+)
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Seed of splits and fits, instead of the file's.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    shell_complete=complete.folders,
+    help="Results folder (default: results/NAME).",
+)
+@data_dir_option
+@click.option("--dry-run", is_flag=True, help="Show the plan and run nothing.")
+@click.option(
+    "--quick",
+    "in_small",
+    is_flag=True,
+    help="In small: one repetition, 1,000 rows, 10 probes or bags; into results/NAME-quick.",
+)
+@click.option("--retry-failed", is_flag=True, help="Run cells that failed before once more.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
+@click.option("--timeout", type=Seconds(), help="End a cell that takes longer: 90s, 10m, 2h.")
+@trusted_imports
+def run(
+    config: str,
+    datasets: tuple[str, ...],
+    learners: tuple[str, ...],
+    methods: tuple[str, ...],
+    jobs: int | None,
+    scheduler: str | None,
+    workers: int | None,
+    seed: int | None,
+    output: str | None,
+    data_dir: str | None,
+    dry_run: bool,
+    in_small: bool,
+    retry_failed: bool,
+    fail_fast: bool,
+    timeout: float | None,
+) -> None:
+    """Run the experiment CONFIG.
+
+    CONFIG is a YAML file, or the name of a shipped experiment (probcal list configs). Every combination of its data
+    sets, learners, methods and splits is a cell. Cells that are done are kept; what is missing or stale is run, so the
+    same command goes on after an interruption and runs nothing when all is done. Data sets that are not at hand are
+    fetched first. What the cells to run need, such as Weka, is checked before anything is written. A cell that fails
+    when it is run again leaves its finished result as it was.
+    """
+    from dataclasses import replace
+
+    from probcal.config.experiment import find_config, read_experiment
+    from probcal.data.load import data_folder
+    from probcal.runner.dask_cluster import Cluster
+    from probcal.runner.plan import make_plan, plan_lines, without_data
+    from probcal.runner.requirements import data_now, refuse_unmet, to_fit
+    from probcal.runner.run import RunOptions, quick, run_experiment
+    from probcal.store.folder import Store
+
+    experiment, originals = read_experiment(find_config(config)), data_folder(data_dir)
+    if seed is not None:
+        experiment = replace(experiment, seed=seed)
+    if in_small:
+        experiment = quick(experiment)
+    selection = experiment.selected(datasets, learners, methods)
+    folder = Path(output) if output else Path("results") / experiment.name
+    if dry_run:
+        store = Store(folder)
+        store.refuse_others(experiment.name)
+        data = data_now(selection.cards_read(), originals)
+        plan = make_plan(selection, store, data, retry_failed=retry_failed)
+        refuse_unmet(to_fit(plan))
+        plan = without_data(plan, data.missing)
+        click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
+        return
+    cluster = Cluster.asked_for(scheduler, workers, jobs)
+    options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster)
+    sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(visible(line), err=True)))

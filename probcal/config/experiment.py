@@ -1,0 +1,251 @@
+"""An experiment: one YAML file that names data sets, learners and methods."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from probcal._io import shipped
+from probcal.config.combinations import Variant, entries, families, methods_of, variants_of
+from probcal.config.component_problems import resolve
+from probcal.config.experiment_file import ExperimentFile, LearnerEntry, MethodEntry
+from probcal.config.name_problems import name_problems
+from probcal.config.overrides import Departure, columns_of, pairs_of
+from probcal.config.yaml_file import YamlFile, validated
+from probcal.data.card import Card, find_card, read_card
+from probcal.data.splits import repetitions_of
+from probcal.errors import ProbcalError, did_you_mean
+from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS
+
+
+@dataclass(frozen=True)
+class Component:
+    """A learner or method as it will be built: import path, all parameters that differ from its defaults."""
+
+    name: str
+    path: str
+    params: dict[str, Any]
+    label: str
+    encoding: str = "numeric"
+    paper: str | None = None
+    shared_seed: bool = False
+    entry: str = ""
+    """The entry of the experiment that it is a variant of; its own name where there are no variants."""
+    variant: str = ""
+
+    @property
+    def called(self) -> tuple[str, str]:
+        """The names by which a selection may ask for it."""
+        return self.name, self.entry
+
+
+@dataclass(frozen=True)
+class Column:
+    """A learner under a method: one column of the tables."""
+
+    learner: Component
+    method: Component
+    label: str
+
+    @property
+    def group(self) -> str:
+        """Columns of one group are compared with each other: the methods of a learner under the same settings."""
+        return " ".join([self.learner.label, *_named_variants(self.learner)])
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A checked experiment, every name resolved."""
+
+    name: str
+    title: str
+    paper: str | None
+    seed: int
+    repeats: int
+    cards: tuple[Card, ...]
+    columns: tuple[Column, ...]
+    metrics: tuple[str, ...]
+    path: Path
+    text: str
+    departures: tuple[Departure, ...] = ()
+    stages: tuple[str, ...] = ()
+    """The metrics that are also taken after every stage, where a method has stages."""
+    curves: tuple[str, ...] = ()
+    repeat_fixed_splits: bool = False
+    max_rows: int | None = None
+    """At most so many training and test rows (``--quick``); all of them unless set."""
+
+    def repetitions_of(self, card: Card) -> int:
+        """How often a data set is split, or drawn, or fitted with another seed."""
+        return repetitions_of(card, self.repeats, self.repeat_fixed_splits)
+
+    def departed(self, card: Card, column: Column) -> tuple[Card, Column] | None:
+        """What the cells of a data set and a column read and run, exceptions applied; None where they are skipped."""
+        learner, method, dataset = column.learner, column.method, card.name
+        for one in self.departures:
+            if not one.is_about(dataset, learner.name, method.name):
+                continue
+            if one.skip:
+                return None
+            card = one.card or card
+            if one.use:
+                learner = replace(learner, path=one.use.path, params=dict(one.use.params), encoding=one.use.encoding)
+            learner = replace(learner, params={**learner.params, **one.params})
+            method = replace(method, params={**method.params, **one.method_params})
+        return card, replace(column, learner=learner, method=method)
+
+    def cards_read(self) -> tuple[Card, ...]:
+        """The cards that the cells read: those of the data sets and of exceptions."""
+        read = [self.departed(card, column) for card in self.cards for column in self.columns]
+        return tuple(dict.fromkeys(card for card, _ in filter(None, read)))  # two may have one name
+
+    def selected(
+        self, datasets: tuple[str, ...] = (), learners: tuple[str, ...] = (), methods: tuple[str, ...] = ()
+    ) -> Experiment:
+        """Only the named data sets, learners and methods; all of a kind where none is named.
+
+        Raises ProbcalError for names that the experiment does not have, all of them at once, and when no
+        learner is left with a method.
+        """
+        known = {
+            "data set": ({card.name for card in self.cards}, datasets),
+            "learner": ({name for column in self.columns for name in column.learner.called}, learners),
+            "method": ({name for column in self.columns for name in column.method.called}, methods),
+        }
+        wrong = [
+            f'{self.name} has no {kind} "{name}"{did_you_mean(name, names)} (it has: {", ".join(sorted(names))})'
+            for kind, (names, wanted) in known.items()
+            for name in wanted
+            if name not in names
+        ]
+        if wrong:
+            raise ProbcalError("\n".join(wrong))
+        columns = tuple(
+            column
+            for column in self.columns
+            if (not learners or set(learners) & {*column.learner.called})
+            and (not methods or set(methods) & {*column.method.called})
+        )
+        if not columns:
+            raise ProbcalError(f"{self.name} does not combine {', '.join(learners)} with {', '.join(methods)}")
+        cards = tuple(card for card in self.cards if not datasets or card.name in datasets)
+        return replace(self, cards=cards, columns=columns)
+
+
+def config_names() -> list[str]:
+    """The names of the shipped experiments, sorted."""
+    return sorted(path.stem for path in shipped("configs").glob("*.yaml"))
+
+
+def find_config(name: str) -> Path:
+    """A path as given, or a shipped experiment by its name. Raises ProbcalError when neither is there."""
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") or os.path.exists(path):
+        return path
+    if name in config_names():
+        return shipped("configs") / f"{name}.yaml"
+    raise ProbcalError(
+        f'there is no file "{name}" and no shipped experiment of that name'
+        f"{did_you_mean(name, config_names())} (shipped: {', '.join(config_names())})"
+    )
+
+
+def read_experiment(path: Path) -> Experiment:
+    """The experiment in ``path``. Raises FileProblems with all that is wrong in it, each with its line."""
+    return parse_experiment(YamlFile.read(path))
+
+
+def parse_experiment(file: YamlFile) -> Experiment:
+    """The experiment in a file already read; raises FileProblems likewise."""
+    parsed = validated(ExperimentFile, file, more=name_problems(file))
+    cards = tuple(read_card(find_card(name, beside=file.path.parent)) for name in parsed.datasets)
+    return Experiment(
+        name=parsed.name,
+        title=parsed.title or parsed.name,
+        paper=parsed.paper,
+        seed=parsed.seed,
+        repeats=parsed.repeats,
+        cards=cards,
+        columns=tuple(_columns(parsed, file)),
+        metrics=tuple(parsed.metrics),
+        stages=tuple(parsed.stages),
+        curves=tuple(parsed.curves),
+        repeat_fixed_splits=parsed.repeat_fixed_splits,
+        path=file.path,
+        text=file.text,
+        departures=tuple(_departures(parsed, file)),
+    )
+
+
+def _columns(parsed: ExperimentFile, file: YamlFile) -> list[Column]:
+    methods = {
+        one.name: (one, parsed.methods[name])
+        for name, entry in entries(file.data, "methods").items()
+        for one in variants_of(name, entry)
+    }
+    return [
+        _column(_learner(one, parsed.learners[name]), *methods[method], params_here)
+        for name, entry in entries(file.data, "learners").items()
+        for one in variants_of(name, entry)
+        for method, params_here in methods_of(file.data, name, one.name).items()
+    ]
+
+
+def _departures(parsed: ExperimentFile, file: YamlFile) -> Iterator[Departure]:
+    learners, methods = families(file.data, "learners"), families(file.data, "methods")
+    pairs = pairs_of(file.data, learners)
+    for entry in parsed.exceptions:
+        yield Departure(
+            datasets=(*(entry.dataset or ()), *(entry.datasets or ())),
+            columns=tuple(columns_of(entry.model_dump(), pairs, learners, methods)),
+            why=entry.why,
+            card=read_card(find_card(entry.card, beside=file.path.parent)) if entry.card else None,
+            use=LEARNERS[entry.use] if entry.use else None,
+            params=entry.params,
+            method_params=entry.method_params,
+            skip=entry.skip,
+        )
+
+
+def _learner(variant: Variant, entry: LearnerEntry) -> Component:
+    builtin = resolve(variant.entry, entry.type, LEARNERS)
+    return Component(
+        name=variant.name,
+        path=builtin.path,
+        params={**builtin.params, **entry.params, **variant.params},
+        label=entry.label or builtin.label or variant.entry,
+        encoding=entry.encoding or builtin.encoding,
+        paper=entry.paper,
+        shared_seed=entry.shared_seed,
+        entry=variant.entry,
+        variant=variant.variant,
+    )
+
+
+def _column(learner: Component, variant: Variant, entry: MethodEntry, params_here: dict[str, Any]) -> Column:
+    builtin = resolve(variant.entry, entry.type, METHODS)
+    label = entry.label if entry.label is not None else builtin.label
+    method = Component(
+        name=variant.name,
+        path=builtin.path,
+        params={**builtin.params, **entry.params, **variant.params, **params_here},
+        label=label,
+        paper=_paper_method(variant, entry) if learner.paper else None,
+        entry=variant.entry,
+        variant=variant.variant,
+    )
+    return Column(learner, method, " ".join([f"{label}{learner.label}", *_named_variants(learner, method)]))
+
+
+def _paper_method(variant: Variant, entry: MethodEntry) -> str | None:
+    if isinstance(entry.paper, dict):
+        return entry.paper.get(variant.variant)
+    return entry.paper or entry.type or variant.entry
+
+
+def _named_variants(*components: Component) -> list[str]:
+    return [one.variant for one in components if one.variant]

@@ -1,0 +1,78 @@
+"""What a config can name, as short tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tabulate import tabulate
+
+from probcal.config.components import Builtin
+
+if TYPE_CHECKING:
+    from probcal.data.card import Card
+
+
+def listing(kind: str) -> str:
+    """A table of the ``datasets``, ``learners``, ``methods``, ``metrics`` or ``configs`` there are."""
+    return {
+        "datasets": _datasets,
+        "learners": _learners,
+        "methods": _methods,
+        "metrics": _metrics,
+        "configs": _configs,
+    }[kind]()
+
+
+def _datasets() -> str:
+    from probcal.data.card import card_names, find_card, read_card
+
+    cards = [read_card(find_card(name)) for name in card_names()]
+    rows = [
+        [
+            card.name,
+            card.expect.rows,
+            card.expect.columns,
+            card.split.kind,
+            _source(card),
+            card.title,
+        ]
+        for card in cards
+    ]
+    return tabulate(rows, ["name", "rows", "columns", "split", "from", "title"])
+
+
+def _source(card: Card) -> str:
+    if card.openml:
+        return f"OpenML {card.openml.id}"
+    return "scikit-learn" if card.bundled else "generated" if card.generator else "files only"
+
+
+def _learners() -> str:
+    from probcal.learners.registry import LEARNERS
+
+    return _components(LEARNERS) + "\nAny other scikit-learn classifier by its import path."
+
+
+def _methods() -> str:
+    from probcal.methods.registry import METHODS
+
+    return _components(METHODS) + "\nAny other meta-estimator by its import path."
+
+
+def _components(table: dict[str, Builtin]) -> str:
+    return tabulate([[name, one.about, one.path] for name, one in table.items()], ["name", "what it is", "class"])
+
+
+def _metrics() -> str:
+    from probcal.metrics import ABOUT, ABOUT_ASKED, ABOUT_COST, ABOUT_METHODS, COST
+
+    named = {**ABOUT, **ABOUT_ASKED, COST: ABOUT_COST, **ABOUT_METHODS}
+    return tabulate(named.items(), ["name", "what it is"])
+
+
+def _configs() -> str:
+    from probcal.config.experiment import config_names, find_config
+    from probcal.config.yaml_file import YamlFile
+
+    rows = [[name, YamlFile.read(find_config(name)).data["title"]] for name in config_names()]
+    return tabulate(rows, ["name", "title"])

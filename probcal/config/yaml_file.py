@@ -1,0 +1,293 @@
+"""A YAML loader that reads values as YAML 1.2 does; PyYAML's own still follows YAML 1.1.
+
+So ``no`` and ``2020-01-01`` are text, ``1e-3`` is a number, ``010`` is ten, and names need no quotes to
+stay what they are. Only the plain tags are known: text, numbers, true and false, null, lists, mappings.
+
+YAML files read safely, with the line of every key kept so that an error can name it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError, SafeConstructor
+
+from probcal.config.yaml_problems import model_faults
+from probcal.errors import FileProblems, Problem
+
+_TAG = "tag:yaml.org,2002:"
+MERGE = f"{_TAG}merge"
+_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
+
+
+DEEPEST = 50
+"""A card takes six levels. Deeper ones than Python's own limit would end in it, or beyond it in a crash."""
+_LONGEST_KEY = 1024
+"""As long as YAML lets a plain key be."""
+_LONGEST_NUMBER = 100
+"""Letters. Digits by the million take minutes to read, and Python prints no number of more than 4,300."""
+
+
+class Loader(yaml.SafeLoader):
+    """Raises ConstructorError, with the place, for every value that is not what its tag says.
+
+    And ComposerError for a file nested more than 50 deep, or with a key of more than 1,024 letters.
+    """
+
+    _depth = 0
+
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # of the class, in PyYAML too
+    yaml_constructors: ClassVar[dict[Any, Any]] = {}
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ComposerError(None, None, f"it is nested more than {DEEPEST} deep", self.peek_event().start_mark)  # type: ignore[no-untyped-call]
+        node = super().compose_node(parent, index)
+        if index is None and isinstance(parent, yaml.MappingNode) and len(str(node.value)) > _LONGEST_KEY:  # type: ignore[union-attr]  # a key is a node
+            raise ComposerError(None, None, f"a key has more than {_LONGEST_KEY} letters", node.start_mark)  # type: ignore[union-attr]
+        self._depth -= 1
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, KeyError, IndexError):
+            fault = f'"{_short(node.value)}" cannot be read as {_KINDS.get(node.tag.removeprefix(_TAG), "a value")}'
+            raise ConstructorError(None, None, fault, node.start_mark) from None
+
+    def construct_whole_number(self, node: yaml.ScalarNode) -> int:
+        text = self.construct_scalar(node)
+        if len(text) > _LONGEST_NUMBER:
+            raise ValueError(text)
+        return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
+
+    def construct_number(self, node: yaml.ScalarNode) -> float:
+        if len(self.construct_scalar(node)) > _LONGEST_NUMBER:
+            raise ValueError(node)
+        return self.construct_yaml_float(node)
+
+    def construct_text(self, node: yaml.ScalarNode) -> str:
+        text = self.construct_scalar(node)
+        text.encode()  # raises for half of a surrogate pair, which no file could hold
+        return text
+
+    def refuse(self, node: yaml.Node) -> None:
+        tag = node.tag.replace(_TAG, "!!")
+        raise ConstructorError(None, None, f'the tag "{_short(tag)}" is not allowed', node.start_mark)
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        "-+.0123456789",
+    ),
+    ("merge", "<<", "<"),
+):
+    Loader.add_implicit_resolver(_TAG + _tag, re.compile(rf"(?:{_pattern})\Z"), list(_first))
+
+for _tag, _construct in {
+    "null": SafeConstructor.construct_yaml_null,
+    "bool": SafeConstructor.construct_yaml_bool,
+    "int": Loader.construct_whole_number,
+    "float": Loader.construct_number,
+    "str": Loader.construct_text,
+    "seq": SafeConstructor.construct_yaml_seq,
+    "map": SafeConstructor.construct_yaml_map,
+}.items():
+    Loader.add_constructor(_TAG + _tag, _construct)
+Loader.add_constructor(None, Loader.refuse)
+
+
+def _short(value: object) -> str:
+    text = str(value).encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+Place = tuple[str | int, ...]
+Model = TypeVar("Model", bound=BaseModel)
+
+_LARGEST = 1_000_000
+"""Bytes; the largest file of ours has 13,000, and a parser in Python takes a minute for ten times as many as these."""
+_MOST_VALUES = 20_000
+"""A file with more is no file of ours: aliases of aliases can stand for billions in ten lines."""
+
+
+class YamlFile:
+    """A parsed file: ``data`` as plain Python values and ``line(place)`` for any place in it.
+
+    Raises FileProblems when ``text`` is not YAML, not a mapping, or more than any file of ours holds. Keys
+    that are given twice are
+    kept as ``problems``, to be reported with all others.
+    """
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.problems: list[Problem] = []
+        self._lines: dict[tuple[str, ...], int] = {(): 1}
+        self._visits = 0
+        _refuse_too_large(path, len(text))
+        self.data: dict[str, Any] = self._parse()
+
+    @classmethod
+    def read(cls, path: Path | str) -> YamlFile:
+        """Read ``path``; raises FileProblems when it is not there, not text or not YAML."""
+        path = Path(path)
+        try:
+            with path.open("rb") as opened:
+                content = opened.read(_LARGEST + 1)
+        except FileNotFoundError:
+            raise FileProblems(path, [Problem(0, "there is no such file")]) from None
+        except OSError as error:
+            raise FileProblems(path, [Problem(0, f"cannot be read: {error.strerror}")]) from None
+        except ValueError:  # of a path that no system can have, such as one with a null character
+            raise FileProblems(ascii(str(path)), [Problem(0, "there is no such file")]) from None
+        _refuse_too_large(path, len(content))
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise FileProblems(path, [Problem(line, "is not UTF-8 text; save the file as UTF-8")]) from None
+        return cls(path, text)
+
+    def line(self, place: Place) -> int:
+        """The line of ``place``, or of the nearest thing around it that the file holds."""
+        keys = tuple(map(str, place))
+        while keys not in self._lines:
+            keys = keys[:-1]
+        return self._lines[keys]
+
+    def _parse(self) -> dict[str, Any]:
+        try:
+            loader = Loader(self.text)
+            node = loader.get_single_node()
+            if node is not None:
+                self._walk(node, (), [])
+            value = None if node is None else loader.construct_document(node)
+        except yaml.YAMLError as error:
+            raise FileProblems(self.path, _tabs(self.text) or [_syntax_fault(self.text, error)]) from None
+        if not isinstance(value, dict):
+            found = {type(None): "is empty", list: "is a list"}.get(type(value), "is a single value")
+            raise FileProblems(
+                self.path, [Problem(1, f'the file {found}; it must hold keys with values, as in "name: uci"')]
+            )
+        return value
+
+    def _walk(self, node: yaml.Node, place: tuple[str, ...], around: list[yaml.Node]) -> None:
+        if any(node is one for one in around):
+            raise yaml.MarkedYAMLError(problem="an alias stands inside what it stands for", problem_mark=_start(around))
+        if len(around) > DEEPEST:  # aliases nest what they stand for, which the loader alone cannot tell
+            raise yaml.MarkedYAMLError(problem=f"it is nested more than {DEEPEST} deep", problem_mark=_start(around))
+        self._visits += 1
+        if self._visits > _MOST_VALUES:
+            raise yaml.MarkedYAMLError(problem=f"it has more than {_MOST_VALUES:,} values", problem_mark=_start(around))
+        if isinstance(node, yaml.SequenceNode):
+            for index, item in enumerate(node.value):
+                self._lines[(*place, str(index))] = item.start_mark.line + 1
+                self._walk(item, (*place, str(index)), [*around, node])
+        elif isinstance(node, yaml.MappingNode):
+            self._note_keys_given_twice(node)
+            for key, value in _merged_last(node):
+                below = place if key.tag == MERGE else (*place, str(key.value))
+                if key.tag == MERGE or below not in self._lines:
+                    self._lines.setdefault(below, key.start_mark.line + 1)
+                    self._walk(value, below, [*around, node])
+
+    def _note_keys_given_twice(self, node: yaml.MappingNode) -> None:
+        first_seen: dict[str, int] = {}
+        for key, _ in node.value:
+            line, name = key.start_mark.line + 1, str(key.value)
+            if name in first_seen:
+                self.problems.append(Problem(line, f'the key "{name}" is already given on line {first_seen[name]}'))
+            first_seen.setdefault(name, line)
+
+
+def _refuse_too_large(path: Path, size: int) -> None:
+    if size > _LARGEST:
+        fault = f"has more than {_LARGEST:,} bytes, and no experiment or card has so many; is this the right file?"
+        raise FileProblems(path, [Problem(0, fault)])
+
+
+def validated(model: type[Model], file: YamlFile, more: list[Problem] | None = None) -> Model:
+    """``file`` as a ``model``; raises FileProblems with every fault of the file at once.
+
+    ``more`` are faults that the caller found by its own checks and wants reported with the others.
+    """
+    problems = [*file.problems, *(more or [])]
+    try:
+        parsed = model.model_validate(file.data)
+    except ValidationError as error:
+        faults = model_faults(model, file.data, error)
+        problems += [Problem(file.line(place), message) for place, message in faults]
+        raise FileProblems(file.path, problems) from None
+    if problems:
+        raise FileProblems(file.path, problems)
+    return parsed
+
+
+def _merged_last(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
+    """Key and value; those of ``<<: *other`` behind the mapping's own, which go before them.
+
+    A list of merged mappings is as if each had been merged by a line of its own.
+    """
+    yield from ((key, value) for key, value in node.value if key.tag != MERGE)
+    for key, value in node.value:
+        if key.tag == MERGE:
+            several = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            yield from ((key, one) for one in several)
+
+
+def _start(nodes: list[yaml.Node]) -> yaml.Mark | None:
+    return nodes[-1].start_mark if nodes else None
+
+
+def _tabs(text: str) -> list[Problem]:
+    """Every line indented with a tab, which is what is wrong with most YAML that cannot be read."""
+    return [
+        Problem(number, "a tab stands in the indentation; YAML allows only spaces there")
+        for number, line in enumerate(text.split("\n"), 1)
+        if "\t" in line[: len(line) - len(line.lstrip())] and line.strip()
+    ]
+
+
+def _syntax_fault(text: str, error: yaml.YAMLError) -> Problem:
+    if isinstance(error, yaml.reader.ReaderError):
+        line = text.count("\n", 0, error.position) + 1
+        return Problem(line, f"is not valid YAML: the character {error.character:#x} is not allowed")
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return Problem(0, f"is not valid YAML: {error}")
+    mark, began = error.problem_mark, error.context_mark
+    said = str(error.problem or error.context)
+    if "another document" in said:
+        said = "a second document begins here; a file holds one"
+    elif "'\\t'" in said:
+        said = "a tab stands where only a space may"
+    elif "mapping values are not allowed" in said:
+        said = 'a ":" stands where none may; a text that holds ": " needs quotes'
+    elif "cannot start any token" in said:
+        said += "; a text that starts with it needs quotes"
+    last = text.rstrip().count("\n") + 1
+    if began is not None and (mark is None or mark.line >= last):
+        return Problem(began.line + 1, f"is not valid YAML: what begins here has no end ({said})")
+    return Problem(mark.line + 1 if mark else 0, f"is not valid YAML: {said}")
+
+
+def one_or_more(value: Any) -> Any:
+    """A list as it is, anything else as a list of it, for keys that take a name or several."""
+    return value if isinstance(value, list) or value is None else [value]
+
+
+def texts(value: Any) -> list[str]:
+    """What is text of one value or several."""
+    return [one for one in one_or_more(value) or [] if isinstance(one, str)]

@@ -1,0 +1,152 @@
+"""``probcal test``: every check of every component named, a line each.
+
+The component that a name on the command line stands for.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from probcal.config.components import (
+    Builtin,
+    build,
+    import_class,
+    no_learner,
+    no_method,
+    parameter_names,
+    takes_a_learner,
+    unknown_parameters,
+    unmet_need,
+    wrong_value,
+)
+from probcal.config.yaml_file import Loader
+from probcal.contract.suite import Outcome, contract_checks
+from probcal.errors import ProbcalError, did_you_mean
+from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS
+
+USUAL_LEARNER = "logistic"
+_FEW = {"n_probes": 15, "n_estimators": 10}
+"""A promise holds for few parts as for many."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """An unfitted estimator under the name that it was asked for by."""
+
+    name: str
+    estimator: Any
+    is_method: bool
+
+    def __str__(self) -> str:
+        told = " ".join(repr(self.estimator).split())
+        return f"{self.name}: {told}, a {'method' if self.is_method else 'learner'}"
+
+
+def component(name: str, learner: str | None = None, params: Mapping[str, Any] | None = None) -> Component:
+    """The learner or method ``name``: a short name, or the import path of a class.
+
+    A class is a method if the first parameter of its constructor is ``estimator``, and is built around
+    ``learner``, logistic regression if None. Few probes and bags are taken unless ``params`` says how many.
+    Raises ProbcalError for what is neither, is not there, or takes no such parameters.
+    """
+    builtin = _builtin(name, {**LEARNERS, **METHODS}, "learner or method", "my_module.MyMethod")
+    cls = import_class(builtin.path)
+    is_method = takes_a_learner(cls)
+    if misfit := (no_method if is_method else no_learner)(cls):
+        raise ProbcalError(f"{name} is neither a learner nor a method: {misfit}")
+    if not is_method and learner is not None:
+        raise ProbcalError(f"{name} is a learner itself; --learner says what a method is built around")
+    few = {one: _FEW[one] for one in _FEW if one in parameter_names(cls)}
+    around = [_learner(learner or USUAL_LEARNER)] if is_method else []
+    if around and (needed := unmet_need(cls, around[0])):
+        raise ProbcalError(f"{learner} gives labels only and {name} needs {needed}; choose another learner")
+    return Component(name, _built(cls, {**few, **builtin.params, **(params or {})}, *around), is_method)
+
+
+def _learner(name: str) -> Any:
+    builtin = _builtin(name, LEARNERS, "learner", "sklearn.ensemble.RandomForestClassifier")
+    cls = import_class(builtin.path)
+    if misfit := no_learner(cls):
+        raise ProbcalError(misfit)
+    return _built(cls, builtin.params)
+
+
+def _builtin(name: str, table: Mapping[str, Builtin], what: str, example: str) -> Builtin:
+    if name not in table and "." not in name:
+        near, there = did_you_mean(name, table), ", ".join(table)
+        raise ProbcalError(f'there is no {what} "{name}"{near} (there are: {there}; any other by its path: {example})')
+    return table.get(name) or Builtin(name, about="")
+
+
+def _built(cls: type, params: Mapping[str, Any], *around: Any) -> Any:
+    if unknown := unknown_parameters(cls, params):
+        raise ProbcalError("\n".join(unknown.values()))
+    estimator = build(cls, *around, **params)
+    _refuse_no_parameters(estimator)
+    if fault := wrong_value(estimator):
+        raise ProbcalError(f"{cls.__name__}: {fault}")
+    return estimator
+
+
+def _refuse_no_parameters(estimator: Any) -> None:
+    cls = type(estimator).__name__
+    lacking = [name for name in ("get_params", "set_params") if not hasattr(estimator, name)]
+    if lacking:
+        raise ProbcalError(
+            f"{cls} has no {' and no '.join(lacking)}, so that no copy of it can be made; let it inherit from "
+            "sklearn.base.BaseEstimator (a classifier from sklearn.base.ClassifierMixin too, named first)"
+        )
+    try:
+        estimator.get_params()
+    except Exception as error:  # a class of the user's may raise anything
+        raise ProbcalError(
+            f"get_params of {cls} fails: {error}; let __init__ name every parameter and store it under its own name"
+        ) from None
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """``n_probes=10`` as name and value, which is read as YAML. Raises ProbcalError for anything else."""
+    name, equals, value = text.partition("=")
+    try:
+        read = yaml.load(value, Loader)  # a safe loader: plain values only
+    except (yaml.YAMLError, UnicodeError):
+        raise ProbcalError(f"the value of {name}, {value!r}, cannot be read; write it as in YAML") from None
+    if not (equals and name.isidentifier()):
+        raise ProbcalError(f"{text!r} is not NAME=VALUE, such as n_probes=10")
+    return name, read
+
+
+def test_components(
+    names: Sequence[str],
+    learner: str | None,
+    params: Sequence[str],
+    print_line: Callable[[str], object],
+    tracebacks: bool = False,
+) -> bool:
+    """Whether all checks passed or do not apply. Raises ProbcalError, before any check, for a name at fault."""
+    settings = dict(map(parameter, params))
+    passed = True
+    for one in [component(name, learner, settings) for name in names]:
+        print_line(str(one))
+        counts: Counter[str] = Counter()
+        for check in contract_checks(one.estimator):
+            outcome = check.outcome()
+            counts[outcome.status] += 1
+            print_line(_line(str(check), outcome))
+            if tracebacks and outcome.traceback:
+                print_line(textwrap.indent(outcome.traceback.rstrip(), "    "))
+        print_line(f"{counts['passed']} passed, {counts['failed']} failed, {counts['does not apply']} do not apply")
+        passed = passed and not counts["failed"]
+    return passed
+
+
+def _line(claim: str, outcome: Outcome) -> str:
+    reason = f": {' '.join(outcome.reason.split())}" if outcome.reason else ""
+    return f"{outcome.status:<14}  {claim}{reason}"

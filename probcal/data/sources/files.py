@@ -1,0 +1,254 @@
+"""The rows of a data set from its original files, under the names of its card."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePath
+from typing import IO, Any
+
+import pandas as pd
+
+from probcal.data.card import Card
+from probcal.data.dataset import as_text, respelt, stacked, text_column
+from probcal.data.sources.formats import at_most, line_numbers, read_arff, read_delimited
+from probcal.data.sources.specifications import DataFile, FileSource, LabelFile
+from probcal.errors import DataError, did_you_mean
+
+_UNPACK: dict[str, Callable[[Any], Any]] = {"": lambda packed: packed, ".gz": gzip.open, ".xz": lzma.open}
+_PIECE = 1 << 20
+
+Read = dict[Path, str]
+"""File -> sha256 of its bytes as they lie on the disk, packed or not."""
+
+
+class _Hashed:
+    """A file that is hashed while it is read, so that the digest is that of the very bytes that were used."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._digest = file, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        piece = self._file.read(size)
+        self._digest.update(piece)
+        return piece
+
+    def digest(self) -> str:
+        """Hash what is left of the file too; of all its bytes."""
+        while self.read(_PIECE):
+            pass
+        return self._digest.hexdigest()
+
+
+def missing_files(card: Card, folder: Path | str | None) -> list[str]:
+    """What has to be put where, as paths, before the original files can be read; empty when they can.
+
+    ``folder`` is the data directory, with one folder per data set; where it is None, files lie beside a card of the
+    user's own, as they may in any case. Of several sources, the one that
+    lacks the fewest files counts, the first of equals. Empty for a card that has no file source.
+    """
+    place = place_of(card, folder)
+    lacking = [[str(place / name) for name in _lacking(source, place)] for source in card.files]
+    return min(lacking, key=len, default=[])
+
+
+def read_original_files(card: Card, folder: Path | str | None, read: Read | None = None) -> pd.DataFrame:
+    """The rows of the first file source of ``card`` that is complete, ready for ``assemble``.
+
+    ``read`` is told each file that was read, with the digest of the bytes that the rows came from.
+
+    (n_rows, n_columns) in the card's column names: text as categories, numbers as float64 (from ARFF
+    only), missing ones NaN. A file may be kept plain, as .gz or as .xz.
+
+    Raises DataError when files are missing or damaged, have another checksum than the card, or hold
+    something that the card does not describe; the message names the file and the line.
+    """
+    place = place_of(card, folder)
+    source = next((source for source in card.files if not _lacking(source, place)), None)
+    if source is None:
+        if not card.files:
+            raise DataError(f"{card.name}: the card names no original files")
+        raise DataError(
+            f"{card.name}: put these files in place, as they are or packed as .gz or .xz: "
+            + ", ".join(missing_files(card, folder))
+        )
+    read = {} if read is None else read
+    frames = [_with_labels(card, source, file, place, read) for file in source.files]
+    wanted = [name for name in card.columns if name != "*"]
+    if "*" in card.columns:
+        wanted += [name for name in frames[0] if name not in card.columns]
+    for file, frame in zip(source.files, frames, strict=True):
+        _check_columns(frame, wanted, place / file.name)
+    rows = stacked(frames)
+    if source.label_until:
+        ends = re.compile(f"[{re.escape(source.label_until)}]")
+        labels = _as_text_column(rows[card.target])
+        rows[card.target] = respelt(labels, lambda label: ends.split(label, maxsplit=1)[0].strip())
+    for name, renamed in source.rename.items():
+        if name not in rows:
+            raise DataError(f"{card.name}: rename: there is no column {name!r}{did_you_mean(name, rows.columns)}")
+        rows[name] = respelt(_as_text_column(rows[name]), lambda value, to=renamed: to.get(value, value))  # type: ignore[misc]
+    return rows.iloc[: source.first_rows]
+
+
+def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
+    """The files that ``read_original_files`` reads, those of labels too; empty while some are missing."""
+    place = place_of(card, folder)
+    source = next((source for source in card.files if not _lacking(source, place)), None)
+    parts = [part for file in source.files for part in (file, file.labels) if part] if source else []
+    return [path for part in parts if (path := _find(place, part.name))]
+
+
+def contents(read: Read) -> str:
+    """Return one digest of the names and bytes of several files, wherever they lie."""
+    told = [[path.name, digest] for path, digest in read.items()]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def hashed(paths: Iterable[Path]) -> Read:
+    """Return the digest of each file. Raises DataError for one that cannot be read."""
+    found = {}
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                found[path] = _Hashed(file).digest()
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    return found
+
+
+def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str:
+    """Where ``read_original_files`` has its rows from, for a message.
+
+    The files of the rows; path and line of one ``row``, counted from 0, where the format has lines.
+    """
+    place = place_of(card, folder)
+    source = next(source for source in card.files if not _lacking(source, place))
+    paths = [_find(place, file.name) for file in source.files]
+    for file, path in zip(source.files, paths, strict=True):
+        if row is None or source.format != "delimited":
+            break
+        lines = line_numbers(_content(path, file, {}), source, file.skip_lines)  # type: ignore[arg-type]  # found before, or the row had no number
+        if row < len(lines):
+            return f"{path}:{lines[row]}"
+        row -= len(lines)
+    return ", ".join(map(str, paths))
+
+
+def place_of(card: Card, folder: Path | str | None) -> Path:
+    """Where the files are: beside the card, if it is the user's own and all are there, else in the data directory."""
+    name = card.folder or card.name
+    if card.beside and (folder is None or any(not _lacking(source, card.beside / name) for source in card.files)):
+        return card.beside / name
+    return Path(folder or "DATA_DIR") / name
+
+
+def _lacking(source: FileSource, place: Path) -> list[str]:
+    names = [part.name for file in source.files for part in (file, file.labels) if part]
+    return [name for name in names if _find(place, name) is None]
+
+
+def _find(place: Path, name: str) -> Path | None:
+    candidates = (place / f"{name}{ending}" for ending in _UNPACK)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path, read: Read) -> pd.DataFrame:
+    """The rows of one file; their labels, where another file holds them, beside them."""
+    if file.labels is None:
+        return _read(card, source, file, place, list(card.columns), read)
+    rows = _read(card, source, file, place, [name for name in card.columns if name != card.target], read)
+    labels = _read(card, source, file.labels, place, [card.target], read)
+    if file.labels.key is None:
+        if len(labels) != len(rows):
+            raise DataError(f"{place / file.labels.name}: {len(labels)} labels for the {len(rows)} rows of {file.name}")
+        position = slice(None)
+    else:
+        position = _positions(rows, labels, file, file.labels, place)
+    new = [name for name in labels if name not in rows]
+    return pd.concat([rows, labels[new].iloc[position].reset_index(drop=True)], axis=1)
+
+
+def _positions(
+    rows: pd.DataFrame, labels: pd.DataFrame, file: DataFile, label_file: LabelFile, place: Path
+) -> pd.Series:
+    """For each row, the number of its label: the two files need not be in the same order."""
+    for frame, name in ((rows, file.name), (labels, label_file.name)):
+        if label_file.key not in frame:
+            raise DataError(f"{place / name}: has no column {label_file.key!r}, the key of the labels")
+    known = pd.Index(labels[label_file.key].astype(object))
+    if known.has_duplicates:
+        twice = known[known.duplicated()][0]
+        raise DataError(f"{place / label_file.name}: two labels have {label_file.key} {twice}")
+    keys = rows[label_file.key].astype(object)
+    position = pd.Series(known.get_indexer(keys))
+    if (position < 0).any():
+        lost = keys[position.idxmin()]
+        raise DataError(f"{place / label_file.name}: has no label for {label_file.key} {lost} of {file.name}")
+    return position
+
+
+def _read(
+    card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str], read: Read
+) -> pd.DataFrame:
+    """The rows of one file under the card's column names; ``names`` where the file has none itself."""
+    path = _find(place, file.name)
+    if path is None:
+        raise AssertionError(file.name)  # a source is read only where none of its files is lacking
+    content = _content(path, file, read)
+    if source.format == "arff":
+        frame = read_arff(content, path)
+    else:
+        skip = file.skip_lines if isinstance(file, DataFile) else []
+        frame = read_delimited(content, path, source, None if source.header else names, skip)
+    if source.column_names == "by position":
+        if len(frame.columns) != len(names):
+            raise DataError(f"{path}: has {len(frame.columns)} columns, the card {len(names)}")
+        return frame.set_axis(names, axis=1)
+    return frame.rename(columns=source.column_names)
+
+
+def _content(path: Path, file: DataFile | LabelFile, read: Read) -> bytes:
+    """The unpacked bytes, once their checksum has been found to be the card's. Raises DataError for too many."""
+    unpack = _UNPACK[path.suffix if path.name != PurePath(file.name).name else ""]
+    try:
+        with path.open("rb") as packed:
+            hashing = _Hashed(packed)
+            opened = unpack(hashing)
+            content = at_most(iter(lambda: opened.read(_PIECE), b""), path)
+            read[path] = hashing.digest()
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    found = hashlib.sha256(content).hexdigest()
+    if file.sha256 is not None and found != file.sha256:
+        raise DataError(
+            f"{path}: is not the file that the card means (sha256 {found}, on the card {file.sha256}); "
+            "get the original file"
+        )
+    return content
+
+
+def _check_columns(frame: pd.DataFrame, wanted: list[str], path: Path) -> None:
+    if frame.columns.has_duplicates:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"{path}: two columns are called {twice!r}")
+    for name in wanted:
+        if name not in frame:
+            raise DataError(f"{path}: has no column {name!r}{did_you_mean(name, frame.columns)}")
+    for name in frame:
+        if name not in wanted:
+            raise DataError(f"{path}: has a column {name!r} unknown to the card{did_you_mean(name, wanted)}")
+
+
+def _as_text_column(column: pd.Series) -> pd.Series:
+    """Numbers of an ARFF file as text, for their values to be renamed."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    return text_column(column.map(as_text, na_action="ignore").astype(object))

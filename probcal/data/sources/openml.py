@@ -1,0 +1,180 @@
+"""The rows of a data set from OpenML, under the names of its card."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from probcal.data.card import Card
+from probcal.data.dataset import as_text
+from probcal.data.sources import openml_download
+from probcal.data.sources.formats import largest_data
+from probcal.data.sources.specifications import OpenMLSource
+from probcal.errors import DataError, MissingData
+
+
+def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.0, attempts: int = 3) -> pd.DataFrame:
+    """The rows of ``card.openml``, ready for ``assemble``: (n_rows, n_columns), in the card's columns.
+
+    Numbers are float64, all other values text, missing ones None or NaN. ``timeout`` bounds the whole
+    in seconds, ``stall`` the silence of the server, ``attempts`` the tries of each request. The server
+    is OpenML's, or the one that the environment variable PROBCAL_OPENML_SERVER names (its URL up to
+    ``/api/v1/xml``). It is spoken to over TLS, unless it is on this machine. A description may have 64 MB, the
+    data 4 GB or what PROBCAL_LARGEST_MB says. Nothing is kept on disk, whatever happens.
+
+    Raises MissingData when the card has no OpenML source or the data set cannot be had, with the way
+    out, and DataError when its columns are not those of the card.
+    """
+    if card.openml is None:
+        why = f": {card.no_openml.rstrip('.')}" if card.no_openml else ""
+        raise MissingData(f"{card.name}: is not to be had from OpenML{why}{_or_the_files(card, '; ')}")
+    order = card.openml.model_dump(include={"id", "name", "version"})
+    fetched = _download(order, timeout, stall, attempts)
+    if isinstance(fetched, str):
+        raise MissingData(f"{card.name}: {fetched}{_or_the_files(card)}")
+    frame, unasked, _ = fetched
+    frame = _under_card_names(card, card.openml, frame, unasked)
+    rename = card.openml.rename
+    rows = pd.DataFrame({name: _values(frame[name], rename.get(name, {})) for name in frame})
+    rows = rows.iloc[: card.openml.first_rows]
+    test_rows = card.openml.test_rows_first or 0
+    return pd.concat([rows.iloc[test_rows:], rows.iloc[:test_rows]], ignore_index=True)
+
+
+@dataclass(frozen=True)
+class OpenMLTable:
+    """A data set as it is on OpenML. ``frame``: (n_rows, n_columns) without what is not counted as data there."""
+
+    name: str
+    version: int
+    target: str | None
+    """The column that OpenML takes for the target; None where it names none."""
+    frame: pd.DataFrame
+
+
+def fetch_openml_table(number: int, *, timeout: float = 1800.0, stall: float = 60.0, attempts: int = 3) -> OpenMLTable:
+    """The OpenML data set ``number``, of which no card says anything; limits and server as in ``fetch_openml_rows``.
+
+    Numbers are float64, all other values text, missing ones None or NaN. Raises MissingData when it cannot be had.
+    """
+    fetched = _download({"id": number, "name": None, "version": None}, timeout, stall, attempts)
+    if isinstance(fetched, str):
+        raise MissingData(fetched.replace("correct the card", "is the number right?"))
+    frame, unasked, told = fetched
+    columns = [name for name in frame if name not in unasked]
+    rows = pd.DataFrame({name: _values(frame[name], {}) for name in columns})
+    target = told["target"].split(",")[0].strip() if told["target"] else None
+    return OpenMLTable(told["name"], int(told["version"]), target, rows)
+
+
+Fetched = tuple[pd.DataFrame, list[str], dict[str, Any]]
+
+
+def _download(wanted: dict[str, Any], timeout: float, stall: float, attempts: int) -> Fetched | str:
+    """What ``openml_download`` brings, from a process that can be stopped whatever it is doing; or why it cannot."""
+    server = os.environ.get("PROBCAL_OPENML_SERVER") or None
+    order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data(), **wanted}
+    with tempfile.TemporaryDirectory(prefix="probcal-openml-", ignore_cleanup_errors=True) as folder:
+        fault = _run(Path(folder), order, timeout)
+        if fault is None:
+            fetched: Fetched = pickle.loads((Path(folder) / openml_download.FRAME).read_bytes())
+            return fetched
+    advice = fault.get("advice") or ("try again later" if fault["later"] else "correct the card")
+    place = server or "openml.org"
+    return f"OpenML data set {wanted['id']} could not be fetched from {place}: {fault['reason']}; {advice}"
+
+
+def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] | None:
+    """None when the frame lies in ``folder``, else the fault: ``reason``, ``later`` and ``advice``, as there."""
+    # -P: or "import openml" in that file would find the openml.py beside it
+    command = [sys.executable, "-P", openml_download.__file__, str(folder), json.dumps(order)]
+    its_end, ours = os.pipe()  # the program ends when nobody holds our end any more
+    try:
+        ended = subprocess.run(command, capture_output=True, stdin=its_end, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return {"reason": f"it took longer than {timeout:g} seconds", "later": True}
+    finally:
+        os.close(its_end)
+        os.close(ours)
+    if ended.returncode == 0 and _is_as_written(folder, ended.stdout):
+        return None
+    try:
+        return json.loads((folder / openml_download.FAULT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        said = ended.stderr.decode(errors="replace").strip().split("\n")[-1]
+        return {"reason": f"the OpenML client broke down ({said or ended.returncode})", "later": True}
+
+
+def _is_as_written(folder: Path, said: bytes) -> bool:
+    """Whether the frame is, to the last bit, the one that the program says it has written."""
+    content = (folder / openml_download.FRAME).read_bytes()
+    return said.split()[-1:] == [hashlib.sha256(content).hexdigest().encode()]
+
+
+def _or_the_files(card: Card, joint: str = ", or ") -> str:
+    """The other way to the data, where the card knows one."""
+    if not card.files:
+        return ""
+    parts = [part for file in card.files[0].files for part in (file, file.labels) if part]
+    names = ", ".join(part.name for part in parts)
+    place = f"DATA_DIR/{card.folder or card.name}"
+    return f"{joint}put {names} into {place} (--data-dir or PROBCAL_DATA_DIR names DATA_DIR)"
+
+
+def _under_card_names(card: Card, source: OpenMLSource, frame: pd.DataFrame, unasked: list[str]) -> pd.DataFrame:
+    """``frame`` with the card's columns in the card's order, and all others too where it has a ``*``."""
+    what = f"{card.name}: OpenML data set {source.id}"
+    if source.target not in frame:
+        raise DataError(f"{what} has no column {source.target!r} (openml.target on the card); {_has(frame)}")
+    if source.column_names == "by position":
+        names = dict(zip(_by_position(card, source, frame, unasked), _inputs(card), strict=True))
+    else:
+        names = dict(source.column_names)
+    frame = frame.rename(columns={**names, source.target: card.target})
+    for name, kind in card.columns.items():
+        if name not in frame and name != "*" and kind != "ignore":
+            raise DataError(f"{what} has no column {name!r}, which the card names; {_has(frame)}")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError(f"{what} has two columns {twice!r} once openml.column_names of the card is applied")
+    others = [name for name in frame if name not in card.columns and name not in unasked]
+    wanted = [name for name in card.columns if name in frame] + ("*" in card.columns) * others
+    return frame[wanted]
+
+
+def _by_position(card: Card, source: OpenMLSource, frame: pd.DataFrame, unasked: list[str]) -> list[str]:
+    """The input columns of ``frame``, as many as the card has: with the unasked ones, or without."""
+    every = [name for name in frame if name != source.target]
+    for names in (every, [name for name in every if name not in unasked]):
+        if len(names) == len(_inputs(card)):
+            return names
+    raise DataError(
+        f"{card.name}: OpenML data set {source.id} has {len(every)} columns beside the target, "
+        f"the card {len(_inputs(card))}, so they cannot be matched by position; {_has(frame)}"
+    )
+
+
+def _inputs(card: Card) -> list[str]:
+    return [name for name in card.columns if name != card.target]
+
+
+def _has(frame: pd.DataFrame) -> str:
+    return f"it has {', '.join(map(str, frame.columns))}"
+
+
+def _values(column: pd.Series, rename: dict[str, str]) -> pd.Series:
+    """Numbers as float64 (the client also delivers uint8), all else as text, renamed."""
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and not rename:
+        return column.astype("float64")
+    text = column.astype(object).map(as_text, na_action="ignore")
+    return text.map(lambda value: rename.get(value, value), na_action="ignore")

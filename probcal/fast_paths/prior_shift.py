@@ -1,0 +1,144 @@
+"""The shortcut for learners whose densities of a class know nothing of the classes' weights.
+
+By Bayes' rule the log-odds of a row are log f(x|1) - log f(x|0) + log P(1) - log P(0). Where weights of the classes
+change the last two alone, one fit gives the classifiers of all weights: its log-odds, shifted.
+
+The shortcut for scikit-learn's GaussianNB.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.naive_bayes import GaussianNB
+
+LogOdds = Callable[..., tuple[np.ndarray, np.ndarray | float]]
+"""Of a fitted learner and X: ((n_rows,) log-odds of the second class in nats, how far off rounding may put them)."""
+
+
+class ShiftedClassifier(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose log-odds are shifted, as by other weights of its two classes.
+
+    ``log_odds``: of ``base``; ``shift``: nats.
+    """
+
+    def __init__(self, base: Any, log_odds: LogOdds, shift: float) -> None:
+        self.base = base
+        self.log_odds = log_odds
+        self.shift = shift
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return self.base.classes_
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """(n_rows,) log-odds of the second class, in nats."""
+        return self.log_odds(self.base, X)[0] + self.shift
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n_rows, 2) probabilities of ``classes_``."""
+        log_odds = self.decision_function(X)
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n_rows,) labels; a tie goes to the first class."""
+        return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+
+
+def _always(X: Any, first: float, second: float) -> bool:
+    return True
+
+
+class PriorShift:
+    """One fit for all class weights.
+
+    ``log_odds``: of the learner, fitted on the rows without class weights; ``log_prior_odds``: function of the total
+    weights of the two classes to what a fit with them adds to the log-odds, in nats; ``holds``: function of X and these
+    weights to whether the weights do nothing else there, always unless given.
+    """
+
+    def __init__(
+        self,
+        log_odds: LogOdds,
+        log_prior_odds: Callable[[float, float], float],
+        holds: Callable[[Any, float, float], bool] = _always,
+    ) -> None:
+        self.log_odds, self._log_prior_odds, self._holds = log_odds, log_prior_odds, holds
+        self._base: Any = None
+        self._totals: tuple[float, float] | None = None
+
+    def fit(
+        self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
+    ) -> list[ShiftedClassifier | None]:
+        """A ``ShiftedClassifier`` for each row of ``class_weights``, (k, 2), or None where it does not hold.
+
+        So it is where all rows of a class weigh 0.
+        """
+        if self._totals is None:
+            weights = np.ones(len(labels)) if row_weights is None else row_weights
+            second = labels == np.unique(labels)[1]
+            self._totals = float(weights[~second].sum()), float(weights[second].sum())
+        first, second = self._totals
+        if min(first, second) <= 0 or not self._holds(X, first, second):
+            return [None] * len(class_weights)
+        if self._base is None:
+            self._base = clone(estimator).fit(X, labels, sample_weight=row_weights)
+        own = self._log_prior_odds(*self._totals)
+        return [
+            ShiftedClassifier(self._base, self.log_odds, self._log_prior_odds(a * first, b * second) - own)
+            if self._holds(X, a * first, b * second)
+            else None
+            for a, b in class_weights.tolist()
+        ]
+
+    def margins(self, classifiers: list[ShiftedClassifier], X: Any) -> tuple[np.ndarray, np.ndarray | float]:
+        """((n_rows, k) log-odds, how far off rounding may be)."""
+        log_odds, error = self.log_odds(classifiers[0].base, X)
+        shifts = np.array([one.shift for one in classifiers])
+        return log_odds[:, None] + shifts, np.reshape(error, (-1, 1))
+
+
+_ROUNDING = 1e-10
+"""Far above what rounding does to a sum of squares, as a share of it."""
+_OF_MEANS = 1e-13
+"""Far above what rounding does to a mean under other weights, as a share of it."""
+_TOO_LIGHT = 1e-6
+"""scikit-learn does not learn from a class whose rows weigh less than 1e-8 together."""
+
+
+def shortcut_of(estimator: GaussianNB) -> PriorShift | None:
+    """Its means and variances are those of the rows of one class, and what it adds to the latter is of all rows alike.
+
+    None with ``priors`` of the user's, which class weights leave as they are.
+    """
+    return PriorShift(log_odds, _log_prior_odds, _holds) if estimator.priors is None else None
+
+
+def log_odds(fitted: GaussianNB, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """((n_rows,) log-odds of the second class in nats, (n_rows,) how far off rounding may be).
+
+    A mean that is off by e moves the log-density of a row z standard deviations away by z e / sd, summed over the
+    columns: at most |z| |e / sd|, and |z|^2 / 2 is how far the row's log-density is from the highest.
+    """
+    joint = fitted.predict_joint_log_proba(X)
+    highest = np.log(fitted.class_prior_) - np.log(2 * np.pi * fitted.var_).sum(axis=1) / 2
+    z = np.sqrt(2 * np.maximum(highest - joint, 0))
+    means = np.linalg.norm(fitted.theta_ / np.sqrt(fitted.var_), axis=1)
+    error = _ROUNDING * (1 + np.abs(joint)) + _OF_MEANS * z * means
+    return joint[:, 1] - joint[:, 0], error.sum(axis=1)
+
+
+def _log_prior_odds(first: float, second: float) -> float:
+    return math.log(second) - math.log(first)
+
+
+def _holds(X: Any, first: float, second: float) -> bool:
+    # of float32 scikit-learn sums in float32, and then the weights' rounding tells
+    kinds = X.dtypes.tolist() if hasattr(X, "dtypes") else [getattr(X, "dtype", np.dtype(float))]
+    narrow = all(getattr(kind, "kind", "") == "f" and kind.itemsize < 8 for kind in kinds)
+    return not narrow and min(first, second) > _TOO_LIGHT

@@ -1,0 +1,258 @@
+"""The minimum of the squared hinge under many class weights, each found from the one next to it.
+
+The function is piecewise quadratic and strongly convex, so Newton's method with an exact line search ends
+after finitely many steps (Keerthi & DeCoste 2005, "A modified finite Newton method for fast solution of
+large scale linear SVMs", section 3). A step costs one product of the rows with a vector; the Hessian is
+made of the Gram matrices of the active rows of each class, which the class weights only scale.
+
+The Gram matrices of the rows that a hinge holds active, kept as rows enter and leave.
+
+The minima of the squared hinge for class weights as they come, and how far liblinear's labels can be off.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect, insort
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from probcal.fast_paths.shortcut import SignedRows
+
+_BLOCK = 4096
+
+
+class ActiveGrams:
+    """For each of two classes, sum r x x' and sum r x over its active rows, r the rows' weights.
+
+    ``grams``: (2, d, d); ``sums``: (2, d).
+    """
+
+    def __init__(self, data: SignedRows) -> None:
+        self._rows, self._weights = data.rows, data.weights
+        n_rows, d = data.rows.shape
+        self._classes = (slice(0, data.n_first), slice(data.n_first, n_rows))
+        self._active = np.zeros(n_rows, dtype=bool)
+        self.grams, self.sums = np.zeros((2, d, d)), np.zeros((2, d))
+
+    def move(self, active: np.ndarray) -> None:
+        """Make ``active``, (n_rows,) bool, the active rows: from those that changed, unless most of them did."""
+        for place, rows in enumerate(self._classes):
+            now, before = active[rows], self._active[rows]
+            entered, left = np.flatnonzero(now & ~before), np.flatnonzero(before & ~now)
+            if len(entered) + len(left) > np.count_nonzero(now):
+                self._recompute(place, now)
+            else:
+                self._add(place, entered + rows.start, 1)
+                self._add(place, left + rows.start, -1)
+        self._active = active
+
+    def refresh(self) -> None:
+        """Compute both anew, without what rounding the rows that came and went have left."""
+        for place, rows in enumerate(self._classes):
+            self._recompute(place, self._active[rows])
+
+    def _recompute(self, place: int, active: np.ndarray) -> None:
+        self.grams[place], self.sums[place] = 0, 0
+        self._add(place, np.flatnonzero(active) + self._classes[place].start, 1)
+
+    def _add(self, place: int, indices: np.ndarray, sign: int) -> None:
+        for start in range(0, len(indices), _BLOCK):
+            block = indices[start : start + _BLOCK]
+            rows = self._rows[block]
+            if self._weights is None:
+                self.sums[place] += sign * rows.sum(axis=0)
+            else:
+                self.sums[place] += sign * (self._weights[block] @ rows)
+                rows *= np.sqrt(self._weights[block])[:, None]
+            self.grams[place] += sign * (rows.T @ rows)
+
+
+_MAX_STEPS = 200
+_ROUNDING = 1e-13
+"""The gradient of a minimum, relative to the largest sum of its terms that there can be."""
+_OVERSHOOT = 0.1
+"""A whole step is taken unless the slope at its end is more than this part of that at its start."""
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """Where it lies and how well it is known.
+
+    ``w``: (d,); ``n_steps``; ``value``: of the function; ``residual``: the Euclidean norm of the gradient
+    there; ``hessian``: (d, d); ``margins``: (n_rows,) of the signed rows.
+    """
+
+    w: np.ndarray
+    n_steps: int
+    value: float
+    residual: float
+    hessian: np.ndarray
+    margins: np.ndarray
+
+
+class SquaredHinge:
+    """|w|^2 / 2 + sum over the signed rows x of cost(class of x) r max(0, 1 - x'w)^2, with r their weights.
+
+    ``largest_norm``: of a row.
+    """
+
+    def __init__(self, data: SignedRows) -> None:
+        self.rows, self._n_first, self._weights = data.rows, data.n_first, data.weights
+        self._grams = ActiveGrams(data)
+        squares = np.einsum("ij,ij->i", data.rows, data.rows)
+        r = np.ones(len(squares)) if data.weights is None else data.weights
+        self._class_weights = np.array([r[: data.n_first].sum(), r[data.n_first :].sum()])
+        self._class_squares = np.array([(r * squares)[: data.n_first].sum(), (r * squares)[data.n_first :].sum()])
+        self._class_sums = np.array(
+            [r[: data.n_first] @ data.rows[: data.n_first], r[data.n_first :] @ data.rows[data.n_first :]]
+        )
+        self.largest_norm = float(np.sqrt(squares.max()))
+
+    @property
+    def n_columns(self) -> int:
+        return self.rows.shape[1]
+
+    def minimise(self, costs: np.ndarray, start: np.ndarray) -> Minimum | None:
+        """The minimum for the two classes' ``costs``, (2,) positive, sought from ``start``, (d,).
+
+        None where rounding keeps the gradient from vanishing.
+        """
+        tiny = _ROUNDING * 2 * np.sqrt((costs @ self._class_squares) * (costs @ self._class_weights))
+        w, margins, refreshed = start, self.rows @ start, False
+        for n_steps in range(_MAX_STEPS):
+            self._grams.move(self._active(margins))
+            hessian = np.eye(len(w)) + 2 * np.tensordot(costs, self._grams.grams, 1)
+            gradient = hessian @ w - 2 * costs @ self._grams.sums
+            if np.linalg.norm(gradient) <= tiny:
+                residual = float(np.linalg.norm(self._gradient(w, margins, costs)))
+                if residual <= tiny:
+                    return Minimum(w, n_steps, self._value(w, margins, costs), residual, hessian, margins)
+                if refreshed:
+                    return None
+                self._grams.refresh()
+                refreshed = True
+                continue
+            try:
+                step = -cho_solve(cho_factor(hessian, check_finite=False), gradient, check_finite=False)
+            except np.linalg.LinAlgError:
+                return None
+            w, margins = self._moved(w, margins, step, costs, float(gradient @ step))
+        return None
+
+    def gradient_at_zero(self, costs: np.ndarray) -> np.ndarray:
+        """(d,) where liblinear starts."""
+        return -2 * costs @ self._class_sums
+
+    def value_of_intercept(self, costs: np.ndarray) -> float:
+        """The least value, but for |w|^2 / 2, of a constant margin."""
+        first, second = costs * self._class_weights
+        return float(4 * first * second / (first + second))
+
+    def _active(self, margins: np.ndarray) -> np.ndarray:
+        return margins < 1 if self._weights is None else (margins < 1) & (self._weights > 0)
+
+    def _moved(
+        self, w: np.ndarray, margins: np.ndarray, step: np.ndarray, costs: np.ndarray, slope: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        target = w + step
+        ahead = self.rows @ target
+        if self._slope(target, ahead, ahead - margins, step, costs)[0] <= _OVERSHOOT * -slope:
+            return target, ahead
+        # the difference of two products is rounded too coarsely for the steps next to the minimum
+        along = self.rows @ step
+        if self._slope(target, ahead, along, step, costs)[0] <= _OVERSHOOT * -slope:
+            return target, ahead
+        low, high, at = 0.0, 1.0, 0.5
+        for _ in range(60):
+            rise, bend = self._slope(w + at * step, margins + at * along, along, step, costs)
+            if abs(rise) <= _OVERSHOOT**2 * -slope:
+                break
+            low, high = (at, high) if rise < 0 else (low, at)
+            at -= rise / bend
+            if not low < at < high:
+                at = (low + high) / 2
+        target = w + at * step
+        return target, self.rows @ target
+
+    def _slope(
+        self, w: np.ndarray, margins: np.ndarray, along: np.ndarray, step: np.ndarray, costs: np.ndarray
+    ) -> tuple[float, float]:
+        gaps = self._gaps(margins, costs)
+        bends = np.where(gaps > 0, along, 0)
+        weighted = self._weighted(along * bends, costs)
+        return float(w @ step - 2 * gaps @ along), float(step @ step + 2 * weighted.sum())
+
+    def _gaps(self, margins: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        return self._weighted(np.maximum(1 - margins, 0), costs)
+
+    def _weighted(self, values: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        values[: self._n_first] *= costs[0]
+        values[self._n_first :] *= costs[1]
+        return values if self._weights is None else values * self._weights
+
+    def _gradient(self, w: np.ndarray, margins: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        return w - 2 * (self._gaps(margins, costs) @ self.rows)
+
+    def _value(self, w: np.ndarray, margins: np.ndarray, costs: np.ndarray) -> float:
+        return float(w @ w / 2 + self._gaps(margins, costs) @ np.maximum(1 - margins, 0))
+
+
+_NEAR_SEPARABLE = 0.02
+"""Where the minimum is below this part of what the intercept alone attains, liblinear may run out of rounds."""
+_BLOCK = 4096
+
+
+class SquaredHingePath:
+    """``tol``: that of the primal solver of liblinear which the minima stand for."""
+
+    def __init__(self, data: SignedRows, tol: float) -> None:
+        self._problem, self._share, self._tol = SquaredHinge(data), data.smallest_share(), tol
+        self._solved: list[tuple[float, np.ndarray]] = []
+
+    def solve(self, costs: np.ndarray) -> tuple[np.ndarray, int, float] | None:
+        """For the classes' ``costs``, (2,) above 0: the minimum (d,), the steps it took and the error of margins."""
+        ratio = float(np.log(costs[1]) - np.log(costs[0]))
+        minimum = self._problem.minimise(costs, self._start(ratio))
+        if minimum is None:
+            return None
+        insort(self._solved, (ratio, minimum.w), key=lambda pair: pair[0])
+        error = self._margin_error(costs, minimum)
+        return None if error is None else (minimum.w, minimum.n_steps, error)
+
+    def _start(self, ratio: float) -> np.ndarray:
+        """On the line between the solutions of the nearest lower and higher ratio of the weights."""
+        if not self._solved:
+            return np.zeros(self._problem.n_columns)
+        place = bisect(self._solved, ratio, key=lambda pair: pair[0])
+        (low, below), (high, above) = self._solved[max(place - 1, 0)], self._solved[min(place, len(self._solved) - 1)]
+        part = (ratio - low) / (high - low) if low < ratio < high else float(ratio >= high)
+        return below + part * (above - below)
+
+    def _margin_error(self, costs: np.ndarray, minimum: Minimum) -> float | None:
+        """How far the margins of the training rows that liblinear might put on the other side can differ.
+
+        liblinear ends at a gradient g with |g| at most tol times the share of the rarer class times the gradient
+        at 0, or at a step that gains less than 1e-12 of the value, where |g| before it can have been
+        sqrt(2e-12 * value * curvature) and is a tenth of it after (tron.cpp); the mean curvature is taken for that
+        along g. To first order a margin then is x' H^-1 g off, so at most |H^-1 x| |g|.
+        None where liblinear is likely to run out of rounds.
+        """
+        problem = self._problem
+        if minimum.value < _NEAR_SEPARABLE * problem.value_of_intercept(costs):
+            return None
+        at_zero = float(np.linalg.norm(problem.gradient_at_zero(costs)))
+        curvature = np.trace(minimum.hessian) / problem.n_columns
+        liblinear = max(self._tol * self._share * at_zero, 0.1 * np.sqrt(2e-12 * minimum.value * curvature))
+        gradient = liblinear + minimum.residual
+        inverse = cho_solve(cho_factor(minimum.hessian), np.eye(problem.n_columns))
+        distances = np.abs(minimum.margins)
+        near = np.flatnonzero(distances <= gradient * np.linalg.norm(inverse) * problem.largest_norm)
+        largest = 0.0
+        for at in range(0, len(near), _BLOCK):
+            block = near[at : at + _BLOCK]
+            errors = gradient * np.linalg.norm(problem.rows[block] @ inverse, axis=1)
+            largest = max(largest, errors[distances[block] <= errors].max(initial=0.0))
+        rounding = 4 * np.finfo(float).eps * problem.n_columns * problem.largest_norm * np.linalg.norm(minimum.w)
+        return float(largest + rounding)

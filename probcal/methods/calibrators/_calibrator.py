@@ -1,0 +1,258 @@
+"""A learner whose scores a map turns into probabilities, and the rows that the map is fitted on.
+
+Which training rows a learner is fitted on, and which ones are kept from it to calibrate on.
+
+Optional packages, imported when they are needed and kept from changing what is not theirs.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
+
+from probcal._validation import is_count, refuse_other_choices
+from probcal.errors import ProbcalError
+from probcal.methods._base import ProbabilityMethod, class_scores, one_against_rest, scored_classes
+from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+
+Rows = tuple[np.ndarray, np.ndarray]
+"""Row numbers: (to learn from, to calibrate on)."""
+
+
+def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
+    """A stratified part of ``size``, a share of the rows or a number of them, to calibrate on.
+
+    The rows are those of scikit-learn's ``train_test_split(stratify=labels)``. Raises ValueError when a class would be
+    missing from either part.
+    """
+    classes, counts = np.unique(labels, return_counts=True)
+    n_rows = len(labels)
+    n_held_out = int(size) if is_count(size) else math.ceil(size * n_rows)
+    if counts.min() < 2:
+        raise ValueError(
+            f"class {told(classes[counts.argmin()])} has 1 row, and two are needed: one to learn from and one to "
+            "calibrate on; give more rows of it, leave it out, or use calibration='train' where the method has that"
+        )
+    if not len(classes) <= n_held_out <= n_rows - len(classes):
+        raise ValueError(
+            f"holdout_size={size} keeps {n_held_out} of {n_rows} rows to calibrate on; each part needs one row of each "
+            f"of {len(classes)} classes at least, so keep between {len(classes)} and {n_rows - len(classes)} rows"
+        )
+    learn, calibrate = train_test_split(np.arange(n_rows), test_size=n_held_out, stratify=labels, random_state=seed)
+    for rows, purpose, advice in ((learn, "learn from", "lower"), (calibrate, "calibrate on", "raise")):
+        for label in np.setdiff1d(classes, labels[rows]):
+            raise ValueError(
+                f"class {told(label)} has {int((labels == label).sum())} of the rows, and none is among the rows to "
+                f"{purpose}; {advice} holdout_size, or give more rows of that class"
+            )
+    return learn, calibrate
+
+
+def folds(X: Any, labels: np.ndarray, cv: Any, seed: int) -> list[Rows]:
+    """Each fold's rows: ``cv`` stratified shuffled folds, or those of a splitter or list of pairs.
+
+    Raises ValueError when a class has fewer rows than there are folds, or a fold has no row of it to learn from.
+    """
+    classes, counts = np.unique(labels, return_counts=True)
+    if not is_count(cv):
+        pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in check_cv(cv).split(X, labels)]
+    elif counts.min() < cv:
+        raise ValueError(
+            f"class {told(classes[counts.argmin()])} has {counts.min()} of the rows, too few for one in each of "
+            f"cv={cv} folds; lower cv, give more rows of it, or leave it out"
+        )
+    else:
+        pairs = list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(np.zeros(len(labels)), labels))
+    if not pairs:
+        raise ValueError("cv holds no fold")
+    for number, (learn, _) in enumerate(pairs, 1):
+        for label in np.setdiff1d(classes, labels[learn]):
+            raise ValueError(
+                f"class {told(label)} is missing from the rows to learn from in fold {number} of {len(pairs)}; "
+                "use stratified folds, such as cv=5"
+            )
+    return pairs
+
+
+def refuse_no_holdout_size(size: Any) -> None:
+    """Raises ValueError unless ``size`` is a share between 0 and 1 or a number of rows."""
+    is_share = isinstance(size, float | np.floating) and 0 < size < 1
+    if not is_share and not is_count(size):
+        raise ValueError(f"holdout_size must be a share between 0 and 1 or a whole number of rows from 1, not {size!r}")
+
+
+def refuse_no_folds(cv: Any) -> None:
+    """Raises ValueError unless ``cv`` is a number of folds from 2, a splitter, or a list of pairs of row numbers."""
+    if is_count(cv) and cv >= 2:
+        return
+    if (not hasattr(cv, "split") and not isinstance(cv, list | tuple)) or isinstance(cv, str):
+        raise ValueError(f"cv must be a whole number of folds from 2, or a splitter of scikit-learn, not {cv!r}")
+
+
+def told(label: Any) -> str:
+    """A label as a message shows it."""
+    return repr(label.item() if isinstance(label, np.generic) else label)
+
+
+Calibration = Literal["train", "holdout", "cross_val"]
+Map = Callable[[np.ndarray], np.ndarray]
+"""From (n,) scores to (n,) probabilities p. One that computes 1 - p with more digits has the method ``complement``."""
+
+
+def _has_estimates_before(method: CalibratingMethod) -> bool:
+    """AttributeError, which says more than False, where the learner gives scores alone."""
+    learner = getattr(method, "estimator_", None) or method._learner()
+    if not hasattr(learner, "predict_proba"):
+        raise AttributeError(f"{type(learner).__name__} has no predict_proba, so there are no estimates before")
+    return True
+
+
+class CalibratingMethod(ProbabilityMethod, ABC):
+    """One learner, fitted on all classes, and a map from its scores to probabilities for each class.
+
+    Two classes have one map, of the second class. More have one map for each class against the rest, and each row of
+    estimates is divided by its sum (Zadrozny & Elkan 2002, as scikit-learn's CalibratedClassifierCV).
+
+    Children have ``_fit_map`` and the parameters ``calibration``, ``holdout_size``, ``cv`` and ``random_state``.
+    """
+
+    calibration: Calibration
+    holdout_size: float
+    cv: Any
+    random_state: int | np.random.RandomState | None
+    scores: Any
+    before_and_after = True
+    """That the stages of ``staged_predict_proba`` are two, before and after calibration."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the learner and the maps. Test rows have no part in it.
+
+        X: (n_rows, n_columns), handed to the learner as it is; y: (n_rows,) labels; sample_weight: (n_rows,) or
+        None, given to the learner and to the maps, where a row of weight 2 counts as two rows.
+
+        Raises ValueError for a parameter that is not as documented, labels or weights that are no labels or weights,
+        a class too rare for ``calibration``, a learner that takes no weights where some are given, and scores that are
+        missing or infinite.
+        """
+        X, labels, weights = self._begin(X, y, sample_weight)
+        self.estimator_, rows, scores = self._learner_and_scores(X, labels, self._weights_for_learner(weights))
+        if not np.isfinite(scores).all():
+            raise ValueError("a map needs finite scores; the learner gave infinite or missing ones")
+        row_weights = None
+        if weights is not None:
+            counts = weights[rows] > 0
+            rows, scores = rows[counts], scores[counts]
+            row_weights = weights[rows]
+        for label in np.setdiff1d(self.classes_, labels[rows]):
+            raise ValueError(
+                f"class {told(label)} has no row of positive weight among the {len(rows)} rows to calibrate on; "
+                "give more rows of it, or leave it out"
+            )
+        self.maps_ = [
+            self._fit_map(scores[:, column], labels[rows] == label, row_weights)
+            for column, label in enumerate(scored_classes(self.classes_))
+        ]
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n_rows, n_classes) probabilities of ``classes_``; a row that every map gives 0 says all are as likely."""
+        self._before_predicting(X)
+        scores = self._scores(self.estimator_, X)
+        if len(self.maps_) == 1 and hasattr(one := self.maps_[0], "complement"):
+            return np.column_stack([one.complement(scores[:, 0]), one(scores[:, 0])])
+        return one_against_rest([one(scores[:, column]) for column, one in enumerate(self.maps_)])
+
+    @available_if(_has_estimates_before)  # type: ignore[untyped-decorator]
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """(n_rows, n_classes) probabilities: the learner's own, then those of ``predict_proba``.
+
+        Both come from one fitted learner, ``estimator_``. AttributeError where it has no ``predict_proba``.
+        """
+        self._before_predicting(X)
+        yield np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+        yield self.predict_proba(X)
+
+    def check_parameters(self) -> None:
+        refuse_other_choices(self, {"calibration": ("train", "holdout", "cross_val")})
+        refuse_no_holdout_size(self.holdout_size)
+        refuse_no_folds(self.cv)
+
+    @abstractmethod
+    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Map:
+        """The map of one class. ``scores``, ``positive`` (bool) and ``weights`` (above 0, or None) are (n,)."""
+
+    def _learner(self) -> Any:
+        """What is copied and fitted."""
+        return self.estimator
+
+    def _scores(self, learner: Any, X: Any) -> np.ndarray:
+        return class_scores(learner, X, self.scores, len(self.classes_))
+
+    def _learner_and_scores(
+        self, X: Any, labels: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """(the learner, the rows to calibrate on, their scores)."""
+        random = np.random.default_rng(drawn_seed(self.random_state))
+        learner = fresh_copy(self._learner(), random)
+        if self.calibration == "train":
+            learner = fit_weighted(learner, X, labels, weights)
+            return learner, np.arange(len(labels)), self._scores(learner, X)
+        seed = drawn_seed(random)
+        if self.calibration == "holdout":
+            learn, rows = held_out_rows(labels, self.holdout_size, seed)
+            learner = fit_on_rows(learner, X, labels, weights, learn)
+            return learner, rows, self._scores(learner, _safe_indexing(X, rows))
+        scored = []
+        for learn, rows in folds(X, labels, self.cv, seed):
+            blind = fit_on_rows(fresh_copy(self._learner(), random), X, labels, weights, learn)
+            scored.append((rows, self._scores(blind, _safe_indexing(X, rows))))
+        rows, scores = (np.concatenate(parts) for parts in zip(*scored, strict=True))
+        return fit_weighted(learner, X, labels, weights), rows, scores
+
+
+def fit_on_rows(learner: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> Any:
+    """``learner`` fitted on some of the rows of an ``X`` that can be indexed."""
+    return fit_weighted(learner, _safe_indexing(X, rows), labels[rows], None if weights is None else weights[rows])
+
+
+INSTALL = "pip install 'probcal[calibrators]'"
+
+
+class CalibratorMissing(ProbcalError, ImportError):
+    """A package that a method is built on is not installed."""
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """Within it no warning shows and no number raises; after it numpy's error state and the filters are as before."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def unmet_class(module: str, name: str) -> str | None:
+    """Return why ``optional_class`` would raise; None when it would not."""
+    try:
+        optional_class(module, name)
+    except CalibratorMissing as error:
+        return str(error)
+    return None
+
+
+def optional_class(module: str, name: str) -> Any:
+    """The class ``name`` of an optional ``module``. Raises CalibratorMissing with the line that installs it."""
+    try:
+        with contained():
+            return getattr(import_module(module), name)
+    except ImportError as error:
+        raise CalibratorMissing(f"this method needs {module} ({error}); install it with: {INSTALL}") from None

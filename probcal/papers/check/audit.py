@@ -1,0 +1,253 @@
+"""Which settings agree best with a paper: variants of one published column ranked, and readings of one data set."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from probcal.errors import ProbcalError
+from probcal.papers.bands import Verdict
+from probcal.papers.check.findings import FARTHEST
+from probcal.papers.check.measured_results import Checked
+from probcal.papers.published import Published
+from probcal.reporting.metric_table import by_the_yardstick, held_against, published_number
+from probcal.store.folder import Store
+from probcal.store.outline import Column, Row
+from probcal.store.summary import Summary
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class NothingToAudit(ProbcalError):
+    """No published column has two variants of ours, and no data set two readings."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """One published number beside one of ours. ``column`` is the title of the published column."""
+
+    paper: Published
+    column: str
+    variant: str
+    dataset: str
+    """As the published numbers call it; ``reading`` is the row of ours that is held against them."""
+    reading: str
+    metric: str
+    published: float
+    ours: Summary
+    verdict: Verdict
+    excepted: bool
+    """Whether an exception changes its cells."""
+
+    @property
+    def distance(self) -> float:
+        return min(self.verdict.distance, FARTHEST)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """``place`` counts from 1 and is shared by ``tied`` ones: as many in band, the same printed median distance."""
+
+    name: str
+    place: int
+    tied: bool
+    in_band: int
+    compared: int
+    median: float
+    by_metric: dict[str, tuple[int, int]]
+    """Metric -> (in band, compared)."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The rivals for one published column, best first. ``numbers``: all that any of them has.
+
+    ``counted`` of these are in the ranking: those that every rival has, of ``datasets``.
+    """
+
+    title: str
+    ranked: list[Ranked]
+    numbers: list[Number]
+    counted: list[Number]
+    left_out: dict[tuple[str, ...], list[str]]
+    """Rivals -> the data sets, with a metric where only that is missing, of which they have no number."""
+
+    @property
+    def datasets(self) -> list[str]:
+        return list(dict.fromkeys(one.dataset for one in self.counted))
+
+
+@dataclass(frozen=True)
+class Audit:
+    """``readings``: data set -> its readings with variants ranked, column by column, and the readings in total."""
+
+    columns: list[Ranking]
+    readings: dict[str, tuple[list[Ranking], list[Ranked]]]
+    alone: list[str]
+    """Published columns that have one variant only, so that there is nothing to rank."""
+    checked: list[Checked]
+
+
+def audit(stores: Sequence[Store]) -> Audit:
+    """Rank over all ``stores`` together what stands beside the same published column.
+
+    Raises NothingToAudit, StoreError and UnknownPaper.
+    """
+    checked = [Checked.of(store) for store in stores]
+    found = [one for prefix, each in zip(_prefixes(stores), checked, strict=True) for one in _numbers(each, prefix)]
+    groups = _grouped(found, lambda one: (one.paper.short, one.column))
+    several = {name: group for name, group in groups.items() if len({one.variant for one in group}) > 1}
+    columns = [_ranking(column, group) for (_, column), group in several.items()]
+    readings = {
+        dataset: _of_readings(group)
+        for (_, dataset), group in _grouped(found, lambda one: (one.paper.short, one.dataset)).items()
+        if len({one.reading for one in group}) > 1
+    }
+    if not columns and not readings:
+        raise NothingToAudit(
+            f"{', '.join(str(store.folder) for store in stores)}: nothing to compare: no published column has two "
+            "variants of ours with results, and no data set two readings; list variants under a learner or a method, "
+            "as in j48: {type: j48, paper: J48, variants: {pruned: {}, unpruned: {options: -U}}}, run that, "
+            "or name several folders"
+        )
+    alone = [column for paper, column in groups if (paper, column) not in several]
+    return Audit(columns, readings, alone, checked)
+
+
+def _prefixes(stores: Sequence[Store]) -> list[str]:
+    """What tells the variants of one folder from those of another; nothing where there is one folder."""
+    names = [store.folder.name for store in stores]
+    if len(stores) == 1:
+        return [""]
+    whole = len(set(names)) < len(names)
+    return [f"{store.folder if whole else store.folder.name}: " for store in stores]
+
+
+def _numbers(checked: Checked, prefix: str) -> Iterator[Number]:
+    """Every published number that our results can be held against, in the order of the paper's columns."""
+    paper = checked.published
+    for title, names in paper.columns.items() if paper else ():
+        for column in checked.outline.columns:
+            if paper is None or (column.paper_learner, column.paper_method) != names:
+                continue
+            for row in checked.outline.datasets:
+                for metric in checked.paper_metrics:
+                    yield from _number(checked, paper, title, prefix, row, column, metric)
+
+
+def _number(
+    checked: Checked, paper: Published, title: str, prefix: str, row: Row, column: Column, metric: str
+) -> Iterator[Number]:
+    published = published_number(paper, row, column, metric)
+    table = paper.tables[metric]
+    ours = held_against(table, checked.outline, checked.results, row, column, metric)
+    verdict = None if published is None else by_the_yardstick(ours, published, table)
+    if published is not None and verdict is not None:
+        variant = f"{prefix}{column.learner}/{column.method}"
+        excepted = any(one.is_about(row, column) for one in checked.outline.exceptions)
+        yield Number(paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted)
+
+
+def _ranking(title: str, numbers: list[Number]) -> Ranking:
+    """Variants over all data sets, each in one reading: the data set's own where every variant has it."""
+    of_reading = _grouped(numbers, lambda one: (one.dataset, one.reading))
+    everyone = {one.variant for one in numbers}
+    chosen: dict[str, str] = {}
+    for (dataset, reading), group in sorted(of_reading.items(), key=lambda item: item[0][0] != item[0][1]):
+        if {one.variant for one in group} == everyone:
+            chosen.setdefault(dataset, reading)
+    of_one = [one for one in numbers if one.reading == chosen.get(one.dataset, one.dataset)]
+    return _ranked_in_common(title, numbers, of_one, lambda one: one.variant)
+
+
+def _of_readings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked]]:
+    """Readings with variants, column by column; then the readings, each with its best variant of every column.
+
+    Only columns that all readings have count in the second.
+    """
+    by_column = _grouped(numbers, lambda one: one.column)
+    columns = [
+        _ranked_in_common(title, group, group, lambda one: f"{one.reading} with {one.variant}")
+        for title, group in by_column.items()
+    ]
+    everyone = {one.reading for one in numbers}
+    best: list[Number] = []
+    for group in by_column.values():
+        if {one.reading for one in group} == everyone:
+            best += [one for reading in sorted(everyone) for one in _best_of_reading(group, reading)]
+    shared = _shared(best, lambda one: one.reading, lambda one: (one.column, one.metric))
+    return columns, ranked(_grouped(shared, lambda one: one.reading))
+
+
+def _best_of_reading(numbers: list[Number], reading: str) -> list[Number]:
+    of_variant = _grouped([one for one in numbers if one.reading == reading], lambda one: one.variant)
+    return of_variant[ranked(of_variant)[0].name]
+
+
+def _ranked_in_common(
+    title: str, numbers: list[Number], candidates: list[Number], rival: Callable[[Number], str]
+) -> Ranking:
+    counted = _shared(candidates, rival, lambda one: (one.dataset, one.metric))
+    return Ranking(title, ranked(_grouped(counted, rival)), numbers, counted, _left_out(candidates, counted, rival))
+
+
+def _left_out(
+    candidates: list[Number], counted: list[Number], rival: Callable[[Number], str]
+) -> dict[tuple[str, ...], list[str]]:
+    rivals = list(dict.fromkeys(map(rival, candidates)))
+    some = {one.dataset for one in counted}
+    found: dict[tuple[str, ...], list[str]] = {}
+    what = _grouped(candidates, lambda one: f"{one.dataset} {one.metric}" if one.dataset in some else one.dataset)
+    for name, group in what.items():
+        lacking = tuple(one for one in rivals if one not in set(map(rival, group)))
+        if lacking:
+            found.setdefault(lacking, []).append(name)
+    return found
+
+
+def _shared(
+    numbers: list[Number], rival: Callable[[Number], str], what: Callable[[Number], tuple[str, str]]
+) -> list[Number]:
+    """Those that all rivals have, so that a ranking is fair."""
+    rivals = set(map(rival, numbers))
+    have = {name: {rival(one) for one in group} for name, group in _grouped(numbers, what).items()}
+    return [one for one in numbers if have[what(one)] == rivals]
+
+
+def ranked(rivals: dict[str, list[Number]]) -> list[Ranked]:
+    """Most numbers in band first, then the smallest median distance; in their given order where these are equal."""
+    counts = {
+        name: (sum(one.verdict.in_band for one in group), f"{statistics.median(one.distance for one in group):.2f}")
+        for name, group in rivals.items()
+    }
+    keys = {name: (-in_band, float(median)) for name, (in_band, median) in counts.items()}
+    return [
+        Ranked(
+            name,
+            place=1 + sum(other < keys[name] for other in keys.values()),
+            tied=list(keys.values()).count(keys[name]) > 1,
+            in_band=counts[name][0],
+            compared=len(rivals[name]),
+            median=keys[name][1],
+            by_metric=_by_metric(rivals[name]),
+        )
+        for name in sorted(rivals, key=lambda name: keys[name])
+    ]
+
+
+def _by_metric(numbers: list[Number]) -> dict[str, tuple[int, int]]:
+    """In the paper's order, so that it is the same for all rivals."""
+    of_metric = _grouped(numbers, lambda one: one.metric)
+    tables = [metric for metric in numbers[0].paper.tables if metric in of_metric]
+    return {
+        metric: (sum(one.verdict.in_band for one in of_metric[metric]), len(of_metric[metric])) for metric in tables
+    }
+
+
+def _grouped(numbers: Iterable[Number], by: Callable[[Number], Key]) -> dict[Key, list[Number]]:
+    found: dict[Key, list[Number]] = {}
+    for one in numbers:
+        found.setdefault(by(one), []).append(one)
+    return found

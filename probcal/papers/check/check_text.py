@@ -1,0 +1,287 @@
+"""The outcome of a check in lines: only what is out of band, and how many are in it.
+
+The outcome of checks for another program; every comparison is in it. Infinity is the text "inf".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from tabulate import tabulate
+
+from probcal.papers.check.accepted import Drift
+from probcal.papers.check.checked_experiment import Findings, JudgedClaim, Report
+from probcal.papers.check.findings import FARTHEST, Finding
+from probcal.papers.check.judged_claims import Judged
+from probcal.reporting.grid import INFINITY, printed
+from probcal.reporting.labels import troubles
+from probcal.store.cell_result import CellResult
+
+_MOST_FAILED = 20
+_FIRST_FEW = 5
+
+
+def text(report: Report) -> str:
+    outline = report.checked.outline
+    blocks = [
+        [f"{outline.title} ({report.checked.store.folder})"],
+        *_findings("numbers", report.numbers),
+        *_findings("differences on the same splits", report.differences),
+        _not_judged(report),
+        _agreeing(report),
+        _claims(report.claims),
+        _drift(report.drift),
+        _gone(report.drift),
+        _cells(report),
+        [report.nothing] if report.nothing else [],
+        [summary(report)],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _findings(name: str, findings: Findings) -> Iterable[list[str]]:
+    if findings.new:
+        yield [f"NEW deviations, {name}:", *_table(findings.new)]
+    by_reason: dict[str, list[Finding]] = {}
+    for finding, why in findings.known:
+        by_reason.setdefault(why.reason, []).append(finding)
+    for reason, several in by_reason.items():
+        yield [f"known deviations, {name}: {reason}", *_table(several)]
+
+
+def _table(findings: list[Finding]) -> list[str]:
+    rows = [
+        [
+            f"  {one.dataset}",
+            one.what,
+            one.metric,
+            signed(one, one.published),
+            our_mean(one),
+            distance_text(one.distance),
+        ]
+        for one in findings
+    ]
+    return _aligned(rows, ["  data set", "column", "metric", "published", "ours", "distance"])
+
+
+def _not_judged(report: Report) -> list[str]:
+    """One line for each reason: a hundred numbers may share it."""
+    by_reason: dict[str, list[str]] = {}
+    for one in [*report.numbers.all, *report.differences.all]:
+        if one.state == "cannot be judged":
+            by_reason.setdefault(one.why or "", []).append(f"{one.dataset} {one.what} {one.metric}")
+    lines = []
+    for reason, names in by_reason.items():
+        more = len(names) - _FIRST_FEW
+        named = ", ".join(names[:_FIRST_FEW]) + (f", and {more} more: -f json" if more > 0 else "")
+        lines.append(f"  {reason}: {named}")
+    return ["cannot be judged, neither for nor against:", *lines] if lines else []
+
+
+def _aligned(rows: list[list[str]], header: list[str]) -> list[str]:
+    lines = tabulate(rows, header, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
+    return [line.rstrip() for line in lines.splitlines()]
+
+
+def distance_text(distance: float | None) -> str:
+    if distance is None:
+        return ""
+    return f">{FARTHEST:g}" if distance > FARTHEST else f"{distance:.2f}"
+
+
+def our_mean(finding: Finding) -> str:
+    mean = finding.mean
+    if mean is None:
+        return ""
+    spread = "" if finding.sd is None else f" ± {printed(finding.sd)}"
+    some = 0 < finding.infinite < len(finding.values)
+    return signed(finding, mean) + spread + (f", {INFINITY} {finding.infinite}/{len(finding.values)}" if some else "")
+
+
+def signed(finding: Finding, number: float) -> str:
+    return f"{number:+.3f}" if finding.kind == "difference" else printed(number)
+
+
+def _agreeing(report: Report) -> list[str]:
+    by_reason: dict[str, list[str]] = {}
+    for one in report.agreeing:
+        by_reason.setdefault(one.reason, []).append(one.what)
+    return [f"known deviation that now agrees: {', '.join(what)} ({reason})" for reason, what in by_reason.items()]
+
+
+def _claims(claims: list[JudgedClaim]) -> list[str]:
+    lines = []
+    for one in claims:
+        mark = "NEW " if one.new else ""
+        lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
+        own = f"the paper's own tables {counts(one.printed)}" if one.tabled else "the paper has no table of it"
+        lines.append(f"      ours {one.ours.said or counts(one.ours)} / {own}")
+        if one.known and one.ours.verdict == "not supported":
+            lines.append(f"      known: {one.known.reason}")
+    return ["claims:", *lines] if lines else []
+
+
+def counts(judged: Judged) -> str:
+    said = [
+        f"{metric} {tally.wins} of {tally.known}".strip() + (f" ({tally.ties} tied)" if tally.ties else "")
+        for metric, tally in judged.tallies.items()
+        if tally.known
+    ]
+    not_run = max(tally.not_run for tally in judged.tallies.values())
+    return ", ".join(said + ([f"{not_run} not run"] if not_run else []))
+
+
+def _drift(drift: Drift | None) -> list[str]:
+    if drift is None or not drift.out:
+        return []
+    rows = [
+        [f"  {one.dataset}", one.column, one.metric, _mean(one.accepted, one.infinite[0], one.n),
+         _mean(one.now, one.infinite[1], one.n), str(one.n)]
+        for one in drift.out
+    ]  # fmt: skip
+    return ["DRIFT:", *_aligned(rows, ["  data set", "column", "metric", "accepted", "now", "splits"])]
+
+
+def _gone(drift: Drift | None) -> list[str]:
+    gone = drift.gone if drift else []
+    named = [
+        f"  {one.dataset} {one.column} {one.metric}: "
+        + (f"no number in {one.lost} finished cells" if one.lost else "no split")
+        for one in gone
+    ]
+    return [f"DRIFT, {len(gone)} accepted numbers are not there now:", *_first_few(named)] if gone else []
+
+
+def _first_few(lines: list[str]) -> list[str]:
+    more = len(lines) - _FIRST_FEW
+    return lines[:_FIRST_FEW] + ([f"  and {more} more: -f json"] if more > 0 else [])
+
+
+def _mean(number: float, infinite: int, n: int) -> str:
+    return f"{number:.4f}".replace("inf", INFINITY) + (f", {INFINITY} {infinite}/{n}" if 0 < infinite < n else "")
+
+
+def _cells(report: Report) -> list[str]:
+    lines = troubles(report.census)
+    failed = report.census.failed
+    lines += [f"  {one.id}: {_why(one)}" for one in failed[:_MOST_FAILED]]
+    if len(failed) > _MOST_FAILED:
+        lines.append(f"  and {len(failed) - _MOST_FAILED} more: probcal status {report.checked.store.folder} --cells")
+    return lines
+
+
+def _why(result: CellResult) -> str:
+    return f"{result.error_type or result.status}: {(result.message or '').strip().partition(chr(10))[0]}"
+
+
+def summary(report: Report) -> str:
+    without = [f"{n} finished without {metric}" for metric, n in report.without_number.items()]
+    parts = [", ".join(without)] if without else []
+    if report.checked.published is not None:
+        cells = ", ".join([_counted("cells", report.numbers), *without])
+        parts = [cells, _counted("differences", report.differences), _of_claims(report)]
+    return "; ".join([*parts, _of_drift(report.drift)])
+
+
+def _counted(name: str, findings: Findings) -> str:
+    states = Counter(finding.state for finding in findings.all)
+    said = f"{name}: {states['in band']} in band, {len(findings.known)} known deviations, {len(findings.new)} new"
+    for state in ("not run", "cannot be judged", "no finite difference"):
+        if states[state] or state == "not run":
+            said += f", {states[state]} {state}"
+    return f"{said} (of {len(findings.all)})"
+
+
+def _of_claims(report: Report) -> str:
+    verdicts = Counter(one.ours.verdict for one in report.claims)
+    new = sum(one.new for one in report.claims)
+    return (
+        f"claims: {verdicts['supported']} supported, {verdicts['not supported']} not supported ({new} new), "
+        f"{verdicts['undecided']} undecided (of {len(report.claims)})"
+    )
+
+
+def _of_drift(drift: Drift | None) -> str:
+    if drift is None:
+        return "drift: nothing accepted yet (probcal check FOLDER --accept)"
+    said = f"drift: {len(drift.out)} of {drift.compared} numbers"
+    more = [
+        (len(drift.gone), "accepted ones not there now"),
+        (drift.unplanned, "accepted ones that the experiment no longer has"),
+        (drift.unknown, "not accepted yet"),
+    ]
+    return said + "".join(f", {count} {what}" for count, what in more if count)
+
+
+def json_text(reports: list[Report]) -> str:
+    return json.dumps([_plain(_report(report)) for report in reports], indent=1, ensure_ascii=False) + "\n"
+
+
+def _report(report: Report) -> dict[str, Any]:
+    return {
+        "experiment": report.checked.outline.name,
+        "folder": str(report.checked.store.folder),
+        "ok": report.ok,
+        "numbers": _json_findings(report.numbers),
+        "differences": _json_findings(report.differences),
+        "claims": [
+            {
+                "label": one.claim.label,
+                "quote": one.claim.quote,
+                "statement": one.claim.statement(),
+                "ours": _judged(one.ours),
+                "paper": _judged(one.printed),
+                "new": one.new,
+                "reason": one.known.reason if one.known else None,
+            }
+            for one in report.claims
+        ],
+        "known_that_now_agree": [asdict(one) for one in report.agreeing],
+        "drift": None if report.drift is None else asdict(report.drift),
+        "nothing_compared": report.nothing,
+        "without_number": dict(report.without_number),
+        "failed": [one.id for one in report.census.failed],
+        "failed_when_run_again": [one.id for one in report.census.failed_since],
+        "not_run": report.census.not_run,
+        "stale": report.census.stale.total(),
+    }
+
+
+def _json_findings(findings: Findings) -> list[dict[str, Any]]:
+    reasons = {id(finding): why.reason for finding, why in findings.known}
+    return [
+        {
+            "dataset": one.dataset,
+            "column": one.what,
+            "metric": one.metric,
+            "published": one.published,
+            "mean": one.mean,
+            "sd": one.sd,
+            "n": len(one.values),
+            "infinite": one.infinite,
+            "state": one.state,
+            "distance": one.distance,
+            "why_not_judged": one.why,
+            "reason": reasons.get(id(one)),
+        }
+        for one in findings.all
+    ]
+
+
+def _judged(judged: Judged) -> dict[str, Any]:
+    counts = {name or "all": asdict(one) for name, one in judged.tallies.items()}
+    return {"verdict": judged.verdict, "counts": counts, **({"said": judged.said} if judged.said else {})}
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinity."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

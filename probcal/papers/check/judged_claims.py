@@ -1,0 +1,286 @@
+"""A paper's statements, held against its own tables and against ours by the same rules."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from probcal.papers.bands import ROUNDING
+from probcal.papers.check.findings import paper_column
+from probcal.papers.check.measured_results import LOG10_MARTINGALE, STEEPEST, Checked, Splits, largest_gap
+from probcal.papers.published import Claim, Published
+from probcal.reporting.best_methods import best_of
+from probcal.reporting.labels import metric_name
+
+Verdict = Literal["supported", "not supported", "undecided"]
+_EPSILON = 1e-9
+_SIGNIFICANT = 0.05
+
+
+class Numbers(Protocol):
+    """Where the numbers come from."""
+
+    def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
+        """By the title of a published column; empty where it was not run, or its stages are not known."""
+
+    def rounding(self, metric: str) -> float:
+        """How far a number may be from what it was."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The paper's own tables: one split each."""
+
+    paper: Published
+
+    def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
+        if stage is not None:
+            return {}
+        number = self.paper.number(dataset, *self.paper.columns[column], metric)
+        return {} if number is None else {0: number}
+
+    def rounding(self, metric: str) -> float:
+        return self.paper.tables[metric].rounding
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our results; of several rows or columns that stand for a published one the first counts."""
+
+    checked: Checked
+    paper: Published
+
+    def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
+        rows = [row for row in self.checked.outline.datasets if row.published == dataset]
+        for row in rows[:1]:
+            for ours in self.checked.planned(row):
+                if paper_column(ours) == self.paper.columns[column]:
+                    return self.checked.splits(row, ours, metric, stage)
+        return {}
+
+    def rounding(self, metric: str) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often a claim's count was met (``wins``), its contrary, neither; and of how many nothing is known."""
+
+    wins: int
+    losses: int
+    ties: int
+    not_run: int
+
+    @property
+    def known(self) -> int:
+        return self.wins + self.losses + self.ties
+
+
+@dataclass(frozen=True)
+class Judged:
+    """``tallies``: by metric, or of all together under the name ``""``."""
+
+    verdict: Verdict
+    tallies: dict[str, Tally]
+    said: str = ""
+    """Our number, where the claim is about one."""
+
+
+Outcome = Literal["win", "loss", "tie"]
+
+
+def judge(claim: Claim, paper: Published, numbers: Numbers) -> Judged:
+    """Data sets that were not run leave a claim undecided where they could still tip it."""
+    datasets = _datasets(claim, paper)
+    if claim.kind == "saves":
+        return _saves(claim, numbers, datasets)
+    if claim.kind in _OF_STREAMS:
+        return _of_streams(claim, numbers, datasets)
+    found = outcomes(claim, paper, numbers)
+    return judge_tallies(claim, {metric: _tally(one.values()) for metric, one in found.items()})
+
+
+def _datasets(claim: Claim, paper: Published) -> list[str]:
+    return [name for name in claim.datasets or paper.titles if name not in claim.all_but]
+
+
+def outcomes(claim: Claim, paper: Published, numbers: Numbers) -> dict[str, dict[tuple[str, str], Outcome | None]]:
+    """By metric, or of all together under the name ``""``: (data set, metric) -> outcome, None where nothing is known.
+
+    Not of the kinds that are no count of data sets (``saves``, ``gains``, ``grows_most``), whose counts are empty.
+    """
+    entries = {metric: [(dataset, metric) for dataset in _datasets(claim, paper)] for metric in claim.metrics}
+    if claim.kind in ("best", "printed_best"):
+        every = [entry for found in entries.values() for entry in found]
+        return {"": {entry: _best(claim, paper, numbers, *entry) for entry in every}}
+    if claim.kind not in _OUTCOMES:
+        return {}
+    outcome = _OUTCOMES[claim.kind]
+    return {metric: {one: outcome(claim, numbers, *one) for one in found} for metric, found in entries.items()}
+
+
+def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> Judged:
+    """Of the kinds that count; as ``judge``."""
+    if claim.kind == "gains_most":
+        return Judged(_gains_most(list(tallies.values())), tallies)
+    return Judged(_all_of(_verdict(claim, tally) for tally in tallies.values()), tallies)
+
+
+# --- one data set ------------------------------------------------------------------------------
+
+
+def _beats(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    """By the means over the splits that both have; closer than the rounding of a printed number is a tie."""
+    a, b = _on_the_same_splits(claim, numbers, dataset, metric)
+    if not a:
+        return None
+    mean_a, mean_b = _mean(a), _mean(b)
+    if mean_a == mean_b or abs(mean_a - mean_b) < ROUNDING:
+        return "tie"
+    return "win" if metric_name(metric).best([mean_a, mean_b]) == mean_a else "loss"
+
+
+def _same(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    a, b = _on_the_same_splits(claim, numbers, dataset, metric)
+    if not a:
+        return None
+    mean_a, mean_b = _mean(a), _mean(b)
+    return "win" if mean_a == mean_b or abs(mean_a - mean_b) <= claim.within + _EPSILON else "loss"
+
+
+def _converges(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    early, late = (numbers.splits(dataset, claim.columns[0], metric, stage) for stage in (claim.after, None))
+    if not early:
+        return None
+    return "win" if abs(_mean([*early.values()]) - _mean([*late.values()])) <= claim.within + _EPSILON else "loss"
+
+
+def _infinite(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    values = numbers.splits(dataset, claim.columns[0], metric).values()
+    return None if not values else "win" if 2 * sum(map(math.isinf, values)) >= len(values) else "loss"
+
+
+def _finite(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    values = numbers.splits(dataset, claim.columns[0], metric).values()
+    return None if not values else "loss" if any(map(math.isinf, values)) else "win"
+
+
+_OUTCOMES: dict[str, Callable[[Claim, Numbers, str, str], Outcome | None]] = {
+    "beats": _beats, "even": _beats, "gains_most": _beats,
+    "same": _same, "infinite": _infinite, "finite": _finite, "converges": _converges,
+}  # fmt: skip
+
+
+def _gains(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome | None, str]:
+    [metric], (base, protected) = claim.metrics, claim.columns
+    losses = [numbers.splits(dataset, title, metric) for title in (base, protected)]
+    rounding = 2 * numbers.rounding(metric) + numbers.rounding(LOG10_MARTINGALE)
+    gap, n = largest_gap(*losses, numbers.splits(dataset, protected, LOG10_MARTINGALE), rounding)  # type: ignore[call-arg, arg-type]  # two of them
+    return (None, "") if not n else ("win" if gap <= claim.within else "loss", f"misses by {gap:.1e} of it at most")
+
+
+def _grows_most(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome | None, str]:
+    starts = [*numbers.splits(dataset, claim.columns[0], STEEPEST).values()]
+    if not starts:
+        return None, ""
+    low, high = claim.between
+    said = ", ".join(f"begins after {_percent(start)} of the rows" for start in starts)
+    return "win" if all(low - _EPSILON <= one <= high + _EPSILON for one in starts) else "loss", said
+
+
+_OF_STREAMS = {"gains": _gains, "grows_most": _grows_most}
+
+
+def _of_streams(claim: Claim, numbers: Numbers, datasets: Sequence[str]) -> Judged:
+    outcomes = {dataset: _OF_STREAMS[claim.kind](claim, numbers, dataset) for dataset in datasets}
+    tally = _tally(outcome for outcome, _ in outcomes.values())
+    said = "; ".join(f"{dataset} {said}" for dataset, (_, said) in outcomes.items() if said)
+    return Judged(_verdict(claim, tally), {claim.metrics[0]: tally}, said)
+
+
+def _best(claim: Claim, paper: Published, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+    """As the table of best methods has it: three decimals, a shared place counts. All columns have to be there."""
+    means = {title: _mean(list(numbers.splits(dataset, title, metric).values())) for title in paper.columns}
+    if any(math.isnan(mean) for mean in means.values()):
+        return None
+    wanted = claim.columns or paper.best_columns(dataset, metric)
+    return "win" if best_of(means, metric) & set(wanted) else "loss"
+
+
+def _on_the_same_splits(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> tuple[list[float], list[float]]:
+    a, b = (numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns)
+    both = sorted(a.keys() & b.keys())
+    return [a[split] for split in both], [b[split] for split in both]
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Infinite as soon as one split is, as the tables have it; NaN without any."""
+    if not values:
+        return math.nan
+    return math.inf if any(map(math.isinf, values)) else statistics.fmean(values)
+
+
+# --- all data sets -----------------------------------------------------------------------------
+
+
+def _tally(outcomes: Iterable[Outcome | None]) -> Tally:
+    every = list(outcomes)
+    return Tally(every.count("win"), every.count("loss"), every.count("tie"), every.count(None))
+
+
+def _verdict(claim: Claim, tally: Tally) -> Verdict:
+    """Supported if it holds however the data sets not run come out, not supported if it never does."""
+    needed, unknown = claim.needed(tally.known + tally.not_run), tally.not_run
+    if claim.kind != "even":
+        return _decided([tally.wins + more >= needed for more in (0, unknown)])
+    return _decided(
+        _p_of_signs(tally.wins + wins, tally.losses + losses) >= _SIGNIFICANT
+        for wins in range(unknown + 1)
+        for losses in range(unknown + 1 - wins)
+    )
+
+
+def _gains_most(tallies: Sequence[Tally]) -> Verdict:
+    first, *others = tallies
+    lead = [(first.wins - first.losses) - (other.wins - other.losses) for other in others]
+    unknown = [first.not_run + other.not_run for other in others]
+    return _all_of(_decided([ahead - more > 0, ahead + more > 0]) for ahead, more in zip(lead, unknown, strict=True))
+
+
+def _saves(claim: Claim, numbers: Numbers, datasets: Sequence[str]) -> Judged:
+    """The mean over data sets of what each saves in the mean over its splits; undecided until all have one."""
+    [metric], [column] = claim.metrics, claim.columns
+    low, high = claim.between[0] - claim.within - _EPSILON, claim.between[1] + claim.within + _EPSILON
+    splits = {dataset: numbers.splits(dataset, column, metric) for dataset in datasets}
+    saved = {dataset: 1 - _mean([*found.values()]) for dataset, found in splits.items() if found}
+    tally = _tally(None if one not in saved else "win" if low <= saved[one] <= high else "loss" for one in datasets)
+    if not saved:
+        return Judged("undecided", {metric: tally})
+    mean = _mean([*saved.values()])
+    said = f"{_percent(mean)} ({', '.join(f'{dataset} {_percent(one)}' for dataset, one in saved.items())})"
+    if len(saved) < len(datasets):
+        return Judged("undecided", {metric: tally}, said)
+    return Judged("supported" if low <= mean <= high else "not supported", {metric: tally}, said)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _decided(holds: Iterable[bool]) -> Verdict:
+    every = list(holds)
+    return "supported" if all(every) else "undecided" if any(every) else "not supported"
+
+
+def _all_of(verdicts: Iterable[Verdict]) -> Verdict:
+    every = set(verdicts)
+    return "not supported" if "not supported" in every else "undecided" if "undecided" in every else "supported"
+
+
+def _p_of_signs(wins: int, losses: int) -> float:
+    """Two-sided p of the sign test: as far from even, or further, by tossing a coin."""
+    n, fewer = wins + losses, min(wins, losses)
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(fewer + 1)) / (1 << n))

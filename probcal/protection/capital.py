@@ -1,0 +1,177 @@
+"""One Simple Jumper: its capital on each calibrator, and what it has gained.
+
+The capital of a Simple Jumper after every label of an array, many steps side by side.
+
+A sum of millions of terms that does not drift.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from operator import mul
+from typing import Any, Self
+
+import numpy as np
+
+from probcal.protection.stream_input import entries, listed, number, refuse_no_capital
+
+_BLOCKS = 256
+_SHORTEST = 16
+
+
+def capitals(start: np.ndarray, likelihoods: np.ndarray, jump_rate: float) -> np.ndarray:
+    """(n + 1, n_calibrators) normalised capital before the first label, after it, and so on.
+
+    start : (n_calibrators,) normalised capital.
+    likelihoods : (n, n_calibrators) of the labels under each calibrator, not all 0 in a row.
+
+    A step is linear: capital -> diag(likelihoods) ((1 - J) I + J / |E| 1 1^T) capital. The steps are cut into blocks
+    of one length, all blocks done side by side on the unit vectors, which gives the matrix of each; their products
+    give the capital at the start of every block, and from there all are done once more, side by side.
+    """
+    n, n_calibrators = likelihoods.shape
+    if not n:
+        return start[None]
+    length = max(-(-n // _BLOCKS), _SHORTEST)
+    blocks = -(-n // length)
+    # in one piece: large pieces that come and go are handed back to the system each time, which costs a quarter more
+    padded, steps = np.empty((2, n_calibrators * blocks * length))
+    padded = padded.reshape(n_calibrators, -1)
+    padded[:, n:] = 1
+    # only ratios within a row matter here; with 1 the largest, no sum of capitals falls below J / |E|
+    np.divide(likelihoods.T, likelihoods.max(axis=1), out=padded[:, :n])
+    steps = steps.reshape(length, n_calibrators, blocks)
+    steps[...] = padded.reshape(n_calibrators, blocks, length).transpose(2, 0, 1)
+    starts = _starts(start, _matrices(steps, jump_rate))
+    return _states(starts, steps, jump_rate)[: n + 1]
+
+
+def _matrices(steps: np.ndarray, jump_rate: float) -> np.ndarray:
+    """(n_blocks, n_calibrators, n_calibrators): what each block makes of the unit vectors, up to a factor."""
+    _, n_calibrators, blocks = steps.shape
+    capital, total = np.repeat(np.eye(n_calibrators)[:, :, None], blocks, axis=2), np.empty((n_calibrators, blocks))
+    for likelihoods in steps:
+        np.add.reduce(capital, axis=0, out=total)
+        # one factor for all unit vectors: jumps keep them within |E| / J of each other, so that none is lost
+        most = total.max(axis=0)
+        capital *= (1 - jump_rate) / most
+        total *= jump_rate / n_calibrators / most
+        capital += total
+        capital *= likelihoods[:, None, :]
+    return capital.transpose(2, 0, 1)
+
+
+def _starts(start: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """(n_calibrators, n_blocks) normalised capital at the start of each block."""
+    reach = 1
+    so_far = matrices[:-1].copy()  # of block i and of those before it, twice as many each time round
+    while reach < len(matrices) - 1:
+        so_far[reach:] = so_far[reach:] @ so_far[:-reach]
+        so_far /= so_far.max(axis=(1, 2), keepdims=True)
+        reach *= 2
+    starts = np.vstack([start, so_far @ start]).T
+    return starts / starts.sum(axis=0)
+
+
+def _states(starts: np.ndarray, steps: np.ndarray, jump_rate: float) -> np.ndarray:
+    """(n_steps + 1, n_calibrators) normalised capital before each step and after the last."""
+    length, n_calibrators, blocks = steps.shape
+    states = np.empty((n_calibrators, blocks * length + 1))
+    before = states[:, :-1].reshape(n_calibrators, blocks, length)
+    capital, total = starts.copy(), np.empty(blocks)
+    for step, likelihoods in enumerate(steps):
+        np.add.reduce(capital, axis=0, out=total)
+        capital /= total
+        before[:, :, step] = capital
+        capital *= 1 - jump_rate
+        capital += jump_rate / n_calibrators
+        capital *= likelihoods
+    states[:, -1] = capital[:, -1] / capital[:, -1].sum()
+    return states.T
+
+
+@dataclass(slots=True)
+class LongSum:
+    """What rounding takes from ``high`` is kept in ``low`` (Neumaier 1974)."""
+
+    high: float = 0.0
+    low: float = 0.0
+
+    def add(self, term: float) -> None:
+        total = self.high + term
+        larger, smaller = (self.high, term) if abs(self.high) >= abs(term) else (term, self.high)
+        self.low += (larger - total) + smaller
+        self.high = total
+
+    def state(self) -> list[float]:
+        return [self.high, self.low]
+
+    @classmethod
+    def from_state(cls, state: Any, name: str) -> Self:
+        """Raises ValueError, which begins with ``name``, for what ``state`` does not return."""
+        return cls(*(number(one, name, -math.inf, math.inf) for one in listed(state, name, 2)))
+
+    @property
+    def value(self) -> float:
+        return self.high + self.low
+
+
+@dataclass(slots=True)
+class Jumper:
+    """``capital`` is normalised after every label, so that it neither overflows nor vanishes.
+
+    ``log10`` is what it has gained, log10 S: kept for a mixture of several only, to weigh them.
+    """
+
+    jump_rate: float
+    capital: list[float]
+    log10: LongSum = field(default_factory=LongSum)
+
+    def weights(self, jump: bool) -> list[float]:
+        """The calibrators' shares of the next estimate: after the jump, unless that row is to get no label."""
+        if not jump:
+            return self.capital
+        stay, arrive = 1 - self.jump_rate, self.jump_rate / len(self.capital)
+        return [stay * one + arrive for one in self.capital]
+
+    def step(self, likelihoods: list[float]) -> tuple[list[float], float]:
+        """Capital after a label, and the probability that the mean of the calibrators gave to it; nothing is changed.
+
+        likelihoods : the label's probability under each calibrator.
+        """
+        capital = list(map(mul, self.weights(jump=True), likelihoods))
+        total = sum(capital)
+        refuse_no_capital(total > 0)
+        return [one / total for one in capital], total
+
+    def learn_all(self, likelihoods: np.ndarray) -> np.ndarray:
+        """(n + 1, n_calibrators) capital before the first label, after it, and so on."""
+        capital = capitals(np.array(self.capital), likelihoods, self.jump_rate)
+        self.capital = capital[-1].tolist()
+        return capital
+
+    def gain_all(self, capital: np.ndarray, likelihoods: np.ndarray, base: np.ndarray) -> np.ndarray:
+        """(n + 1,) log10 S before the first label, after it, and so on, ``capital`` being that of ``learn_all``."""
+        gains = np.log10(np.einsum("ne,ne->n", self.jumped(capital[:-1]), likelihoods)) - np.log10(base)
+        log10 = self.log10.value + np.concatenate([[0.0], np.cumsum(gains)])
+        self.log10.add(float(gains.sum()))
+        return log10
+
+    def jumped(self, capital: np.ndarray) -> np.ndarray:
+        """``weights`` of capital in rows, (n, n_calibrators)."""
+        weights = (1 - self.jump_rate) * capital
+        weights += self.jump_rate / capital.shape[1]
+        return weights
+
+    def state(self) -> dict[str, Any]:
+        return {"capital": list(self.capital), "log10": self.log10.state()}
+
+    def restore(self, state: Any, name: str) -> None:
+        """Raises ValueError, which begins with ``name``, for what ``state`` does not return."""
+        saved = entries(state, name, ("capital", "log10"))
+        where = f"{name}.capital"
+        self.capital = [number(one, where, 0, 1) for one in listed(saved["capital"], where, len(self.capital))]
+        if abs(sum(self.capital) - 1) > 1e-9:
+            raise ValueError(f"{where} must sum to 1, not to {sum(self.capital)!r}")
+        self.log10 = LongSum.from_state(saved["log10"], f"{name}.log10")

@@ -1,0 +1,205 @@
+"""What a stream is given, checked: base estimates and labels.
+
+Numbers and lists as a user or a saved state gives them, checked: every message begins with the name of the part.
+
+What a Jumper is made of, checked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SUM_TOLERANCE = 1e-5
+"""Of the sum of a row of probabilities of several classes, which may have been rounded."""
+
+
+def as_number(value: Any) -> float:
+    """``value`` as a float; nan for what is no number, so that no comparison with it holds."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+
+
+def is_whole(value: Any, least: float, most: float = math.inf) -> bool:
+    """Whether ``value`` is a whole number from ``least`` to ``most``."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most  # type: ignore[operator]
+
+
+def number(value: Any, name: str, least: float, most: float) -> float:
+    """``value`` as a float. Raises ValueError unless it is a finite number from ``least`` to ``most``."""
+    found = as_number(value)
+    if not (math.isfinite(found) and least <= found <= most):
+        within = "" if least == -math.inf and most == math.inf else f" within [{least:g}, {most:g}]"
+        raise ValueError(f"{name} must be a finite number{within}, not {value!r}")
+    return found
+
+
+def whole(value: Any, name: str, least: int) -> int:
+    """``value`` as an int. Raises ValueError unless it is a whole number of at least ``least``."""
+    if not is_whole(value, least):
+        raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
+
+
+def items(values: Any, name: str) -> tuple[Any, ...]:
+    """What ``values`` holds, in order. Raises ValueError for what holds nothing in order, and for text."""
+    ordered = isinstance(values, Sequence) or (hasattr(values, "__array__") and getattr(values, "ndim", 1))  # type: ignore[arg-type]
+    if isinstance(values, str) or not ordered:
+        raise ValueError(f"{name} must be a sequence, not {values!r}")
+    return tuple(values)
+
+
+def listed(value: Any, name: str, length: int) -> list[Any]:
+    """``value``. Raises ValueError unless it is a list of that length."""
+    if not isinstance(value, list) or len(value) != length:
+        raise ValueError(f"{name} must be a list of {length}, not {value!r}")
+    return value
+
+
+def entries(value: Any, name: str, names: Sequence[str]) -> dict[str, Any]:
+    """``value``. Raises ValueError unless it is a dict of exactly these entries."""
+    if not isinstance(value, dict) or set(value) != set(names):
+        found = f"those of {list(value)}" if isinstance(value, dict) else repr(value)
+        raise ValueError(f"{name} must have the entries {', '.join(names)}, not {found}")
+    return value
+
+
+_MOST_ROWS = 10**15
+
+
+def stream(p: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """``p`` (n,) or (n, n_classes) and ``y`` (n,) as arrays of numbers. Raises ValueError for other shapes."""
+    p, y = numbers(p, "p"), numbers(y, "y")
+    if y.ndim != 1 or p.ndim not in (1, 2) or len(p) != len(y):
+        shapes = f"{p.shape} and {y.shape}"
+        raise ValueError(f"p must be of shape (n,) or (n, n_classes), and y of shape (n,) with equal n, not {shapes}")
+    if p.ndim == 2 and p.shape[1] < 3:
+        raise ValueError("with two classes p must be of shape (n,), the estimates of P(y = 1); try p[:, 1]")
+    return p, y
+
+
+def one_row(p: Any) -> np.ndarray:
+    """``p`` () or (n_classes,) as an array of one row, in the shape that ``stream`` returns."""
+    return stream(numbers(p, "p")[None], [0])[0]
+
+
+def numbers(values: Any, name: str) -> np.ndarray:
+    """``values`` as an array of numbers. Raises ValueError for what is none, and for masked values."""
+    array = np.asarray(values)
+    if array.dtype == object and all(isinstance(one, Real | np.bool_) for one in array.flat):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "biuf" or np.ma.is_masked(values):
+        raise ValueError(f"{name} must hold numbers, and no missing values")
+    return array
+
+
+def rows(p: np.ndarray, y: np.ndarray, truncation: float | None, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """Truncated base estimates and labels as whole numbers; ``first`` is the number of the first row, for messages.
+
+    Raises ValueError for what is no probability or no label, and for a label that the base holds to be impossible.
+    """
+    base, n_classes = estimates(p, truncation, first), classes_of(p)
+    possible = (y >= 0) & (y < n_classes)
+    labels = np.where(possible, y, 0).astype(np.int64)
+    _refuse(~possible | (labels != y), y, f"y must hold the whole numbers 0 to {n_classes - 1} only", first)
+    _refuse(
+        likelihood(base, labels, n_classes) == 0,
+        y,
+        "the base holds the label to be impossible, so that the likelihood ratio would be 0/0; give a truncation",
+        first,
+    )
+    return base, labels
+
+
+def classes_of(p: np.ndarray) -> int:
+    """2 for estimates of P(y = 1), (n,); else the columns of ``p``."""
+    return 2 if p.ndim == 1 else p.shape[1]
+
+
+def estimates(p: np.ndarray, truncation: float | None, first: int) -> np.ndarray:
+    """Base estimates, checked and truncated, as in ``rows``; read-only, for they may be the caller's own."""
+    p = p.astype(np.float64, copy=False)
+    _refuse(~((p >= 0) & (p <= 1)), p, "p must lie within [0, 1], with no missing values", first)
+    if p.ndim == 2:
+        sums = p.sum(axis=1)
+        _refuse(np.abs(sums - 1) > SUM_TOLERANCE, sums, "each row of p must sum to 1", first)
+    base = p.view()
+    if truncation is not None:
+        base = np.clip(p, truncation, 1 - truncation)
+        base = base if p.ndim == 1 else base / base.sum(axis=1, keepdims=True)
+    base.flags.writeable = False
+    return base
+
+
+def likelihood(p: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
+    """B_p({y}), (n,) or (n, n_calibrators): ``p`` of that shape for two classes, else with a last axis of classes."""
+    if n_classes == 2:
+        likelihoods = p - (1.0 - y).reshape(-1, *[1] * (p.ndim - 1))
+        return np.abs(likelihoods, out=likelihoods)  # p where y is 1, 1 - p where it is 0
+    return np.take_along_axis(p, y.reshape(-1, *[1] * (p.ndim - 1)), axis=-1)[..., 0]
+
+
+def refuse_other_feedback(delay: int, every: int) -> None:
+    """Raises ValueError unless ``delay`` is a whole number of at least 0 and ``every`` one of at least 1."""
+    for value, name, least in ((delay, "delay", 0), (every, "every", 1)):
+        if not is_whole(value, least, _MOST_ROWS):
+            raise ValueError(f"{name} must be a whole number of at least {least} and at most 10^15, not {value!r}")
+
+
+def refuse_no_capital(some: bool) -> None:
+    """Raises ValueError unless ``some`` capital is left after a label."""
+    if not some:
+        raise ValueError(
+            "all capital is on calibrators that hold a label to be impossible; let the identity be among them"
+        )
+
+
+def _refuse(bad: np.ndarray, values: np.ndarray, rule: str, first: int) -> None:
+    if bad.any():
+        where = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        column = "".join(f", column {one}" for one in where[1:])
+        raise ValueError(f"{rule} (row {first + where[0]}{column}: {values[where].item()!r})")
+
+
+LEAST_JUMP_RATE = 1e-12
+"""Less would be a jump in more rows than any stream has, and at last no number at all."""
+
+
+class Numbers(NamedTuple):
+    """The numeric parameters, as floats."""
+
+    jump_rates: tuple[float, ...]
+    passive_weight: float
+    truncation: float | None
+
+
+def checked(jump_rates: Any, passive_weight: Any, start: Any, truncation: Any) -> Numbers:
+    """Raises ValueError for a parameter that is not as documented."""
+    given = items(jump_rates, "jump_rates")
+    if not given:
+        raise ValueError("jump_rates must hold at least one jump rate")
+    for rate in given:
+        if not LEAST_JUMP_RATE <= as_number(rate) <= 1:
+            raise ValueError(f"a jump rate must be a number from {LEAST_JUMP_RATE:g} to 1, not {rate!r}")
+    if start not in ("uniform", "first"):
+        raise ValueError(f"start must be 'uniform' or 'first', not {start!r}")
+    weight = as_number(passive_weight)
+    if not 0 <= weight < 1:
+        raise ValueError(f"passive_weight must be a number of at least 0 and below 1, not {passive_weight!r}")
+    least = None
+    if truncation is not None:
+        least = as_number(truncation)
+        if not 0.5 < 1 - least < 1:
+            raise ValueError(
+                "truncation must be None or a number between 0 and .5, large enough that 1 - truncation is not 1"
+                f" (1e-15 is), not {truncation!r}"
+            )
+    return Numbers(tuple(map(as_number, given)), weight, least)

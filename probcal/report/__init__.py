@@ -1,5 +1,0 @@
-"""``probcal report``: experiments as one web page that needs nothing but itself."""
-
-from probcal.report.page import write_report
-
-__all__ = ["write_report"]

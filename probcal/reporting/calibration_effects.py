@@ -1,0 +1,174 @@
+"""What calibration changed: the error before and after, and the loss after over that before.
+
+From cells whose method has two stages, the learner's own estimates and the calibrated ones.
+
+What calibration changed, as tables: c_emp before it, and the mean loss ratio beside what a paper's text says.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from probcal.metrics.losses import ratio_of
+from probcal.metrics.registry import loss_parameter
+from probcal.papers.published import Published
+from probcal.reporting.best_methods import PAPER, beneath
+from probcal.reporting.grid import NOT_RUN, Grid, Text, printed
+from probcal.store.cell_result import CellResult
+from probcal.store.outline import Column, Outline, Row
+from probcal.store.summary import Results, planned_ids
+
+Stages = Mapping[str, Sequence[float]]
+"""Metric -> its value at every stage."""
+LOSS_RATIO = "loss_ratio"
+"""By this name claims speak of the mean over the loss parameters of the loss after over that before."""
+ERROR = "c_emp"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Of one column on one data set. ``parameters``: (n_parameters,), rising."""
+
+    row: Row
+    column: Column
+    name: str
+    """Of the column: its learner's where no other method calibrates that, for before calibration there is no method."""
+    parameters: np.ndarray
+    ratios: np.ndarray
+    """(n_splits, n_parameters): loss after over loss before."""
+    errors: np.ndarray
+    """(n_splits, 2): c_emp before and after; no rows where it was not taken."""
+
+    @property
+    def mean_ratios(self) -> np.ndarray:
+        """(n_splits,): the mean over the loss parameters."""
+        return np.asarray(self.ratios.mean(axis=1))
+
+
+def effects_of(outline: Outline, results: Results) -> list[Effect]:
+    """Data set by data set, in the order of columns; of those alone of which any cell tells of before and after."""
+    pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
+    groups = Counter(column.group for column in outline.columns if column.before_and_after)
+    found = [
+        _effect(
+            row,
+            column,
+            column.group if groups[column.group] == 1 else column.label,
+            _stages(outline, results, row, column),
+        )
+        for row, column in pairs
+    ]
+    return [one for one in found if one.ratios.size or one.errors.size]
+
+
+def n_missing(outline: Outline, results: Results) -> tuple[int, int]:
+    """(planned cells without a number before and after, planned cells) of the columns that calibrate."""
+    pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
+    planned = sum(len(planned_ids(outline, *pair)) for pair in pairs)
+    return planned - sum(len(_stages(outline, results, *pair)) for pair in pairs), planned
+
+
+def mean_loss_ratio(stages: Stages) -> float:
+    """Of one cell, over its loss parameters; NaN where it has none with two stages."""
+    ratios = _loss_ratios(stages)
+    return statistics.fmean(ratios.values()) if ratios else math.nan
+
+
+def _effect(row: Row, column: Column, name: str, every: list[Stages]) -> Effect:
+    of_splits = [_loss_ratios(stages) for stages in every]
+    parameters = sorted(set.intersection(*map(set, of_splits))) if of_splits else []
+    ratios = [[one[parameter] for parameter in parameters] for one in of_splits]
+    errors = [stages[ERROR] for stages in every if len(stages.get(ERROR, ())) == 2]
+    return Effect(
+        row,
+        column,
+        name,
+        np.array(parameters, dtype=float),
+        np.array(ratios, dtype=float).reshape(len(every), len(parameters)),
+        np.array(errors, dtype=float).reshape(-1, 2),
+    )
+
+
+def _loss_ratios(stages: Stages) -> dict[float, float]:
+    return {
+        parameter: ratio_of(*values)
+        for name, values in stages.items()
+        if (parameter := loss_parameter(name)) is not None and len(values) == 2 and not any(map(math.isnan, values))
+    }
+
+
+def _stages(outline: Outline, results: Results, row: Row, column: Column) -> list[Stages]:
+    cells: Iterable[CellResult | None] = (results.get(one) for one in planned_ids(outline, row, column))
+    return [one.stages for one in cells if one and one.status == "done" and one.stages]
+
+
+def calibration_tables(first: int, outline: Outline, results: Results, published: Published | None) -> list[Grid]:
+    """Numbered from ``first``; empty where no method has stages before and after calibration."""
+    effects = effects_of(outline, results)
+    errors = [one for one in effects if len(one.errors)]
+    ratios = [one for one in effects if one.ratios.size]
+    grids = []
+    if errors:
+        explanation = f"before calibration, from the same fits; smaller is better; {_splits(errors)}."
+        rows = _rows(errors, lambda one: one.errors[:, 0])
+        grids.append(Grid(first, "c_emp before", explanation, ["", *_names(errors)], rows, []))
+    if ratios:
+        grids.append(_ratios(first + len(grids), ratios, published))
+    return grids
+
+
+def _ratios(number: int, effects: list[Effect], published: Published | None) -> Grid:
+    parameters = np.unique(np.concatenate([one.parameters for one in effects]))
+    explanation = (
+        f"the loss after calibration over that before, mean over the {len(parameters)} loss parameters from "
+        f"{parameters[0]:g} to {parameters[-1]:g}; below 1 calibration has paid; {_splits(effects)}."
+    )
+    rows = _rows(effects, lambda one: one.mean_ratios)
+    of_columns = {name: [one for one in effects if one.name == name] for name in _names(effects)}
+    means = [[statistics.fmean(one.mean_ratios) for one in several] for several in of_columns.values()]
+    if len(rows) > 1 and all(len(several) == len(rows) for several in means):
+        rows.append([Text("mean"), *(Text(printed(statistics.fmean(several))) for several in means)])
+    said = [_published(published, several[0].column) for several in of_columns.values()] if published else []
+    notes = [f"in brackets what the text of {published.short} says of the average."] if published and any(said) else []
+    return Grid(number, "Loss ratio", explanation, ["", *of_columns], rows + beneath(PAPER, said), notes)
+
+
+def _published(published: Published, column: Column) -> str:
+    """1 less what the text says is saved."""
+    names = (column.paper_learner or "", column.paper_method or "")
+    for claim in published.claims:
+        if claim.kind == "saves" and claim.metrics == (LOSS_RATIO,) and published.columns[claim.columns[0]] == names:
+            ends = dict.fromkeys(printed(1 - saved) for saved in reversed(claim.between))
+            return f"[{' to '.join(ends)}]"
+    return ""
+
+
+def _rows(effects: Sequence[Effect], values: Callable[[Effect], np.ndarray]) -> list[list[Text]]:
+    found = {(one.row.name, one.name): _said(values(one)) for one in effects}
+    titles = {one.row.name: one.row.title for one in effects}
+    return [
+        [Text(title), *(Text(found.get((name, column_name), NOT_RUN)) for column_name in _names(effects))]
+        for name, title in titles.items()
+    ]
+
+
+def _said(values: np.ndarray) -> str:
+    spread = f" ± {printed(statistics.stdev(values))}" if len(values) > 1 and np.isfinite(values).all() else ""
+    return printed(statistics.fmean(values)) + spread
+
+
+def _names(effects: Sequence[Effect]) -> list[str]:
+    return list(dict.fromkeys(one.name for one in effects))
+
+
+def _splits(effects: Sequence[Effect]) -> str:
+    counts = sorted({max(len(one.ratios), len(one.errors)) for one in effects})
+    if counts == [1]:
+        return "one split"
+    return f"mean ± sd over {counts[0] if len(counts) == 1 else f'{counts[0]} to {counts[-1]}'} random splits"

@@ -1,0 +1,186 @@
+"""What every figure shares: its look, its heading, the names of its lines, and how it is written.
+
+How lines of several columns are told apart: by colour, and where there is none by dashes and marks.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import matplotlib.style
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from probcal._io import refuse_links_out, refuse_other_kinds
+from probcal.store.outline import Column
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+"""Okabe & Ito's, which the colour-blind tell apart; yellow left out: it is too pale for a line on white."""
+GREY = "#555555"
+"""Of what is no line of its own: a zero line, a diagonal, a note."""
+PANEL = (3.5, 2.6)
+"""Inches; two panels fill the width of a page."""
+NAMES = 0.9
+"""Inches to the right of a panel for the names of its lines."""
+_LETTERS_AN_INCH = 15
+_LOOK = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "figure.titlesize": 9,
+    "text.parse_math": False,  # a title may hold two dollar signs
+    "svg.fonttype": "none",
+    "svg.hashsalt": "probcal",
+}
+_KINDS: dict[str, dict[str, Any]] = {
+    "png": {"dpi": 200, "metadata": {"Software": None}},
+    "svg": {"metadata": {"Date": None, "Creator": None}},
+}
+
+
+def look(**changed: Any) -> AbstractContextManager[None]:
+    """Within it matplotlib draws as all figures here are drawn, whatever its user has set."""
+    return matplotlib.style.context(["default", {**_LOOK, **changed}])
+
+
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """Write ``stem``.png and ``stem``.svg, the same to the byte whenever the same is drawn; their paths.
+
+    Raises StoreError for a link in their place, or in that of their folder, that leads out of the folder above, and
+    for what is no file there.
+    """
+    folder = stem.parent.parent
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in _KINDS]  # a name may hold a dot
+    names = [str(path.relative_to(folder)) for path in paths]
+    refuse_links_out(folder, [stem.parent.name, *names])
+    refuse_other_kinds(folder, names, [stem.parent.name])
+    stem.parent.mkdir(exist_ok=True)
+    for path, options in zip(paths, _KINDS.values(), strict=True):
+        figure.savefig(path, **options)
+    return paths
+
+
+def titled_figure(title: str, width: float, height: float) -> Figure:
+    """An empty figure; ``width`` and ``height`` are inches, to which its heading adds."""
+    heading = textwrap.fill(title, int(width * _LETTERS_AN_INCH))
+    figure = Figure(figsize=(width, height + 0.2 * heading.count("\n") + 0.5), layout="constrained")
+    figure.suptitle(heading)
+    return figure
+
+
+def name_lines(axes: Axes) -> None:
+    """The name of each line where it ends, moved up or down just so far that names do not cover each other."""
+    ends = []
+    for line in axes.get_lines():
+        if str(line.get_label()).startswith("_"):  # a line without a name of its own
+            continue
+        heights = np.asarray(line.get_ydata(), dtype=float)
+        there = np.flatnonzero(np.isfinite(heights))
+        if len(there):
+            ends.append((float(heights[there[-1]]), line))
+    ends.sort(key=lambda end: end[0])
+    low, high = axes.get_ylim()
+    size = 0.055 * (high - low)
+    for y, (end, line) in zip(_apart([end for end, _ in ends], size), ends, strict=True):
+        axes.annotate(
+            str(line.get_label()),
+            xy=(1, end),
+            xytext=(1.06, y),
+            xycoords=("axes fraction", "data"),
+            textcoords=("axes fraction", "data"),
+            color=line.get_color(),
+            verticalalignment="center",
+            fontsize="small",
+            arrowprops={"arrowstyle": "-", "color": line.get_color(), "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0},
+        )
+
+
+def _apart(places: list[float], size: float) -> list[float]:
+    """Rising ``places`` moved as little as makes neighbours ``size`` apart: touching ones go to their common middle."""
+    groups = [[place] for place in places]
+
+    def spread(group: list[float]) -> list[float]:
+        middle = sum(group) / len(group)
+        return [middle + size * (index - (len(group) - 1) / 2) for index in range(len(group))]
+
+    while touching := [
+        i for i, (a, b) in enumerate(pairwise(groups)) if spread(b)[0] - spread(a)[-1] < size * (1 - 1e-9)
+    ]:
+        first = touching[0]
+        groups[first : first + 2] = [groups[first] + groups[first + 1]]
+    return [place for group in groups for place in spread(group)]
+
+
+def splits_said(n_splits: Iterable[int], mark: str) -> str:
+    """Over how many splits the means are, and that ``mark`` shows their spread."""
+    counts = sorted(set(n_splits))
+    several = [n for n in counts if n > 1]
+    if not several:
+        return "one split"
+    how_many = str(several[0]) if len(several) == 1 else f"{several[0]} to {several[-1]}"
+    one = f"; no {mark}: one split" if 1 in counts else ""
+    return f"mean over {how_many} random splits, {mark}: ± one sd{one}"
+
+
+_SOLID: Any = "-"
+_DASHES = (_SOLID, (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (2.5, 1)))
+_APART = 0.25
+"""Two marks of one curve, over the diagonal of the axes."""
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+
+
+@dataclass(frozen=True)
+class LineStyle:
+    """``number`` counts from 0. No two of the first 315 look the same, nor do any 45 in a row printed in grey."""
+
+    number: int
+
+    @property
+    def colour(self) -> str:
+        return COLOURS[self.number % len(COLOURS)]
+
+    @property
+    def dashes(self) -> Any:
+        return _DASHES[self.number % len(_DASHES)]
+
+    @property
+    def mark(self) -> str:
+        return _MARKS[self.number % len(_MARKS)]
+
+    def of_points(self) -> dict[str, Any]:
+        """For ``Axes.plot`` of a few points, each of which is marked."""
+        look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
+        return {**look, "markersize": 3.5, "linewidth": 1.1, "clip_on": False}
+
+    def of_curve(self) -> dict[str, Any]:
+        """For ``Axes.plot`` of many points, few of which are marked, and those of two curves at other places."""
+        start = _APART * (0.1 + 0.8 * (self.number * 4 % len(_MARKS)) / len(_MARKS))
+        look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
+        return {**look, "markersize": 3.5, "linewidth": 1.1, "markevery": (start, _APART)}
+
+
+def groups_of(columns: Sequence[Column]) -> dict[Column, str]:
+    """The group of each, as panels have them: columns that are each alone in theirs are one group, without a name."""
+    alone = len({column.group for column in columns}) == len(columns)
+    return {column: "" if alone else column.group for column in columns}
+
+
+def styles_of(groups: Mapping[Column, str]) -> dict[Column, LineStyle]:
+    """A style for each method, the same with every learner; two columns of one group never have the same."""
+    numbers: dict[Hashable, int] = {}
+    found: dict[Column, LineStyle] = {}
+    taken: set[tuple[str, int]] = set()
+    for column, group in groups.items():
+        number = numbers.setdefault(column.method, len(numbers))
+        if (group, number) in taken:
+            number = numbers.setdefault((column.learner, column.method), len(numbers))
+        taken.add((group, number))
+        found[column] = LineStyle(number)
+    return found

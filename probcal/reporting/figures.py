@@ -1,0 +1,137 @@
+"""The figures of experiments, as files that are the same to the byte whenever they are drawn from the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from probcal.errors import ProbcalError
+from probcal.papers.published import Published
+from probcal.reporting.drawing import look, save
+from probcal.reporting.paper_figures import PAPER, paper_figures
+from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
+from probcal.reporting.prediction_summaries import pictures_of
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+from probcal.store.selection import Selection
+from probcal.store.summary import Results, planned_ids, stale_ids
+
+KINDS = (PAPER, *ESTIMATE_KINDS)
+_EVERYTHING = Selection()
+_LONGEST_NAME = 16
+_CURVES_OF = {
+    "iso_probability": "a sweep over class weights (weight_sweep) of two classes and two numeric columns",
+    "training_rows": "the same, and drawn with iso_probability alone",
+    "scores": "a sweep over class weights of two classes, with .5 among its levels, around a learner with scores",
+    "martingale": "methods that protect",
+    "roc": "any method on two classes",
+}
+"""Curve -> what has it, for whoever asked for one that nothing here has."""
+
+
+class NothingToDraw(ProbcalError):
+    """No result has what a figure shows."""
+
+
+def plot(
+    stores: Iterable[Store],
+    warn: Callable[[str], None],
+    kinds: Sequence[str] = KINDS,
+    selection: Selection = _EVERYTHING,
+) -> Iterator[Path]:
+    """Draw what the results of ``stores`` allow, each into its folder's ``figures/``; the files, as they are written.
+
+    ``warn`` is told what is missing in a figure that was drawn. Where the estimates are there, what figures need of
+    them is kept in the folder's ``estimates.json``. Raises NothingToDraw when there is none to draw, StoreError when
+    a folder cannot be shown, UnknownPaper when it follows a paper that is not there, ProbcalError for names in
+    ``selection`` that no store has.
+    """
+    stores, drawn = list(stores), False
+    selection.refuse_unknown([Outline.of(store) for store in stores])
+    for store in stores:
+        notes: list[str] = []
+        for paths in _written(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
+            drawn = True
+            yield from paths
+        for note in dict.fromkeys(notes):
+            warn(f"{store.folder}: {note}")
+    if not drawn:
+        raise _nothing(stores, kinds)
+
+
+def _figures(
+    store: Store, kinds: tuple[str, ...], selection: Selection, warn: Callable[[str], None]
+) -> Iterator[tuple[str, Figure]]:
+    whole, results = Outline.of(store), store.results()
+    untitled = selection.of(whole)
+    yield from paper_figures(short_titles(untitled), untitled, results, kinds, warn)
+    wanted = [kind for kind in ESTIMATE_KINDS if kind in kinds]
+    if not wanted:
+        return
+    pictures = pictures_of(store, whole, results, keep=True)
+    drawn = False
+    for found in estimate_figures(untitled, results, pictures.every, wanted):
+        drawn = True
+        yield found
+    for note in [*pictures.notes(untitled), *(_missing(untitled, results) if drawn else ())]:
+        warn(note)
+
+
+def _missing(outline: Outline, results: Results) -> Iterator[str]:
+    pairs = [(row, column) for row in outline.datasets for column in outline.columns]
+    planned = [one for pair in pairs for one in planned_ids(outline, *pair)]
+    undone = sum(one not in results or results[one].status != "done" for one in planned)
+    stale = sum(len(stale_ids(outline, results, *pair)) for pair in pairs)
+    if undone:
+        yield f"{undone} of {len(planned)} cells failed or were not run"
+    if stale:
+        yield f"{stale} of {len(planned)} cells are stale; probcal run renews them"
+
+
+def _written(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
+    """Each drawn and saved in our look, which is not in force for whoever gets the paths."""
+    while True:
+        with look():
+            found = next(figures, None)
+            if found is None:
+                return
+            name, figure = found
+            paths = save(figure, folder / name)
+        yield paths
+
+
+def _nothing(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
+    folders = ", ".join(str(store.folder) for store in stores)
+    if not any(store.results() for store in stores):
+        return NothingToDraw(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
+    if PAPER not in kinds:
+        return NothingToDraw(
+            f"no result in {folders} has what --kind {' --kind '.join(kinds)} draws: it is drawn of estimates, which"
+            " probcal run keeps in predictions.bin, or of an estimates.json of the same results; ROC and cost curves "
+            "are of two classes"
+        )
+    if asked := {name for store in stores for name in Outline.of(store).curves}:
+        return NothingToDraw(
+            f"no first repetition in {folders} that is done has a curve that its experiment asks for: "
+            + "; ".join(f"{name} is of {of}" for name, of in _CURVES_OF.items() if name in asked)
+        )
+    told, again = "tells a metric after every stage", ""
+    if set(kinds) > {PAPER}:
+        told, again = f"has its estimates kept or {told}", "run the experiment again for figures of the estimates; "
+    return NothingToDraw(
+        f"no result in {folders} {told}; {again}add the line  stages: [cxe]  to the experiment file and run it again "
+        "(methods without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods "
+        "that protect and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two "
+        "numeric columns"
+    )
+
+
+def short_titles(outline: Outline) -> Outline:
+    """With names short enough to stand beside a line: the paper's, or those of the experiment file."""
+    if outline.paper:
+        outline = outline.titled(Published.read(outline.paper).titles)
+    if all(len(row.title) <= _LONGEST_NAME for row in outline.datasets):
+        return outline
+    return outline.titled({row.name: row.name for row in outline.datasets})

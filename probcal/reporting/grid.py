@@ -1,0 +1,161 @@
+"""A table before it has a format.
+
+Tables as Markdown, LaTeX or a web page. Titles and messages are a user's own: all text is escaped.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tabulate import tabulate
+
+NOT_RUN = "\N{EN DASH}"
+INFINITY = "∞"
+INCOMPLETE = "†"
+
+
+@dataclass(frozen=True)
+class Text:
+    """What stands in one cell: ``main``, which may be bold, and then ``rest``, which never is."""
+
+    main: str = ""
+    rest: str = ""
+    bold: bool = False
+    minor: bool = False
+    """Belongs to the line above it: the sd, the published number."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """``rows`` have as many cells as ``header``; ``notes`` stand beneath, a line each."""
+
+    number: int
+    name: str
+    explanation: str
+    header: list[str]
+    rows: list[list[Text]]
+    notes: list[str]
+
+
+DECIMALS = 3
+"""As most of the papers print."""
+
+
+def printed(number: float, decimals: int = DECIMALS) -> str:
+    """With that many decimals; ties are ties of this text."""
+    return INFINITY if math.isinf(number) else f"{number:.{decimals}f}"
+
+
+@dataclass(frozen=True)
+class _Format:
+    tabulate_name: str
+    escape: Callable[[str], str]
+    bold: str
+    minor: str
+
+    def text(self, cell: Text) -> str:
+        main = self.plain(cell.main)
+        if cell.bold:
+            main = self.bold.format(main)
+        elif cell.minor and main:
+            main = self.minor.format(main)
+        return main + self.escape(cell.rest)
+
+    def plain(self, text: str) -> str:
+        return self.escape(" ".join(text.split()))
+
+    def table(self, grid: Grid) -> str:
+        return str(
+            tabulate(
+                [[self.text(cell) for cell in row] for row in grid.rows],
+                headers=[self.plain(name) for name in grid.header],
+                tablefmt=self.tabulate_name,
+                disable_numparse=True,
+                # Centred, "**0.326**", "±0.004" and "[0.331]" have their points one under the other.
+                colalign=("left", *["center"] * (len(grid.header) - 1)),
+            )
+        )
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
+    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "∞": r"$\infty$", "±": r"$\pm$", "†": r"$\dagger$", "\N{EN DASH}": "--",
+    "…": r"\ldots{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+    "[": "{[}", "*": "{*}",  # [ and * after the end of a line would be read as its options
+}  # fmt: skip
+
+
+def _escape_markdown(text: str) -> str:
+    """Return ``text`` with no mark-up; [ stays readable, as only what follows ] makes a link or an image of it."""
+    return re.sub(r"([\\|*`<]|(?<=\])[(\[:])", r"\\\1", text)
+
+
+def _escape_latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text)
+
+
+_MARKDOWN = _Format("pipe", _escape_markdown, "**{}**", "{}")
+_TEX = _Format("latex_raw", _escape_latex, r"\textbf{{{}}}", "{}")
+_HTML = _Format("unsafehtml", html.escape, "<b>{}</b>", "<small>{}</small>")
+
+
+def markdown(title: str, grids: list[Grid]) -> str:
+    blocks = [f"# {_MARKDOWN.plain(title)}"]
+    for grid in grids:
+        name, explanation = _MARKDOWN.plain(grid.name), _MARKDOWN.plain(grid.explanation)
+        blocks.append(f"**Table {grid.number}. {name}**; {explanation}")
+        blocks.append(_MARKDOWN.table(grid))
+        if grid.notes:
+            blocks.append("\n".join(f"- {_MARKDOWN.plain(note)}" for note in grid.notes))
+    return "\n\n".join(blocks) + "\n"
+
+
+def latex(title: str, grids: list[Grid]) -> str:
+    """For ``\\input`` into a document; needs no package. LaTeX numbers the tables itself."""
+    blocks = [f"% {_TEX.plain(title)}"]
+    for grid in grids:
+        name, explanation = _TEX.plain(grid.name), _TEX.plain(grid.explanation)
+        notes = "".join(f"\\par {_TEX.plain(note)}\n" for note in grid.notes)
+        blocks.append(
+            f"\\begin{{table}}[p]\n\\centering\\scriptsize\\setlength{{\\tabcolsep}}{{3pt}}\n"
+            f"\\caption{{{_TEX.plain(title)}. \\textbf{{{name}}}; {explanation}}}\n"
+            f"{_TEX.table(grid)}\n{notes}\\end{{table}}"
+        )
+    return "\n\n".join(blocks) + "\n"
+
+
+_STYLE = """
+body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #222 }
+table { border-collapse: collapse; margin: .6em 0 } td, th { padding: .15em .6em; white-space: nowrap }
+thead th { border-bottom: 2px solid #444 } tbody tr { border-top: 1px solid #ddd }
+tbody tr:has(small) { border-top: none } small { color: #777 } figure { margin: 0 0 2.5em; overflow-x: auto }
+ul { color: #555; padding-left: 1.2em; margin: .3em 0 }
+""".strip()
+
+
+def page(experiments: list[tuple[str, list[Grid]]]) -> str:
+    """A web page of (title, tables) that needs nothing but itself."""
+    title = _HTML.plain(experiments[0][0] if len(experiments) == 1 else "probcal: results")
+    sections = "\n".join(
+        f"<h1>{_HTML.plain(name)}</h1>\n" + "\n".join(html_table(grid) for grid in grids) for name, grids in experiments
+    )
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        f"<style>\n{_STYLE}\n</style>\n</head>\n<body>\n{sections}\n</body>\n</html>\n"
+    )
+
+
+def html_table(grid: Grid) -> str:
+    """One table with its caption and notes, to stand in a page."""
+    notes = "".join(f"<li>{_HTML.plain(note)}</li>\n" for note in grid.notes)
+    return (
+        f"<figure>\n<figcaption><b>Table {grid.number}. {_HTML.plain(grid.name)}</b>; "
+        f"{_HTML.plain(grid.explanation)}</figcaption>\n{_HTML.table(grid)}\n"
+        + (f"<ul>\n{notes}</ul>\n" if notes else "")
+        + "</figure>"
+    )

@@ -1,0 +1,220 @@
+"""Ours and the published numbers as the charts draw them: plain values, infinity told apart from nothing.
+
+Reliability diagrams as the chart draws them.
+
+The tables of an experiment for a page: lines that belong together, and by what each cell is sorted.
+
+What ``probcal compare`` says of the results, for a page: its tables, numbered on from those of the metrics.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from probcal.analysis.claim_support import NothingToCompare, compare
+from probcal.analysis.comparison_tables import grids
+from probcal.errors import StoreError
+from probcal.papers.published import Published
+from probcal.reporting.best_methods import PAPER, SPREAD
+from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text
+from probcal.reporting.labels import UNDEFINED, in_order, metric_name
+from probcal.reporting.metric_table import Measured, held_against, verdict_of
+from probcal.reporting.prediction_summaries import Picture, Pictures, pictures_of
+from probcal.store.folder import Store
+from probcal.store.outline import Column, Outline, Row
+from probcal.store.summary import Results, Summary
+
+_MOST = 20_000
+"""Numbers in one chart's data; more than a page can show, and a browser draw."""
+
+
+@dataclass(frozen=True)
+class Charts:
+    """What the charts of one experiment are drawn from."""
+
+    data: dict[str, Any]
+
+    @property
+    def compares(self) -> bool:
+        """Whether there is anything to compare: two finite means of one metric."""
+        counts: dict[int, int] = {}
+        for one in self.data["numbers"]:
+            counts[one[0]] = counts.get(one[0], 0) + (one[3] is not None)
+        return any(count > 1 for count in counts.values())
+
+    @property
+    def beside_a_paper(self) -> bool:
+        return any(one[3] is not None and isinstance(one[7], float) for one in self.data["numbers"])
+
+    @property
+    def agreeing(self) -> list[tuple[str, int, int]]:
+        """Metric, how many published numbers are in their band, and how many were compared."""
+        found = []
+        for place, metric in enumerate(self.data["metrics"]):
+            verdicts = [one[8] for one in self.data["numbers"] if one[0] == place and one[8] is not None]
+            if verdicts:
+                found.append((metric["short"], sum(verdicts), len(verdicts)))
+        return found
+
+
+def charts_of(outline: Outline, results: Results, published: Published | None) -> Charts:
+    """``outline`` with the titles that its rows are shown under."""
+    metrics = in_order(outline.metrics)
+    names = [metric_name(metric) for metric in metrics]
+    numbers = [
+        [place, *one]
+        for place, metric in enumerate(metrics)
+        for one in _of_metric(Measured(outline, results, metric, published))
+    ]
+    return Charts(
+        {
+            "paper": published.short if published else None,
+            "metrics": [
+                {"name": one.long, "short": one.short, "end": one.good_end, "larger": one.larger_is_better}
+                for one in names
+            ],
+            "datasets": [row.title for row in outline.datasets],
+            "columns": [{"label": column.label, "group": column.group} for column in outline.columns],
+            "numbers": numbers[:_MOST],
+        }
+    )
+
+
+def _of_metric(one: Measured) -> Iterator[list[Any]]:
+    """Data set, column, mean, sd, n, how many are infinite, published, whether that agrees (None: not compared)."""
+    for d, row in enumerate(one.outline.datasets):
+        cells = zip(one.outline.columns, one.ours(row), one.theirs(row), strict=True)
+        for c, (column, ours, theirs) in enumerate(cells):
+            if ours.n or theirs is not None:
+                agrees = _agrees(one, row, column, theirs)
+                yield [d, c, _plain(ours.mean), _plain(ours.sd), ours.n, ours.infinite, _published(theirs), agrees]
+
+
+def _agrees(one: Measured, row: Row, column: Column, theirs: float | None) -> bool | None:
+    if theirs is None or one.table is None:
+        return None
+    held: Summary = held_against(one.table, one.outline, one.results, row, column, one.metric)
+    verdict = verdict_of(held, theirs, one.table)
+    return None if verdict is None else verdict.in_band
+
+
+def _plain(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else float(number)
+
+
+def _published(number: float | None) -> float | str | None:
+    return "∞" if number is not None and math.isinf(number) else _plain(number)
+
+
+_DECIMALS = 5
+
+
+@dataclass(frozen=True)
+class Reliable:
+    """``lines``: places of data set and column, splits, and of each bin (mean, observed, low, high, rows)."""
+
+    lines: list[list[Any]]
+    top_label: bool
+    """Some have more than two classes: then it is about the likeliest class of each row."""
+    notes: list[str]
+
+
+def reliable(store: Store, outline: Outline, results: Results) -> Reliable:
+    """Of the estimates that are kept, or of ``estimates.json``, which is written if the folder can be."""
+    found = _pictures(store, outline, results)
+    rows = {row.name: place for place, row in enumerate(outline.datasets)}
+    columns = {column: place for place, column in enumerate(outline.columns)}
+    return Reliable(
+        [[rows[one.row.name], columns[one.column], one.n_splits, _bins(one)] for one in found.every],
+        any(one.top_label for one in found.every),
+        found.notes(outline) if found.every else [],
+    )
+
+
+def _pictures(store: Store, outline: Outline, results: Results) -> Pictures:
+    try:
+        return pictures_of(store, outline, results, keep=True)
+    except StoreError:
+        return pictures_of(store, outline, results)
+
+
+def _bins(one: Picture) -> list[list[float]]:
+    bins = one.reliability
+    shares = zip(bins.mean, bins.observed, bins.low, bins.high, strict=True)
+    return [[*(round(float(x), _DECIMALS) for x in four), n] for four, n in zip(shares, bins.counts, strict=True)]
+
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
+_NOTHING = (NOT_RUN, UNDEFINED, "failed", "")
+_KINDS = {SPREAD: "spread", PAPER: "paper"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: Text
+    sort: str
+    """A number, ``Infinity``, or the text itself; empty for what goes last either way."""
+
+
+@dataclass(frozen=True)
+class Line:
+    kind: str
+    """``main``; ``spread``, ``paper``, ``minor`` and ``more`` (without a name of its own) belong to a line above."""
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Table:
+    """``groups``: the lines of one data set each, which stay together."""
+
+    id: str
+    grid: Grid
+    groups: list[list[Line]]
+
+
+def laid_out(grids: list[Grid], of: str) -> list[Table]:
+    """``of``: what the ids of the tables begin with."""
+    return [Table(f"{of}-table{grid.number}", grid, _groups(grid)) for grid in grids]
+
+
+def _groups(grid: Grid) -> list[list[Line]]:
+    groups: list[list[Line]] = []
+    for row in grid.rows:
+        kind = _KINDS.get(row[0].main, "minor") if row[0].minor else "main" if row[0].main else "more"
+        line = Line(kind, [Cell(text, sort_value(text.main)) for text in row])
+        if kind == "main" or not groups:
+            groups.append([])
+        groups[-1].append(line)
+    return groups
+
+
+def sort_value(main: str) -> str:
+    """``∞ (5/10)`` is infinity, as a mean over splits is."""
+    if main in _NOTHING:
+        return ""
+    if main.startswith((INFINITY, f"-{INFINITY}")):
+        return "-Infinity" if main.startswith("-") else "Infinity"
+    found = _NUMBER.match(main)
+    return found[0] if found and found.end() == len(main.split()[0]) else main
+
+
+@dataclass(frozen=True)
+class Statistics:
+    tables: list[Table]
+    fault: str = ""
+    """Why there are none, where something is broken."""
+
+
+def statistics(store: Store, first: int, of: str) -> Statistics:
+    """``first``: the number of the first table. ``of``: what their ids begin with."""
+    try:
+        found = grids(compare(store))
+    except NothingToCompare:
+        return Statistics([])
+    except StoreError as error:
+        return Statistics([], str(error))
+    return Statistics(laid_out([replace(one, number=number) for number, one in enumerate(found, first)], of))

@@ -1,0 +1,169 @@
+"""What ``probcal check`` finds, for a page: claims with their verdicts, deviations with their reasons, drift.
+
+What is shown as a plain table: one thing, the texts of its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from probcal.errors import ProbcalError
+from probcal.papers.check.accepted import Drift
+from probcal.papers.check.check_text import counts, distance_text, our_mean, signed, summary
+from probcal.papers.check.checked_experiment import Report, check
+from probcal.papers.check.findings import Finding
+from probcal.papers.check.measured_results import Checked
+from probcal.reporting.html.run_history import Progress, Provenance, Run
+from probcal.reporting.labels import metric_name
+from probcal.store.folder import Store
+
+_MOST = 300
+"""Lines of one list; ``probcal check -f json`` has them all."""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    verdict: str
+    label: str
+    quote: str
+    statement: str
+    ours: str
+    paper: str
+    reason: str
+    """Why it is not supported, where that is known."""
+    new: bool
+
+
+@dataclass(frozen=True)
+class Out:
+    """One number out of its band."""
+
+    dataset: str
+    column: str
+    metric: str
+    published: str
+    ours: str
+    distance: str
+
+
+@dataclass(frozen=True)
+class Check:
+    ok: bool
+    summary: str
+    in_band: int
+    compared: int
+    claims: list[Claimed]
+    new: list[Out]
+    known: dict[str, list[Out]]
+    """By reason."""
+    drift: list[str]
+    fault: str = ""
+    """Why nothing could be checked."""
+
+    @property
+    def supported(self) -> int:
+        return sum(one.verdict == "supported" for one in self.claims)
+
+    @property
+    def undecided(self) -> int:
+        return sum(one.verdict == "undecided" for one in self.claims)
+
+    @property
+    def known_count(self) -> int:
+        return sum(len(several) for several in self.known.values())
+
+
+def checked(store: Store) -> Check | None:
+    """None where there is nothing to hold the results against."""
+    try:
+        report = check(Checked.of(store))
+    except ProbcalError as error:
+        return Check(False, "", 0, 0, [], [], {}, [], str(error))
+    if report.checked.published is None and report.drift is None:
+        return None
+    return _told(report)
+
+
+def _told(report: Report) -> Check:
+    known: dict[str, list[Out]] = {}
+    for finding, why in [*report.numbers.known, *report.differences.known]:
+        known.setdefault(why.reason, []).append(_out(finding))
+    states = [finding.state for finding in report.numbers.all]
+    return Check(
+        ok=report.ok,
+        summary=summary(report),
+        in_band=states.count("in band"),
+        compared=states.count("in band") + states.count("out of band"),
+        claims=[
+            Claimed(
+                verdict=one.ours.verdict,
+                label=one.claim.label,
+                quote=one.claim.quote,
+                statement=one.claim.statement(),
+                ours=one.ours.said or counts(one.ours),
+                paper=counts(one.printed) if one.tabled else "",
+                reason=one.known.reason if one.known and one.ours.verdict == "not supported" else "",
+                new=one.new,
+            )
+            for one in report.claims
+        ],
+        new=[_out(one) for one in [*report.numbers.new, *report.differences.new]][:_MOST],
+        known=known,
+        drift=_drifted(report.drift)[:_MOST] if report.drift else [],
+    )
+
+
+def _drifted(drift: Drift) -> list[str]:
+    moved = [
+        f"{one.dataset} {one.column} {one.metric}: {one.accepted:.4f} accepted, {one.now:.4f} now" for one in drift.out
+    ]
+    gone = [f"{one.dataset} {one.column} {one.metric}: accepted, and not there now" for one in drift.gone]
+    return moved + gone
+
+
+def _out(finding: Finding) -> Out:
+    return Out(
+        finding.dataset,
+        finding.what,
+        metric_name(finding.metric).short,
+        signed(finding, finding.published),
+        our_mean(finding),
+        distance_text(finding.distance),
+    )
+
+
+Texts = list[str]
+
+
+def of_deviation(one: Out) -> Texts:
+    return [one.dataset, one.column, one.metric, one.published, one.ours, one.distance]
+
+
+def of_progress(one: Progress) -> Texts:
+    return [one.title, *(f"{n:,}" for n in (one.planned, one.done, one.failed, one.stale, one.not_run))]
+
+
+def of_run(one: Run) -> Texts:
+    commit = one.commit + (" and changes" if one.commit and one.changed else "")
+    return [one.id, f"{one.cells:,}", one.started, one.ended or "not yet, or it was killed", one.command, commit,
+            one.seed, one.python, one.machine]  # fmt: skip
+
+
+def of_names(one: tuple[str, list[str]]) -> Texts:
+    name, values = one
+    return [name, ", ".join(values)]
+
+
+def of_data(one: Provenance) -> list[Texts]:
+    return [[name, source, digest] for name, several in one.data.items() for source, digest in several]
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "deviation_row": of_deviation,
+    "progress_row": of_progress,
+    "run_row": of_run,
+    "names_row": of_names,
+    "data_rows": of_data,
+}

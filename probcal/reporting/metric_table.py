@@ -1,0 +1,223 @@
+"""The table of one metric: a row a data set, a column a learner with a method.
+
+How many published numbers of one table came back, in a line.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from probcal.papers.bands import SIGMAS, Verdict, compare, enough, why_not_judged
+from probcal.papers.published import Published, PublishedTable
+from probcal.reporting.best_methods import PAPER, SPREAD, Lines, beneath, in_brackets, means, spreads
+from probcal.reporting.grid import INFINITY, Grid, Text, printed
+from probcal.reporting.labels import exceptions, footnotes, metric_name
+from probcal.store.outline import Column, Outline, Row
+from probcal.store.summary import Results, Summary, census, summarise
+
+
+def held_against(
+    table: PublishedTable, outline: Outline, results: Results, row: Row, column: Column, metric: str
+) -> Summary:
+    """What is compared with a number of ``table``: all our repetitions, or the one of its seed alone."""
+    return summarise(outline, results, row, column, metric, table.seed)
+
+
+def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
+    """One published number against ours; the tolerance of its ``table`` is for a single planned split.
+
+    A data set with several planned splits, or with random ones, is held to their spread. None when it cannot be
+    judged. ``ours``: as ``held_against`` gives it.
+    """
+    if why_no_verdict(ours, published, table):
+        return None
+    return compare(ours.values, published, _held_to(ours, table), table.rounding, table.runs)
+
+
+def by_the_yardstick(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
+    """How far one published number is from ours in a ranking, with a band of ``SIGMAS`` sd for any number of splits.
+
+    None when there are too few splits for a distance.
+    """
+    if not enough(ours.values, published, _held_to(ours, table)):
+        return None
+    return compare(ours.values, published, _held_to(ours, table), table.rounding, table.runs, SIGMAS)
+
+
+def why_no_verdict(ours: Summary, published: float, table: PublishedTable) -> str | None:
+    """Return why ``verdict_of`` gives none, as ``why_not_judged`` says it."""
+    return why_not_judged(ours.values, published, _held_to(ours, table))
+
+
+def _held_to(ours: Summary, table: PublishedTable) -> float | None:
+    return table.tolerance if ours.of_the_papers_split else None
+
+
+def verdicts(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> list[Verdict]:
+    """Of those of ``pairs`` that can be compared."""
+    judged = [verdict_of(ours, published, table) for ours, published in pairs]
+    return [verdict for verdict in judged if verdict is not None]
+
+
+def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> str | None:
+    """``pairs``: our summary and the published number of each cell that has both.
+
+    Judges as ``probcal check`` does. None when there is nothing to compare.
+    """
+    one_split: list[bool] = []
+    random_splits: list[bool] = []
+    not_judged = 0
+    tolerance, rounding = f"{table.tolerance:.{table.decimals}f}", f"{table.rounding:.{table.decimals + 1}f}"
+    alone = "one split" if table.seed is None else f"seed {table.seed}"
+    more = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
+    for ours, published in pairs:
+        verdict = verdict_of(ours, published, table)
+        not_judged += verdict is None and bool(ours.values)
+        if verdict:
+            (one_split if ours.of_the_papers_split else random_splits).append(verdict.in_band)
+    said = [
+        f"with {alone}, {_count(one_split)} means are within {tolerance} of the published number" if one_split else "",
+        f"with random splits, {_count(random_splits)} published numbers are within the band of {more} "
+        f"(t with n - 1 degrees of freedom, {SIGMAS:.0f} sd for many splits"
+        f", and {rounding} for their rounding); {INFINITY} agrees where a split of ours gives {INFINITY}, "
+        "a number is held against the finite splits"
+        if random_splits
+        else "",
+        f"{not_judged} cannot be judged, for want of splits or of a spread" if not_judged else "",
+    ]
+    return f"Agreement: {'; '.join(filter(None, said))}." if any(said) else None
+
+
+def _count(hits: list[bool]) -> str:
+    return f"{sum(hits)} of {len(hits)}"
+
+
+# Up to so many columns "0.326 ± 0.004 [0.331]" fits on one line of 160 characters.
+MOST_ON_ONE_LINE = 5
+
+
+def published_number(published: Published | None, row: Row, column: Column, metric: str) -> float | None:
+    if published is None or column.paper_learner is None or column.paper_method is None:
+        return None
+    return published.number(row.published, column.paper_learner, column.paper_method, metric)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One metric of one experiment. ``published`` is None where the experiment follows no paper."""
+
+    outline: Outline
+    results: Results
+    metric: str
+    published: Published | None
+
+    @functools.cached_property
+    def _summaries(self) -> dict[str, list[Summary]]:
+        columns, rows = self.outline.columns, self.outline.datasets
+        return {row.name: [summarise(self.outline, self.results, row, c, self.metric) for c in columns] for row in rows}
+
+    def ours(self, row: Row) -> list[Summary]:
+        """One per column."""
+        return self._summaries[row.name]
+
+    def theirs(self, row: Row) -> list[float | None]:
+        """One per column."""
+        return [published_number(self.published, row, column, self.metric) for column in self.outline.columns]
+
+    def their_lines(self, row: Row) -> list[str]:
+        """The published numbers of a row in brackets, with their sd where the paper gives it."""
+        spreads = self.table.spreads if self.table else {}
+        columns = self.outline.columns
+        of_columns = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
+        return in_brackets(self.theirs(row), of_columns, self.decimals)
+
+    def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
+        """Each published number of the ``table``, and what of ours is held against it."""
+        return [
+            (held_against(table, self.outline, self.results, row, column, self.metric), number)
+            for row in self.outline.datasets
+            for column, number in zip(self.outline.columns, self.theirs(row), strict=True)
+            if number is not None
+        ]
+
+    @property
+    def table(self) -> PublishedTable | None:
+        """The paper's table of this metric."""
+        return self.published.tables.get(self.metric) if self.published else None
+
+    @property
+    def decimals(self) -> int:
+        return self.table.decimals if self.table else metric_name(self.metric).decimals
+
+    @property
+    def every_summary(self) -> list[Summary]:
+        """One per row and column."""
+        return [one for row in self.outline.datasets for one in self.ours(row)]
+
+    def notes(self) -> list[str]:
+        """The agreement with the paper, the marks, what is missing, the exceptions."""
+        census_of_all = census(self.outline, self.results)
+        notes = [*footnotes(self.every_summary, census_of_all), *exceptions(self.outline)]
+        if self.table is not None and (line := agreement(self.pairs(self.table), self.table)):
+            notes.insert(0, line)
+        return notes
+
+
+def measured(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
+    """Table ``number``. ``published`` is None where the experiment follows no paper."""
+    one, columns = Measured(outline, results, metric, published), outline.columns
+    lay_out = _one_line if len(columns) <= MOST_ON_ONE_LINE else _stacked
+    rows = []
+    for row in outline.datasets:
+        ours = one.ours(row)
+        rows += lay_out(row.title, means(columns, ours, metric, one.decimals), ours, one.their_lines(row), one.decimals)
+    return Grid(
+        number=number,
+        name=metric_name(metric).long,
+        explanation=explanation([outline], metric, published),
+        header=["", *(column.label for column in columns)],
+        rows=rows,
+        notes=one.notes(),
+    )
+
+
+def _one_line(title: str, means: list[Text], ours: list[Summary], theirs: list[str], decimals: int) -> Lines:
+    line = [Text(title)]
+    for mean, a, number in zip(means, ours, theirs, strict=True):
+        spread = "" if a.sd is None else f" ± {printed(a.sd, decimals)}"
+        line.append(Text(mean.main, mean.rest + spread + (number and f" {number}"), mean.bold))
+    return [line]
+
+
+def _stacked(title: str, means: list[Text], ours: list[Summary], theirs: list[str], decimals: int) -> Lines:
+    """The mean, the sd beneath it, the published number beneath that; lines that say nothing left out."""
+    return [[Text(title), *means], *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, theirs)]
+
+
+def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
+    """How to read the table of ``metric`` that shows these experiments."""
+    parts = [metric_name(metric).good_end]
+    parts.append(splits(outlines))
+    grouped = any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines)
+    if grouped and not metric_name(metric).no_end:
+        parts.append("best of each group of columns in bold")
+    if published is not None and metric in published.tables:
+        parts.append(f"in brackets {published.tables[metric].place} of {published.short}")
+    return "; ".join(parts) + "."
+
+
+def splits(outlines: Sequence[Outline]) -> str:
+    """Over what the means are taken."""
+    counts = {one.repetitions[row.name] for one in outlines for row in one.datasets}
+    several = sorted(n for n in counts if n > 1)
+    if not several:
+        return "one split"
+    how_many = str(several[0]) if len(several) == 1 else f"{several[0]} to {several[-1]}"
+    rows = [row for one in outlines for row in one.datasets if one.repetitions[row.name] > 1]
+    if all(row.drawn for row in rows):
+        what = "drawn data sets"
+    else:
+        what = "seeds on one split" if all(row.fixed for row in rows) else "random splits"
+    return f"mean ± sd over {how_many} {what}" + (" (no sd: one split)" if 1 in counts else "")

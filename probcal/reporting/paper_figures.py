@@ -1,0 +1,238 @@
+"""The figures of papers: metrics along the stages, effects of calibration, sweeps over weights, kept curves.
+
+The picture of curves: a panel for each metric and column, a line for each data set.
+
+The pictures of what calibration changed: the error before it, and the loss after over that before.
+
+The picture of kept curves: log10 S along the test rows on the left, ROC curves on the right.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from probcal.reporting.calibration_effects import Effect, effects_of, n_missing
+from probcal.reporting.curves import KeptCurve, Panel, Panels, kept_panels, lacking, panels_of, shortfalls
+from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_said, titled_figure
+from probcal.reporting.iso_figures import iso_figures
+from probcal.reporting.labels import metric_name
+from probcal.reporting.sweeps import left_out, sweeps_of
+from probcal.store.outline import Column, Outline
+from probcal.store.summary import Results
+
+_DASHES = ("-", "--", ":")
+"""One after the other, each with all colours."""
+
+
+def stages_figure(title: str, panels: list[list[Panel]]) -> Figure:
+    """The figure, drawn under the settings of matplotlib as they are. ``panels``: a row a metric."""
+    figure = titled_figure(title, len(panels[0]) * (PANEL[0] + NAMES), len(panels) * PANEL[1])
+    all_axes = figure.subplots(len(panels), len(panels[0]), squeeze=False)
+    for row, line_of_axes in zip(panels, all_axes, strict=True):
+        for panel, axes in zip(row, line_of_axes, strict=True):
+            _draw(axes, panel)
+            if len(row) > 1:
+                axes.set_title(panel.column.label)
+        for axes in line_of_axes[1:]:
+            axes.set_ylabel("")
+    counts = [curve.n_splits for row in panels for panel in row for curve in panel.curves]
+    figure.supxlabel(splits_said(counts, "band"), fontsize="small", color="#555555")
+    return figure
+
+
+def _draw(axes: Axes, panel: Panel) -> None:
+    name = metric_name(panel.metric)
+    longest = max((len(curve.mean) for curve in panel.curves), default=1)
+    for index, curve in enumerate(panel.curves):
+        colour, dashes = COLOURS[index % len(COLOURS)], _DASHES[index // len(COLOURS) % len(_DASHES)]
+        stages = np.arange(1, len(curve.mean) + 1)
+        # infinite: a gap
+        mean = np.where(np.isfinite(curve.mean), curve.mean, np.nan)
+        axes.plot(stages, mean, dashes, color=colour, linewidth=1.2, label=curve.title)
+        if curve.sd is not None:
+            axes.fill_between(stages, mean - curve.sd, mean + curve.sd, color=colour, alpha=0.18, linewidth=0)
+    axes.set_xlim(0, longest)
+    if not name.larger_is_better:
+        axes.set_ylim(bottom=0)
+    axes.set_xlabel(_x_name(panel.column))
+    axes.set_ylabel(name.long)
+    axes.spines[["top", "right"]].set_visible(False)
+    name_lines(axes)
+
+
+def _x_name(column: Column) -> str:
+    probes = "probing" in (column.method.partition(".")[0], column.paper_method)
+    return "Number of probes" if probes else "Number of stages"
+
+
+_WIDTH = 0.36
+"""Of a bar, where two of one column stand side by side within 1."""
+
+
+def error_figure(title: str, effects: list[Effect]) -> Figure:
+    """c_emp of each column before calibration, a bar a data set; after calibration, a line across it."""
+    shown = [one for one in effects if len(one.errors)]
+    columns = list(dict.fromkeys(one.name for one in shown))
+    rows = list(dict.fromkeys(one.row.title for one in shown))
+    figure = titled_figure(title, 1.6 * PANEL[0], PANEL[1])
+    axes = figure.subplots()
+    width = 2 * _WIDTH / max(2, len(rows))
+    for one in shown:
+        number = rows.index(one.row.title)
+        x = columns.index(one.name) + width * (number - (len(rows) - 1) / 2)
+        before, after = one.errors.mean(axis=0)
+        first = not any(other.row == one.row for other in shown[: shown.index(one)])
+        axes.bar(x, before, 0.9 * width, color=COLOURS[number % len(COLOURS)], label=one.row.title if first else None)
+        axes.hlines(after, x - width / 2, x + width / 2, color="black", linewidth=1.4)
+        if len(one.errors) > 1:
+            axes.errorbar(x, before, one.errors[:, 0].std(ddof=1), color=GREY, linewidth=1, capsize=2)
+    (after_mark,) = axes.plot([], color="black", linewidth=1.4, label="after calibration")
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(textwrap.fill(f"{metric_name('c_emp').long} before calibration", 36))
+    axes.spines[["top", "right"]].set_visible(False)
+    bars = [one for one in axes.containers if one.get_label() in rows]
+    axes.legend(handles=[*bars, after_mark], frameon=False, fontsize="small")
+    figure.supxlabel(splits_said([len(one.errors) for one in shown], "whisker"), fontsize="small", color=GREY)
+    return figure
+
+
+def ratio_figure(title: str, effects: list[Effect]) -> Figure:
+    """The loss ratio against the loss parameter: a panel a data set, a line a column."""
+    shown = [one for one in effects if one.ratios.size]
+    rows = list(dict.fromkeys(one.row.title for one in shown))
+    columns = list(dict.fromkeys(one.name for one in shown))
+    figure = titled_figure(title, len(rows) * (PANEL[0] + NAMES), 1.2 * PANEL[1])
+    for row, axes in zip(rows, figure.subplots(1, len(rows), squeeze=False, sharey=True)[0], strict=True):
+        for one in (one for one in shown if one.row.title == row):
+            _line(axes, one, COLOURS[columns.index(one.name) % len(COLOURS)])
+        axes.axhline(1, color=GREY, linewidth=0.6, zorder=0)
+        axes.set_title(row)
+        axes.set_xlim(0, max(one.parameters[-1] for one in shown))
+        axes.set_xlabel("Loss parameter p (false positive p, false negative 1 - p)")
+        axes.spines[["top", "right"]].set_visible(False)
+    for axes in figure.axes:
+        name_lines(axes)
+    figure.axes[0].set_ylabel("Loss after calibration / loss before")
+    figure.supxlabel(splits_said([len(one.ratios) for one in shown], "band"), fontsize="small", color=GREY)
+    return figure
+
+
+def _line(axes: Axes, effect: Effect, colour: str) -> None:
+    ratios = np.where(np.isfinite(effect.ratios), effect.ratios, np.nan)  # infinite: a gap
+    mean = ratios.mean(axis=0)
+    axes.plot(effect.parameters, mean, color=colour, linewidth=1.2, label=effect.name)
+    if len(effect.ratios) > 1:
+        sd = ratios.std(axis=0, ddof=1)
+        axes.fill_between(effect.parameters, mean - sd, mean + sd, color=colour, alpha=0.18, linewidth=0)
+
+
+Styles = Mapping[tuple[str, str], LineStyle]
+_SIZE = 1.25 * PANEL[0], 1.4 * PANEL[1]
+"""Inches: names of lines stand within a panel."""
+_MOST_ACROSS = 3
+
+
+def kept_figure(title: str, panels: Sequence[Panels]) -> Figure:
+    """The figure, drawn under the settings of matplotlib as they are; a kind of curve that is nowhere has no panel.
+
+    Both kinds stand side by side, a line for each of ``panels``; one kind alone fills lines of several panels.
+    """
+    kinds = [_martingales] if any(one.martingales for one in panels) else []
+    kinds += [_rocs] if any(one.rocs for one in panels) else []
+    across = len(kinds) if len(kinds) > 1 else min(_MOST_ACROSS, math.ceil(math.sqrt(len(panels))))
+    drawn = [(draw, one) for one in panels for draw in kinds]
+    down = math.ceil(len(drawn) / across)
+    methods = list(dict.fromkeys(curve.method for one in panels for curve in (*one.rocs, *one.martingales)))
+    styles = {method: LineStyle(index) for index, method in enumerate(methods)}
+    figure = titled_figure(title, across * _SIZE[0], down * _SIZE[1])
+    several = len({one.row.name for one in panels}) > 1
+    for place, (draw, one) in enumerate(drawn, 1):
+        axes = figure.add_subplot(down, across, place)
+        draw(axes, one, styles)
+        axes.spines[["top", "right"]].set_visible(False)
+        if several:
+            axes.set_title(one.row.title)
+    figure.supxlabel("the first repetition alone", fontsize="small", color=GREY)
+    return figure
+
+
+def _martingales(axes: Axes, panels: Panels, styles: Styles) -> None:
+    for curve in panels.martingales:
+        axes.plot(curve.x, curve.y, label=curve.column.label, **_solid(styles[curve.method]))
+    axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)
+    axes.margins(x=0)
+    axes.set_xlabel("Test row")
+    axes.set_ylabel("log10 of the martingale")
+    if panels.martingales:
+        axes.legend(loc="upper left", frameon=False, fontsize="small")
+
+
+def _rocs(axes: Axes, panels: Panels, styles: Styles) -> None:
+    axes.axline((0, 0), slope=1, color=GREY, linewidth=0.6, zorder=0)
+    for curve in panels.rocs:
+        own = curve.column.variant in (panels.variant, "")
+        axes.plot(curve.x, curve.y, label=_with_auc(curve), **_solid(styles[curve.method], "-" if own else ":"))
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    axes.set_aspect("equal")
+    axes.set_xlabel("Share of negative rows called positive")
+    axes.set_ylabel("Share of positive rows called so")
+    if panels.rocs:
+        axes.legend(loc="lower right", frameon=False, fontsize="x-small", borderaxespad=0.2)
+
+
+def _solid(style: LineStyle, dashes: str = "-") -> dict[str, Any]:
+    """Without dashes of its own, for here these tell variants apart; marks tell methods apart in grey."""
+    return {**style.of_curve(), "linestyle": dashes}
+
+
+def _with_auc(curve: KeptCurve) -> str:
+    return curve.column.label + ("" if math.isnan(curve.auc) else f", AUC {curve.auc:.3f}")
+
+
+PAPER, ROC = "paper", "roc"
+
+
+def paper_figures(
+    outline: Outline, untitled: Outline, results: Results, kinds: tuple[str, ...], warn: Callable[[str], None]
+) -> Iterator[tuple[str, Figure]]:
+    """(name of a file, figure), drawn under the settings of matplotlib as they are.
+
+    ``untitled``: the outline with the titles of the experiment. ``warn`` is told what is missing in a figure. ROC
+    curves that are kept are of the kind ``roc`` where no martingale stands beside them, all else is ``paper``.
+    """
+    if PAPER in kinds:
+        yield from _calibration(outline, results, warn)
+        sweeps = sweeps_of(untitled, results)
+        yield from iso_figures(untitled, sweeps)
+        for note in left_out(sweeps):
+            warn(note)
+        if panels := panels_of(outline, results):
+            yield "stages", stages_figure(outline.title, panels)
+            for note in shortfalls(outline, results, panels):
+                warn(note)
+    kept = kept_panels(outline, results)
+    protected = any(one.martingales for one in kept)
+    if kept and (PAPER if protected else ROC) in kinds:
+        yield "protection" if protected else "roc", kept_figure(outline.title, kept)
+        for note in lacking(outline, results):
+            warn(note)
+
+
+def _calibration(outline: Outline, results: Results, warn: Callable[[str], None]) -> Iterator[tuple[str, Figure]]:
+    effects = effects_of(outline, results)
+    if any(len(one.errors) for one in effects):
+        yield "calibration-error", error_figure(outline.title, effects)
+    if any(one.ratios.size for one in effects):
+        yield "loss-ratio", ratio_figure(outline.title, effects)
+    missing, planned = n_missing(outline, results) if effects else (0, 0)
+    if missing:
+        warn(f"{missing} of {planned} cells failed, were not run or have no stages")

@@ -1,0 +1,329 @@
+"""Panels of the plane: rows of both classes, the lines of equal probability, the regions between them.
+
+The region on one side of a border, out of the border's lines.
+
+Words written on lines, inside the picture and clear of each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+
+from probcal.reporting.drawing import COLOURS
+from probcal.reporting.sweeps import Box, Sweep
+
+_NEAR = 1e-6
+"""Of a side of the box: a line that ends so close to it ends on it."""
+
+
+def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, everywhere: bool = False) -> Path:
+    """The part of the box from ``low`` to ``high``, (2,) each, that lies to the left of every one of ``lines``.
+
+    ``lines``: (n, 2) each, which do not cross. Each is closed, or runs from one side of the box to another; from the
+    end of such a line the region goes on along the box, against the clock, to the start of the next. Where all are
+    closed, the largest has no other around it: the region goes as far as the box if it lies outside that one. Without
+    lines it is the whole box, if it is ``everywhere``, or nothing.
+    """
+    closed = [line for line in lines if np.allclose(line[0], line[-1], rtol=0, atol=_NEAR * np.max(high - low))]
+    open_lines = [line for line in lines if not any(line is one for one in closed)]
+    corners = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
+    starts = [_around_box(line[0], low, high) for line in open_lines]
+    outlines, left = list(closed), set(range(len(open_lines)))
+    while left:
+        here = min(left)
+        pieces = []
+        while here in left:
+            left.remove(here)
+            pieces.append(open_lines[here])
+            end = _around_box(open_lines[here][-1], low, high)
+            way = [(start - end) % 4 for start in starts]
+            here = int(np.argmin(way))
+            passed = [number for number in range(1, 8) if end < number < end + way[here]]
+            pieces.append(corners[[number % 4 for number in passed]])
+        outlines.append(np.concatenate(pieces))
+    if not open_lines and (min(map(_area, closed), key=lambda area: -abs(area)) < 0 if closed else everywhere):
+        outlines.append(corners)
+    return _compound(outlines)
+
+
+def holds(path: Path, points: np.ndarray) -> np.ndarray:
+    """(n,) bool: which of ``points``, (n, 2), lie in a region."""
+    inside = np.zeros(len(points), dtype=bool)
+    for outline in path.to_polygons():  # one within another is a hole, and one within that an island
+        inside ^= Path(outline).contains_points(points)
+    return inside
+
+
+def _area(outline: np.ndarray) -> float:
+    """Below 0 where the outline runs with the clock, its left outside it."""
+    x, y = (outline - outline[0]).T
+    return float(x @ np.roll(y, -1) - np.roll(x, -1) @ y) / 2
+
+
+def _around_box(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    """How far round the box ``point`` lies: 0 at the lower left corner, 1 at the lower right, 2 at the upper right."""
+    across, up = (point - low) / (high - low)
+    distances = [abs(up), abs(1 - across), abs(1 - up), abs(across)]
+    side = int(np.argmin(distances))
+    return float((side + [across, up, 1 - across, 1 - up][side]) % 4)
+
+
+def _compound(outlines: list[np.ndarray]) -> Path:
+    vertices, codes = [np.empty((0, 2))], [np.empty(0, dtype=np.uint8)]
+    for outline in outlines:
+        vertices.append(np.vstack([outline, outline[:1]]))
+        codes.append(np.array([Path.MOVETO, *[Path.LINETO] * (len(outline) - 1), Path.CLOSEPOLY], dtype=np.uint8))
+    return Path(np.concatenate(vertices), np.concatenate(codes))
+
+
+_STEP = 2.0
+"""Points of the page between places that are tried along a line."""
+_EDGE = 5.0
+"""Points of the page that a label stays clear of the picture's edge."""
+_ENOUGH = 30.0
+"""Points of the page: further apart than this, labels gain nothing."""
+
+
+def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: float, rows: np.ndarray) -> list[str]:
+    """Write each (line, text, colour) on its (n, 2) line, along it; the texts for which there is no room.
+
+    A text stands where its line is straightest, other texts are farthest and least of other lines and of ``rows``,
+    (n, 2), is covered. The limits and the layout of the figure must stand: call this last.
+    """
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # of a figure, not of a part of one
+    scale = 72 / axes.figure.dpi
+    window = axes.get_window_extent()
+    low, high = np.array(window.min) * scale, np.array(window.max) * scale
+    on_page = [axes.transData.transform(line) * scale for line, _, _ in lines]
+    samples = [_along(line, 2 * _STEP) for line in on_page]
+    rows = axes.transData.transform(rows) * scale
+    taken: list[np.ndarray] = []
+    unwritten = []
+    for number, (_, text, colour) in enumerate(lines):
+        half = np.array([0.34 * size * len(text) + 1, 0.62 * size])
+        avoid = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
+        place = _place(on_page[number], half, low, high, taken, avoid)
+        if place is None:
+            unwritten.append(text)
+            continue
+        middle, angle = place
+        taken.append(_cover(middle, angle, half))
+        written = axes.text(  # type: ignore[call-arg]  # two coordinates
+            *axes.transData.inverted().transform(middle / scale),
+            text,
+            color=colour,
+            fontsize=size,
+            rotation=np.degrees(angle),
+            rotation_mode="anchor",
+            horizontalalignment="center",
+            verticalalignment="center_baseline",
+            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"},
+            zorder=5,
+        )
+        written.set_in_layout(False)
+    return unwritten
+
+
+def _place(
+    line: np.ndarray,
+    half: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    taken: list[np.ndarray],
+    avoid: np.ndarray,
+) -> tuple[np.ndarray, float] | None:
+    """The middle of a label and its angle in radians; None where there is no room on the line."""
+    lengths = _lengths(line)
+
+    def at(along: float) -> np.ndarray:
+        return np.array([np.interp(along, lengths, line[:, k]) for k in (0, 1)])
+
+    best, best_worth = None, -np.inf
+    for along in np.arange(half[0], lengths[-1] - half[0] + 1e-9, _STEP):
+        middle, run = at(along), at(along + half[0]) - at(along - half[0])
+        straight = np.linalg.norm(run) / (2 * half[0])
+        angle = np.arctan2(run[1], run[0])
+        angle = (angle + np.pi / 2) % np.pi - np.pi / 2  # never upside down
+        cover = _cover(middle, angle, half)
+        if (cover < low + _EDGE).any() or (cover > high - _EDGE).any():
+            continue
+        away = min((np.linalg.norm(cover[:, None] - other[None], axis=2).min() for other in taken), default=_ENOUGH)
+        if away < 1.3 * half[1]:
+            continue
+        apart = np.linalg.norm(avoid[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
+        hidden = np.count_nonzero(apart < 1.5 * half[1])
+        off_centre = np.linalg.norm(middle - (low + high) / 2)
+        worth = min(away, _ENOUGH) + 40 * min(straight - 1, 0) - 0.02 * off_centre - 2 * hidden
+        if worth > best_worth:
+            best, best_worth = (middle, float(angle)), worth
+    return best
+
+
+def _cover(middle: np.ndarray, angle: float, half: np.ndarray) -> np.ndarray:
+    """(n, 2) places along the middle of a label, about as far apart as it is high."""
+    along = np.linspace(-half[0], half[0], max(3, int(np.ceil(2 * half[0] / half[1]))))
+    return np.asarray(middle + np.column_stack([along * np.cos(angle), along * np.sin(angle)]))
+
+
+def _lengths(line: np.ndarray) -> np.ndarray:
+    """(n,) how far along the line each of its points lies."""
+    return np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+
+
+def _along(line: np.ndarray, step: float) -> np.ndarray:
+    """(m, 2) points along the line, ``step`` apart."""
+    lengths = _lengths(line)
+    places = np.arange(0, lengths[-1], step)
+    return np.column_stack([np.interp(places, lengths, line[:, k]) for k in (0, 1)])
+
+
+_CLASSES = (("white", "o"), ("#444444", "^"))
+"""Fill and mark of the negative and the positive class; colours are for levels."""
+_POSITIVE = "1"
+"""What training rows call the class that a data card calls positive."""
+_ROWS_OF_A_CLASS = 250
+"""More are drawn as an even choice of so many: a picture of all is no clearer and far larger."""
+_FEW_ROWS = 50
+FEW = 3
+"""So many levels have dashes of their own, and what they contradict each other in is hatched."""
+_DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+_CYCLE = (COLOURS[4], COLOURS[1], COLOURS[0], COLOURS[2])
+"""One after the other, so that lines side by side differ."""
+_CROWD = 2
+"""Lines a level; with more there are lines of some levels only, and a legend of them."""
+_LANDMARKS = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""Of a crowd the levels nearest to these have lines; all are shaded."""
+_SHADE = "#0072B2"
+_DARKEST = 0.5
+_GRID = 256
+"""Places along each side of the box at which a contradiction is looked for: a narrower one could not be seen."""
+_SCALED = {"numeric": " (scaled to 0 to 1)", "ordinal": " (standardised)"}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What ``draw_levels`` drew."""
+
+    wanted: list[tuple[np.ndarray, str, str]]
+    """The longest line of each level that has lines, the level's name, and its colour."""
+    handles: list[Line2D]
+    crowded: bool
+    """Whether names beside lines are not enough to tell which level a line is of."""
+    some: bool
+    """Whether levels are shaded that have no line."""
+    hatched: bool
+
+
+def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
+    """The rows that were swept over within ``box``, named for a legend."""
+    few = max(map(len, sweep.classes.values()), default=0) <= _FEW_ROWS
+    label = sweep.row.positive
+    known = {_POSITIVE: f" ({label})"} if label not in (None, _POSITIVE) else {}
+    for (name, points), (fill, mark) in zip(sweep.classes.items(), _CLASSES, strict=False):
+        chosen = np.linspace(0, len(points) - 1, min(len(points), _ROWS_OF_A_CLASS)).round().astype(int)
+        axes.scatter(  # type: ignore[misc]  # two coordinates
+            *points[chosen].T,
+            s=28 if few else 7,
+            marker=mark,
+            color=fill,
+            edgecolor="#444444",
+            linewidth=0.6 if few else 0.3,
+            label=f"class {name}{known.get(name, '')}",
+            zorder=4 if few else 1,
+        )
+    axes.set_xlim(box[0][0], box[1][0])
+    axes.set_ylim(box[0][1], box[1][1])
+    names = sweep.row.inputs if len(sweep.row.inputs) == 2 else ("first column", "second column")
+    across, up = (name + _SCALED.get(sweep.column.encoding or "", "") for name in names)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+
+
+def draw_levels(axes: Axes, sweep: Sweep, box: Box, levels: Sequence[float], names: Mapping[float, str]) -> Drawn:
+    """The lines of ``levels``, and a shade over what each calls positive: a place is the darker the more levels do.
+
+    Where lines crowd there are those of some levels only. Of few levels also, hatched, what a higher level calls
+    positive and a lower one does not.
+    """
+    shown = [level for level in levels if level in sweep.borders]
+    with_lines = [level for level in shown if sweep.borders[level]]
+    few, n_lines = len(shown) <= FEW, sum(len(sweep.borders[level]) for level in shown)
+    crowded = n_lines > _CROWD * max(FEW, len(with_lines))
+    _shade(axes, sweep, shown, box)
+    hatched = few and _hatch(axes, sweep, shown, box)
+    lined = with_lines
+    if crowded and len(with_lines) > len(_LANDMARKS):
+        lined = sorted({min(with_lines, key=lambda level: abs(level - mark)) for mark in _LANDMARKS})
+    wanted, handles = [], []
+    for number, level in enumerate(lined):
+        colour, dashes = _CYCLE[number % len(_CYCLE)], _DASHES[number] if few or crowded else "-"
+        width = 1.6 if few else 1.1 if crowded else 0.8
+        for line in sweep.borders[level]:
+            drawn = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
+        handles += drawn
+        wanted.append((max(sweep.borders[level], key=_length), names.get(level, number_of(level)), colour))
+    return Drawn(wanted, handles, crowded, len(lined) < len(with_lines), hatched)
+
+
+def label_levels(axes: Axes, sweep: Sweep, drawn: Drawn) -> None:
+    """Each level's name on its longest line, and in a corner those for which there is no room.
+
+    The layout of the figure must stand.
+    """
+    few = len(drawn.wanted) <= FEW
+    every = np.concatenate([np.empty((0, 2)), *sweep.classes.values()])
+    rows = every[: 0 if len(every) > 2 * _FEW_ROWS else None]
+    unwritten = label_lines(axes, drawn.wanted, 7.5 if few else 6.5, rows)
+    if unwritten and not drawn.crowded:
+        note = axes.annotate(
+            "no room for " + ", ".join(unwritten),
+            (0.01, 0.01),
+            xycoords="axes fraction",
+            fontsize=6.5,
+            bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+            zorder=6,
+        )
+        note.set_in_layout(False)
+
+
+def number_of(level: float) -> str:
+    """``.05`` for 0.05, ``.6667`` for 0.6667."""
+    two = f"{level:.2f}"
+    return (two if float(two) == level else f"{level:.4g}").removeprefix("0")
+
+
+def _shade(axes: Axes, sweep: Sweep, shown: Sequence[float], box: Box) -> None:
+    each = 1 - (1 - _DARKEST) ** (1 / max(FEW, len(shown)))  # over each other they make the darkest shade
+    for level in shown:
+        path = region(sweep.borders[level], *box, level in sweep.everywhere)
+        axes.add_patch(PathPatch(path, facecolor=_SHADE, edgecolor="none", linewidth=0, alpha=each, zorder=0.5))
+
+
+def _hatch(axes: Axes, sweep: Sweep, shown: Sequence[float], box: Box) -> bool:
+    """Whether there was anything to hatch."""
+    across, up = np.meshgrid(*np.linspace(*box, 2 * _GRID + 1)[1::2].T)
+    places = np.column_stack([across.ravel(), up.ravel()])
+    hatched = False
+    for lower, higher in combinations(shown, 2):
+        reversed_lines = [line[::-1] for line in sweep.borders[lower]]
+        not_lower = region(reversed_lines, *box, lower not in sweep.everywhere)
+        is_higher = region(sweep.borders[higher], *box, higher in sweep.everywhere)
+        if not (holds(not_lower, places) & holds(is_higher, places)).any():
+            continue
+        patch = PathPatch(not_lower, facecolor="#CC79A7", edgecolor="#7A1F56", linewidth=0, hatch="////", zorder=2)
+        axes.add_patch(patch)
+        patch.set_clip_path(is_higher, axes.transData)
+        hatched = True
+    return hatched
+
+
+def _length(line: np.ndarray) -> float:
+    return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())

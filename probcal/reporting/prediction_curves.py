@@ -1,0 +1,284 @@
+"""The estimates behind the results of one data set and column, as far as they are kept.
+
+The ROC curve of the rows of all splits together.
+
+Cost curves (Drummond & Holte 2006, Machine Learning 65): the cost of the best threshold at every ratio of costs.
+
+The score histogram: how often each estimate is given, to positive rows and to negative ones.
+
+Reliability: the observed share of positive rows against the mean estimate, in bins of equal mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+from sklearn.isotonic import isotonic_regression
+
+from probcal.errors import StoreError
+from probcal.metrics.checked_rows import checked, checked_two_classes
+from probcal.metrics.ranking import Ranked
+from probcal.store.folder import CellResult, Store
+from probcal.store.outline import Column, Outline, Row
+from probcal.store.summary import Results, planned_ids
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """The test rows of all splits of one data set under one column, one after the other.
+
+    Of more than two classes they are about the likeliest class of each row, the first of several: ``p`` is its
+    estimate and ``y`` whether it is the right one.
+    """
+
+    row: Row
+    column: Column
+    y: Array
+    """(n,) of 0 and 1."""
+    p: Array
+    """(n,) estimates of P(y = 1)."""
+    n_splits: int
+    appearances: float
+    """In how many of these splits a row that is tested at all is tested, in the mean; 1 at least."""
+    top_label: bool
+    """Whether there are more than two classes."""
+
+
+def estimates_of(store: Store, outline: Outline, results: Results) -> list[Estimates]:
+    """Those of every data set and column whose estimates are kept, in the order of the ``outline``."""
+    pairs = [(row, column) for row in outline.datasets for column in outline.columns]
+    found = [estimates_for(store, outline, results, row, column) for row, column in pairs]
+    return [one for one in found if one is not None]
+
+
+def estimates_for(store: Store, outline: Outline, results: Results, row: Row, column: Column) -> Estimates | None:
+    """Those of one data set and column; None where none are kept, where they are of several labels or no estimates."""
+    cells = done_cells(outline, results, row, column)
+    splits = [one for cell in cells if (one := _two_classes(store, cell)) is not None]
+    if not splits:
+        return None
+    y, p = (np.concatenate([split[part] for split in splits]) for part in (0, 1))
+    top_label = any((cell.predictions or {}).get("columns", 2) > 2 for cell in cells)
+    return Estimates(row, column, y, p, len(splits), appearances(row, cells[0], len(splits)), top_label)
+
+
+def done_cells(outline: Outline, results: Results, row: Row, column: Column) -> list[CellResult]:
+    """The finished repetitions, in their order."""
+    found = [results[one] for one in planned_ids(outline, row, column) if one in results]
+    return [cell for cell in found if cell.status == "done"]
+
+
+def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
+    """In how many of ``n_splits`` a row that is tested at all is tested, in the mean.
+
+    Every one where all splits test the same rows, one where each draws rows of its own. Of random splits that test a
+    share s, a row is tested in n s of n, and in none of them with the chance (1 - s)^n.
+    """
+    if row.drawn:
+        return 1.0
+    if row.fixed:
+        return float(n_splits)
+    n_train, n_test = cell.n_train or 0, cell.n_test or 0
+    share = n_test / (n_train + n_test) if n_test else 1.0
+    return max(1.0, n_splits * share / (1 - (1 - share) ** n_splits))
+
+
+def _two_classes(store: Store, cell: CellResult) -> tuple[Array, Array] | None:
+    """(y, p), (n,) each; None where they are not there, of several labels, or no probabilities."""
+    if not store.has_predictions(cell) or "labels" in (cell.predictions or {}):
+        return None
+    try:
+        rows = checked(*store.predictions(cell))
+    except (StoreError, ValueError):  # ValueError: a folder from elsewhere may hold any numbers
+        return None
+    if rows.p.ndim == 1:
+        return rows.y, rows.p
+    top = rows.p.argmax(axis=1)
+    return (rows.y == top).astype(np.float64), rows.p[np.arange(len(top)), top]
+
+
+POINTS = 200
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RocCurve:
+    """Points of the curve from (0, 0) to (1, 1), both coordinates rising; arrays of shape (points,)."""
+
+    negative: Counts
+    """How many negative rows have a larger estimate than the threshold has."""
+    positive: Counts
+    """How many positive rows have."""
+
+    @property
+    def x(self) -> Array:
+        """The share of the negative rows that is called positive."""
+        return np.asarray(self.negative / self.negative[-1])
+
+    @property
+    def y(self) -> Array:
+        """The share of the positive rows that is called so."""
+        return np.asarray(self.positive / self.positive[-1])
+
+
+def roc_curve(one: Estimates, points: int = POINTS) -> RocCurve | None:
+    """At most ``points`` of the curve's points; None of more than two classes, and where all rows are of one.
+
+    Kept are those on its convex hull, on which the cost curve depends, and others at even distances along it. One
+    curve of all splits: estimates are probabilities, so that a threshold means the same in each.
+    """
+    if one.top_label:
+        return None
+    ranked = Ranked.of(checked_two_classes(one.y, one.p))
+    if not ranked.has_both_classes():
+        return None
+    # from the largest estimate down
+    negative, positive = (_from_the_top(ranked.up_to(of)) for of in (1 - ranked.y, ranked.y))
+    kept = _kept(negative, positive, points)
+    return RocCurve(negative[kept], positive[kept])
+
+
+def hull(negative: Counts, positive: Counts) -> Counts:
+    """The places of the points on the upper convex hull: slopes that fall are what isotonic regression finds."""
+    steps = np.diff(negative) + np.diff(positive)
+    slopes = isotonic_regression(np.diff(positive) / steps, sample_weight=steps, increasing=False)
+    return np.concatenate([[0], np.flatnonzero(np.diff(slopes)) + 1, [len(steps)]])
+
+
+def _kept(negative: Counts, positive: Counts, points: int) -> Counts:
+    if len(negative) <= points:
+        return np.arange(len(negative))
+    along = negative / negative[-1] + positive / positive[-1]
+    corners = hull(negative, positive)
+    corners = corners[_even(along[corners], points)]
+    others = _even(along, points - len(corners) + 2) if len(corners) < points else corners[:0]
+    return np.union1d(corners, others)
+
+
+def _even(along: Array, points: int) -> Counts:
+    """At most so many places, first and last among them, whose values of ``along``, which rises, are evenly spread."""
+    if len(along) <= points:
+        return np.arange(len(along))
+    places = np.searchsorted(along, np.linspace(along[0], along[-1], points))
+    return np.unique(places.clip(0, len(along) - 1))
+
+
+def _from_the_top(rising: Array) -> Counts:
+    counts = np.rint(rising).astype(np.int64)
+    return np.asarray(counts[-1] - counts[::-1])
+
+
+@dataclass(frozen=True)
+class CostCurve:
+    """The corners of the lower envelope of the lines of all thresholds, (corners,) each; it is straight between them.
+
+    It begins at (0, 0), where a classifier that always says negative costs nothing, and ends at (1, 0). Always the
+    same class costs min(x, 1 - x).
+    """
+
+    x: Array
+    """Probability cost: p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)), the share of + in what can be lost; it rises."""
+    y: Array
+    """Normalised expected cost, over that of being wrong on every row: (1 - TPR) x + FPR (1 - x)."""
+
+
+def cost_curve(roc: RocCurve) -> CostCurve:
+    """Of the thresholds in ``roc``: two neighbours on its hull cost the same at a corner.
+
+    The class frequencies of the test rows do not count: x stands for them and the costs together.
+    """
+    corners = hull(roc.negative, roc.positive)
+    fpr, tpr = roc.x[corners], roc.y[corners]
+    x = np.diff(fpr) / (np.diff(fpr) + np.diff(tpr))
+    y = (1 - tpr[:-1]) * x + fpr[:-1] * (1 - x)
+    return CostCurve(np.r_[0.0, x, 1.0], np.r_[0.0, y, 0.0])
+
+
+HISTOGRAM_BINS = 20
+
+
+@dataclass(frozen=True)
+class ScoreHistogram:
+    """Rows of all splits in bins of equal width over [0, 1]; the last one holds 1."""
+
+    edges: npt.NDArray[np.float64]
+    """(bins + 1,)"""
+    negative: npt.NDArray[np.int64]
+    """(bins,) rows with y = 0."""
+    positive: npt.NDArray[np.int64]
+    """(bins,) rows with y = 1."""
+
+    @classmethod
+    def of(cls, negative: npt.ArrayLike, positive: npt.ArrayLike) -> ScoreHistogram:
+        negative, positive = (np.asarray(one, np.int64) for one in (negative, positive))
+        return cls(np.linspace(0, 1, len(negative) + 1), negative, positive)
+
+
+def score_histogram(one: Estimates, bins: int = HISTOGRAM_BINS) -> ScoreHistogram:
+    negative, positive = (np.histogram(one.p[one.y == label], bins, (0, 1))[0] for label in (0, 1))
+    return ScoreHistogram.of(negative, positive)
+
+
+RELIABILITY_BINS = 10
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """One entry per bin, in rising order of the estimates; arrays of shape (bins,)."""
+
+    mean: Array
+    """Mean estimate."""
+    observed: Array
+    """Share of the rows with y = 1."""
+    low: Array
+    high: Array
+    """The 95 % interval about ``observed``, within [0, 1]."""
+    n: Array
+    """Distinct rows, as many as are expected; not whole where a row is tested in several splits."""
+    counts: tuple[int, ...]
+    """Rows of all splits."""
+    positive: tuple[int, ...]
+    """Those of them with y = 1."""
+
+    @classmethod
+    def of(
+        cls, mean: Sequence[float], counts: Sequence[int], positive: Sequence[int], appearances: float
+    ) -> Reliability:
+        """From what was counted over all splits; ``appearances`` as in ``Estimates``."""
+        n = np.asarray(counts) / appearances
+        observed = np.asarray(positive) / np.asarray(counts)
+        low, high = wilson(observed, n)
+        return cls(np.asarray(mean, float), observed, low, high, n, tuple(counts), tuple(positive))
+
+
+def reliability(one: Estimates, bins: int = RELIABILITY_BINS) -> Reliability:
+    """At most ``bins`` bins with nearly as many rows each.
+
+    Rows of equal estimates are never in two bins: all are in the bin that holds the middle one of them. A bin that
+    is left without rows is left out.
+
+    The interval is that of Wilson (1927) for the rows of a bin. With several random splits a row is tested more than
+    once, and such rows do not make the share surer: the number of rows is divided by ``one.appearances``.
+    """
+    twice_the_middle = np.rint(2 * rankdata(one.p)).astype(np.int64) - 1
+    numbers = twice_the_middle * bins // (2 * len(one.p))
+    _, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    mean = np.bincount(places, one.p) / counts
+    positive = np.rint(np.bincount(places, one.y)).astype(np.int64)
+    return Reliability.of(mean.tolist(), counts.tolist(), positive.tolist(), one.appearances)
+
+
+def wilson(share: Array, n: Array, level: float = LEVEL) -> tuple[Array, Array]:
+    """(low, high) of Wilson's score interval of ``share`` in ``n`` rows, which need not be whole numbers."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)

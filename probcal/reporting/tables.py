@@ -1,0 +1,211 @@
+"""The tables of an experiment: the metrics in the paper's layout, and which method did best.
+
+The numbers of an experiment for another program: one CSV line per metric, data set and column.
+
+One table of all metrics, for an experiment of one data set and many columns: a row a column of the experiment.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from probcal._io import csv_text
+from probcal.errors import ProbcalError, did_you_mean
+from probcal.papers.published import Published
+from probcal.reporting.best_methods import best_methods, has_a_best, means
+from probcal.reporting.calibration_effects import calibration_tables
+from probcal.reporting.grid import Grid, Text, latex, markdown, page, printed
+from probcal.reporting.labels import MetricName, exceptions, footnotes, in_order, metric_name, numbered, skipped
+from probcal.reporting.metric_table import MOST_ON_ONE_LINE, Measured, measured, published_number, splits, verdicts
+from probcal.reporting.side_by_side import together
+from probcal.store.folder import Store
+from probcal.store.outline import Column, Outline, Row
+from probcal.store.summary import Results, census, stale_ids, summarise
+
+HEADER = [
+    "experiment", "dataset", "learner", "method", "label", "metric",
+    "mean", "sd", "n", "failed", "stale", "published", "difference",
+]  # fmt: skip
+
+
+def tidy(outline: Outline, results: Results, metrics: list[str], published: Published | None) -> str:
+    """Lines under ``HEADER``, without it.
+
+    ``difference`` is ours less the published one, empty unless both are finite; infinity is ``inf``.
+    """
+    return csv_text(
+        _line(outline, results, row, column, metric, published)
+        for metric in metrics
+        for row in outline.datasets
+        for column in outline.columns
+    )
+
+
+def _line(
+    outline: Outline, results: Results, row: Row, column: Column, metric: str, published: Published | None
+) -> list[str | int]:
+    ours = summarise(outline, results, row, column, metric)
+    theirs = published_number(published, row, column, metric)
+    difference = None if ours.mean is None or theirs is None else ours.mean - theirs
+    if difference is not None and not math.isfinite(difference):
+        difference = None
+    stale = len(stale_ids(outline, results, row, column))
+    return [
+        outline.name, row.name, column.learner, column.method, column.label, metric,
+        _text(ours.mean), _text(ours.sd), ours.n, ours.failed, stale, _text(theirs), _text(difference),
+    ]  # fmt: skip
+
+
+def _text(number: float | None) -> str:
+    return "" if number is None else f"{number:.6g}"
+
+
+_UP, _DOWN = "↑", "↓"
+
+
+def reads_by_method(outline: Outline, published: Published | None) -> bool:
+    """Whether its tables of single metrics would be one wide line each, and the paper has no such tables itself."""
+    of_its_own = published is not None and any(table.number is not None for table in published.tables.values())
+    return len(outline.datasets) == 1 and len(outline.columns) > MOST_ON_ONE_LINE and not of_its_own
+
+
+def by_method(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
+    """Table ``number``; each metric in a column, its best in bold, published numbers in brackets."""
+    metrics = in_order(outline.metrics)
+    several = [Measured(outline, results, metric, published) for metric in metrics]
+    names = [metric_name(metric) for metric in metrics]
+    columns = [_column(one, name.decimals) for one, name in zip(several, names, strict=True)]
+    return Grid(
+        number=number,
+        name=outline.datasets[0].title,
+        explanation=_explanation(outline, names, several),
+        header=["", *map(_header, names)],
+        rows=[[Text(column.label), *cells] for column, *cells in zip(outline.columns, *columns, strict=True)],
+        notes=[*_agreement(names, several), *_footnotes(several, outline, results), *_meant(names)],
+    )
+
+
+def _column(one: Measured, decimals: int) -> list[Text]:
+    """A cell for each column of the experiment: ``4790.4 ± 12.1 [4814]``."""
+    [row] = one.outline.datasets
+    ours, theirs = one.ours(row), one.their_lines(row)
+    cells = zip(means(one.outline.columns, ours, one.metric, decimals), ours, theirs, strict=True)
+    return [
+        Text(mean.main, mean.rest + _spread(summary.sd, decimals) + (number and f" {number}"), mean.bold)
+        for mean, summary, number in cells
+    ]
+
+
+def _spread(sd: float | None, decimals: int) -> str:
+    return "" if sd is None else f" ± {printed(sd, decimals)}"
+
+
+def _header(name: MetricName) -> str:
+    return name.short if name.no_end else f"{name.short} {_UP if name.larger_is_better else _DOWN}"
+
+
+def _explanation(outline: Outline, names: Sequence[MetricName], several: Sequence[Measured]) -> str:
+    ends = {_header(name)[-1] for name in names if not name.no_end}
+    parts = [splits([outline])]
+    parts += [f"{mark} {said} is better" for mark, said in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
+    one_group = len({column.group for column in outline.columns}) == 1
+    parts.append("best in bold" if one_group else "best of each learner in bold")
+    places = dict.fromkeys(
+        f"{one.table.place} of {one.published.short}" + _of_seed(one.table.seed)
+        for one in several
+        if one.table and one.published
+    )
+    return "; ".join(parts + ([f"in brackets {', '.join(places)}"] if places else [])) + "."
+
+
+def _of_seed(seed: int | None) -> str:
+    return "" if seed is None else f" (seed {seed} alone)"
+
+
+def _agreement(names: Sequence[MetricName], several: Sequence[Measured]) -> list[str]:
+    """In one line for all metrics, judged as ``probcal check`` does: of one seed alone, if the table is."""
+    counts, compared = [], dict[str, None]()
+    for name, one in zip(names, several, strict=True):
+        if one.table and (found := verdicts(one.pairs(one.table), one.table)):
+            counts.append(f"{name.short} {sum(verdict.in_band for verdict in found)} of {len(found)}")
+            if one.table.seed is not None:
+                compared[f"our run of seed {one.table.seed} alone, not the mean"] = None
+    by = f" ({', '.join(compared)})" if compared else ""
+    return [f"Agreement with the published numbers{by}: {', '.join(counts)}."] if counts else []
+
+
+def _footnotes(several: Sequence[Measured], outline: Outline, results: Results) -> list[str]:
+    summaries = [summary for one in several for summary in one.every_summary]
+    return [*footnotes(summaries, census(outline, results)), *exceptions(outline)]
+
+
+def _meant(names: Sequence[MetricName]) -> list[str]:
+    """What the headings stand for."""
+    several = [(name, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
+    meant = [
+        f"{name.short}: {long[0].lower()}{long[1:]}" + (f", {name.no_end}" if name.no_end else "")
+        for name, long in several
+    ]
+    return [f"{'; '.join(meant)}."] if meant else []
+
+
+FORMATS = ("markdown", "latex", "html", "csv")
+
+
+class UnknownFormat(ProbcalError):
+    """There is no such format of a table."""
+
+
+def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = False) -> str:
+    """Every table of the experiments in ``stores``, one after the other or ``side_by_side``, in one of ``FORMATS``.
+
+    CSV is the same either way. Raises UnknownFormat, StoreError when a folder holds no experiment or a broken
+    line, UnknownPaper when an experiment follows a paper that probcal does not have, and NotTogether when
+    experiments cannot stand side by side.
+    """
+    if format not in FORMATS:
+        raise UnknownFormat(
+            f'there is no table format "{format}"{did_you_mean(format, FORMATS)} (there are: {", ".join(FORMATS)})'
+        )
+    if format == "csv":
+        return csv_text([HEADER]) + "".join(_tidy(store) for store in stores)
+    if side_by_side:
+        experiments = [together(*stores)]
+    else:
+        experiments = [(Outline.of(store).title, tables(store)) for store in stores]
+    if format == "html":
+        return page(experiments)
+    return "\n".join({"markdown": markdown, "latex": latex}[format](*experiment) for experiment in experiments)
+
+
+def _tidy(store: Store) -> str:
+    outline = Outline.of(store)
+    return tidy(outline, store.results(), in_order(outline.metrics), _paper(outline))
+
+
+def tables(store: Store) -> list[Grid]:
+    """CXE, RMS, AUC, the best methods, the other metrics, what calibration changed; raises as ``tables_text`` does.
+
+    Where a data set stands alone under many columns, one table of all metrics instead of those before the last. The
+    first table says which cells are skipped.
+    """
+    outline, results = Outline.of(store), store.results()
+    published = _paper(outline)
+    if published:
+        outline = outline.titled(published.titles)
+    if reads_by_method(outline, published):
+        return [by_method(1, outline, results, published), *calibration_tables(2, outline, results, published)]
+    grids = numbered(
+        outline.metrics,
+        lambda number, metric: measured(number, outline, results, metric, published),
+        (lambda number: best_methods(number, outline, results, published)) if has_a_best(outline) else None,
+    )
+    once = set(skipped(outline))
+    grids[1:] = [replace(one, notes=[note for note in one.notes if note not in once]) for one in grids[1:]]
+    return grids + calibration_tables(len(grids) + 1, outline, results, published)
+
+
+def _paper(outline: Outline) -> Published | None:
+    return Published.read(outline.paper) if outline.paper else None

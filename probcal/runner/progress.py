@@ -1,0 +1,167 @@
+"""How far a run is: a bar on a terminal, plain lines elsewhere, and a file for ``probcal status``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+from tqdm import tqdm
+
+from probcal.runner import heartbeat as live_text
+from probcal.runner.heartbeat import Estimates, Live, LiveFile, Under
+from probcal.runner.plan import Planned, first_line
+from probcal.store.cell_result import CellResult
+
+_TICK = 1.0
+"""Seconds between two looks at the clock: the bar is drawn anew, and the file written if there is news."""
+_HEARTBEAT = 15.0
+"""Without news the file is written so often, by which another machine knows that the run lives."""
+_QUIET, _SILENT = 5.0, 300.0
+"""Elsewhere than on a terminal: seconds between lines when cells have ended, and when none has."""
+_SMALLEST_BAR = 4
+
+
+class Progress:
+    """Counts the cells of a run as they begin and end. ``folder``: where ``running.json`` is kept."""
+
+    def __init__(
+        self, planned: Sequence[Planned], workers: int, folder: Path | None = None, stream: TextIO | None = None
+    ) -> None:
+        self._stream = stream or sys.stderr
+        self._estimates = Estimates(planned)
+        self._waiting = {one.cell.id for one in planned}
+        self._running: dict[str, tuple[float, float]] = {}
+        self._since, self._workers, self._total = time.time(), workers, len(planned)
+        self.done = self.failed = 0
+        self._last_error = ""
+        self._last_line = self._last_write = time.monotonic()
+        self._file = LiveFile(folder) if folder else None
+        self._lock, self._over = threading.RLock(), threading.Event()
+        self._bar = self._begin_bar() if self._stream.isatty() else None
+        self._news = True
+        self._tell()
+        self._clock = threading.Thread(target=self._ticking, daemon=True)
+        self._clock.start()
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.failed
+
+    def started(self, planned: Planned) -> None:
+        """A worker has begun with a cell."""
+        with self._lock:
+            self._waiting.discard(planned.cell.id)
+            self._running[planned.cell.id] = time.monotonic(), time.time()
+            self._news = True
+
+    def finished(self, result: CellResult) -> None:
+        """One more cell has ended."""
+        with self._lock:
+            began, _ = self._running.pop(result.id, (None, None))
+            self._waiting.discard(result.id)
+            if result.status == "done":
+                self.done += 1
+                self._estimates.ended(result.id, result.seconds if began is None else time.monotonic() - began)
+            else:
+                self.failed += 1
+                self._last_error = (
+                    f"{result.id}: {result.status}: {first_line(result.error_type)}: {first_line(result.message)}"
+                )
+                self._say(self._last_error)
+            self._news = True
+            if self._bar is not None:
+                self._bar.update()
+            elif self.ended == self._total or time.monotonic() - self._last_line >= _QUIET:
+                self._say_line()
+
+    def close(self) -> None:
+        """No more is told, and ``running.json`` is gone."""
+        self._over.set()
+        self._clock.join()
+        with self._lock:
+            if self._bar is not None:
+                self._draw(self._live())
+                self._bar.close()
+            if self._file is not None:
+                self._file.remove()
+
+    def _ticking(self) -> None:
+        while not self._over.wait(_TICK):
+            with self._lock:
+                self._tell()
+
+    def _tell(self) -> None:
+        """Draw, say and write what is due."""
+        now, live = time.monotonic(), None
+        if self._bar is not None:
+            live = self._live()
+            self._draw(live)
+        elif now - self._last_line >= _SILENT:
+            self._say_line()
+        if self._file is not None and (self._news or now - self._last_write >= _HEARTBEAT):
+            self._news, self._last_write = False, now
+            self._file.write(live or self._live())
+
+    def _live(self) -> Live:
+        waiting = [self._estimates.of(cell) for cell in self._waiting]
+        known = [seconds for seconds in waiting if seconds is not None]
+        return Live(
+            since=self._since,
+            workers=self._workers,
+            total=self._total,
+            done=self.done,
+            failed=self.failed,
+            running={cell: (since, self._estimates.of(cell)) for cell, (_, since) in self._running.items()},
+            waiting_seconds=sum(known) if len(known) == len(waiting) else None,
+            longest_waiting=max(known, default=0.0),
+            last_error=self._last_error,
+        )
+
+    def _begin_bar(self) -> Any:
+        return tqdm(total=self._total, file=self._stream, bar_format="{bar}", ncols=_columns(self._stream))
+
+    def _draw(self, live: Live) -> None:
+        """The bar takes what the words leave of the width; the last of them give way first."""
+        columns, now = _columns(self._stream), time.time()
+        head = f"{100 * self.ended // max(self._total, 1):3d}%|"
+        words = [[f"{self.ended}/{self._total} cells"], [live_text.left(live, now)]]
+        words += [[f"{self.failed} failed"]] if self.failed else []
+        tail = "| "
+        room = columns - len(head) - _SMALLEST_BAR
+        for choices in filter(any, [*words, _current(live.under_way(now))]):
+            longer = [f"{tail}{', ' if len(tail) > 2 else ''}{word}" for word in choices]
+            fitting = [one for one in longer if len(one) < room]
+            if not fitting:
+                break
+            tail = fitting[0]
+        self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"  # type: ignore[union-attr]  # no name of a cell has a brace  # there is one, as _tell has asked
+        self._bar.refresh()  # type: ignore[union-attr]
+
+    def _say_line(self) -> None:
+        self._last_line = time.monotonic()
+        self._say(live_text.line(self._live(), time.time()))
+
+    def _say(self, line: str) -> None:
+        if self._bar is not None:
+            self._bar.write(line, file=self._stream)
+        else:
+            print(line, file=self._stream, flush=True)
+
+
+def _current(running: list[Under]) -> list[str]:
+    """What runs, in ever fewer words."""
+    if not running:
+        return []
+    first, more = live_text.under_way(running[0]), len(running) - 1
+    return [*([f"{first} and {more} more"] if more else []), first, running[0].cell]
+
+
+def _columns(stream: TextIO) -> int:
+    """The width of the terminal as it is now; 80 of one that does not know."""
+    return os.get_terminal_size(stream.fileno()).columns or shutil.get_terminal_size().columns or 80

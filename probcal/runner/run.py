@@ -1,0 +1,303 @@
+"""``probcal run``: plan, run what is missing or stale, keep each result the moment it is there."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from probcal.config.components import import_class
+from probcal.config.experiment import Component, Experiment, parse_experiment
+from probcal.config.yaml_file import YamlFile
+from probcal.data.card import Card
+from probcal.errors import StoreError
+from probcal.runner.dask_cluster import Cluster
+from probcal.runner.execute import Outcome, measured_again
+from probcal.runner.fingerprint import Fingerprints
+from probcal.runner.heartbeat import workers_that_pay
+from probcal.runner.plan import Planned, cells_of, count_states, make_plan, plan_lines, summary, without_data
+from probcal.runner.pool import outcomes
+from probcal.runner.progress import Progress
+from probcal.runner.provenance import Spent, provenance
+from probcal.runner.requirements import data_now, refuse_unmet, to_fit
+from probcal.store.cell_result import key_digest
+from probcal.store.folder import Store
+
+_QUICK_ROWS, _QUICK_ROUNDS = 1000, 10
+_ROUNDS = ("n_probes", "n_estimators")
+_QUICK_HELD_OUT = _QUICK_ROWS // 4
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run, as the command line has it; none of these changes a number."""
+
+    folder: Path
+    data_folder: Path | None = None
+    jobs: int = 1
+    timeout: float | None = None
+    retry_failed: bool = False
+    fail_fast: bool = False
+    cluster: Cluster | None = None
+    """Run the cells on Dask, and not in ``jobs`` processes."""
+
+
+def quick(experiment: Experiment) -> Experiment:
+    """The same experiment in small: one repetition, at most 1,000 training and test rows, 10 probes or bags."""
+    columns = tuple(replace(column, method=_in_small(column.method)) for column in experiment.columns)
+    return replace(
+        experiment,
+        name=f"{experiment.name}-quick",
+        title=f"{experiment.title} (in small: --quick)",
+        paper=None,  # numbers of a part of the rows are not to be held against published ones
+        repeats=1,
+        max_rows=_QUICK_ROWS,
+        columns=columns,
+        departures=tuple(
+            replace(one, method_params=_fewer(one.method_params, one.method_params)) for one in experiment.departures
+        ),
+    )
+
+
+def run_experiment(
+    experiment: Experiment, selection: Experiment, options: RunOptions, say: Callable[[str], None]
+) -> int:
+    """Run ``selection``, the part of ``experiment`` that was asked for. Returns the exit code.
+
+    Each result is on disk before the next is waited for, so an interruption loses at most the cells
+    in flight. A run that runs nothing writes nothing. Raises ProbcalError before anything is written when the
+    folder, the data, or what a learner or method needs cannot be used.
+    """
+    store, cards = Store(options.folder), selection.cards_read()
+    store.refuse_others(experiment.name)
+    data = data_now(cards, options.data_folder, say)
+    if undetermined := data.undetermined(cards):  # before anything is fetched, as far as it can be told without
+        refuse_unmet(to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)))
+        data.obtain(undetermined, options.data_folder, say)  # their values are part of the keys
+    before = store.state()
+    plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
+    refuse_unmet(to_fit(plan))
+    needed = dict.fromkeys(planned.cell.card for planned in plan if planned.runs)
+    data.obtain((card for card in needed if card.name not in data.missing), options.data_folder, say)
+    experiment = data.bound(experiment)
+    plan, finished, failures = without_data(plan, data.missing), 0, 0
+    if any(planned.runs for planned in plan):
+        with store.writing(experiment.name):
+            if store.state() != before:  # another run has ended meanwhile
+                plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
+                plan = without_data(plan, data.missing)
+            _say_plan(plan, say)
+            sources = {card.name: data.sources[card.name] for card in needed if card.name in data.sources}
+            finished, failures = _run(experiment, plan, store, sources, options, say)
+    else:
+        _say_plan(plan, say)
+        if not any(planned.state == "no data" for planned in plan):
+            _keep_description(experiment, store, say)
+    say(summary(plan, finished, failures, options.folder))
+    states = count_states(plan)
+    return 1 if failures or states["failed"] or states["no data"] else 0
+
+
+def _say_plan(plan: list[Planned], say: Callable[[str], None]) -> None:
+    for line in plan_lines(plan):
+        say(line)
+
+
+def _keep_description(experiment: Experiment, store: Store, say: Callable[[str], None]) -> None:
+    """Write ``experiment.json`` after a run of nothing, where tables of it would show something else now."""
+    described = _described(experiment, store)
+    kept = store.experiment() if store.exists() else {}
+    if all(kept.get(part) == value for part, value in described.items() if part not in _OF_THE_FILE):
+        return
+    with store.writing(experiment.name):
+        store.write_experiment(described)
+    say(f"nothing was run; the tables now show the experiment as {experiment.path} describes it")
+
+
+_OF_THE_FILE = ("config", "config_path")
+"""Parts of the description that say nothing by themselves: a comment and a place change no table."""
+
+
+def _described(experiment: Experiment, store: Store) -> dict[str, Any]:
+    """The description to keep; of cells whose data are not at hand it has the keys that were kept before."""
+    described: dict[str, Any] = json.loads(json.dumps(describe(experiment, store.folder)))
+    kept = store.experiment().get("keys") if store.exists() else None
+    known = {cell.id for cell in cells_of(experiment)}
+    before = kept if isinstance(kept, dict) else {}
+    described["keys"] = {cell: key for cell, key in before.items() if cell in known} | described["keys"]
+    return described
+
+
+def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
+    """The experiment as plain values: all that tables need, and the text it was read from.
+
+    ``folder``: where it will be kept; the place of the config is told from there.
+    """
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "paper": experiment.paper,
+        "metrics": list(experiment.metrics),
+        "curves": list(experiment.curves),
+        "seed": experiment.seed,
+        "datasets": [
+            {"name": card.name, "title": card.title, "reading_of": card.reading_of, "split": card.split.kind}
+            | ({"drawn": True} if card.generator else {})
+            | _plane(card)
+            for card in experiment.cards
+        ],
+        "repetitions": {card.name: experiment.repetitions_of(card) for card in experiment.cards},
+        "columns": [
+            {
+                "learner": column.learner.name,
+                "method": column.method.name,
+                "label": column.label,
+                "group": column.group,
+                "paper_learner": column.learner.paper,
+                "paper_method": column.method.paper,
+                "encoding": column.learner.encoding,
+                "settings": _plain({"type": column.method.path, "params": column.method.params}),
+                **({"before_and_after": True} if experiment.stages and _calibrates(column.method) else {}),
+            }
+            for column in experiment.columns
+        ],
+        "exceptions": [
+            {"datasets": one.datasets, "columns": one.columns, "skip": one.skip, "what": one.what, "why": one.why}
+            for one in experiment.departures
+        ],
+        "keys": _keys(experiment),
+        "quick": experiment.max_rows is not None,
+        "config_path": os.path.relpath(experiment.path, folder),
+        "config": experiment.text,
+    }
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(json.dumps(settings, default=str))  # type: ignore[no-any-return]  # YAML also has dates
+
+
+def _plane(card: Card) -> dict[str, Any]:
+    """What the axes and marks of a picture of two columns are called."""
+    inputs = [name for name, kind in card.columns.items() if kind not in ("ignore", "target")]
+    names = {"inputs": inputs} if len(inputs) == 2 and "*" not in inputs else {}
+    return names | ({"positive": card.positive[0]} if len(card.positive) == 1 else {})
+
+
+def _calibrates(method: Component) -> bool:
+    return getattr(import_class(method.path), "before_and_after", False)
+
+
+def _keys(experiment: Experiment) -> dict[str, str]:
+    """Cell -> digest of its key as it is now, by which tables tell results made under another one."""
+    fingerprints = Fingerprints()
+    keys = {cell.id: fingerprints.key(cell) for cell in cells_of(experiment)}
+    return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
+
+
+def experiment_of(store: Store) -> Experiment:
+    """The experiment whose results ``store`` holds, as it was last run.
+
+    Raises StoreError when it was not kept whole, FileProblems when it is no longer sound.
+    """
+    kept = store.experiment()
+    for name, kind in (("config_path", str), ("config", str), ("seed", int), ("quick", bool)):
+        if not isinstance(kept.get(name), kind) or (name == "seed" and kept[name] < 0):
+            raise StoreError(
+                f'{store.folder / "experiment.json"} has no sound "{name}"; run the experiment again to write it anew'
+            )
+    path = store.folder / kept["config_path"]
+    experiment = replace(parse_experiment(YamlFile(path, kept["config"])), seed=kept["seed"])
+    return quick(experiment) if kept["quick"] else experiment
+
+
+def _run(
+    experiment: Experiment,
+    plan: list[Planned],
+    store: Store,
+    sources: dict[str, str],
+    options: RunOptions,
+    say: Callable[[str], None],
+) -> tuple[int, int]:
+    """(cells that ended, those of them that failed)."""
+    to_run = [planned for planned in plan if planned.runs]
+    if not to_run:
+        return 0, 0
+    described = _described(experiment, store)
+    with _runner(to_run, options, say) as runner:
+        record = provenance(experiment, to_run, sources, options.jobs) | runner.told
+        if not store.exists():  # so that probcal status can tell of the first cells
+            store.write_experiment(described)
+        progress, spent = Progress(to_run, runner.jobs, store.folder), Spent()
+        results = _outcomes(to_run, store, record["run"], partial(runner.outcomes, started=progress.started))
+        try:
+            for outcome in results:
+                if not progress.ended:  # not before: a run that is interrupted first has changed nothing
+                    store.write_experiment(described)
+                    store.add_run(record)
+                store.add(outcome.result, outcome.y, outcome.p)
+                spent.add(outcome.result)
+                progress.finished(outcome.result)
+                if progress.failed and options.fail_fast:
+                    break
+        finally:
+            results.close()
+            progress.close()
+            if progress.ended:
+                with suppress(StoreError):  # of a disk that is full we have heard before
+                    store.add_run({**record, **spent.told()})
+    return progress.ended, progress.failed
+
+
+class _Runner(NamedTuple):
+    """``outcomes`` of cells, of which ``jobs`` run at a time; ``told``: what the record of the run says of it."""
+
+    outcomes: Callable[..., Iterator[Outcome]]
+    jobs: int
+    told: dict[str, Any]
+
+
+@contextmanager
+def _runner(to_run: list[Planned], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
+    if options.cluster is None:
+        jobs = workers_that_pay(to_run, options.jobs)
+        yield _Runner(partial(outcomes, jobs=jobs, timeout=options.timeout), jobs, {})
+        return
+    from probcal.runner.dask_jobs import Folders
+    from probcal.runner.dask_outcomes import outcomes as outcomes_on_dask
+
+    folders = Folders.of(options.data_folder)
+    with options.cluster.running() as running:
+        on_it = partial(outcomes_on_dask, cluster=running, folders=folders, timeout=options.timeout, say=say)
+        yield _Runner(on_it, max(1, running.cells), {"dask": options.cluster.told()})
+
+
+def _outcomes(
+    to_run: list[Planned], store: Store, run: str, run_cells: Callable[[list[Planned], str], Iterator[Outcome]]
+) -> Generator[Outcome]:
+    fits = []
+    for planned in to_run:
+        outcome = measured_again(planned, store, run)
+        if outcome is None:
+            fits.append(planned)
+        else:
+            yield outcome
+    if fits:
+        yield from run_cells(fits, run)
+
+
+def _in_small(method: Component) -> Component:
+    takes = inspect.signature(import_class(method.path)).parameters
+    defaults = {name: takes[name].default for name in _ROUNDS if name in takes}
+    return replace(method, params=_fewer(method.params, {**defaults, **method.params}))
+
+
+def _fewer(params: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """``params`` with at most so many rounds and rows held out; ``asked`` has those too that are defaults."""
+    most = {**dict.fromkeys(_ROUNDS, _QUICK_ROUNDS), "holdout_size": _QUICK_HELD_OUT}
+    return {**params, **{name: min(n, most[name]) for name, n in asked.items() if name in most and isinstance(n, int)}}

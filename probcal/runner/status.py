@@ -1,0 +1,188 @@
+"""``probcal status``: what is in a results folder, what runs there now, and what has changed since.
+
+Results held against the data sets that their cards stand for now, for what only reads results.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from probcal.config.overrides import card_name
+from probcal.config.yaml_file import YamlFile
+from probcal.data.card import Card, find_card, read_card
+from probcal.data.load import find
+from probcal.errors import DataError, MissingData, ProbcalError
+from probcal.runner.heartbeat import heard_lines, heard_of
+from probcal.runner.plan import CARD_CHANGED, cells, doubt, make_plan, plan_lines, without_data
+from probcal.runner.requirements import data_now
+from probcal.runner.run import experiment_of
+from probcal.store.folder import CellResult, Store
+from probcal.store.outline import Outline
+from probcal.store.summary import planned_ids
+
+
+def status_lines(
+    store: Store,
+    every_cell: bool,
+    takes: Callable[[str, str, str], bool] = lambda *_: True,
+    originals: Path | None = None,
+) -> Iterator[str]:
+    """Tell one after the other: what needs no import first.
+
+    ``takes`` says whether a data set, learner and method are asked for; ``originals`` is the folder of original data
+    files.
+
+    Raises ProbcalError, after what can be told all the same, when the experiment cannot be read as it was kept, for
+    want of a module or of trust in one, say, or when its data are not what its cards say.
+    """
+    kept = store.experiment()
+    yield f"{kept['name']} in {store.folder}"
+    if heard := heard_of(store.folder):
+        yield from heard_lines(heard)
+    try:
+        experiment = experiment_of(store)
+        data = data_now(experiment.cards_read(), originals)
+        plan = [
+            one
+            for one in without_data(make_plan(experiment, store, data), data.missing)
+            if takes(one.cell.dataset, one.cell.column.learner.name, one.cell.column.method.name)
+        ]
+    except ProbcalError:
+        states = Counter(one.status for one in store.results().values() if takes(one.dataset, one.learner, one.method))
+        counts = ", ".join(f"{n} {state}" for state, n in states.items())
+        yield f"{cells(states.total())} kept: {counts or 'none'}; whether they are stale cannot be told"
+        raise
+    yield from plan_lines(plan, every_cell=every_cell)
+    path = store.folder / kept["config_path"]
+    if _is_another(path, kept["config"]):
+        name = _short(path)
+        yield f"  {name} has changed since it was run: probcal run {name} --dry-run says what that makes stale"
+
+
+def _is_another(path: Path, text: str) -> bool:
+    """Whether the file at ``path`` says other things than ``text``; comments say nothing."""
+    with suppress(OSError):  # one that is gone is told by nobody's number
+        if path.is_file() and path.read_bytes() != text.encode():
+            return not _says_the_same(path, text)
+    return False
+
+
+def _says_the_same(path: Path, text: str) -> bool:
+    with suppress(ProbcalError):
+        return YamlFile.read(path).data == YamlFile(path, text).data
+    return False
+
+
+def _short(path: Path) -> str:
+    path = path.resolve()
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+class ResultsNow(Store):
+    """A results folder to read: results of other data than those of now count as stale.
+
+    ``warnings``: of which data sets these are.
+
+    Reads the cards that the experiment names, and hashes their files as ``probcal run`` does; uses no network. Where
+    a card cannot be read, a warning says that nothing can be told.
+    """
+
+    def __init__(self, store: Store, originals: Path | None = None) -> None:
+        super().__init__(store.folder)
+        self._store, self.whole = store, store.whole
+        self.warnings: list[str] = []
+        self._outdated: set[str] = set()
+        self._outdated = set(self._find_outdated(originals))
+
+    def experiment(self) -> dict[str, Any]:
+        """As it was kept, but that no result of other data has the key that it says."""
+        kept = self._store.experiment()
+        if self._outdated and isinstance(kept.get("keys", {}), dict):
+            kept["keys"] = {**kept.get("keys", {}), **dict.fromkeys(self._outdated, "of other data")}
+        return kept
+
+    def _find_outdated(self, originals: Path | None) -> Iterator[str]:
+        outline, results, runs = Outline.of(self._store), self.results(), self.runs()
+        whole = Outline.of(Store(self.folder))  # a selection leaves out exceptions
+        config = self._store.experiment().get("config_path")
+        if not outline.config or not isinstance(config, str):
+            return
+        try:
+            said = YamlFile(self.folder / config, outline.config).data
+        except ProbcalError:
+            said = {}
+        cards = _Cards(said, (self.folder / config).parent, originals)
+        for row in outline.datasets:
+            reasons = {
+                one: cards.why_outdated(card, results[one], runs)
+                for column in outline.columns
+                for card in [cards.of(row.name, column.learner, column.method, whole)]
+                for one in planned_ids(outline, row, column)
+                if one in results
+            }
+            outdated = {one: why for one, why in reasons.items() if why}
+            if outdated:
+                n = "1 cell was" if len(outdated) == 1 else f"{len(outdated)} cells were"
+                why = "; ".join(dict.fromkeys(outdated.values()))
+                self.warnings.append(f"{row.name}: {n} made of other data ({why}); probcal run makes them anew")
+            yield from outdated
+        self.warnings += cards.faults
+
+
+class _Cards:
+    """The cards that an experiment names, and which data sets they stand for."""
+
+    def __init__(self, said: Any, beside: Path, originals: Path | None) -> None:
+        self._said, self._beside, self._originals = said if isinstance(said, Mapping) else {}, beside, originals
+        self._read: dict[str, Card | None] = {}
+        self._now: dict[Card, tuple[str | None, bool, str]] = {}
+        self.faults: list[str] = []
+
+    def of(self, dataset: str, learner: str, method: str, outline: Outline) -> Card | None:
+        """Return the card that a cell reads, that of an exception where there is one; None if it cannot be read."""
+        named = {card_name(one): one for one in _list(self._said.get("datasets")) if isinstance(one, str)}
+        name = named.get(dataset)
+        for one, entry in zip(outline.exceptions, _list(self._said.get("exceptions")), strict=False):
+            if dataset in one.datasets and (learner, method) in one.columns and isinstance(entry, Mapping):
+                name = entry.get("card") or name
+        return self._card(name) if isinstance(name, str) else None
+
+    def why_outdated(self, card: Card | None, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
+        """Return what tells that a result is not of the data that its card stands for now; None where nothing does."""
+        if card is None:
+            return None
+        if card not in self._now:
+            self._now[card] = self._look(card)
+        fingerprint, at_hand, fault = self._now[card]
+        if fault:
+            return fault
+        if fingerprint is not None and result.key.get("data") != fingerprint[:12]:
+            return "the data changed"
+        return CARD_CHANGED if not at_hand and doubt(card, result, runs) == CARD_CHANGED else None
+
+    def _look(self, card: Card) -> tuple[str | None, bool, str]:
+        """(the fingerprint, if it is known; whether the values are at hand; what is wrong with them)."""
+        try:
+            found = find(card, self._originals)
+        except MissingData:
+            return card.expect.fingerprint, False, ""
+        except DataError as error:
+            return None, False, str(error)
+        return card.digest if card.generator else found.fingerprint, found.is_at_hand, ""
+
+    def _card(self, name: str) -> Card | None:
+        if name not in self._read:
+            try:
+                self._read[name] = read_card(find_card(name, beside=self._beside))
+            except (ProbcalError, OSError):
+                self._read[name] = None
+                self.faults.append(f"{name}: the card cannot be read, so whether its data changed cannot be told")
+        return self._read[name]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,321 @@
+"""Measure every stored result once more from its stored predictions, and find the rows that do not agree.
+
+The outcome of a verification: the rows that differ and a line of counts, or JSON for another program.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from tabulate import tabulate
+
+from probcal.errors import ProbcalError, StoreError
+from probcal.metrics import ABOUT_METHODS, METRICS, metric_called, roc_curve
+from probcal.runner.execute import measured, truth_of
+from probcal.runner.plan import Cell, cells_of
+from probcal.runner.run import experiment_of
+from probcal.store.cell_result import CellResult, key_digest
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+from probcal.store.selection import Selection
+
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+"""By how much a sum may round otherwise on another machine. A row that was edited by less than that is not found."""
+_OF_A_CURVE = 2e-6
+"""Curves are kept with six digits."""
+_NEED_THE_TRUTH = frozenset(("l1", "l1_trivial", "frequency", "l2", "l_max"))
+NO_PREDICTIONS = "no stored predictions"
+
+Value = float | str | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that a row says, and what it should say. ``metric`` may also be ``labels``, ``n_test`` or the like."""
+
+    dataset: str
+    split: int
+    learner: str
+    method: str
+    metric: str
+    stored: Value
+    recomputed: Value
+
+
+@dataclass
+class Verified:
+    """What came of the rows of one results folder."""
+
+    store: Store
+    title: str
+    n_agree: int = 0
+    n_differ: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    not_verified: Counter[str] = field(default_factory=Counter)
+    """Reason -> done rows of which nothing could be recomputed."""
+    not_recomputed: Counter[str] = field(default_factory=Counter)
+    """What stored predictions cannot tell -> the rows that have it. These rows are verified but for that."""
+    n_stale: int = 0
+    """Rows made under other settings, data or code than the last run had."""
+
+    @property
+    def n_rows(self) -> int:
+        return self.n_agree + self.n_differ + self.not_verified.total()
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a done row, and each was recomputed and agrees."""
+        return bool(self.n_agree) and not self.n_differ and not self.not_verified
+
+
+def verify(
+    store: Store,
+    selection: Selection | None = None,
+    progress: Callable[[list[CellResult]], Iterable[CellResult]] = iter,
+) -> Verified:
+    """Verify the last result of every cell, or of a ``selection`` of them.
+
+    ``progress`` hands the rows on, one by one, and may show how far it is. Raises StoreError for a folder that
+    cannot be read.
+    """
+    return _Verification(store).of(selection or Selection(), progress)
+
+
+class _Verification:
+    def __init__(self, store: Store) -> None:
+        self.store, self.outline = store, Outline.of(store)
+        self.found = Verified(store, self.outline.title)
+        self.of_row: dict[str, list[Difference]] = {}
+        self.labels: dict[tuple[Any, ...], list[tuple[CellResult, str]]] = {}
+        self.places: dict[int, CellResult] = {}
+
+    def of(self, selection: Selection, progress: Callable[[list[CellResult]], Iterable[CellResult]]) -> Verified:
+        rows = [one for one in self.store.results_as_written().values() if _is_selected(selection, one)]
+        recomputed = set()
+        for row in progress(rows):
+            if self.outline.keys.get(row.id, key_digest(row.key)) != key_digest(row.key):
+                self.found.n_stale += 1
+            self.of_row[row.id] = list(_status_faults(row))
+            if row.status == "done" and self._recompute(row):
+                recomputed.add(row.id)
+        for differences in self._other_labels():
+            self.of_row[differences[0]].append(differences[1])
+        for row in rows:
+            self.found.differences += self.of_row[row.id]
+            if self.of_row[row.id]:
+                self.found.n_differ += 1
+            elif row.id in recomputed:
+                self.found.n_agree += 1
+            elif row.status == "done":
+                self.found.not_verified[NO_PREDICTIONS] += 1
+        return self.found
+
+    def _recompute(self, row: CellResult) -> bool:
+        """Whether there are predictions to recompute from."""
+        if not self.store.has_predictions(row):
+            return False
+        differences = self.of_row[row.id]
+        first = self.places.setdefault(row.predictions["at"], row)  # type: ignore[index]  # it has predictions
+        if first is not row and row.predictions["rows"]:  # type: ignore[index]
+            differences.append(_difference(row, "predictions", "its own", f"those of {first.id}"))
+        try:
+            y, p = self.store.predictions(row)
+        except StoreError:
+            differences.append(_difference(row, "predictions", "as the run kept them", "changed since, or lost"))
+            return True
+        if row.n_test is not None and row.n_test != len(y):
+            differences.append(_difference(row, "n_test", row.n_test, len(y)))
+        if {"data", "split"} <= row.key.keys():
+            same_rows = (row.dataset, row.repetition, row.key["data"], row.key["split"])
+            self.labels.setdefault(same_rows, []).append((row, hashlib.sha256(y.tobytes()).hexdigest()))
+        try:
+            metrics = measured(y, p, self._truth(row), self._asked(row))
+        except (ValueError, IndexError) as error:  # labels or probabilities that no run keeps
+            differences.append(_difference(row, "predictions", "probabilities", str(error)))
+            return True
+        differences += self._of_metrics(row, metrics)
+        differences += self._of_stages(row, metrics)
+        differences += self._of_curves(row, y, p)
+        return True
+
+    def _asked(self, row: CellResult) -> tuple[str, ...]:
+        names = dict.fromkeys([*row.metrics, *row.stages, *self.outline.metrics])
+        return tuple(name for name in names if name not in METRICS)
+
+    def _of_metrics(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
+        """A metric that the experiment asks for has to be there; of others, what is there has to agree."""
+        for name in dict.fromkeys([*row.metrics, *self.outline.metrics]):
+            stored, recomputed = row.metrics.get(name), metrics.get(name)
+            if recomputed is None:
+                if stored is not None:
+                    self.found.not_recomputed[_why_not(name)] += 1
+            elif stored is None or not _agree(stored, recomputed):
+                yield _difference(row, name, stored, recomputed)
+
+    def _of_stages(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
+        """The last stage is what was predicted; nothing is kept of those before."""
+        for name, course in row.stages.items():
+            recomputed = metrics.get(name)
+            if course and recomputed is not None and not (math.isnan(course[-1]) or _agree(course[-1], recomputed)):
+                yield _difference(row, f"{name} after the last stage", course[-1], recomputed)
+            if len(course) > 1:
+                self.found.not_recomputed["stages before the last, of which no predictions are kept"] += 1
+
+    def _of_curves(self, row: CellResult, y: np.ndarray, p: np.ndarray) -> Iterator[Difference]:
+        for name, lines in row.curves.items():
+            positive = _of_the_positive(y, p)
+            if name != "roc" or positive is None:
+                self.found.not_recomputed[f"the curve {name}, which only the fitted method can tell"] += 1
+                continue
+            curve = np.array(roc_curve(y, positive))
+            stored = [np.array([line["x"], line["y"]]) for line in lines]
+            if len(stored) != 1 or stored[0].shape != curve.shape or np.abs(stored[0] - curve).max() > _OF_A_CURVE:
+                yield _difference(row, "curve roc", f"{sum(one.shape[1] for one in stored)} points", "other points")
+
+    def _other_labels(self) -> Iterator[tuple[str, Difference]]:
+        """Rows whose labels are not those that most rows of the same data and split have."""
+        for rows in self.labels.values():
+            [(usual, _)] = Counter(digest for _, digest in rows).most_common(1)
+            for row, digest in rows:
+                if digest != usual:
+                    yield row.id, _difference(row, "labels", "others", "those of the other rows of the split")
+
+    def _truth(self, row: CellResult) -> np.ndarray | None:
+        """The true probabilities, drawn once more where the row has a metric of them."""
+        if not _NEED_THE_TRUTH & {*row.metrics, *self.outline.metrics} or row.id not in self._cells:
+            return None
+        return truth_of(self._cells[row.id])
+
+    @cached_property
+    def _cells(self) -> dict[str, Cell]:
+        """Empty where the experiment cannot be read any more: then no truth can be drawn."""
+        try:
+            return {cell.id: cell for cell in cells_of(experiment_of(self.store))}
+        except ProbcalError:
+            return {}
+
+
+def _is_selected(selection: Selection, row: CellResult) -> bool:
+    def is_one(name: str, names: tuple[str, ...]) -> bool:
+        return not names or bool({name, name.partition(".")[0]} & set(names))
+
+    datasets = selection.datasets
+    return (
+        (not datasets or row.dataset in datasets)
+        and is_one(row.learner, selection.learners)
+        and is_one(row.method, selection.methods)
+    )
+
+
+def _status_faults(row: CellResult) -> Iterator[Difference]:
+    """A run keeps numbers with done rows alone, and errors with the others alone."""
+    if row.status == "done" and row.error_type is not None:
+        yield _difference(row, "status", "done", f"failed: {row.error_type}")
+    if row.status != "done" and (row.metrics or row.predictions):
+        yield _difference(row, "status", row.status, "done: it has numbers")
+
+
+def _why_not(name: str) -> str:
+    if name in ABOUT_METHODS:
+        return f"{name}, which only the fitted method can tell"
+    if name in _NEED_THE_TRUTH:
+        return f"{name}, for the true probabilities cannot be drawn again"
+    return name if metric_called(name) else f"{name}, which is no metric of this version"
+
+
+def _of_the_positive(y: np.ndarray, p: np.ndarray) -> np.ndarray | None:
+    """P(y = 1) where there are two classes and both came, whether one column of it is kept or two."""
+    if y.ndim > 1 or len(np.unique(y)) != 2 or (p.ndim > 1 and p.shape[1] != 2):
+        return None
+    return p if p.ndim == 1 else p[:, 1]
+
+
+def _agree(stored: float, recomputed: float) -> bool:
+    if math.isnan(stored) or math.isnan(recomputed):
+        return math.isnan(stored) and math.isnan(recomputed)
+    return math.isclose(stored, recomputed, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+
+
+def _difference(row: CellResult, metric: str, stored: Value, recomputed: Value) -> Difference:
+    return Difference(row.dataset, row.repetition, row.learner, row.method, metric, stored, recomputed)
+
+
+_HEADER = ["  data set", "split", "learner", "method", "metric", "stored", "recomputed"]
+
+
+def text(found: Verified) -> str:
+    blocks = [[f"{found.title} ({found.store.folder})"], _differences(found.differences), _counts(found)]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def json_text(every: Sequence[Verified]) -> str:
+    """Infinity and NaN are text: ``"inf"``, ``"nan"``."""
+    return json.dumps([_as_json(one) for one in every], indent=1, ensure_ascii=False) + "\n"
+
+
+def _differences(differences: list[Difference]) -> list[str]:
+    if not differences:
+        return []
+    parts = [part.name for part in fields(Difference)[1:]]
+    rows = [[f"  {one.dataset}", *(_written(getattr(one, part)) for part in parts)] for one in differences]
+    lines = tabulate(rows, _HEADER, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
+    return ["these rows do not agree with their stored predictions:", *(line.rstrip() for line in lines.splitlines())]
+
+
+def _written(value: Value) -> str:
+    if value is None:
+        return "missing"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _counts(found: Verified) -> list[str]:
+    lines = [f"{_rows(count, 'has', 'have')} {what}" for what, count in sorted(found.not_recomputed.items())]
+    if lines:
+        lines.insert(0, "not recomputed, since stored predictions cannot tell it:")
+        lines[1:] = [f"  {line}" for line in lines[1:]]
+    if found.n_stale:
+        lines.append(f"{_rows(found.n_stale, 'is', 'are')} stale: probcal status {found.store.folder} says why")
+    return [*lines, _summary(found)]
+
+
+def _summary(found: Verified) -> str:
+    parts = [f"{_rows(found.n_agree, 'agrees', 'agree')} with the stored predictions"]
+    if found.n_differ:
+        parts.append(
+            f"{_rows(found.n_differ, 'differs', 'differ')}; remove the lines from {found.store.folder / 'cells.jsonl'}"
+            " and run again to make these cells anew"
+        )
+    parts += [f"{count} cannot be verified: {reason}" for reason, count in found.not_verified.items()]
+    if not found.n_rows:
+        parts = ["nothing was verified: no row is done"]
+    return "; ".join(parts)
+
+
+def _rows(n: int, one: str, several: str) -> str:
+    return f"{n} row {one}" if n == 1 else f"{n} rows {several}"
+
+
+def _as_json(found: Verified) -> dict[str, Any]:
+    return {
+        "experiment": found.title,
+        "folder": str(found.store.folder),
+        "ok": found.ok,
+        "agree": found.n_agree,
+        "differ": found.n_differ,
+        "differences": [{name: _plain(value) for name, value in asdict(one).items()} for one in found.differences],
+        "not_verified": dict(found.not_verified),
+        "not_recomputed": dict(found.not_recomputed),
+        "stale": found.n_stale,
+    }
+
+
+def _plain(value: Value) -> Value:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

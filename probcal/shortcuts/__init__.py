@@ -1,5 +1,0 @@
-"""Classifiers of many class weights fitted together, for learners where that changes no label.
-
-``probcal.shortcuts.shortcut`` says what a shortcut is and how a learner declares one; ``docs/shortcuts.md`` has an
-example, and what is promised.
-"""

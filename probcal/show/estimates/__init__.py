@@ -1,1 +1,0 @@
-"""What the kept estimates of a results folder tell: reliability, score histograms, ROC and cost curves, as data."""

@@ -1,0 +1,1 @@
+"""The results folder: what was asked, which cells ran, and what came out."""

@@ -1,0 +1,242 @@
+"""What one cell gave, as an object and as a line of ``cells.jsonl``.
+
+What the numbers of a stored result can be: tables add them up, and a file from elsewhere may hold any.
+
+The lines for figures that a cell keeps, and what they have to be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from probcal import __version__
+from probcal.metrics.registry import metric_called
+
+_MOST = 10**15
+"""Rows, seconds and bytes; beyond it, whole numbers are no exact floats any more."""
+
+
+class ImpossibleValueError(ValueError):
+    """A stored result has a number that its metric can never be."""
+
+
+def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, list[float]]) -> None:
+    """Raise ImpossibleValueError for the first number that its metric can never be.
+
+    A metric that a stage does not have is kept as NaN. A name that is no metric of this version has no bounds.
+    """
+    for name, number in metrics.items():
+        _refuse_impossible(name, name, number)
+    for name, course in stages.items():
+        for stage, number in enumerate(course, 1):
+            if not math.isnan(number):
+                _refuse_impossible(name, f"{name} after stage {stage}", number)
+
+
+def _refuse_impossible(name: str, what: str, number: float) -> None:
+    metric = metric_called(name)
+    fault = metric.fault(number) if metric else None
+    if fault:
+        raise ImpossibleValueError(f"{what} is {number:.6g}, but {name} {fault}")
+
+
+def row_fault(row: Mapping[str, Any]) -> str | None:
+    """What is wrong with the first part of a stored result, as its JSON has it, that is out of bounds; None if none is.
+
+    What is not there, or of another kind than a mapping where one is wanted, is passed over.
+    """
+    counts = {name: row.get(name) for name in ("repetition", "n_train", "n_test")}
+    counts.update(_mapping(row, "warnings"))
+    for name, number in counts.items():
+        if number is not None and not _is_count(number):
+            return f"{name} is no count"
+    seconds = row.get("seconds")
+    if isinstance(seconds, bool) or (isinstance(seconds, int | float) and not 0 <= seconds <= _MOST):
+        return "seconds are no time"
+    if not all(isinstance(digest, str) for digest in _mapping(row, "key").values()):
+        return "its key is no mapping of texts"
+    return _place_fault(_mapping(row, "predictions"))
+
+
+def _place_fault(where: Mapping[str, Any]) -> str | None:
+    """``where``: what ``Predictions.add`` returned; empty for none."""
+    if not where:
+        return None
+    if not all(_is_count(where.get(name)) for name in ("at", "rows")) or not isinstance(where.get("digest"), str):
+        return "the place of its predictions is none"
+    shape = [where.get(name, 1) for name in ("columns", "labels")]
+    if not all(_is_count(n) and n > 0 for n in shape) or math.prod(shape) * where["rows"] > _MOST:
+        return "the shape of its predictions is none"
+    return None
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
+
+
+def _mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = row.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+_TOLD_BY = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
+"""What tells the lines of one name from each other, where a figure needs it: a number and a text."""
+_LARGEST = 1e100
+"""Matplotlib cannot lay out axes near the largest floats."""
+
+
+def curves_fault(curves: dict[str, Any]) -> str | None:
+    """What is wrong with the first of ``curves`` that is none; None when all are well.
+
+    Name -> lines, each a mapping with lists ``x`` and ``y`` of equally many finite numbers, one at least and none
+    beyond 1e100.
+    """
+    for name, lines in curves.items():
+        if not isinstance(lines, list):
+            return f'the curve "{name}" is no list of lines'
+        for line in lines:
+            if not isinstance(line, dict) or not _has_points(line) or not _is_told(name, line):
+                also = f", and its {_TOLD_BY[name]}" if name in _TOLD_BY else ""
+                return f'a line of the curve "{name}" lacks x and y, equally many finite numbers, one at least{also}'
+    return None
+
+
+def _has_points(line: dict[str, Any]) -> bool:
+    x, y = line.get("x"), line.get("y")
+    return isinstance(x, list) and isinstance(y, list) and 0 < len(x) == len(y) and _finite(x) and _finite(y)
+
+
+def _is_told(name: str, line: dict[str, Any]) -> bool:
+    if name == "iso_probability":
+        level = line.get("level")
+        return level is not None and _finite([level]) and 0 < level < 1 and isinstance(line.get("positive", True), bool)
+    return name != "training_rows" or isinstance(line.get("label"), str)
+
+
+def _finite(values: list[Any]) -> bool:
+    return {*map(type, values)} <= {int, float} and all(-_LARGEST <= value <= _LARGEST for value in values)
+
+
+_LARGEST = 1e100
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What one cell gave. ``key`` holds a digest of everything that can change its numbers."""
+
+    dataset: str
+    repetition: int
+    learner: str
+    method: str
+    status: str
+    """One of ``STATUSES``."""
+    run: str
+    seconds: float
+    key: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+    stages: dict[str, list[float]] = field(default_factory=dict)
+    """Metric -> its value after every stage of the method, for the metrics that the experiment asked for so."""
+    curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Lines for figures: name -> lines, each of ``x``, ``y`` and what tells it from the others."""
+    n_train: int | None = None
+    n_test: int | None = None
+    warnings: dict[str, int] = field(default_factory=dict)
+    """Kind of warning -> how often it was given while the cell ran."""
+    error_type: str | None = None
+    message: str | None = None
+    traceback: str | None = None
+    predictions: dict[str, Any] | None = None
+    """Where the labels and probabilities behind it are; None where none were kept."""
+    failed_since: CellResult | None = field(default=None, compare=False, repr=False)
+    """The last attempt to make a finished result anew, where it failed; the store tells it, no line holds it."""
+
+    @property
+    def id(self) -> str:
+        return cell_id(self.dataset, self.repetition, self.learner, self.method)
+
+    def to_json(self) -> str:
+        row = {name: value for name, value in vars(self).items() if value not in (None, {})}
+        row.pop("failed_since", None)
+        row[WRITER] = __version__
+        if self.metrics:
+            row["metrics"] = {name: _plain(value) for name, value in self.metrics.items()}
+        if self.stages:
+            row["stages"] = {name: [_plain(value) for value in values] for name, values in self.stages.items()}
+        # a message may hold half of a surrogate pair, as file names do that are not UTF-8
+        return json.dumps(row, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace").decode()
+
+    @classmethod
+    def from_json(cls, line: str, *, any_values: bool = False) -> CellResult:
+        """Read a row. Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if it is none.
+
+        Of these, UnknownParts is for what only another version knows, and ImpossibleValueError for a number that its
+        metric can never be; ``any_values`` lets that pass.
+        """
+        row = json.loads(line)
+        if fault := row_fault(row):
+            raise ValueError(fault)
+        if not isinstance(row.pop(WRITER, ""), str):
+            raise TypeError(f"{WRITER} is no version")
+        if unknown := sorted(row.keys() - _PARTS):
+            raise UnknownParts(unknown)
+        if isinstance(status := row.get("status"), str) and status not in STATUSES:
+            raise UnknownParts([f"status: {status}"])
+        row["metrics"] = {name: _number(value) for name, value in row.get("metrics", {}).items()}
+        row["stages"] = {name: [_number(value) for value in values] for name, values in row.get("stages", {}).items()}
+        result = cls(**row)
+        if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
+            raise TypeError(f"{wrong[0]} is of another kind")
+        if fault := curves_fault(result.curves):
+            raise ValueError(fault)
+        if not any_values:
+            refuse_impossible_values(result.metrics, result.stages)
+        return result
+
+
+class UnknownParts(ValueError):
+    """A result has ``parts`` that this version does not know."""
+
+    def __init__(self, parts: list[str]) -> None:
+        super().__init__(f"unknown: {', '.join(parts)}")
+        self.parts = parts
+
+
+STATUSES = ("done", "failed", "timeout")
+WRITER = "probcal"
+"""The part of a line that names the version that wrote it."""
+_PARTS = {one.name for one in fields(CellResult)} - {"failed_since"}
+_KINDS = {
+    **dict.fromkeys(("dataset", "learner", "method", "status", "run"), str),
+    **dict.fromkeys(("error_type", "message", "traceback"), str | None),
+    **dict.fromkeys(("n_train", "n_test"), int | None),
+    **dict.fromkeys(("key", "warnings", "curves"), dict),
+    "predictions": dict | None,
+    "repetition": int,
+    "seconds": int | float,
+}
+
+
+def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
+    return f"{dataset}/{repetition}/{learner}/{method}"
+
+
+def key_digest(key: Mapping[str, str]) -> str:
+    """One digest for a whole key; stages and curves change nothing else, so they do not count."""
+    key = {part: digest for part, digest in key.items() if part not in ("stages", "curves")}
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _number(value: Any) -> float:
+    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one."""
+    number = float(value)
+    return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
+
+
+def _plain(value: float) -> float | str:
+    """JSON has no infinity: ``inf`` and ``nan`` are kept as text, which ``float`` reads back."""
+    return value if math.isfinite(value) else str(value)

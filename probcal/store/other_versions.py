@@ -1,0 +1,81 @@
+"""Results lines that this version cannot read because another one wrote them: which one, and what to do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from probcal import __version__
+from probcal._io import visible
+from probcal.store.cell_result import WRITER
+
+_LONGEST = 40
+"""Characters of a version or of the name of a part."""
+_MOST_TOLD = 100
+
+
+class OtherVersions:
+    """The lines of ``path`` that another version wrote. ``runs`` reads the provenance, which names a version too."""
+
+    def __init__(self, path: Path, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
+        self._path, self._read_runs = path, runs
+        self._runs: Mapping[str, Mapping[str, Any]] | None = None
+        self._lines: dict[tuple[str, str], list[int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def take(self, number: int, line: str, unknown: list[str]) -> bool:
+        """Remember a line that could not be read; False when nothing says that another version wrote it.
+
+        ``unknown``: the parts of it that this version does not know.
+        """
+        writer = self._writer(line)
+        newer = writer if is_newer(writer) else ""
+        if newer or unknown:
+            self._lines.setdefault((newer, "" if newer else unknown[0]), []).append(number)
+        return bool(newer or unknown)
+
+    def told(self) -> list[str]:
+        """Return a message for each version, and for each unknown part where none is named."""
+        return [self._about(writer, part, lines) for (writer, part), lines in [*self._lines.items()][:_MOST_TOLD]]
+
+    def _about(self, writer: str, part: str, lines: list[int]) -> str:
+        where = f"{self._path}:{lines[0]}"
+        these = f"this and {len(lines) - 1} more lines were" if len(lines) > 1 else "this line was"
+        if writer:
+            return (
+                f"{where}: {these} written by probcal {visible(writer, _LONGEST)}, and this is probcal {__version__}; "
+                "nothing is lost, install a newer version to read it: pip install --upgrade probcal"
+            )
+        return (
+            f"{where}: {these} written by another version of probcal: {__version__} does not know its part "
+            f'"{visible(part, _LONGEST)}"; nothing is lost, use the version that wrote it'
+        )
+
+    def _writer(self, line: str) -> str:
+        """The version that wrote a line, by the line itself or else by its run; empty where neither says it."""
+        try:
+            row = json.loads(line)
+            named = row.get(WRITER) or self._run(row.get("run")).get("probcal")
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            return ""
+        return named if isinstance(named, str) else ""
+
+    def _run(self, run: Any) -> Mapping[str, Any]:
+        if self._runs is None:
+            self._runs = self._read_runs()
+        return self._runs.get(run, {})
+
+
+def is_newer(version: str) -> bool:
+    """Return whether ``version`` of probcal comes after this one, by the numbers that it begins with."""
+    return _numbers(version) > _numbers(__version__)
+
+
+def _numbers(version: str) -> list[int]:
+    begin = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}", version)
+    return [int(number) for number in begin[0].split(".")] if begin else []

@@ -1,0 +1,138 @@
+"""The repetitions of a table cell, taken together."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from probcal.store.cell_result import CellResult, cell_id, key_digest
+from probcal.store.outline import Column, Outline, Row
+
+Results = dict[str, CellResult]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One metric over the repetitions of one data set and one column."""
+
+    values: tuple[float, ...]
+    """One number per finished repetition that has one; ``inf`` is a number, NaN is not."""
+    planned: int
+    failed: int
+    undefined: int
+    """Finished repetitions without a number: NaN, or the metric was not measured."""
+    random_splits: bool = False
+    """Whether every repetition is a draw, even where only one is planned."""
+
+    @property
+    def of_the_papers_split(self) -> bool:
+        """Whether a published number is about the same rows: one repetition, of a split that is not drawn."""
+        return self.planned == 1 and not self.random_splits
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @property
+    def infinite(self) -> int:
+        return sum(math.isinf(value) for value in self.values)
+
+    @property
+    def mean(self) -> float | None:
+        """None without any number; infinite as soon as one repetition is."""
+        if not self.values:
+            return None
+        return math.inf if self.infinite else statistics.fmean(self.values)
+
+    @property
+    def sd(self) -> float | None:
+        """With n - 1 in the denominator; None for fewer than two numbers or an infinite mean."""
+        return None if self.n < 2 or self.infinite else statistics.stdev(self.values)
+
+    @property
+    def partial(self) -> bool:
+        return 0 < self.n < self.planned
+
+
+@dataclass(frozen=True)
+class Census:
+    """What became of the planned cells."""
+
+    planned: int
+    failed: list[CellResult]
+    not_run: int
+    empty: list[str]
+    """Titles of the data sets of which no cell was ever run."""
+    warned: dict[str, Counter[str]]
+    """Kind of warning -> column -> how many of its cells gave it."""
+    stale: Counter[str]
+    """Column -> how many of its results were made under another key than the last run's."""
+    failed_since: list[CellResult]
+    """The failed attempts to make finished results anew; the finished ones are kept and shown."""
+
+
+def planned_ids(outline: Outline, row: Row, column: Column, seed: int | None = None) -> list[str]:
+    """``seed``: only the repetition that has it."""
+    repetitions: Sequence[int] = range(0 if outline.skips(row, column) else outline.repetitions[row.name])
+    if seed is not None:
+        repetitions = [one for one in repetitions if outline.seed is not None and outline.seed + one == seed]
+    return [cell_id(row.name, repetition, column.learner, column.method) for repetition in repetitions]
+
+
+def summarise(
+    outline: Outline, results: Results, row: Row, column: Column, metric: str, seed: int | None = None
+) -> Summary:
+    """Results of repetitions that the experiment no longer asks for are left out; ``seed``: all but one of that."""
+    ids = planned_ids(outline, row, column, seed)
+    found = [results[one] for one in ids if one in results]
+    done = [result.metrics.get(metric, math.nan) for result in found if result.status == "done"]
+    values = tuple(value for value in done if not math.isnan(value))
+    random_splits = seed is None and row.random
+    return Summary(values, len(ids), len(found) - len(done), len(done) - len(values), random_splits)
+
+
+def census(outline: Outline, results: Results) -> Census:
+    of_rows = [
+        [one for column in outline.columns for one in planned_ids(outline, row, column)] for row in outline.datasets
+    ]
+    ids = [one for of_row in of_rows for one in of_row]
+    return Census(
+        planned=len(ids),
+        failed=[results[one] for one in ids if one in results and results[one].status != "done"],
+        not_run=sum(one not in results for one in ids),
+        failed_since=[again for one in ids if one in results and (again := results[one].failed_since) is not None],
+        empty=[
+            row.title
+            for row, of_row in zip(outline.datasets, of_rows, strict=True)
+            if of_row and not any(one in results for one in of_row)
+        ],
+        warned=_warned(outline, results),
+        stale=Counter(
+            column.label
+            for row in outline.datasets
+            for column in outline.columns
+            for _ in stale_ids(outline, results, row, column)
+        ),
+    )
+
+
+def stale_ids(outline: Outline, results: Results, row: Row, column: Column) -> list[str]:
+    """The cells whose result was made under other settings, data or code than the last run has."""
+    return [
+        one
+        for one in planned_ids(outline, row, column)
+        if one in results and one in outline.keys and key_digest(results[one].key) != outline.keys[one]
+    ]
+
+
+def _warned(outline: Outline, results: Results) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {}
+    for row in outline.datasets:
+        for column in outline.columns:
+            for one in planned_ids(outline, row, column):
+                for kind in results[one].warnings if one in results else ():
+                    found.setdefault(kind, Counter())[column.label] += 1
+    return found

@@ -1,0 +1,174 @@
+"""What was found in a table and what will be run on it, in lines for a terminal of 80 columns.
+
+Roughly how long a plan takes, told before it is run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import wrap
+
+from probcal._io import visible
+from probcal.runner.heartbeat import duration
+from probcal.try_table.column_types import Column, Kind
+from probcal.try_table.experiment_files import TRAIN, Plan
+from probcal.try_table.preparation import Prepared
+from probcal.try_table.target import FEW_ROWS, count_words
+
+_SECONDS = {
+    "shares": (0.005, 0.0),
+    "logistic": (0.01, 0.01),
+    "nb": (0.05, 0.01),
+    "tree": (0.005, 0.01),
+    "svm": (0.02, 0.1),
+    "forest": (0.25, 0.1),
+    "boosting": (0.25, 0.05),
+}
+"""Learner -> seconds of a fit, and of every thousand training rows more: Adult on one core of a machine of 2026."""
+_OTHERS = (0.5, 0.2)
+_FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabelling": 100, "weight_sweep": 20}
+_CROSSED = 4
+"""Three folds, and all rows."""
+_USUAL_WIDTH = 100
+"""Columns, levels counted; of wider tables time grows with the width."""
+
+
+_EACH_CLASS = ("boosting", "logistic")
+"""Fitted, or as good as, once more for every class."""
+
+
+_EACH_COLUMN = ("boosting", "nb")
+"""Slow with every column, however few the rows."""
+
+
+def seconds(plan: Plan, n_rows: int, width: int, n_classes: int) -> float:
+    """Of all cells one after the other, to a factor of two or three; ``width``: columns, levels counted."""
+    wide = max(1.0, width / _USUAL_WIDTH)
+    per_split = sum(
+        _of_a_fit(learner, TRAIN * n_rows / 1000, wide, n_classes) * _fits(plan, method)
+        for learner, methods in plan.pairs.items()
+        for method in methods
+    )
+    return plan.splits * per_split
+
+
+def _of_a_fit(learner: str, thousands: float, wide: float, n_classes: int) -> float:
+    always, each = _SECONDS.get(learner, _OTHERS)
+    seconds = always * (wide if learner in _EACH_COLUMN else 1) + each * thousands * wide
+    return seconds * (n_classes - 1 if learner in _EACH_CLASS else 1)
+
+
+def _fits(plan: Plan, method: str) -> int:
+    crossed = plan.methods[method].get("params", {}).get("calibration") == "cross_val"
+    return _FITS.get(method, _CROSSED if crossed else 1)
+
+
+_WIDTH = 80
+_LONGEST_NAME = 24
+_MOST_LISTED = 40
+_MOST_CLASSES = 12
+_WORDS: dict[Kind, tuple[str, str]] = {
+    "number": ("number", "numbers"),
+    "category": ("category", "categories"),
+    "date": ("date", "dates"),
+    "left out": ("left out", "left out"),
+}
+
+
+def table_lines(prepared: Prepared) -> Iterator[str]:
+    """The table, its target and the kinds of its columns."""
+    table = prepared.table
+    rows, width = table.frame.shape
+    name = table.place if table.place.startswith("openml:") else Path(table.place).name
+    yield from wrapped(visible("; ".join([f"{name}: {rows:,} rows, {width:,} columns", *table.notes])))
+    yield ""
+    yield from _target_lines(prepared)
+    yield ""
+    yield from _column_lines(prepared.columns)
+    if prepared.notes:
+        yield ""
+        yield from (line for note in prepared.notes for line in wrapped(f"note: {visible(note)}"))
+
+
+def plan_lines(prepared: Prepared, plan: Plan, balanced: bool) -> Iterator[str]:
+    """What is run, on which rows."""
+    n = len(prepared.rows)
+    if n < prepared.n_labelled:
+        why = "so that it takes minutes" if prepared.width < 400 else f"for {prepared.width:,} columns, levels counted"
+        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is taken, {why}; --rows takes more")
+    train = round(TRAIN * n)
+    yield f"{plan.splits} random splits: {train:,} rows to learn from, {n - train:,} to test on"
+    if not balanced:
+        yield "note: some split has hardly a row of a rare class on one side"
+    by_methods: dict[tuple[str, ...], list[str]] = {}
+    for learner, methods in plan.pairs.items():
+        by_methods.setdefault(tuple(methods), []).append(learner)
+    for together, learners in by_methods.items():
+        yield from wrapped(visible(f"  {', '.join(learners)}: {', '.join(together)}"))
+    for why in dict.fromkeys(plan.left_out.values()):
+        names = ", ".join(name for name, reason in plan.left_out.items() if reason == why)
+        yield f"  without {names} ({why})"
+    roughly = duration(max(1.0, seconds(plan, n, prepared.width, len(prepared.target.class_counts))))
+    yield f"{plan.n_cells} cells (split, learner, method): roughly {roughly} one after the other"
+
+
+def wrapped(line: str, hang: int = 2) -> list[str]:
+    """``line`` in lines of at most 80 letters; ``hang``: so many more blanks before all but the first."""
+    indent = " " * (len(line) - len(line.lstrip()) + hang)
+    return wrap(line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [line]
+
+
+def _target_lines(prepared: Prepared) -> Iterator[str]:
+    target = prepared.target
+    counts = count_words(prepared.counts)
+    yield visible(f"target: {target.name}, {len(counts)} classes")
+    width = min(_LONGEST_NAME, max(len(label) for label, _ in counts))
+    for label, words in counts[:_MOST_CLASSES]:
+        mark = ""
+        if label == target.positive:
+            mark = "  <- estimated" + ("" if target.chosen else ", as the rarer" if _is_rarer(prepared) else "")
+        yield f"  {_cell(label, width)}  {words}{mark}"
+    if len(counts) > _MOST_CLASSES:
+        yield f"  … {len(counts) - _MOST_CLASSES} more"
+    few = [label for label, rows in target.class_counts.items() if rows < FEW_ROWS]
+    if few:
+        named = ", ".join(f'"{label}"' for label in few[:5]) + (", …" if len(few) > 5 else "")
+        yield from wrapped(visible(f"note: few rows of {named}: what is measured of them is rough"))
+
+
+def _is_rarer(prepared: Prepared) -> bool:
+    return len(set(prepared.counts.values())) > 1
+
+
+def _column_lines(columns: list[Column]) -> Iterator[str]:
+    kinds = Counter(column.kind for column in columns)
+    yield f"columns: {', '.join(_counted(kinds[kind], *words) for kind, words in _WORDS.items() if kinds[kind])}"
+    kept = [column for column in columns if column.kind != "left out"]
+    out = [column for column in columns if column.kind == "left out"]
+    shown = [*kept[:_MOST_LISTED], *out[:_MOST_LISTED]]
+    name_width = min(_LONGEST_NAME, max(len(visible(column.name)) for column in shown))
+    for group in (kept, out):
+        for column in group[:_MOST_LISTED]:
+            yield _column_line(column, name_width)
+        if len(group) > _MOST_LISTED:
+            yield f"  … {len(group) - _MOST_LISTED:,} more{' left out' if group is out else ''}"
+
+
+def _counted(n: int, one: str, several: str) -> str:
+    return f"{n:,} {one if n == 1 else several}"
+
+
+def _column_line(column: Column, name_width: int) -> str:
+    missing = f" ({column.missing:,} missing)" if column.missing and column.kind != "left out" else ""
+    line = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
+    return line + _cut(visible(column.about), _WIDTH - len(line) - len(missing)) + missing
+
+
+def _cell(text: str, width: int) -> str:
+    return _cut(visible(text), width).ljust(width)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -1,0 +1,252 @@
+"""The experiment on one table, as the YAML file that would run it again.
+
+Text as a quoted value of YAML, whatever is in it.
+
+The rows that are taken as a file, and the card that describes it.
+
+The three files that run a table again: the experiment, and in a folder beside it the card and the rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from probcal._io import data_text
+from probcal.config.experiment import read_experiment
+from probcal.data.card import read_card
+from probcal.data.dataset import Dataset, as_text, assemble
+from probcal.data.sources.files import read_original_files
+from probcal.errors import FileProblems, ProbcalError
+from probcal.try_table.choices import Entry
+from probcal.try_table.column_types import Column
+from probcal.try_table.preparation import Prepared
+
+
+def quoted(text: str) -> str:
+    """``text`` between quotation marks; what nobody sees, or YAML reads as the end of a line, by its number."""
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def flow(value: Any) -> str:
+    """``value`` of texts, numbers, true and false, lists and mappings on one line of YAML."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key(name)}: {flow(one)}" for name, one in value.items()) + "}"
+    if isinstance(value, Iterable):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    return repr(value)
+
+
+def key(name: str) -> str:
+    """``name`` as a key, without quotation marks where it needs none."""
+    return name if name.isidentifier() and name.isascii() and name.lower() not in _WORDS else quoted(name)
+
+
+_WORDS = ("true", "false", "null")
+
+
+def _escaped(one: str) -> str:
+    if one in '"\\':
+        return f"\\{one}"
+    if one != " " and unicodedata.category(one)[0] in "CZ":
+        number = ord(one)
+        return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return one
+
+
+METRICS = ("cxe", "rms", "auc", "c_emp", "ece")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run on the table."""
+
+    learners: Mapping[str, Entry]
+    methods: Mapping[str, Entry]
+    combinations: Mapping[str, Sequence[str]]
+    splits: int
+    seed: int
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Learner that others are run with unasked -> why not here."""
+
+    @property
+    def pairs(self) -> dict[str, list[str]]:
+        """Learner -> the methods it is run with."""
+        return {learner: list(self.combinations.get(learner, self.methods)) for learner in self.learners}
+
+    @property
+    def n_cells(self) -> int:
+        return self.splits * sum(map(len, self.pairs.values()))
+
+
+def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) -> str:
+    """The file of the experiment ``name``; ``card``: the path of its card from there, ``heading``: its first line."""
+    lines = [
+        f"# {heading}",
+        f"name: {quoted(name)}",
+        f"title: {quoted(title)}",
+        f"seed: {plan.seed}",
+        f"repeats: {plan.splits}",
+        f"datasets: [{quoted(card)}]",
+        "learners:",
+        *(f"  {key(learner)}: {flow(entry)}" for learner, entry in plan.learners.items()),
+        "methods:",
+        *(f"  {key(method)}: {flow(entry)}" for method, entry in plan.methods.items()),
+    ]
+    if plan.combinations:
+        lines += ["combinations:", *(f"  {key(one)}: {flow(list(some))}" for one, some in plan.combinations.items())]
+    lines.append(f"metrics: {flow(METRICS)}")
+    return "\n".join(lines) + "\n"
+
+
+TRAIN = 0.75
+"""The share of the rows that train in every split."""
+_LISTED = 150
+"""Columns that a card lists one by one; of more, the commonest kind is said once."""
+_KINDS = {"number": "numeric", "date": "numeric", "category": "nominal"}
+
+
+def rows_text(prepared: Prepared) -> str:
+    """The rows that are taken as CSV: the columns to learn from, and the target last."""
+    target = prepared.target
+    columns = [_texts(column, prepared) for column in prepared.inputs]
+    labels = target.labels[target.labelled][prepared.rows]
+    header = [*(column.name for column in prepared.inputs), target.name]
+    return data_text([header, *zip(*columns, labels, strict=True)])
+
+
+def card_text(prepared: Prepared, name: str, rows: str, fingerprint: str | None = None) -> str:
+    """The card called ``name`` of the file NAME.csv beside it, whose text ``rows`` is."""
+    target, table = prepared.target, prepared.table
+    digest = hashlib.sha256(rows.encode()).hexdigest()
+    expect = {"rows": len(prepared.rows), "columns": len(prepared.inputs), "classes": dict(target.counts)}
+    if fingerprint:
+        expect["fingerprint"] = fingerprint
+    task = "task: multiclass" if target.positive is None else f"positive: {quoted(target.positive)}"
+    lines = [
+        f"name: {name}",
+        f"title: {quoted(table.name)}",
+        f"about: {quoted(_about(prepared))}",
+        "columns:",
+        *(f"  {key(column)}: {kind}" for column, kind in _kinds(prepared).items()),
+        task,
+        f"split: {{kind: holdout, train_fraction: {TRAIN}}}",
+        "expect:",
+        *(f"  {what}: {flow(value)}" for what, value in expect.items()),
+        'folder: "."',
+        "files:",
+        "  - format: delimited",
+        "    header: true",
+        '    missing: [""]',
+        f"    files: [{{name: {name}.csv, sha256: {digest}}}]",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _about(prepared: Prepared) -> str:
+    of = f" of {prepared.n_labelled:,}" if len(prepared.rows) < prepared.n_labelled else ""
+    return f"{len(prepared.rows):,}{of} rows of {prepared.table.name}, as probcal try took them."
+
+
+def _kinds(prepared: Prepared) -> dict[str, str]:
+    kinds = {column.name: _KINDS[column.kind] for column in prepared.inputs}
+    usual, _ = Counter(kinds.values()).most_common(1)[0]
+    if len(kinds) > _LISTED:
+        kinds = {name: kind for name, kind in kinds.items() if kind != usual} | {"*": usual}
+    return kinds | {prepared.target.name: "target"}
+
+
+def _texts(column: Column, prepared: Prepared) -> list[str]:
+    assert column.values is not None
+    taken = column.values.iloc[prepared.rows]
+    if column.kind == "category":
+        return [*taken.astype(object).where(taken.notna(), "")]
+    return ["" if np.isnan(number) else as_text(number) for number in taken.to_numpy(np.float64)]
+
+
+@dataclass(frozen=True)
+class Described:
+    """A table as files: ``rows`` (CSV) and ``card`` (YAML) are their texts, ``dataset`` what is read from them."""
+
+    name: str
+    """Of the card and of the file of rows; splits are drawn by it."""
+    rows: str
+    card: str
+    dataset: Dataset
+
+
+def described(prepared: Prepared, name: str) -> Described:
+    """The table written and read again, so that its card can say by a fingerprint what must come out."""
+    rows = rows_text(prepared)
+    with TemporaryDirectory(prefix="probcal-try-") as folder:
+        path = Path(folder) / f"{name}.yaml"
+        path.with_suffix(".csv").write_text(rows, encoding="utf-8", newline="")
+        path.write_text(card_text(prepared, name, rows), encoding="utf-8")
+        card = read_card(path)
+        dataset = assemble(card, read_original_files(card, None))
+    return Described(name, rows, card_text(prepared, name, rows, dataset.fingerprint()), dataset)
+
+
+def write(described: Described, plan: Plan, path: Path, title: str, heading: str) -> list[Path]:
+    """Write the experiment to ``path``, and card and rows into a folder beside it; returns the files written."""
+    texts = _file_texts(described, plan, path, title, heading)
+    for file, text in texts.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="")
+    return list(texts)
+
+
+def refuse_others(path: Path, name: str) -> None:
+    """Raises ProbcalError when a file that ``write`` would write is there."""
+    if path.suffix not in (".yaml", ".yml"):
+        raise ProbcalError(f"--save {path}: an experiment is a YAML file; end its name in .yaml")
+    for one in (path, *_beside(path, name)):
+        if one.exists():
+            raise ProbcalError(f"--save: {one} is already there, and is not written over; remove it or choose another")
+
+
+def refuse_unsound(described: Described, plan: Plan, name: str) -> None:
+    """Raises ProbcalError with what an experiment of this ``plan`` would be refused for, without lines of its file."""
+    with TemporaryDirectory(prefix="probcal-try-") as folder:
+        path = Path(folder) / f"{name}.yaml"
+        write(described, plan, path, name, name)
+        try:
+            read_experiment(path)
+        except FileProblems as error:
+            raise ProbcalError("\n".join(problem.message for problem in error.problems)) from None
+
+
+def heading_of(path: Path) -> str | None:
+    """The first line of an experiment that is there, as ``write`` was given it; None where there is none."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.readline().removeprefix("# ").rstrip("\n")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _file_texts(described: Described, plan: Plan, path: Path, title: str, heading: str) -> dict[Path, str]:
+    card, rows = _beside(path, described.name)
+    place = card.relative_to(path.parent).as_posix()
+    return {
+        rows: described.rows,
+        card: described.card,
+        path: experiment_text(plan, path.stem, title, place, heading),
+    }
+
+
+def _beside(path: Path, name: str) -> tuple[Path, Path]:
+    folder = path.with_name(f"{path.stem}-data")
+    return folder / f"{name}.yaml", folder / f"{name}.csv"

@@ -1,0 +1,254 @@
+"""Reading a table of which only the place is known: a file of one of four formats, or a data set of OpenML.
+
+Delimited text of which nothing is known: its encoding, its delimiter, what stands for a missing value.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import lzma
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from probcal.data.dataset import stacked, text_column
+from probcal.data.sources.formats import at_most, largest_data, read_arff
+from probcal.errors import DataError
+
+_USUAL = (";", "\t", "|", ",")
+"""Of two that part all lines alike the first is taken: a comma may be a decimal one, and stand in names too."""
+_UNUSUAL = (" ", ":", "^", "~", "!", "#")
+"""Taken only where every line agrees: they stand in times and in prose too."""
+_NAMES = {"\t": "tabs", " ": "blanks"}
+MISSING = frozenset(("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"))
+"""How programs write that there is no value. The word "none" is not among them: it is often one of the answers."""
+_TOLD = re.compile(r'"?sep=(.)"?\r?\n')
+"""The line by which Excel tells itself the delimiter."""
+_LOOKED_AT = 1 << 20
+_RECORDS_LOOKED_AT = 200
+_ROWS_AT_A_TIME = 20_000
+_LONGEST_FIELD = 1 << 24
+_MOST_COLUMNS = 19_000
+"""A card of more is refused as no card."""
+Rows = Iterator[list[str]]
+
+
+class Delimited(NamedTuple):
+    """``notes``: what was found out in words; ``separator``: of the fields, None where there is one column."""
+
+    frame: pd.DataFrame
+    notes: list[str]
+    separator: str | None
+
+
+def read_delimited_text(content: bytes, path: Path) -> Delimited:
+    """Return columns of categorical text under the names of the first line.
+
+    Text is without blanks around it, a missing value NaN; names are as they stand, so two may be the same. Raises
+    DataError, naming the line, for what is no text, has no rows, or has lines of several lengths.
+    """
+    text, notes = _decoded(content, path)
+    told = _TOLD.match(text)
+    delimiter = told[1] if told else _delimiter(text)
+    text = text[told.end() :] if told else text
+    notes.append("one column" if delimiter is None else f"separated by {_NAMES.get(delimiter, repr(delimiter))}")
+    records = _records(text, delimiter or ",", path)
+    header = next(records, None)
+    if header is None:
+        raise DataError(f"{path}: is empty")
+    if len(header) > _MOST_COLUMNS:
+        raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are taken")
+    seen: set[str] = set()
+    frames = []
+    while chunk := list(islice(records, _ROWS_AT_A_TIME)):
+        columns = zip(*chunk, strict=True)
+        frames.append(pd.DataFrame({place: _column(values, seen) for place, values in enumerate(columns)}))
+    if not frames:
+        raise DataError(f"{path}: has 0 rows: a line of names ({_short(header)}) and nothing beneath it")
+    if seen:
+        notes.append("missing where it says " + ", ".join(sorted(map(repr, seen))))
+    frame = stacked(frames).set_axis([name.strip() for name in header], axis=1)
+    return Delimited(frame, notes, delimiter)
+
+
+def _decoded(content: bytes, path: Path) -> tuple[str, list[str]]:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace"), ["UTF-16 text"]
+    if b"\0" in content[:_LOOKED_AT]:
+        what = " (an Excel file or another archive; save the table as CSV)" if content.startswith(b"PK") else ""
+        raise DataError(f"{path}: is not a table of text{what}; CSV, TSV, ARFF and Parquet files are read")
+    try:
+        return content.decode("utf-8-sig"), []
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace"), ["not UTF-8, so read as Windows-1252"]
+
+
+def _delimiter(text: str) -> str | None:
+    """The one by which most lines have the same number of fields; None where no line seems to have two."""
+    found = [one for one in map(lambda mark: (*_agreement(text, mark), mark), _USUAL) if one[1] > 1]
+    if found:
+        return max(found, key=lambda one: one[:2])[2]
+    sure = [mark for mark in _UNUSUAL if (agreement := _agreement(text, mark))[0] == 1 and agreement[1] > 1]
+    return sure[0] if sure else None
+
+
+def _agreement(text: str, mark: str) -> tuple[float, int]:
+    """(share of the first lines that have the commonest number of fields, that number)."""
+    widths: Counter[int] = Counter()
+    try:
+        for record in islice(_reader(text[:_LOOKED_AT], mark), _RECORDS_LOOKED_AT):
+            if any(record):
+                widths[len(record)] += 1
+    except csv.Error:
+        pass  # where the part that is looked at ends inside quotation marks
+    if not widths:
+        return 0.0, 0
+    width, count = widths.most_common(1)[0]
+    return count / widths.total(), width
+
+
+def _reader(text: str, mark: str) -> Rows:
+    csv.field_size_limit(_LONGEST_FIELD)
+    return csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True, strict=True)
+
+
+def _records(text: str, mark: str, path: Path) -> Rows:
+    """The lines that are not blank, all of one length."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True, strict=True)
+    csv.field_size_limit(_LONGEST_FIELD)
+    width = 0
+    try:
+        for record in reader:
+            if not any(field.strip() for field in record) and len(record) <= 1:
+                continue
+            width = width or len(record)
+            if len(record) != width:
+                raise DataError(
+                    f"{path}:{reader.line_num}: {len(record)} fields where the first line has {width}; every line "
+                    "needs as many as there are names"
+                )
+            yield record
+    except csv.Error as error:
+        raise DataError(f"{path}:{reader.line_num}: {error}; is a quotation mark not closed?") from None
+
+
+def _column(values: tuple[str, ...], seen: set[str]) -> pd.Series:
+    def spelling(text: str) -> str | None:
+        text = text.strip()
+        if text in MISSING:
+            seen.update({text} - {""})
+            return None
+        return text
+
+    return text_column(values, spelling)
+
+
+def _short(header: list[str]) -> str:
+    return ", ".join(header[:3]) + (", …" if len(header) > 3 else "")
+
+
+_OPEN: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".xz": lzma.open}
+_PIECE = 1 << 20
+_OPENML = re.compile(r"(?:openml:)?([0-9]{1,9})")
+_HEAD = re.compile(rb"\s*(%[^\n]*\n\s*)*@relation\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as it was found. ``frame``: (n_rows, n_columns) of text, numbers, dates and booleans."""
+
+    name: str
+    """What it is called, without endings."""
+    place: str
+    """Its path in full, or ``openml:ID``."""
+    frame: pd.DataFrame
+    notes: list[str] = field(default_factory=list)
+    """What was found out while reading, in words."""
+    declared: bool = False
+    """Whether the file itself says what is a number: text that looks like one is then a category."""
+    target: str | None = None
+    """The column that the source takes for the target."""
+    separator: str | None = None
+    """What separates the fields of delimited text."""
+
+
+def read_table(source: str) -> Table:
+    """The table at ``source``: a path, or ``openml:31`` or ``31``.
+
+    Raises DataError, or MissingData of OpenML, when there is none, it is no table, or it is too large (see
+    ``probcal.data.sources.formats``).
+    """
+    if (found := _OPENML.fullmatch(source)) and not Path(source).exists():
+        return _from_openml(int(found[1]))
+    path = Path(source)
+    _refuse_no_file(path, source)
+    content = _content(path)
+    stem = Path(path.stem) if path.suffix in _OPEN else path
+    if not content.strip():
+        raise DataError(f"{path}: is empty")
+    separator = None
+    if content.startswith(b"PAR1"):
+        frame, notes, declared = _parquet(content, path), ["a Parquet file"], False
+    elif stem.suffix.lower() == ".arff" or _HEAD.match(content[:100_000]):
+        frame, notes, declared = read_arff(content, path), ["an ARFF file"], True
+    else:
+        frame, notes, separator = read_delimited_text(content, path)
+        declared = False
+    if not len(frame):
+        raise DataError(f"{path}: has 0 rows")
+    return Table(stem.stem, str(path.resolve()), frame, notes, declared, separator=separator)
+
+
+def _refuse_no_file(path: Path, source: str) -> None:
+    if re.match(r"[a-z]+://", source):
+        raise DataError(f"{source}: is an address; fetch the file first, and give its path")
+    if path.is_dir():
+        raise DataError(f"{path}: is a folder; give one file of it")
+    if not path.exists():
+        raise DataError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise DataError(f"{path}: is no regular file")
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with _OPEN[path.suffix](path) if path.suffix in _OPEN else path.open("rb") as opened:
+            return at_most(iter(lambda: opened.read(_PIECE), b""), path)
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _parquet(content: bytes, path: Path) -> pd.DataFrame:
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        parquet: Any = ParquetFile  # of a package without types
+        found = parquet(io.BytesIO(content)).metadata
+        if found.num_rows * found.num_columns * 8 > largest_data():  # a few bytes can stand for any number of values
+            raise DataError(f"{path}: is of {found.num_rows:,} rows, too large; PROBCAL_LARGEST_MB allows larger ones")
+        frame = pd.read_parquet(io.BytesIO(content))
+    except (ArrowException, OSError, ValueError) as error:
+        raise DataError(f"{path}: is not a sound Parquet file: {str(error).splitlines()[0]}") from None
+    named = [name for name in frame.index.names if name is not None]
+    return frame.reset_index() if named else frame.reset_index(drop=True)
+
+
+def _from_openml(number: int) -> Table:
+    from probcal.data.sources.openml import fetch_openml_table
+
+    found = fetch_openml_table(number)
+    notes = [f"OpenML data set {number}, {found.name} version {found.version}"]
+    return Table(found.name, f"openml:{number}", found.frame, notes, declared=True, target=found.target)

@@ -1,0 +1,204 @@
+"""The columns of an experiment on one table in the order of their log loss, and which of them nobody can tell apart.
+
+The ranked table and the sentence beneath it.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from probcal._io import visible
+from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
+from probcal.store.folder import CellResult, cell_id
+from probcal.store.outline import Column, Outline
+from probcal.try_table.choices import BASELINE
+from probcal.try_table.description import wrapped
+from probcal.try_table.experiment_files import TRAIN
+
+TEST_SHARE = 1 - TRAIN
+_DOUBT = 0.05
+LOSS = "cxe"
+BESIDE = ("rms", "auc", "c_emp")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A learner with a method. ``losses``: log loss in bits of each split; empty where none was finished."""
+
+    learner: str
+    method: str
+    losses: tuple[float, ...]
+    means: dict[str, float]
+    """Metric -> its mean over the splits that have it."""
+    failed: int
+    splits: int
+    """Planned."""
+    seconds: float
+    """Of fitting and estimating, in the mean."""
+    error: str = ""
+    """What the first failed split said."""
+
+    @property
+    def loss(self) -> float:
+        """In the mean; infinite as soon as one split's is, and where a split has none."""
+        whole = len(self.losses) == self.splits and all(map(math.isfinite, self.losses))
+        return statistics.fmean(self.losses) if whole else math.inf
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 %, corrected for splits that share rows; None for one split or an infinite loss. No loss is below 0."""
+        if len(self.losses) < 2 or not math.isfinite(self.loss):
+            return None
+        low, high = corrected_interval(self.losses, TEST_SHARE)
+        return max(0.0, low), high
+
+
+def ranking(outline: Outline, results: dict[str, CellResult]) -> list[Ranked]:
+    """Every column of an experiment on one data set, the smallest loss first; of infinite ones the smallest RMS."""
+    found = [_ranked(outline, results, column) for column in outline.columns]
+    return sorted(found, key=lambda one: (one.loss, one.failed, not one.losses, one.means["rms"] if one.losses else 0))
+
+
+def not_told_apart(best: Ranked, others: Sequence[Ranked]) -> list[Ranked]:
+    """Those of ``others`` whose loss is not told from that of ``best``; an infinite one is larger.
+
+    The differences on the same splits are put to the corrected resampled t-test (Nadeau & Bengio, 2003), and the
+    p-values of all of them to Holm's correction, at 5 %. With one split nothing is told apart.
+    """
+    finite = [one for one in others if math.isfinite(one.loss)]
+    if best.splits < 2:
+        return finite
+    p = holm([_p_of_no_difference(best, one) for one in finite])
+    return [one for one, corrected in zip(finite, p, strict=True) if corrected is None or corrected > _DOUBT]
+
+
+def _p_of_no_difference(best: Ranked, one: Ranked) -> float:
+    return corrected_t_test([a - b for a, b in zip(one.losses, best.losses, strict=True)], TEST_SHARE).p
+
+
+def _ranked(outline: Outline, results: dict[str, CellResult], column: Column) -> Ranked:
+    [row] = outline.datasets
+    splits = outline.repetitions[row.name]
+    ids = [cell_id(row.name, one, column.learner, column.method) for one in range(splits)]
+    found = [results[one] for one in ids if one in results]
+    done = [one for one in found if one.status == "done"]
+    failed = [one for one in found if one.status != "done"]
+    values = {name: [one.metrics.get(name, math.nan) for one in done] for name in (LOSS, *BESIDE)}
+    return Ranked(
+        learner=column.learner,
+        method=column.method,
+        losses=tuple(values[LOSS]),
+        means={name: _mean(values[name]) for name in BESIDE},
+        failed=len(failed),
+        splits=splits,
+        seconds=_mean([one.seconds for one in done]),
+        error=f"{failed[0].error_type}: {failed[0].message}" if failed else "",
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return statistics.fmean(known) if known else math.nan
+
+
+_HEADER = ("", "learner", "method", "log loss", "95 % interval", "RMS", "AUC", "c_emp", "s")
+_MOST_NAMED = 4
+_LONGEST_NAME = 12
+_DIRECT = "direct"
+
+
+def ranked_lines(ranked: Sequence[Ranked]) -> Iterator[str]:
+    """The table, best first, how to read it, and what failed."""
+    best = ranked[0]
+    rivals = not_told_apart(best, ranked[1:]) if best.splits > 1 else []
+    rows = [(_mark(place, one in rivals), *_row(one)) for place, one in enumerate(ranked, 1)]
+    yield from _aligned([_HEADER, *rows])
+    yield ""
+    yield "log loss (in bits; 1 bit is 0.693 nats), RMS error and calibration error c_emp:"
+    yield f"smaller is better; AUC: larger. {_means(best.splits)}; s: seconds a cell."
+    if best.splits > 1 and rivals:
+        yield "* not told apart from the first: corrected resampled t-test, Holm, 5 %."
+    if any(math.inf in one.losses for one in ranked):
+        yield "inf: an observed label had predicted probability 0; these are in order of RMS."
+    for one in ranked:
+        if one.failed:
+            where = f"{name_of(one)} failed on {one.failed} of {one.splits} splits"
+            yield from wrapped(visible(f"{where}: {_first_line(one.error)}"))
+
+
+def sentence(ranked: Sequence[Ranked]) -> str:
+    """The best column and how sure that is."""
+    best = ranked[0]
+    if not math.isfinite(best.loss):
+        return "Nothing has a finite log loss on every split, so there is no best."
+    loss = f"log loss {best.loss:.4f} bits"
+    if best.splits < 2:
+        return f"The smallest loss has {name_of(best)}, {loss}; one split does not tell how sure that is."
+    rivals = not_told_apart(best, ranked[1:])
+    if len(ranked) > 1 and any(one.learner == BASELINE for one in [best, *rivals]):
+        shares = "giving every row the share of each class"
+        found = f"it is {shares}" if best.learner == BASELINE else f"not told apart from {shares}"
+        return (
+            f"The smallest loss has {name_of(best)}, {loss}; {found}. These columns may tell nothing of the target, or "
+            "rows or splits are too few."
+        )
+    if len(ranked) == 1:
+        return f"There is nothing to compare {name_of(best)} with, {loss}."
+    if not rivals:
+        return f"The best is {name_of(best)}, {loss}{_ahead(', ', ranked)}."
+    named = [name_of(one) for one in rivals[:_MOST_NAMED]]
+    more = f" and {len(rivals) - _MOST_NAMED} more" if len(rivals) > _MOST_NAMED else ""
+    behind = _ahead("; ", [one for one in ranked if one not in rivals])
+    return f"The best is {name_of(best)}, {loss}; not told apart from {', '.join(named)}{more}{behind}."
+
+
+def _ahead(joint: str, ranked: Sequence[Ranked]) -> str:
+    """How many the first of ``ranked`` is ahead of: those that failed on some split are none of them."""
+    behind = sum(not one.failed for one in ranked[1:])
+    failed = len(ranked) - 1 - behind
+    said = [f"ahead of {behind} at the 5 % level"] if behind else []
+    said += [f"{failed} failed"] if failed else []
+    return joint + "; ".join(said) if said else ""
+
+
+def name_of(one: Ranked) -> str:
+    """``isotonic on forest``, or ``forest alone``."""
+    return f"{one.learner} alone" if one.method == _DIRECT else f"{one.method} on {one.learner}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The names of learner and method to the left, all else to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        places = enumerate(zip(row, widths, strict=True))
+        cells = (text.ljust(width) if place in (1, 2) else text.rjust(width) for place, (text, width) in places)
+        yield "  ".join(cells).rstrip()
+
+
+def _means(splits: int) -> str:
+    return f"Means over {splits} splits" if splits > 1 else "One split"
+
+
+def _mark(place: int, level: bool) -> str:
+    return f"{place}{'*' if level else ' '}"
+
+
+def _row(one: Ranked) -> tuple[str, ...]:
+    interval = one.interval
+    between = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
+    loss = "failed" if not one.losses else f"{one.loss:.4f}"
+    beside = ("" if math.isnan(one.means[name]) else f"{one.means[name]:.3f}" for name in BESIDE)
+    seconds = "" if math.isnan(one.seconds) else f"{one.seconds:.2g}"
+    return _cut(one.learner), _cut(one.method), loss, between, *beside, seconds
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= 150 else f"{line[:149]}…"

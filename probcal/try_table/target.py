@@ -1,0 +1,147 @@
+"""The column to estimate: its labels, which of two is the positive one, and why some columns cannot be it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from probcal.data.card import NUMBER
+from probcal.data.dataset import as_text, in_order
+from probcal.errors import DataError, did_you_mean
+from probcal.try_table.numbers_in_text import Mark, mark_alone, number
+
+_MOST_NUMBERS = 30
+"""Whole numbers that may be classes, as digits are; more are counts or amounts."""
+_MOST_FRACTIONS = 10
+_MOST_LABELS = 100
+_LONGEST_LABEL = 200
+"""Letters."""
+FEWEST_ROWS = 8
+"""Of a class: in most splits some of so many test, and enough are left to learn from and to calibrate on."""
+FEW_ROWS = 40
+"""Of a class: so few that its part of every number hangs on some ten test rows."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """``labels``: (n_rows,) text, None where there is none. ``positive``: of two classes; None where there are more."""
+
+    name: str
+    labels: npt.NDArray[np.object_]
+    counts: Mapping[str, int]
+    """Label -> rows that have it, in the order of labels."""
+    positive: str | None
+    chosen: bool
+    """Whether the positive label was asked for."""
+
+    @property
+    def labelled(self) -> npt.NDArray[np.bool_]:
+        """(n_rows,) whether a row has a label."""
+        return np.array([label is not None for label in self.labels], dtype=bool)
+
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """Rows of each class: of the positive label and of all others, or of every label."""
+        if self.positive is None:
+            return dict(self.counts)
+        rows = self.counts[self.positive]
+        others = [label for label in self.counts if label != self.positive]
+        name = others[0] if len(others) == 1 else f"not {self.positive}"
+        return {self.positive: rows, name: sum(self.counts.values()) - rows}
+
+
+def read_target(name: str, raw: pd.Series, where: str, positive: str | None = None, mark: Mark | None = None) -> Target:
+    """The target of a table from its column ``raw``, (n_rows,) of any kind; ``where`` names the table in messages.
+
+    Without ``positive``, the rarer of two labels is it, the later of two equal ones. ``mark``: the decimal mark of
+    labels that are numbers; without it the column decides alone. Raises DataError for a column that holds no classes.
+    """
+    labels, mark = _labels(raw, mark)
+    distinct = in_order(label for label in labels if label is not None)
+    rows = sum(label is not None for label in labels)
+    column = f'{where}: column "{name}"'
+    if not distinct:
+        raise DataError(f"{column} is empty: no row has a label")
+    if len(distinct) == 1:
+        raise DataError(f'{column} holds one class only, "{distinct[0]}", in {rows:,} rows; two are needed')
+    _refuse_no_classes(column, distinct, rows)
+    counts = {label: int((labels == label).sum()) for label in distinct}
+    if positive is not None:
+        if positive not in counts and (same := _same_number(positive, mark)) in counts:  # 1,0 where the label is 1
+            positive = same
+        if positive not in counts:
+            held = ", ".join(distinct[:10]) + (", …" if len(distinct) > 10 else "")
+            near = did_you_mean(positive, counts)
+            raise DataError(f'--positive: {column} holds no "{positive}"{near} (it has: {held})')
+        chosen: str | None = positive
+    elif len(distinct) == 2:
+        chosen = min(reversed(distinct), key=lambda label: counts[label])
+    else:
+        chosen = None
+    return Target(name, labels, counts, chosen, positive is not None)
+
+
+def refuse_rare_classes(target: Target, where: str) -> None:
+    """Raises DataError when a class has too few rows to be split, with the ways out."""
+    rare = {label: rows for label, rows in target.class_counts.items() if rows < FEWEST_ROWS}
+    if not rare:
+        return
+    named = ", ".join(f'"{label}" ({rows})' for label, rows in list(rare.items())[:5])
+    more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
+    way_out = "; remove their rows, join them to another class, or take one label against all others with --positive"
+    raise DataError(
+        f'{where}: too few rows of {named}{more} in column "{target.name}" to split: {FEWEST_ROWS} of each class are '
+        f"needed{way_out if len(target.counts) > 2 else ', and better some hundreds'}"
+    )
+
+
+def _labels(raw: pd.Series, mark: Mark | None) -> tuple[npt.NDArray[np.object_], Mark]:
+    """Return (the labels, with which decimal mark their numbers are read)."""
+    values = raw.astype(object).where(raw.notna(), None)
+    texts = [None if value is None else " ".join(as_text(value).split()) or None for value in values]
+    rows_of = Counter(text for text in texts if text is not None)
+    mark = mark or mark_alone(rows_of)
+    numbers = {text: _same_number(text, mark) for text in rows_of}
+    if None not in numbers.values():  # "1", "1.0" and "01" are one label
+        texts = [None if text is None else numbers[text] for text in texts]
+    found: npt.NDArray[np.object_] = np.array(texts, dtype=object)
+    return found, mark
+
+
+def _same_number(text: str, mark: Mark) -> str | None:
+    """Return the number that ``text`` is, as labels have it; None where it is none."""
+    found = number(text, mark)
+    return None if np.isnan(found) else as_text(found)
+
+
+def _refuse_no_classes(column: str, distinct: list[str], rows: int) -> None:
+    n = len(distinct)
+    numbers = all(map(NUMBER.fullmatch, distinct))
+    whole = numbers and all(float(one).is_integer() for one in distinct)
+    if n == rows and (whole or not numbers):
+        raise DataError(f"{column} has as many values as rows ({n:,}): an id, not classes; is it the right column?")
+    if numbers and n > (_MOST_NUMBERS if whole else _MOST_FRACTIONS):
+        low, high = (as_text(float(one)) for one in (distinct[0], distinct[-1]))
+        raise DataError(
+            f"{column} is a continuous number ({n:,} different values from {low} to {high}), and probabilities are "
+            "estimated of classes; make classes of it first, such as above and below a limit"
+        )
+    if (longest := max(map(len, distinct))) > _LONGEST_LABEL:
+        raise DataError(f"{column} holds text of up to {longest:,} letters, not classes; is it the right column?")
+    if n > rows / 2 or n > _MOST_LABELS:
+        raise DataError(
+            f"{column} holds {n:,} different labels in {rows:,} rows, more than classes have (at most {_MOST_LABELS}, "
+            "each in several rows); is it the right column?"
+        )
+
+
+def count_words(counts: Mapping[str, int]) -> list[tuple[str, str]]:
+    """(label, rows with their share) of each class, for a line each."""
+    total: Any = sum(counts.values())
+    return [(label, f"{rows:,} rows ({100 * rows / total:.3g} %)") for label, rows in counts.items()]
