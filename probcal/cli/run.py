@@ -97,8 +97,9 @@ def run(
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
     from probcal.runner.dask_cluster import Cluster
-    from probcal.runner.plan import make_plan, plan_lines, without_data
-    from probcal.runner.requirements import data_now, refuse_unmet, to_fit
+    from probcal.runner.data_step import data_now
+    from probcal.runner.plan import make_plan, refuse_unmet, to_fit, without_data
+    from probcal.runner.plan_text import plan_lines
     from probcal.runner.run import RunOptions, quick, run_experiment
     from probcal.store.folder import Store
 

@@ -16,9 +16,10 @@ from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find
 from probcal.errors import DataError, MissingData, ProbcalError
+from probcal.runner.data_step import data_now
 from probcal.runner.heartbeat import heard_lines, heard_of
-from probcal.runner.plan import CARD_CHANGED, cells, doubt, make_plan, plan_lines, without_data
-from probcal.runner.requirements import data_now
+from probcal.runner.plan import CARD_CHANGED, doubt, make_plan, without_data
+from probcal.runner.plan_text import cells, plan_lines
 from probcal.runner.run import experiment_of
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline

@@ -18,9 +18,9 @@ import numpy as np
 from tabulate import tabulate
 
 from probcal.errors import ProbcalError, StoreError
-from probcal.metrics import ABOUT_METHODS, METRICS, metric_called, roc_curve
+from probcal.metrics import METHOD_METRICS, METRICS, find_metric, roc_curve
+from probcal.runner.cells import Cell, cells_of
 from probcal.runner.execute import measured, truth_of
-from probcal.runner.plan import Cell, cells_of
 from probcal.runner.run import experiment_of
 from probcal.store.cell_result import CellResult, key_digest
 from probcal.store.folder import Store
@@ -224,11 +224,11 @@ def _status_faults(row: CellResult) -> Iterator[Difference]:
 
 
 def _why_not(name: str) -> str:
-    if name in ABOUT_METHODS:
+    if name in METHOD_METRICS:
         return f"{name}, which only the fitted method can tell"
     if name in _NEED_THE_TRUTH:
         return f"{name}, for the true probabilities cannot be drawn again"
-    return name if metric_called(name) else f"{name}, which is no metric of this version"
+    return name if find_metric(name) else f"{name}, which is no metric of this version"
 
 
 def _of_the_positive(y: np.ndarray, p: np.ndarray) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from probcal import __version__
-from probcal.metrics.registry import metric_called
+from probcal.metrics.registry import find_metric
 
 _MOST = 10**15
 """Rows, seconds and bytes; beyond it, whole numbers are no exact floats any more."""
@@ -39,7 +39,7 @@ def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, 
 
 
 def _refuse_impossible(name: str, what: str, number: float) -> None:
-    metric = metric_called(name)
+    metric = find_metric(name)
     fault = metric.fault(number) if metric else None
     if fault:
         raise ImpossibleValueError(f"{what} is {number:.6g}, but {name} {fault}")
@@ -120,9 +120,6 @@ def _is_told(name: str, line: dict[str, Any]) -> bool:
 
 def _finite(values: list[Any]) -> bool:
     return {*map(type, values)} <= {int, float} and all(-_LARGEST <= value <= _LARGEST for value in values)
-
-
-_LARGEST = 1e100
 
 
 @dataclass(frozen=True)

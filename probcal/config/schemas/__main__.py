@@ -1,4 +1,4 @@
-"""``python -m probcal.config.schemas``: write both schemas anew, as a change of a model or of a built-in name needs it."""
+"""``python -m probcal.config.schemas``: write both schemas anew after a change of a model or of a name."""
 
 from __future__ import annotations
 

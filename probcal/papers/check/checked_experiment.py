@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import Drift, drift
-from probcal.papers.check.findings import Finding, differences, numbers, why_nothing
+from probcal.papers.check.findings import Finding, differences, numbers
 from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
 from probcal.papers.check.measured_results import Checked, without_number
 from probcal.papers.deviations import Deviation, known_deviations
-from probcal.papers.published import Claim
+from probcal.papers.published import Claim, Published
 from probcal.store.summary import Census, census
 
 
@@ -138,3 +139,39 @@ def _agreeing(checked: Checked, findings: list[Finding], known: Sequence[Deviati
                     states.setdefault(what, set()).add(finding.state)
         agreeing += [Agreeing(what, why.reason) for what, found in states.items() if found == {"in band"}]
     return agreeing
+
+
+def why_nothing(checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged]) -> str | None:
+    """None where something was compared. ``numbers``: every published number that ours stand beside.
+
+    ``untabled``: what came of claims about what the paper has no table of, which are a comparison by themselves.
+
+    An experiment that follows no paper only has to have a finished cell.
+    """
+    if not checked.every_finished():
+        some_failed = any(one.status != "done" for one in checked.results.values())
+        failed = ", with --retry-failed for those that failed" if some_failed else ""
+        return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{failed}"
+    decided = any(one.verdict != "undecided" for one in untabled)
+    if checked.published is None or decided or any(one.distance is not None for one in numbers):
+        return None
+    return f"nothing was compared: {_reason(checked, checked.published, numbers)}"
+
+
+def _reason(checked: Checked, published: Published, numbers: Sequence[Finding]) -> str:
+    outline, paper = checked.outline, checked.outline.paper
+    if numbers:
+        return (
+            f"none of the {len(numbers)} published numbers can be judged by the splits of ours that are finished "
+            f"(random ones: {FEWEST} at least); probcal run with the experiment's config runs the rest"
+        )
+    if not any(column.paper_learner for column in outline.columns):
+        return "no learner says which of the paper's it is; add `paper: J48`, or another of its learners, to the config"
+    if not published.tables:
+        return f"the cells that the claims of {paper} are about are not all done; probcal run runs them"
+    if not checked.paper_metrics:
+        return f"{paper} has no table of {', '.join(outline.metrics)}; measure one of {', '.join(published.tables)}"
+    return (
+        f"no column of ours stands beside a published one; {paper} has {', '.join(published.columns)} of "
+        f"{', '.join(published.titles)} (`reading_of` says that another data set is a reading of one of these)"
+    )
