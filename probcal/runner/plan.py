@@ -16,7 +16,7 @@ from probcal.config.experiment import Column, Experiment
 from probcal.data.card import Card
 from probcal.data.load import data_folder
 from probcal.metrics import METRICS
-from probcal.runner.fingerprint import Fingerprints, changed_parts
+from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts
 from probcal.runner.heartbeat import duration
 from probcal.runner.requirements import DataStep, data_now
 from probcal.store.cell_result import CellResult, cell_id
@@ -135,10 +135,7 @@ CARD_CHANGED = "the card changed, and its data are not at hand"
 
 def doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
     """Return what speaks against a result whose data set is not at hand; None where the card names the values."""
-    told = runs.get(result.run, {}).get("data", {})
-    told = told.get(card.name, {}) if isinstance(told, dict) else {}
-    before = told.get("card") if isinstance(told, dict) else None
-    if before not in (None, card.reading):
+    if card_before(card, runs.get(result.run, {})) not in (None, card.reading):
         return CARD_CHANGED
     return None if card.values or card.expect.fingerprint else "not checked: the data are not at hand"
 
@@ -214,9 +211,8 @@ def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
         lines.append(f"  {cells(again)} need no fit: the kept predictions are measured again")
     seconds, untimed = expected_seconds(plan)
     if seconds:
-        lines.append(
-            f"  about {duration(seconds)} of work" + (f", and {cells(untimed)} never timed" if untimed else "")
-        )
+        told = "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
+        lines.append(f"  {told} of work" + (f", and {cells(untimed)} never timed" if untimed else ""))
     return lines
 
 

@@ -25,7 +25,7 @@ from probcal.runner.plan import Planned, cells_of, count_states, make_plan, plan
 from probcal.runner.pool import outcomes
 from probcal.runner.progress import Progress
 from probcal.runner.provenance import Spent, provenance
-from probcal.runner.requirements import data_now, refuse_unmet, to_fit
+from probcal.runner.requirements import changed_since, data_now, refuse_unmet, to_fit
 from probcal.store.cell_result import key_digest
 from probcal.store.folder import Store
 
@@ -46,6 +46,8 @@ class RunOptions:
     fail_fast: bool = False
     cluster: Cluster | None = None
     """Run the cells on Dask, and not in ``jobs`` processes."""
+    again: str = "the same command"
+    """What to type to run once more."""
 
 
 def quick(experiment: Experiment) -> Experiment:
@@ -100,6 +102,8 @@ def run_experiment(
         if not any(planned.state == "no data" for planned in plan):
             _keep_description(experiment, store, say)
     say(summary(plan, finished, failures, options.folder))
+    for told in changed_since(needed, options.data_folder) if finished else ():
+        say(f"warning: {told}; to run what it holds now, type: {options.again}")
     states = count_states(plan)
     return 1 if failures or states["failed"] or states["no data"] else 0
 

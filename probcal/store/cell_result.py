@@ -15,10 +15,18 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from probcal import __version__
-from probcal.metrics.registry import metric_called
+from probcal.metrics.registry import Metric, metric_called
 
 _MOST = 10**15
 """Rows, seconds and bytes; beyond it, whole numbers are no exact floats any more."""
+
+
+_ROUNDING = 1e-9
+"""How far the rounding of a sum may take a number beyond the bounds of its metric."""
+
+
+class RowFaultError(ValueError):
+    """A part of a stored result is none; the message says which."""
 
 
 class ImpossibleValueError(ValueError):
@@ -40,9 +48,16 @@ def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, 
 
 def _refuse_impossible(name: str, what: str, number: float) -> None:
     metric = metric_called(name)
-    fault = metric.fault(number) if metric else None
+    fault = metric.fault(_clearly(metric, number)) if metric else None
     if fault:
-        raise ImpossibleValueError(f"{what} is {number:.6g}, but {name} {fault}")
+        raise ImpossibleValueError(f"{what} is {number:.10g}, but {name} {fault}")
+
+
+def _clearly(metric: Metric, number: float) -> float:
+    """Return ``number``, or one far beyond the bound that it is beyond; ``Metric.fault`` allows for more."""
+    if number > metric.most + _ROUNDING:
+        return max(number, metric.most + 1)
+    return min(number, metric.least - 1) if number < metric.least - _ROUNDING else number
 
 
 def row_fault(row: Mapping[str, Any]) -> str | None:
@@ -123,6 +138,8 @@ def _finite(values: list[Any]) -> bool:
 
 
 _LARGEST = 1e100
+_NOT_FINITE = ("inf", "-inf", "nan")
+"""What JSON has no numbers for, as ``to_json`` writes it."""
 
 
 @dataclass(frozen=True)
@@ -179,15 +196,18 @@ class CellResult:
         """
         row = json.loads(line)
         if fault := row_fault(row):
-            raise ValueError(fault)
+            raise RowFaultError(fault)
         if not isinstance(row.pop(WRITER, ""), str):
             raise TypeError(f"{WRITER} is no version")
         if unknown := sorted(row.keys() - _PARTS):
             raise UnknownParts(unknown)
         if isinstance(status := row.get("status"), str) and status not in STATUSES:
             raise UnknownParts([f"status: {status}"])
-        row["metrics"] = {name: _number(value) for name, value in row.get("metrics", {}).items()}
-        row["stages"] = {name: [_number(value) for value in values] for name, values in row.get("stages", {}).items()}
+        row["metrics"] = {name: _number(name, value) for name, value in row.get("metrics", {}).items()}
+        row["stages"] = {
+            name: [_number(f"{name} after a stage", value) for value in values]
+            for name, values in row.get("stages", {}).items()
+        }
         result = cls(**row)
         if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
             raise TypeError(f"{wrong[0]} is of another kind")
@@ -231,8 +251,13 @@ def key_digest(key: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _number(value: Any) -> float:
-    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one."""
+def _number(what: str, value: Any) -> float:
+    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one.
+
+    Raises RowFaultError for what is no number, as true and false are none.
+    """
+    if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NOT_FINITE):
+        raise RowFaultError(f"{what} is no number")
     number = float(value)
     return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
 

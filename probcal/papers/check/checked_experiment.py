@@ -81,7 +81,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     if known is None:
         known = known_deviations(outline.paper) if outline.paper else []
     first, second = _explained(checked, numbers(checked), known), _explained(checked, differences(checked), known)
-    claims = []
+    drifted, claims = drift(checked), []
     for claim in paper.claims if paper else ():
         reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
         printed, ours = (judge(claim, paper, source) for source in (Printed(paper), Ours(checked, paper)))  # type: ignore[arg-type]  # a claim is of a paper
@@ -99,9 +99,9 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
                 if one.known and one.ours.verdict == "supported"
             ),
         ],
-        drift=drift(checked),
+        drift=drifted,
         census=census(outline, checked.results),
-        nothing=why_nothing(checked, first.all, [one.ours for one in claims if not one.tabled]),
+        nothing=why_nothing(checked, first.all, [one.ours for one in claims if not one.tabled], drifted),
         without_number=without_number(checked),
     )
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from probcal.papers.bands import FEWEST, ROUNDING, Verdict, compare, why_not_judged
+from probcal.papers.check.accepted import Drift
 from probcal.papers.check.judged_claims import Judged
 from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Published
@@ -190,19 +191,27 @@ def _difference_findings(
     )
 
 
-def why_nothing(checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged]) -> str | None:
+def why_nothing(
+    checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged], drift: Drift | None
+) -> str | None:
     """None where something was compared. ``numbers``: every published number that ours stand beside.
 
     ``untabled``: what came of claims about what the paper has no table of, which are a comparison by themselves.
-
-    An experiment that follows no paper only has to have a finished cell.
+    ``drift``: what came of our accepted numbers, all that an experiment without a paper is compared with.
     """
     if not checked.every_finished():
         some_failed = any(one.status != "done" for one in checked.results.values())
         failed = ", with --retry-failed for those that failed" if some_failed else ""
         return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{failed}"
     decided = any(one.verdict != "undecided" for one in untabled)
-    if checked.published is None or decided or any(one.distance is not None for one in numbers):
+    if checked.published is None:
+        if drift is not None and (drift.compared or drift.gone):
+            return None
+        return (
+            "nothing was compared: the experiment follows no paper, and none of its numbers was accepted yet; "
+            f"probcal check {checked.store.folder} --accept takes those that are there"
+        )
+    if decided or any(one.distance is not None for one in numbers):
         return None
     return f"nothing was compared: {_reason(checked, checked.published, numbers)}"
 
