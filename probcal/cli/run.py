@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -120,5 +121,6 @@ def run(
         click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
         return
     cluster = Cluster.asked_for(scheduler, workers, jobs)
-    options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster)
+    again = shlex.join(["probcal", *sys.argv[1:]])
+    options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster, again)
     sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(visible(line), err=True)))

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -181,8 +181,10 @@ def trusting(*names: str) -> Iterator[None]:
     if names:  # in the environment: threads and processes that are started meanwhile trust the same
         os.environ[_VARIABLE] = ":".join((*_from_the_environment(), *names))
     try:
-        if _from_the_environment() and os.getcwd() not in sys.path:
-            sys.path.append(os.getcwd())
+        if _from_the_environment():
+            with suppress(FileNotFoundError):  # of a folder that was removed: nothing can be imported from it
+                if os.getcwd() not in sys.path:
+                    sys.path.append(os.getcwd())
         yield
     finally:
         if before is not None:

@@ -112,8 +112,8 @@ class Metric:
         return f"lies between {self.least:g} and {self.most:g}"
 
 
-_ROUNDING = 1e-6
-"""How far a number may be beyond its bounds: the probabilities of several classes sum to 1 within this much."""
+_ROUNDING = 1e-9
+"""How far a number may be beyond its bounds."""
 _LARGEST_COUNT = 1e15
 _OF_THE_DATA = "of the data, whatever the predictions"
 

@@ -5,14 +5,15 @@ The step before any cell: every data set is fetched, checked and kept, or known 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from probcal.config.experiment import Experiment
 from probcal.data.card import Card
 from probcal.data.load import Found, bring, find
-from probcal.errors import DataError, MissingData
+from probcal.data.sources.files import original_paths
+from probcal.errors import DataError, MissingData, SeveralDataSets
 
 
 @dataclass
@@ -91,6 +92,31 @@ def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], No
     if faults:
         raise DataError("\n".join(faults))
     return step
+
+
+def changed_since(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
+    """Say of each of the ``cards``, bound to what a run used, whose files hold another data set by now.
+
+    A file that is gone, or that holds the same values in other words, is no change.
+    """
+    for card in cards:
+        if card.generator or card.bundled or card.values is None:
+            continue
+        files, fault = "its files", ""
+        try:
+            found = find(card.bound_to(None), folder)
+        except (MissingData, SeveralDataSets):
+            continue
+        except DataError as error:
+            fault = f" ({error})"
+        else:
+            if found.fingerprint == card.values:
+                continue
+            files = ", ".join(map(str, original_paths(card, found.folder))) or files
+        yield (
+            f"{card.name}: {files} changed while the run was going on, and these results are of what was read "
+            f"before{fault}"
+        )
 
 
 def obtain_all(cards: Iterable[Card], folder: Path | None, say: Callable[[str], None]) -> DataStep:

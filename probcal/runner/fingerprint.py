@@ -25,7 +25,7 @@ from probcal.fast_paths.shortcut import modules_for
 from probcal.runner.source_digest import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from probcal.config.experiment import Component
     from probcal.data.card import Card
@@ -206,7 +206,7 @@ class Fingerprints:
     def why_stale(self, cell: Cell, key: dict[str, str], result: CellResult, run: dict[str, Any]) -> str:
         """Which part changed since ``result`` was made by ``run`` (its provenance), in words."""
         reasons: dict[str, Callable[[], str]] = {
-            "data": lambda: "the data changed",
+            "data": lambda: data_change(cell.card, run),
             "split": lambda: "the split or the seed changed",
             "learner": lambda: f"the settings of {cell.column.learner.name} changed",
             "method": lambda: f"the settings of {cell.column.method.name} changed",
@@ -236,6 +236,24 @@ def changed_parts(key: dict[str, str], result: CellResult) -> list[str]:
 def is_measured_alike(key: dict[str, str], result: CellResult) -> bool:
     """Whether ``result`` has the metrics that are asked for now, measured by the code of now."""
     return all(result.key.get(part) == key.get(part) for part in _OF_METRICS)
+
+
+def card_before(card: Card, run: Mapping[str, Any]) -> str | None:
+    """Return what ``run`` (its provenance) had as the card's ``reading``; None where it kept none."""
+    told = run.get("data", {})
+    told = told.get(card.name, {}) if isinstance(told, dict) else {}
+    before = told.get("card") if isinstance(told, dict) else None
+    return before if isinstance(before, str) else None
+
+
+def data_change(card: Card, run: Mapping[str, Any]) -> str:
+    """Return what changed, in words, where a result of ``run`` is of other data than ``card`` stands for now.
+
+    Other labels or columns on a card make other data of the same files.
+    """
+    if card.generator:
+        return "the card changed"
+    return "the data changed" if card_before(card, run) == card.reading else "the data or the card changed"
 
 
 def modules_of(cell: Cell) -> tuple[str, ...]:

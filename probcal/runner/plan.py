@@ -18,7 +18,7 @@ from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
 from probcal.runner.cells import Cell, cells_of
 from probcal.runner.data_step import DataStep, data_now
-from probcal.runner.fingerprint import Fingerprints, changed_parts, is_measured_alike
+from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts, is_measured_alike
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 
@@ -90,10 +90,7 @@ CARD_CHANGED = "the card changed, and its data are not at hand"
 
 def doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
     """Return what speaks against a result whose data set is not at hand; None where the card names the values."""
-    told = runs.get(result.run, {}).get("data", {})
-    told = told.get(card.name, {}) if isinstance(told, dict) else {}
-    before = told.get("card") if isinstance(told, dict) else None
-    if before not in (None, card.reading):
+    if card_before(card, runs.get(result.run, {})) not in (None, card.reading):
         return CARD_CHANGED
     return None if card.values or card.expect.fingerprint else "not checked: the data are not at hand"
 

@@ -26,9 +26,8 @@ def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
         lines.append(f"  {cells(again)} need no fit: the kept predictions are measured again")
     seconds, untimed = expected_seconds(plan)
     if seconds:
-        lines.append(
-            f"  about {duration(seconds)} of work" + (f", and {cells(untimed)} never timed" if untimed else "")
-        )
+        told = "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
+        lines.append(f"  {told} of work" + (f", and {cells(untimed)} never timed" if untimed else ""))
     return lines
 
 

@@ -21,6 +21,10 @@ _MOST = 10**15
 """Rows, seconds and bytes; beyond it, whole numbers are no exact floats any more."""
 
 
+class RowFaultError(ValueError):
+    """A part of a stored result is none; the message says which."""
+
+
 class ImpossibleValueError(ValueError):
     """A stored result has a number that its metric can never be."""
 
@@ -42,7 +46,7 @@ def _refuse_impossible(name: str, what: str, number: float) -> None:
     metric = find_metric(name)
     fault = metric.fault(number) if metric else None
     if fault:
-        raise ImpossibleValueError(f"{what} is {number:.6g}, but {name} {fault}")
+        raise ImpossibleValueError(f"{what} is {number:.10g}, but {name} {fault}")
 
 
 def row_fault(row: Mapping[str, Any]) -> str | None:
@@ -122,6 +126,10 @@ def _finite(values: list[Any]) -> bool:
     return {*map(type, values)} <= {int, float} and all(-_LARGEST <= value <= _LARGEST for value in values)
 
 
+_NOT_FINITE = ("inf", "-inf", "nan")
+"""What JSON has no numbers for, as ``to_json`` writes it."""
+
+
 @dataclass(frozen=True)
 class CellResult:
     """What one cell gave. ``key`` holds a digest of everything that can change its numbers."""
@@ -176,15 +184,18 @@ class CellResult:
         """
         row = json.loads(line)
         if fault := row_fault(row):
-            raise ValueError(fault)
+            raise RowFaultError(fault)
         if not isinstance(row.pop(WRITER, ""), str):
             raise TypeError(f"{WRITER} is no version")
         if unknown := sorted(row.keys() - _PARTS):
             raise UnknownParts(unknown)
         if isinstance(status := row.get("status"), str) and status not in STATUSES:
             raise UnknownParts([f"status: {status}"])
-        row["metrics"] = {name: _number(value) for name, value in row.get("metrics", {}).items()}
-        row["stages"] = {name: [_number(value) for value in values] for name, values in row.get("stages", {}).items()}
+        row["metrics"] = {name: _number(name, value) for name, value in row.get("metrics", {}).items()}
+        row["stages"] = {
+            name: [_number(f"{name} after a stage", value) for value in values]
+            for name, values in row.get("stages", {}).items()
+        }
         result = cls(**row)
         if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
             raise TypeError(f"{wrong[0]} is of another kind")
@@ -228,8 +239,13 @@ def key_digest(key: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _number(value: Any) -> float:
-    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one."""
+def _number(what: str, value: Any) -> float:
+    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one.
+
+    Raises RowFaultError for what is no number, as true and false are none.
+    """
+    if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NOT_FINITE):
+        raise RowFaultError(f"{what} is no number")
     number = float(value)
     return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
 

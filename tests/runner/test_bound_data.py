@@ -228,6 +228,40 @@ class TestWhatRunWouldDo:
         assert "warning: coins: 2 cells were made of other data (the data changed); probcal run makes them anew" in said
         assert "stale: 2 of 2 cells were made under other settings, data or code than the last run had, or of" in said
 
+    def test_an_edited_card_is_not_called_changed_data(self, done):
+        card = done.folder / "coins.yaml"
+        card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
+        told = done.probcal("table", "results/small").said, done.run("--dry-run").said
+        assert all("the data or the card changed" in one for one in told)
+        card.write_text(card.read_text().replace('positive: "no"', 'positive: "yes"'))
+        assert answers(done) == [(2, 0)] * 4
+
+    def test_a_run_that_kept_no_card_cannot_tell_which_changed(self, done):
+        runs = [json.loads(line) for line in (done.results / "runs.jsonl").read_text().splitlines()]
+        for one in runs:
+            one["data"]["coins"].pop("card")
+        (done.results / "runs.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in runs))
+        flip(table(done))
+        told = done.probcal("table", "results/small").said, done.run("--dry-run").said
+        assert all("the data or the card changed" in one for one in told)
+
+    @pytest.mark.parametrize("command", ["table", "check", "compare", "report", "plot"])
+    def test_what_only_reads_results_warns_of_each_data_set_that_changed(self, done, command):
+        assert "warning" not in done.probcal(command, "results/small").said
+        flip(table(done))
+        said = done.probcal(command, "results/small").said.splitlines()
+        warning = "warning: coins: 2 cells were made of other data (the data changed); probcal run makes them anew"
+        assert said.count(warning) == 1
+
+    def test_the_data_directory_can_be_named_to_what_only_reads_results(self, done):
+        shutil.copytree(done.folder / "coins", done.folder / "other" / "coins")
+        table(done).unlink()
+        for command in ("table", "check", "compare", "report", "plot"):
+            assert "warning" not in done.probcal(command, "results/small", "--data-dir", "other").said
+        flip(done.folder / "other" / "coins" / "coins.csv")
+        for command in ("table", "check", "compare", "report", "plot"):
+            assert "(the data changed)" in done.probcal(command, "results/small", "--data-dir", "other").said
+
     def test_a_card_that_changed_while_its_data_are_gone(self, done):
         shutil.rmtree(done.folder / "cache")
         table(done).unlink()
@@ -248,6 +282,50 @@ class TestWhatRunWouldDo:
         for told in (done.run("--dry-run"), done.probcal("status", "results/small"), done.run()):
             assert told.code == 2 and "the values are not those the card expects" in told.said
         assert "the values are not those the card expects" in done.probcal("table", "results/small").said
+
+
+MEDDLES = """
+    import pathlib
+
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Slow(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            path = pathlib.Path({path!r})
+            text = path.read_text()
+            path.write_text(text.replace({before!r}, {after!r}))
+            return super().fit(X, y, sample_weight)
+"""
+"""A tree whose fit edits a file, as somebody may do while it goes on."""
+
+
+class TestAFileThatIsEditedDuringARunAndLeftSo:
+    def run_while(self, coins, monkeypatch, before, after, *words):
+        coins.module("slow", MEDDLES.format(path=str(table(coins)), before=before, after=after))
+        coins.config(datasets=["coins.yaml"], learners={"slow": {"type": "slow.Slow"}}, methods=["direct"])
+        monkeypatch.setattr("sys.argv", ["/usr/bin/probcal", "run", "small.yaml", *words])
+        return coins.run(*words)
+
+    def test_it_is_told_at_the_end_with_the_command_that_runs_its_new_content(self, coins, monkeypatch):
+        done = self.run_while(coins, monkeypatch, "b,yes\n", "b,no\n", "-o", "my results")
+        assert done.code == 0
+        assert done.said.splitlines()[-1] == (
+            "warning: coins: coins/coins.csv changed while the run was going on, and these results are of what was "
+            "read before; to run what it holds now, type: probcal run small.yaml -o 'my results'"
+        )
+        assert "4 stale" not in done.said and "2 cells: 2 stale" in coins.run("--dry-run", "-o", "my results").said
+
+    def test_one_that_cannot_be_read_any_more_is_told_with_its_fault(self, coins, monkeypatch):
+        done = self.run_while(coins, monkeypatch, "weight,", "height,")
+        assert done.code == 0
+        last = done.said.splitlines()[-1]
+        assert last.startswith("warning: coins: its files changed while the run was going on, and these results are of")
+        assert "coins.csv: has no column 'weight'" in last and last.endswith("type: probcal run small.yaml")
+
+    @pytest.mark.parametrize(("before", "after"), [("weight", "weight"), ("\n1,b,", "\n1.0, b,")])
+    def test_the_same_values_are_no_change(self, coins, monkeypatch, before, after):
+        assert "warning" not in self.run_while(coins, monkeypatch, before, after).said
 
 
 class TestSeveralPlaces:
@@ -274,6 +352,16 @@ class TestSeveralPlaces:
         assert said.code == 2
         assert "the cache has several data sets of this card, from " in said.said
         assert "name the folder that is meant with --data-dir" in said.said
+
+    def test_whether_results_are_outdated_cannot_be_told_without_the_folder(self, both):
+        assert both.run("--data-dir", "A").code == 0
+        for folder in "AB":
+            shutil.rmtree(both.folder / folder)
+        said = both.probcal("table", "results/small").said
+        [warning] = [line for line in said.splitlines() if line.startswith("warning")]
+        assert warning.startswith("warning: coins: the cache has several data sets of this card, from ")
+        assert warning.endswith(" so whether its results are of other data cannot be told; give --data-dir")
+        assert "stale" not in said
 
 
 def test_two_cards_of_one_name_are_two_data_sets(coins):

@@ -4,7 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from tests.run.planned import planned
 
+from probcal.runner.plan import plan_lines
 from probcal.store.folder import Store
 
 
@@ -45,6 +47,13 @@ def test_the_time_is_told_from_what_the_cells_took_before(bench):
     (bench.results / "cells.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     bench.config(repeats=5)
     assert "about 5 min 0 s of work, and 15 cells never timed" in bench.run("--dry-run").said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(0.2, "less than 1 s of work"), (1.0, "about 1 s of work"), (42.0, "about 42 s of work")]
+)
+def test_the_work_that_is_left_is_told_in_plain_words(seconds, told):
+    assert plan_lines(planned(seconds))[-1] == f"  {told}"
 
 
 def test_quick_is_an_experiment_of_its_own(bench):

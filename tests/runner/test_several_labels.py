@@ -101,7 +101,7 @@ def test_a_change_of_the_card_makes_its_results_stale(letters):
     letters.run()
     card = letters.folder / "letters.yaml"
     card.write_text(card.read_text().replace("exponent: 1,", "exponent: 1.1,"))
-    assert "the data changed" in letters.run("--dry-run").said
+    assert "the card changed" in letters.run("--dry-run").said
 
 
 @pytest.mark.slow

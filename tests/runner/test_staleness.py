@@ -64,7 +64,7 @@ def test_changed_data_are_told_and_a_reworded_card_is_none(bench):
     assert "16 cells: 16 done" in bench.run("--data-dir", ".").said
     card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
     said = bench.run("--data-dir", ".").said
-    assert "8 done, 8 stale" in said and "stale: 8 cells: the data changed" in said
+    assert "8 done, 8 stale" in said and "stale: 8 cells: the data or the card changed" in said
 
 
 BUNDLED = """
@@ -85,7 +85,7 @@ def test_rows_that_come_with_scikit_learn_are_told_by_their_values_where_the_car
     bench.config(datasets=["./wine.yaml"], methods=["direct"])
     assert bench.run().code == 0
     card.write_text(BUNDLED.format("class_1", 0.66))
-    assert "stale: 4 cells: the data changed" in bench.run().said
+    assert "stale: 4 cells: the data or the card changed" in bench.run().said
     card.write_text(BUNDLED.format("class_1", 0.5))
     assert bench.run("--dry-run").said.count("(the split or the seed changed)") == 4
 

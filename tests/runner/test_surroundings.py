@@ -56,6 +56,12 @@ def test_a_current_folder_that_was_removed_is_told_in_one_line(typed, words):
     assert done.stderr == said
 
 
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("run", "--help"), ("list", "-h")])
+def test_help_is_given_in_a_current_folder_that_was_removed(typed, words):
+    done = typed('mkdir gone; cd gone; rmdir ../gone; "$@"', *words)
+    assert (done.returncode, done.stderr) == (0, "") and "probcal" in done.stdout
+
+
 def test_a_stdout_that_is_full_is_told_in_one_line(typed):
     done = typed('"$@" >/dev/full', "list", "metrics")
     assert done.returncode == 2 and done.stderr == "error: the system: No space left on device\n"

@@ -206,6 +206,28 @@ def test_a_row_copied_to_another_cell_is_found(results):
     assert found["stale"] == 1, "and its key is another cell's"
 
 
+def test_a_row_moved_to_a_split_that_is_not_planned_is_found(results):
+    edit(results, lambda row: row.update(repetition=7))
+    code, found = told(results)
+    [one] = found["differences"]
+    assert (code, found["agree"], found["differ"]) == (1, 7, 1)
+    assert (one["split"], one["metric"], one["stored"]) == (7, "split", 7)
+    assert one["recomputed"] == "0, by its key; the experiment plans no split 7"
+
+
+def test_a_moved_row_is_found_by_the_rows_of_its_split_where_its_code_changed_since(results):
+    edit(results, lambda row: row.update(repetition=7) or row["key"].update(code="another"))
+    assert differing(results) == {"split": 7}
+
+
+def test_a_row_of_a_split_that_the_experiment_planned_before_agrees(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    config = "name: small\nseed: 1\ndatasets: [wine-first]\nlearners: {nb: {type: gaussian_nb}}\nmethods: [direct]\n"
+    run(tmp_path, f"{config}repeats: 3\n")
+    folder = run(tmp_path, f"{config}repeats: 1\n")
+    assert told(folder) == (0, told(folder)[1] | {"agree": 3, "stale": 0})
+
+
 def test_predictions_that_were_edited_are_found(results):
     path = results / "predictions.bin"
     content = bytearray(path.read_bytes())

@@ -6,6 +6,8 @@ import pytest
 from probcal.data.card import read_card
 from probcal.data.load import load, obtain
 from probcal.store.folder import Store
+from probcal.try_table.preparation import Asked
+from probcal.try_table.trial import Wanted, try_table
 from tests.commands import probcal, refused
 from tests.try_table.own_tables import customers, shown, written
 
@@ -152,3 +154,37 @@ def test_a_later_look_at_the_same_table_keeps_what_is_there(tried, monkeypatch):
     monkeypatch.chdir(folder)
     more = probcal("try", folder / "Kunden 2026.csv", "-t", "left", *FEW, "-l", "nb")
     assert "21 cells: 15 done, 6 to run" in more.stderr
+
+
+@pytest.mark.parametrize("change", ["replaced", "touched", "removed"])
+def test_a_table_that_was_replaced_during_the_run_is_told_at_the_end(tmp_path, monkeypatch, change):
+    monkeypatch.chdir(tmp_path)
+    path, lines = written(customers(), tmp_path / "mine.csv"), []
+
+    def meddle(line):
+        lines.append(line)
+        if len(lines) == 1:  # the table was read, and the run goes on
+            written(customers(seed=1 if change == "replaced" else 0), path)
+            if change == "removed":
+                path.unlink()
+
+    wanted = Wanted(("tree",), ("direct",), splits=1, again="probcal try mine.csv -t left")
+    assert try_table(Asked("mine.csv", "left"), wanted, lambda line: None, meddle) == 0
+    warning = (
+        f"warning: {path} changed while the run was going on, and these results are of what was read before; "
+        "to run what it holds now, type: probcal try mine.csv -t left"
+    )
+    assert [line for line in lines if line.startswith("warning")] == [warning] * (change == "replaced")
+    assert (lines[-1] == warning) == (change == "replaced")
+
+
+def test_the_name_of_the_file_seeds_the_splits_and_its_folder_does_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    numbers = []
+    for number, name in enumerate(("mine.csv", "elsewhere/Mine.csv", "renamed.csv")):
+        written(customers(), tmp_path / name)
+        wanted = Wanted(("tree",), ("direct",), splits=1, output=tmp_path / str(number))
+        assert try_table(Asked(name, "left"), wanted, lambda line: None, lambda line: None) == 0
+        numbers.append(results_of(tmp_path / str(number)).values())
+    assert list(numbers[0]) == list(numbers[1]) != list(numbers[2])

@@ -82,7 +82,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     if known is None:
         known = known_deviations(outline.paper) if outline.paper else []
     first, second = _explained(checked, numbers(checked), known), _explained(checked, differences(checked), known)
-    claims = []
+    drifted, claims = drift(checked), []
     for claim in paper.claims if paper else ():
         reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
         printed, ours = (judge(claim, paper, source) for source in (Printed(paper), Ours(checked, paper)))  # type: ignore[arg-type]  # a claim is of a paper
@@ -100,9 +100,9 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
                 if one.known and one.ours.verdict == "supported"
             ),
         ],
-        drift=drift(checked),
+        drift=drifted,
         census=census(outline, checked.results),
-        nothing=why_nothing(checked, first.all, [one.ours for one in claims if not one.tabled]),
+        nothing=why_nothing(checked, first.all, [one.ours for one in claims if not one.tabled], drifted),
         without_number=without_number(checked),
     )
 
@@ -141,19 +141,27 @@ def _agreeing(checked: Checked, findings: list[Finding], known: Sequence[Deviati
     return agreeing
 
 
-def why_nothing(checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged]) -> str | None:
+def why_nothing(
+    checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged], drift: Drift | None
+) -> str | None:
     """None where something was compared. ``numbers``: every published number that ours stand beside.
 
     ``untabled``: what came of claims about what the paper has no table of, which are a comparison by themselves.
-
-    An experiment that follows no paper only has to have a finished cell.
+    ``drift``: what came of our accepted numbers, all that an experiment without a paper is compared with.
     """
     if not checked.every_finished():
         some_failed = any(one.status != "done" for one in checked.results.values())
         failed = ", with --retry-failed for those that failed" if some_failed else ""
         return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{failed}"
     decided = any(one.verdict != "undecided" for one in untabled)
-    if checked.published is None or decided or any(one.distance is not None for one in numbers):
+    if checked.published is None:
+        if drift is not None and (drift.compared or drift.gone):
+            return None
+        return (
+            "nothing was compared: the experiment follows no paper, and none of its numbers was accepted yet; "
+            f"probcal check {checked.store.folder} --accept takes those that are there"
+        )
+    if decided or any(one.distance is not None for one in numbers):
         return None
     return f"nothing was compared: {_reason(checked, checked.published, numbers)}"
 

@@ -23,6 +23,26 @@ def test_what_was_accepted_comes_back(accepted):
     assert lines[0]["values"].split()[2] == "inf"
 
 
+def test_without_a_paper_and_without_accepted_numbers_nothing_was_compared(accepted):
+    (accepted.folder / "accepted.csv").unlink()
+    result = probcal("check", accepted.folder)
+    assert result.exit_code == 1
+    assert (
+        "nothing was compared: the experiment follows no paper, and none of its numbers was accepted yet; "
+        f"probcal check {accepted.folder} --accept takes those that are there\n"
+    ) in result.stdout
+    [told] = json.loads(probcal("check", accepted.folder, "-f", "json").stdout)
+    assert not told["ok"] and told["nothing_compared"].startswith("nothing was compared")
+
+
+def test_accepted_numbers_of_another_plan_alone_are_nothing_to_compare(accepted):
+    path = accepted.folder / "accepted.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("breast,", "heart,"), encoding="utf-8")
+    result = probcal("check", accepted.folder)
+    assert result.exit_code == 1
+    assert "nothing was compared: the experiment follows no paper, and none of its numbers was acc" in result.stdout
+
+
 @pytest.mark.parametrize(("rms", "code"), [(0.3 + 0.0099, 0), (0.3 + 0.0101, 1)])  # a mean of five: .00198, .00202
 def test_a_mean_may_drift_by_two_thousandths(accepted, rms, code):
     change(accepted, "breast", "j48.probing", rms=rms)
