@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.run.planned import planned
+from tests.runner.planned import planned
 
 from probcal.runner.plan import plan_lines
 from probcal.store.folder import Store
