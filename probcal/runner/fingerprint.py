@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
-import probcal
 from probcal.config.components import import_class, parameter_names
 from probcal.data.load import known_fingerprint
 from probcal.fast_paths.shortcut import modules_for
+from probcal.methods.registry import PUBLIC_CLASSES
 from probcal.runner.source_digest import Source
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _may_run(name: str, source: Source) -> list[str]:
     if _is_probcal(name):
         return [*source.imports, *_BY_NAME.get(name, ())]
     short = [one.removeprefix("probcal.") for one in source.imports]
-    exported = [getattr(probcal, one).__module__ for one in short if one in probcal.__all__]
+    exported = [PUBLIC_CLASSES[one] for one in short if one in PUBLIC_CLASSES]
     above = [name[:dot] for dot, letter in enumerate(name) if letter == "."]
     return [*source.imports, *exported, *above]
 

@@ -12,7 +12,10 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from functools import reduce
+from operator import or_
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from probcal import __version__
 from probcal.metrics.registry import find_metric
@@ -214,19 +217,19 @@ class UnknownParts(ValueError):
         self.parts = parts
 
 
+def _outer_kind(hint: Any) -> Any:
+    """Return what ``isinstance`` takes for a type hint: ``dict`` for ``dict[str, int]``, and int counts as a float."""
+    if get_origin(hint) is UnionType:
+        return reduce(or_, map(_outer_kind, get_args(hint)))
+    return int | float if hint is float else get_origin(hint) or hint
+
+
 STATUSES = ("done", "failed", "timeout")
 WRITER = "probcal"
 """The part of a line that names the version that wrote it."""
 _PARTS = {one.name for one in fields(CellResult)} - {"failed_since"}
-_KINDS = {
-    **dict.fromkeys(("dataset", "learner", "method", "status", "run"), str),
-    **dict.fromkeys(("error_type", "message", "traceback"), str | None),
-    **dict.fromkeys(("n_train", "n_test"), int | None),
-    **dict.fromkeys(("key", "warnings", "curves"), dict),
-    "predictions": dict | None,
-    "repetition": int,
-    "seconds": int | float,
-}
+_KINDS = {name: _outer_kind(hint) for name, hint in get_type_hints(CellResult).items() if name in _PARTS}
+"""Part of a line -> what its value has to be an instance of."""
 
 
 def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:

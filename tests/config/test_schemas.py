@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from probcal.config.schemas import KINDS, schema_path
-from probcal.config.schemas.__main__ import as_text
+from probcal.config.schemas.__main__ import as_text, stub_path, stub_text
 from probcal.config.schemas.json_schema import card_schema, experiment_schema
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import card_names
@@ -185,3 +185,7 @@ def test_the_command_prints_the_schema(kind):
 def test_all_cards_are_offered():
     datasets = VALIDATORS["experiment"].schema["properties"]["datasets"]["items"]["anyOf"]
     assert datasets[0]["enum"] == card_names()
+
+
+def test_the_types_of_the_public_names_are_those_of_the_registry():
+    assert stub_path().read_text(encoding="utf-8") == stub_text(), "run python -m probcal.config.schemas"
