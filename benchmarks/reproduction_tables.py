@@ -82,7 +82,11 @@ def surviving(asked: Any) -> str:
         lines.append(f"- **{verdict.capitalize()}, whatever the missing data sets would give:**{_named(whatever)}")
         lines.append(f"- **{verdict.capitalize()} only on the data sets that were run:**{_named(there)}")
     left = [one for one in claims if _there(one).verdict == "undecided" == one.verdict]
-    for by_the_means, said in (("supported", "supported"), ("not supported", "contradicted"), ("undecided", "left open")):
+    for by_the_means, said in (
+        ("supported", "supported"),
+        ("not supported", "contradicted"),
+        ("undecided", "left open"),
+    ):
         found = [one for one in left if _there(one).by_the_means == by_the_means]
         if found:
             lines.append(f"- **Undecided on both, {said} by our means:**{_named(found)}")
