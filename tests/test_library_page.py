@@ -1,4 +1,4 @@
-"""The examples of docs/library.md and docs/shortcuts.md print what the page shows."""
+"""The examples of docs/library.md and docs/fast-paths.md print what the page shows."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 import probcal
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, SHORTCUTS = ((DOCS / name).read_text(encoding="utf-8") for name in ("library.md", "shortcuts.md"))
+PAGE, SHORTCUTS = ((DOCS / name).read_text(encoding="utf-8") for name in ("library.md", "fast-paths.md"))
 SHOWN = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.S)
 EXAMPLES = [example for page in (PAGE, SHORTCUTS) for example in SHOWN.findall(page)]
 
