@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import probcal
+from probcal.methods.registry import FAMILIES
 
 HERE = Path(__file__).parent
 
@@ -127,11 +128,22 @@ def as_printed(text: str) -> list[str]:
     return ["::", "", *(f"    {line}" for line in text.replace("\b\n", "").splitlines()), ""] if text else []
 
 
+def with_methods(text: str) -> str:
+    """Return ``text`` with every ``.. methods-of:: FAMILY`` as the classes of that family in the registry."""
+
+    def classes(found: re.Match[str]) -> str:
+        names = [path.rpartition(".")[2] for path, family in FAMILIES.items() if family == found[1]]
+        return "\n".join(f".. autoclass:: probcal.{name}\n   :members:" for name in names)
+
+    return re.sub(r"^\.\. methods-of:: (\w+)$", classes, text, flags=re.MULTILINE)
+
+
 def setup(app: Any) -> None:
     def docstring(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
         lines[:] = as_markup(lines)
 
     def source(_app: Any, page: str, text: list[str]) -> None:
+        text[0] = with_methods(text[0])
         if page.startswith("results/"):
             text[0] = give_a_title(text[0], page)
 

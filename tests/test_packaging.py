@@ -19,7 +19,7 @@ from hatchling import build
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-_KINDS = {".py", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md", ".LICENSE"}
+_KINDS = {".py", ".pyi", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md", ".LICENSE"}
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def test_the_wheel_is_the_package_with_its_experiments_and_cards(wheel):
     found = {name: content for name, content in files_in(wheel).items() if ".dist-info/" not in name}
     assert found == on_disk()
     assert {Path(name).suffix for name in found} <= _KINDS
-    for needed in ("configs/quickstart.yaml", "datasets/wisconsin.yaml", "schemas/card.schema.json", "py.typed",
-                   "paper/langford-zadrozny-2005.yaml"):  # fmt: skip
+    for needed in ("configs/quickstart.yaml", "datasets/wisconsin.yaml", "config/schemas/card.schema.json", "py.typed",
+                   "papers/langford-zadrozny-2005.yaml"):  # fmt: skip
         assert f"probcal/{needed}" in found
 
 

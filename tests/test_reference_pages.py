@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from probcal.methods.registry import FAMILIES
+
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 PUBLIC = [
     pytest.param(module, name, id=f"{module}.{name}")
@@ -23,10 +25,13 @@ def entries():
     found = set()
     for page in REFERENCE.glob("*.md"):
         module = ""
-        for kind, name in re.findall(r"^\.\. ([\w:]+):: (\S+)$", page.read_text(encoding="utf-8"), re.M):
+        for kind, name in re.findall(r"^\.\. ([\w:-]+):: (\S+)$", page.read_text(encoding="utf-8"), re.M):
             if kind == "currentmodule":
                 module = f"{name}."
-            found.add(name if name.startswith("probcal") else module + name)
+            if kind == "methods-of":
+                found |= {f"probcal.{path.rpartition('.')[2]}" for path, family in FAMILIES.items() if family == name}
+            else:
+                found.add(name if name.startswith("probcal") else module + name)
     return found
 
 

@@ -115,7 +115,7 @@ def _told(context: click.Context) -> dict[str, object]:
     """What the config on the line says, or that of the results there; nothing where none can be read."""
     import yaml
 
-    from probcal.config.yaml_file import Loader
+    from probcal.config.yaml_loader import Loader
 
     with suppress(OSError, ValueError, LookupError, TypeError, yaml.YAMLError, RecursionError):
         told = yaml.load(_config_text(context), Loader)

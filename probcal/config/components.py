@@ -32,6 +32,8 @@ class Builtin:
     params: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
     encoding: str = "numeric"
+    family: str = ""
+    """What a method takes from its learner: ``labels``, ``scores`` or a ``stream``."""
 
 
 def import_class(path: str) -> type:

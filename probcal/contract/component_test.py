@@ -25,7 +25,7 @@ from probcal.config.components import (
     unmet_need,
     wrong_value,
 )
-from probcal.config.yaml_file import Loader
+from probcal.config.yaml_loader import Loader
 from probcal.contract.suite import Outcome, contract_checks
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import LEARNERS

@@ -27,12 +27,8 @@ def stub_path() -> Path:
 
 def stub_text() -> str:
     """Return the text of ``__init__.pyi``: every public class of the registry, imported."""
-    modules: dict[str, list[str]] = {}
-    for name, module in sorted(PUBLIC_CLASSES.items(), key=lambda one: (one[1], one[0])):
-        modules.setdefault(module, []).append(name)
-    lines = [
-        f"from {module} import {', '.join(f'{name} as {name}' for name in names)}" for module, names in modules.items()
-    ]
+    classes = sorted(PUBLIC_CLASSES.items(), key=lambda one: (one[1], one[0]))
+    lines = [f"from {module} import {name} as {name}" for name, module in classes]
     return "\n".join(["# written by python -m probcal.config.schemas", *lines, "", "__version__: str", ""])
 
 
