@@ -27,7 +27,7 @@ from probcal.data.sources.generated import documents
 from probcal.data.sources.specifications import GeneratorSource
 from probcal.data.splits import stream_seed
 from probcal.metrics import means_over_labels
-from probcal.runner.isolation import one_thread_each
+from probcal.runner.fit_predict import one_thread_each
 
 SURFACE = Path("results/documents/surface.csv")
 HEADER = ["reading", "exponent", "topics", "runs", "l1", "l1_sd", "c_emp", "c_emp_sd", "l1_trivial", "frequency"]

@@ -15,12 +15,12 @@ from speed import ROOT
 from probcal.analysis.claim_support import Comparison, Survival, compare
 from probcal.analysis.comparison_tables import wins_said
 from probcal.analysis.pairs import Pair, said_p
+from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
 from probcal.papers.check.audit import Audit, audit
 from probcal.papers.check.checked_experiment import Report, check
 from probcal.papers.check.judged_claims import Printed, judge
 from probcal.papers.check.measured_results import Checked
-from probcal.reporting.labels import metric_name
 from probcal.store.folder import Store
 
 
@@ -221,7 +221,7 @@ def _pair(asked: Asked, metric: str, later: str, earlier: str) -> Pair:
 def behind(asked: Asked, later: str, earlier: str, metric: str) -> str:
     """Titles of the data sets in which the first of two labels has the worse mean."""
     found = _pair(asked, metric, later, earlier)
-    sign = 1 if metric_name(metric).larger_is_better else -1
+    sign = 1 if metric_named(metric).larger_is_better else -1
     return listed([one.row.title for one in found.tested if sign * one.difference < 0])
 
 

@@ -11,8 +11,8 @@ from tabulate import tabulate
 from probcal.analysis.claim_support import Sure, Survival
 from probcal.analysis.comparison_tables import draws_said, grids, wins_said
 from probcal.analysis.pairs import said_p
+from probcal.metrics.registry import metric_named
 from probcal.reporting.grid import markdown
-from probcal.reporting.labels import metric_name
 
 SHORT = {
     "probing-beats-j48": "ProbJ48 beats J48 on all but Mushroom (CXE, RMS, AUC)",
@@ -163,7 +163,7 @@ def out_of_band_table(asked: Any) -> str:
     found = [one for one in asked.report.numbers.all if one.state == "out of band"]
     found.sort(key=lambda one: (list(titles).index(one.dataset), one.what))
     rows = [
-        [titles[one.dataset], one.what, metric_name(one.metric).short, _number(one.published), _number(one.mean),
+        [titles[one.dataset], one.what, metric_named(one.metric).short, _number(one.published), _number(one.mean),
          f"{one.infinite} of {len(one.values)}" if one.infinite else "",
          f"{one.distance:.1f}" if one.distance is not None and one.distance <= 10 else "> 10"]
         for one in found

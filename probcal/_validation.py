@@ -1,13 +1,22 @@
-"""What the parameters of a method may be.
-
-The seeds that an estimator leaves open.
-"""
+"""Checks of parameters, and the private functions of scikit-learn that the package uses, in one place."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+
+def take_rows(X: Any, rows: Any) -> Any:
+    """Return the rows of an array, a sparse matrix or a frame. ``rows``: indices, a mask or a slice."""
+    return _safe_indexing(X, rows)
+
+
+def count_rows(X: Any) -> int:
+    """Return the number of rows of ``X``. Raises TypeError where it has none."""
+    return int(_num_samples(X))
 
 
 def is_count(value: Any) -> bool:

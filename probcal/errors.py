@@ -30,6 +30,14 @@ class MissingData(DataError):
     """A data set is nowhere to be had; the run goes on without it and ends with exit code 1."""
 
 
+class SeveralDataSets(DataError):
+    """Several data sets could be meant by a card, and nothing tells which; ``fault`` says so without an advice."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(f"{fault}; name the folder that is meant with --data-dir")
+        self.fault = fault
+
+
 class StoreError(ProbcalError):
     """A results folder cannot be read or written, or belongs to something else."""
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from probcal.metrics.registry import metric_named
 from probcal.reporting.grid import NOT_RUN
-from probcal.reporting.labels import metric_name
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.store.summary import census, summarise
@@ -37,7 +37,7 @@ def means(store, wanted):
     for column in outline.columns:
         summaries = [summarise(outline, results, rows[name], column, metric) for name, metric in wanted]
         found[column.label] = [
-            NOT_RUN if one.mean is None else "∞" if one.infinite else f"{one.mean:.{metric_name(metric).decimals}f}"
+            NOT_RUN if one.mean is None else "∞" if one.infinite else f"{one.mean:.{metric_named(metric).decimals}f}"
             for one, (_, metric) in zip(summaries, wanted, strict=True)
         ]
     return found

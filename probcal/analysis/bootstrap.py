@@ -20,11 +20,11 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import inflation
 from probcal.analysis.ranks import labels_of
 from probcal.analysis.split_results import SAMPLES, Kept, column_id, finished, share_of_test_rows
+from probcal.metrics.registry import metric_named
 from probcal.papers.check.findings import paper_column
 from probcal.papers.check.measured_results import Checked, Splits
 from probcal.reporting.best_methods import best_of, in_the_order_of_table_4
 from probcal.reporting.grid import DECIMALS
-from probcal.reporting.labels import metric_name
 from probcal.store.outline import Column, Row
 from probcal.store.summary import summarise
 
@@ -197,5 +197,5 @@ def first_places(drawn: Drawn) -> list[FirstPlace]:
 
 def _first(means: npt.NDArray[np.float64], metric: str) -> Flags:
     """``means``: (n_draws, n_columns). Equal in the printed decimals is a shared place; ∞ has none."""
-    rounded = np.round(-means if metric_name(metric).larger_is_better else means, DECIMALS)
+    rounded = np.round(-means if metric_named(metric).larger_is_better else means, DECIMALS)
     return np.asarray((rounded == rounded.min(axis=1, keepdims=True)) & np.isfinite(rounded))

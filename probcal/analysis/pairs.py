@@ -14,7 +14,7 @@ import numpy.typing as npt
 from probcal.analysis.bootstrap import Drawn
 from probcal.analysis.hypothesis_tests import corrected_t_test, holm, wilcoxon
 from probcal.analysis.split_results import Measured, column_id, measured, one_reading_each
-from probcal.reporting.labels import metric_name
+from probcal.metrics.registry import metric_named
 from probcal.store.outline import Column, Outline, Row
 
 LEVEL = 0.95
@@ -63,7 +63,7 @@ class Pair:
     @property
     def ahead(self) -> int:
         """In how many data sets the later column has the better mean."""
-        sign = 1 if metric_name(self.metric).larger_is_better else -1
+        sign = 1 if metric_named(self.metric).larger_is_better else -1
         return sum(sign * one.difference > 0 for one in self.tested)
 
 
@@ -73,7 +73,7 @@ def pairs(drawn: Drawn, metric: str) -> list[Pair]:
     Holm's correction is over the data sets for the tests of one pair, and over the pairs for Wilcoxon's. Empty for a
     metric without a better end.
     """
-    if metric_name(metric).no_end:
+    if metric_named(metric).no_end:
         return []
     found = [_pair(drawn, metric, *two) for two in _every_two(drawn.checked.outline)]
     every = [one for one in found if one.tested]
@@ -136,7 +136,7 @@ def _decided(one: Tested, p_holm: float | None, metric: str) -> Tested:
     if p_holm > 1 - LEVEL or one.difference == 0:
         return replace(one, p_holm=p_holm)
     larger = one.difference > 0
-    return replace(one, p_holm=p_holm, verdict="better" if larger == metric_name(metric).larger_is_better else "worse")
+    return replace(one, p_holm=p_holm, verdict="better" if larger == metric_named(metric).larger_is_better else "worse")
 
 
 def said_p(p: float | None) -> str:

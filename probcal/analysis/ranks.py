@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.analysis.split_results import measured, one_reading_each
-from probcal.reporting.labels import metric_name
+from probcal.metrics.registry import metric_named
 from probcal.store.outline import Outline
 from probcal.store.summary import Results
 
@@ -55,7 +55,7 @@ def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) 
     all of them, and for a metric without a better end.
     """
     columns = outline.columns
-    if metric_name(metric).no_end or len(columns) < 2:
+    if metric_named(metric).no_end or len(columns) < 2:
         return None
     rows = one_reading_each(outline)
     found = [measured(outline, results, row, columns, metric) for row in rows]
@@ -91,7 +91,7 @@ def ranked(
     n, k = numbers.shape
     if n < 2 or k < 2 or np.isnan(numbers).any():
         raise ValueError("ranks need two data sets or more and two columns or more, without a gap")
-    signed = -numbers if metric_name(metric).larger_is_better else numbers
+    signed = -numbers if metric_named(metric).larger_is_better else numbers
     table = stats.rankdata(signed, axis=1)
     mean_ranks = table.mean(axis=0)
     chi_square, f = friedman(table)

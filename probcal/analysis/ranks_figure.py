@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 
 from probcal._io import visible
 from probcal.analysis.ranks import Ranks, ranks
+from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
 from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
-from probcal.reporting.labels import in_order, metric_name
+from probcal.reporting.labels import in_order
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.store.selection import Selection
@@ -67,7 +68,7 @@ def ranks_figure(there: Ranks, title: str = "") -> Figure:
 
 
 def _heading(there: Ranks, title: str) -> str:
-    name = metric_name(there.metric)
+    name = metric_named(there.metric)
     p = "p < .001" if there.p < 0.001 else f"p = {there.p:.3f}".replace("0.", ".", 1)
     test = "permuted ranks" if there.permuted else "Friedman's test"
     joined = (

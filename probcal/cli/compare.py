@@ -7,7 +7,17 @@ from pathlib import Path
 import click
 
 from probcal._io import visible
-from probcal.cli.options import FINE, folders_argument, format_option, manual, selection, stores_at
+from probcal.cli.options import (
+    DATA,
+    FINE,
+    data_dir_option,
+    folders_argument,
+    format_option,
+    manual,
+    selection,
+    stores_at,
+    warn_of_other_data,
+)
 
 FORMATS = ("markdown", "json", "csv")
 
@@ -18,31 +28,37 @@ FORMATS = ("markdown", "json", "csv")
         "probcal compare results/uci\nprobcal compare results/uci results/uci-native -f csv > tests.csv\n"
         "probcal compare results/uci -f json\nprobcal compare results/uci -l j48",
         files={"FOLDER/compare.json": "what is needed of predictions.bin"},
+        environment=DATA,
         exits=FINE,
     ),
 )
 @folders_argument
 @format_option(*FORMATS, help="csv and json have every test.")
 @selection
+@data_dir_option
 def compare(
     folders: tuple[Path, ...],
     format_: str,
     datasets: tuple[str, ...],
     learners: tuple[str, ...],
     methods: tuple[str, ...],
+    data_dir: str | None,
 ) -> None:
     """Say which differences between methods in each results FOLDER are more than chance, and which claims survive.
 
     Mean ranks with Friedman's test and critical differences; every two methods of a learner by the corrected resampled
     t-test, a bootstrap of the test rows or Wilcoxon's signed ranks, with Holm's correction; the paper's claims and the
     best methods over draws of the splits. Where predictions are there, what is needed of them is kept in
-    FOLDER/compare.json.
+    FOLDER/compare.json. A warning names the data sets of which results are of other data than their cards and files
+    hold now.
     """
     from probcal.analysis.claim_support import compare
     from probcal.analysis.comparison_tables import text
     from probcal.store.selection import Selection
 
     every = [store for folder in folders for store in stores_at(folder)]
-    comparisons = [compare(store) for store in Selection(datasets, learners, methods).stores(every)]
+    stores = Selection(datasets, learners, methods).stores(every)
+    warn_of_other_data(stores, data_dir)
+    comparisons = [compare(store) for store in stores]
     written = text(comparisons, format_)
     click.echo(visible(written) if format_ == "markdown" else written, nl=False)

@@ -40,7 +40,7 @@ def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
     """
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
-    from probcal.runner.requirements import obtain_all
+    from probcal.runner.data_step import obtain_all
 
     selection = read_experiment(find_config(config)).selected(datasets)
     step = obtain_all(selection.cards_read(), data_folder(data_dir), lambda line: None)

@@ -43,6 +43,7 @@ from probcal.runner.interruption import (
 
 _NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
 """What a system says that has run out of something; said of no file by name."""
+_HELP = ("-h", "--help")
 
 
 class _Commands(click.Group):
@@ -59,7 +60,8 @@ class _Commands(click.Group):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:
-            _refuse_a_removed_folder()
+            if not set(context.args) & {*_HELP}:  # which reads and writes nothing
+                _refuse_a_removed_folder()
             context.with_resource(trusting())
             with ending_once():
                 return super().invoke(context)
@@ -106,7 +108,7 @@ def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) ->
 
 @click.group(
     cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": [*_HELP]},
     epilog=manual(
         "probcal run quickstart\nprobcal table results/quickstart",
         files={"results/NAME/": "what an experiment gave, wherever probcal run was started"},

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from textwrap import wrap
@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from probcal import __version__
+from probcal._io import visible
 from probcal.cli import suggestions as complete
 from probcal.config.components import EVERYTHING, trusting
 from probcal.errors import ProbcalError
@@ -103,6 +104,18 @@ data_dir_option = click.option(
     shell_complete=complete.folders,
     help="Folder of original data files (default: $PROBCAL_DATA_DIR).",
 )
+
+
+def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]:
+    """The stores with results of other data than those of now counted as stale; warns of these on stderr."""
+    from probcal.data.load import data_folder
+    from probcal.runner.status import ResultsNow
+
+    originals = data_folder(data_dir)
+    found = [ResultsNow(store, originals) for store in stores]
+    for warning in dict.fromkeys(warning for store in found for warning in store.warnings):
+        click.echo(visible(f"warning: {warning}"), err=True)
+    return found
 
 
 def stores_at(folder: Path) -> list[Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from probcal.cli.options import MISTAKE, folders_argument, manual, stores_at
+from probcal.cli.options import DATA, MISTAKE, data_dir_option, folders_argument, manual, stores_at, warn_of_other_data
 
 
 @click.command(
@@ -18,6 +18,7 @@ from probcal.cli.options import MISTAKE, folders_argument, manual, stores_at
             "FOLDER/estimates.json": "what its figures need of predictions.bin",
             "FOLDER/compare.json": "what its statistics need of predictions.bin",
         },
+        environment=DATA,
         exits={0: "written", **MISTAKE},
     ),
 )
@@ -29,15 +30,18 @@ from probcal.cli.options import MISTAKE, folders_argument, manual, stores_at
     type=click.Path(path_type=Path),
     help="Where to write it (default: FOLDER/report.html; of several experiments, report.html here).",
 )
-def report(folders: tuple[Path, ...], output: Path | None) -> None:
+@data_dir_option
+def report(folders: tuple[Path, ...], output: Path | None, data_dir: str | None) -> None:
     """Write one web page about each results FOLDER, or about every experiment below it.
 
     It holds the tables beside the published numbers, the figures, what failed, where the numbers come from and how
-    to make them again, and opens anywhere without a network.
+    to make them again, and opens anywhere without a network. A warning names the data sets of which results are of
+    other data than their cards and files hold now.
     """
     from probcal.reporting.html import write_report
 
     every = [store for folder in folders for store in stores_at(folder)]
     stores = list({store.folder.resolve(): store for store in every}.values())
+    warn_of_other_data(stores, data_dir)
     path = output or (stores[0].folder / "report.html" if len(stores) == 1 else Path("report.html"))
     click.echo(write_report(stores, path))

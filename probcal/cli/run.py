@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -97,8 +98,9 @@ def run(
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
     from probcal.runner.dask_cluster import Cluster
-    from probcal.runner.plan import make_plan, plan_lines, without_data
-    from probcal.runner.requirements import data_now, refuse_unmet, to_fit
+    from probcal.runner.data_step import data_now
+    from probcal.runner.plan import make_plan, refuse_unmet, to_fit, without_data
+    from probcal.runner.plan_text import plan_lines
     from probcal.runner.run import RunOptions, quick, run_experiment
     from probcal.store.folder import Store
 
@@ -119,5 +121,6 @@ def run(
         click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
         return
     cluster = Cluster.asked_for(scheduler, workers, jobs)
-    options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster)
+    again = shlex.join(["probcal", *sys.argv[1:]])
+    options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster, again)
     sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(visible(line), err=True)))

@@ -106,7 +106,7 @@ def _card_name(dataset: object) -> str:
 
 def _of_section(context: click.Context, section: str) -> list[str]:
     """The entries of a section of the config on the line, and their variants."""
-    from probcal.config.combinations import families
+    from probcal.config.components import families
 
     return [one for name, variants in families(_told(context), section).items() for one in (name, *variants)]
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from probcal._io import visible
 from probcal.cli.options import (
     DATA,
     FINE,
@@ -16,6 +15,7 @@ from probcal.cli.options import (
     manual,
     selection,
     stores_at,
+    warn_of_other_data,
 )
 
 FORMATS = ("markdown", "latex", "csv", "html")
@@ -51,14 +51,9 @@ def table(
     splits with its standard deviation, and the published number and the difference beside it where a paper has one.
     Results of other data than their cards and files hold now are counted as stale, and a warning names the data sets.
     """
-    from probcal.data.load import data_folder
     from probcal.reporting.tables import tables_text
-    from probcal.runner.status import ResultsNow
     from probcal.store.selection import Selection
 
     every = [store for folder in folders for store in stores_at(folder)]
-    originals = data_folder(data_dir)
-    stores = [ResultsNow(store, originals) for store in Selection(datasets, learners, methods).stores(every)]
-    for warning in [warning for store in stores for warning in store.warnings]:
-        click.echo(visible(f"warning: {warning}"), err=True)
+    stores = warn_of_other_data(Selection(datasets, learners, methods).stores(every), data_dir)
     click.echo(tables_text(*stores, format=format_, side_by_side=together), nl=False)

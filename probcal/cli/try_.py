@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -103,7 +104,8 @@ def try_(
     from probcal.try_table.trial import Wanted, try_table
 
     asked = Asked(table, target, positive, category, number, drop, rows, seed, decimal)
-    wanted = Wanted(learners, methods, splits, jobs, output, save, retry_failed, dry_run)
+    again = shlex.join(["probcal", *sys.argv[1:]])
+    wanted = Wanted(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again)
 
     def say(line: str, err: bool = False) -> None:
         click.echo(visible(line), err=err)

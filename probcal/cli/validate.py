@@ -25,8 +25,8 @@ def validate(config: str) -> None:
     are reported at once. Editors tell most of them as they are typed, see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
-    from probcal.runner.plan import cells_of
-    from probcal.runner.requirements import refuse_unmet
+    from probcal.runner.cells import cells_of
+    from probcal.runner.plan import refuse_unmet
 
     experiment = read_experiment(find_config(config))
     refuse_unmet(cells_of(experiment))

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from probcal.config.combinations import entries, variants_of, with_names
 from probcal.config.components import (
     Builtin,
     build,
+    entries,
     import_class,
     is_trusted,
     no_learner,
@@ -22,6 +22,8 @@ from probcal.config.components import (
     parameter_names,
     refusal,
     unknown_parameters,
+    variants_of,
+    with_names,
     wrong_value,
 )
 from probcal.config.yaml_file import Place, YamlFile

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from probcal._io import shipped
-from probcal.config.combinations import Variant, entries, families, methods_of, variants_of
+from probcal.config.combinations import methods_of
 from probcal.config.component_problems import resolve
+from probcal.config.components import Variant, entries, families, variants_of
 from probcal.config.experiment_file import ExperimentFile, LearnerEntry, MethodEntry
 from probcal.config.name_problems import name_problems
 from probcal.config.overrides import Departure, columns_of, pairs_of

@@ -64,9 +64,10 @@ def _components(table: dict[str, Builtin]) -> str:
 
 
 def _metrics() -> str:
-    from probcal.metrics import ABOUT, ABOUT_ASKED, ABOUT_COST, ABOUT_METHODS, COST
+    from probcal.metrics import ABOUT_COST, COST, METHOD_METRICS, NAMED, metric_named
 
-    named = {**ABOUT, **ABOUT_ASKED, COST: ABOUT_COST, **ABOUT_METHODS}
+    named = {name: metric_named(name).help for name in NAMED if name not in METHOD_METRICS}
+    named |= {COST: ABOUT_COST, **{name: metric_named(name).help for name in METHOD_METRICS}}
     return tabulate(named.items(), ["name", "what it is"])
 
 

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from probcal.config.combinations import combination_problems, entries, with_names
+from probcal.config.combinations import combination_problems
 from probcal.config.component_problems import LEARNER, METHOD, Section
+from probcal.config.components import entries, with_names
 from probcal.config.overrides import exception_problems
 from probcal.config.yaml_file import Place, YamlFile
 from probcal.config.yaml_problems import MOST_TOLD
 from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
-from probcal.metrics import ABOUT_METHODS, COST, NAMED, loss_parameter, nearest_cost
+from probcal.metrics import COST, METHOD_METRICS, NAMED, loss_parameter, nearest_cost
 from probcal.papers.published import Published, paper_names
 
 CURVES = ("iso_probability", "martingale", "roc", "scores", "training_rows")
@@ -31,7 +32,7 @@ def name_problems(file: YamlFile) -> list[Problem]:
     problems = (
         _dataset_problems(file),
         _metric_problems(file, "metrics", NAMED),
-        _metric_problems(file, "stages", tuple(name for name in NAMED if name not in ABOUT_METHODS)),
+        _metric_problems(file, "stages", tuple(name for name in NAMED if name not in METHOD_METRICS)),
         _curve_problems(file),
         _told_by_no_method(file, methods),
         _paper_problems(file),
@@ -91,7 +92,7 @@ def _told_by_no_method(file: YamlFile, methods: Section) -> Iterator[Problem]:
     named = [one for family in methods.families.values() for one in family]
     if not named or any(one not in methods.components for one in named):
         return
-    for section, word, asked in (("metrics", "metric", ABOUT_METHODS), ("curves", "curve", _OF_METHODS)):
+    for section, word, asked in (("metrics", "metric", METHOD_METRICS), ("curves", "curve", _OF_METHODS)):
         tell = "measures" if section == "metrics" else "curves"
         if any(hasattr(one, tell) for one in methods.components.values()):
             continue

@@ -15,9 +15,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from probcal.config.combinations import is_told, methods_of, misfit, with_names
+from probcal.config.combinations import is_told, methods_of, misfit
 from probcal.config.component_problems import Section
-from probcal.config.components import Builtin, build, import_class, unknown_parameters
+from probcal.config.components import Builtin, build, import_class, unknown_parameters, with_names
 from probcal.config.yaml_file import Place, YamlFile, one_or_more, texts
 from probcal.data.card import Card, find_card, read_card
 from probcal.errors import ProbcalError, Problem, did_you_mean

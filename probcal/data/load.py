@@ -27,7 +27,7 @@ from probcal.data.sources.files import (
     read_original_files,
 )
 from probcal.data.sources.generated import bundled_rows
-from probcal.errors import DataError, MissingData, RowError
+from probcal.errors import DataError, MissingData, RowError, SeveralDataSets
 
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
 _obtained: dict[tuple[Path, Card], str] = {}
@@ -194,9 +194,8 @@ def _find(card: Card, folder: Path | None) -> Found:
     seen = {found.fingerprint or str(found.folder): found for found in _elsewhere(card)}
     if len(seen) > 1:
         places = ", ".join(sorted(note.place for note in notes(card)))
-        raise DataError(
-            f"{card.name}: the cache has several data sets of this card, from {places}, and its files are not at hand; "
-            "name the folder that is meant with --data-dir"
+        raise SeveralDataSets(
+            f"{card.name}: the cache has several data sets of this card, from {places}, and its files are not at hand"
         )
     if seen:
         return next(iter(seen.values()))

@@ -65,7 +65,7 @@ def rows_of(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Any:
 def shortcut_of(estimator: Any) -> Shortcut | None:
     """The shortcut of ``estimator``, or of the last step where it is a Pipeline; None where it has none."""
     if type(estimator) is Pipeline:
-        return import_module("probcal.fast_paths.shortcut").shortcut_of(estimator)
+        return pipeline_shortcut(estimator)
     return shortcut_of_learner(estimator)
 
 
@@ -83,7 +83,7 @@ def shortcut_of_learner(estimator: Any) -> Shortcut | None:
 def modules_for(kind: type) -> list[str]:
     """The modules that may be behind the shortcut of a learner of class ``kind``, but for what it declares itself."""
     if kind is Pipeline:
-        return ["probcal.fast_paths.shortcut", *_HOMES.values()]
+        return list(_HOMES.values())
     return [_HOMES[kind.__name__]] if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn.") else []
 
 

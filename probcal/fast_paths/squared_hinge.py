@@ -201,7 +201,6 @@ class SquaredHinge:
 
 _NEAR_SEPARABLE = 0.02
 """Where the minimum is below this part of what the intercept alone attains, liblinear may run out of rounds."""
-_BLOCK = 4096
 
 
 class SquaredHingePath:

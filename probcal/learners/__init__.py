@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,26 +11,17 @@ if TYPE_CHECKING:
     from probcal.learners.svm import HingeSVM
     from probcal.learners.weka import WekaClassifier
 
-
+_MODULES = {
+    "HingeSVM": "probcal.learners.svm",
+    "KernelNaiveBayes": "probcal.learners.kernel_naive_bayes",
+    "PresortedTreeClassifier": "probcal.learners.presorted_tree",
+    "WekaClassifier": "probcal.learners.weka",
+}
 __all__ = ["HingeSVM", "KernelNaiveBayes", "PresortedTreeClassifier", "WekaClassifier"]
 
 
 def __getattr__(name: str) -> object:
     # imported on first use: scikit-learn costs a second that `probcal --help` must not pay
-    if name == "HingeSVM":
-        from probcal.learners.svm import HingeSVM
-
-        return HingeSVM
-    if name == "KernelNaiveBayes":
-        from probcal.learners.kernel_naive_bayes import KernelNaiveBayes
-
-        return KernelNaiveBayes
-    if name == "PresortedTreeClassifier":
-        from probcal.learners.presorted_tree import PresortedTreeClassifier
-
-        return PresortedTreeClassifier
-    if name == "WekaClassifier":
-        from probcal.learners.weka import WekaClassifier
-
-        return WekaClassifier
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'probcal.learners' has no attribute {name!r}")

@@ -20,11 +20,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from probcal._validation import open_seeds
+from probcal._validation import open_seeds, take_rows
 
 _MOST = 2
 """Fits that are kept: cells come learner by learner, and a forest is large."""
@@ -164,7 +163,7 @@ def sampler(estimator: BaseEstimator, X: Any) -> Callable[[np.ndarray], Any]:
     An estimator with a method ``sort_columns`` gets what that makes of ``X`` once, cut down by its ``take``.
     """
     sort_columns = getattr(estimator, "sort_columns", None)
-    return partial(_safe_indexing, X) if sort_columns is None else sort_columns(X).take
+    return partial(take_rows, X) if sort_columns is None else sort_columns(X).take
 
 
 def weights_parameter(estimator: BaseEstimator) -> str | None:

@@ -16,9 +16,8 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
+from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import Shortcut, rows_of
 from probcal.methods._executors import Ahead, InProcesses, InThreads, Step
@@ -43,19 +42,19 @@ def votes_together(shortcut: Shortcut, classifiers: list[Any], X: Any) -> np.nda
 
 def _margins(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     X = rows_of(shortcut, classifiers, X)
-    n = _num_samples(X)
+    n = count_rows(X)
     step = max(1, _NUMBERS_OF_A_BLOCK // max(len(classifiers), 1))
     if n <= step:
         yield _checked(shortcut, classifiers, X)
         return
     for start in range(0, n, step):
-        yield _checked(shortcut, classifiers, _safe_indexing(X, slice(start, start + step)))
+        yield _checked(shortcut, classifiers, take_rows(X, slice(start, start + step)))
 
 
 def _checked(shortcut: Shortcut, classifiers: list[Any], X: Any) -> tuple[np.ndarray, np.ndarray]:
     """The margins and, of a shape that goes with theirs, their errors; ValueError for anything else."""
     told = shortcut.margins(classifiers, X)
-    wanted = _num_samples(X), len(classifiers)
+    wanted = count_rows(X), len(classifiers)
     kind = type(shortcut).__name__
     if not isinstance(told, tuple) or len(told) != 2:
         raise ValueError(f"the shortcut {kind} must give margins and how far off they may be, not {told!r}")
@@ -120,7 +119,7 @@ def distinct_rows(X: Any) -> DistinctRows:
     _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
     if len(first) > _WORTH_IT * len(frame) or not _same(frame, frame.take(first[place])):
         return DistinctRows(X)
-    return DistinctRows(_safe_indexing(X, first), place)
+    return DistinctRows(take_rows(X, first), place)
 
 
 def _same(frame: pd.DataFrame, other: pd.DataFrame) -> bool:

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples
 
+from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import shortcut_of
 from probcal.methods._base import ProbabilityMethod, row_weights
@@ -147,7 +146,7 @@ class ThresholdMethod(ProbabilityMethod):
         if X_counted is None:
             counted = np.ones(len(labels)) if weights is None else weights
         else:
-            counted = np.ones(_num_samples(X_counted))
+            counted = np.ones(count_rows(X_counted))
         seed = drawn_seed(self.random_state)
         problems = self._problems(labels)
         self.probings_: list[ThresholdClassifiers] = []
@@ -241,4 +240,4 @@ class ThresholdMethod(ProbabilityMethod):
 
 
 def _of_rows(rows: np.ndarray, X: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
-    return _safe_indexing(X, rows), None if weights is None else row_weights(weights[rows], len(rows))
+    return take_rows(X, rows), None if weights is None else row_weights(weights[rows], len(rows))

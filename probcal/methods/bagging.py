@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
-from probcal._validation import refuse_no_count, refuse_no_range, refuse_other_choices
+from probcal._validation import count_rows, refuse_no_count, refuse_no_range, refuse_other_choices
 from probcal.methods._base import ProbabilityMethod, clipped, normalised
 from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
 
@@ -92,6 +91,6 @@ class BaggedVoteClassifier(ProbabilityMethod):
         """(n_rows, n_classes): what one bag says, zeros for classes that it has not seen."""
         if self.voting == "votes":
             return (bag.predict(X)[:, None] == self.classes_).astype(np.float64)
-        says = np.zeros((_num_samples(X), len(self.classes_)))
+        says = np.zeros((count_rows(X), len(self.classes_)))
         says[:, np.searchsorted(self.classes_, bag.classes_)] = bag.predict_proba(X)
         return says

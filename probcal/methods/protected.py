@@ -15,10 +15,8 @@ import pandas as pd
 from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
-from probcal._validation import refuse_no_count
+from probcal._validation import count_rows, refuse_no_count, take_rows
 from probcal.methods._base import two_columns
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper
@@ -111,7 +109,7 @@ class ProtectedClassifier(DirectClassifier):
         rows do not have.
         """
         self._before_predicting(X)
-        y = stream_labels(y, self.classes_, _num_samples(X))
+        y = stream_labels(y, self.classes_, count_rows(X))
         # not yet truncated, for several classes truncated twice are others than truncated once
         base, two = self.estimator_.predict_proba(X), len(self.classes_) == 2
         numbers = np.searchsorted(self.classes_, y)
@@ -197,12 +195,12 @@ class RetrainedClassifier(DirectClassifier):
         that the training rows do not have.
         """
         self._before_predicting(X)
-        y = stream_labels(y, self.classes_, _num_samples(X))
+        y = stream_labels(y, self.classes_, count_rows(X))
         learner, parts = self, []
         for start in range(0, max(len(y), 1), self.every):  # no rows are the learner's to refuse
             if start:
                 learner = clone(self).fit(*self._up_to(X, y, start))
-            parts.append(learner.predict_proba(_safe_indexing(X, slice(start, start + self.every))))
+            parts.append(learner.predict_proba(take_rows(X, slice(start, start + self.every))))
         return np.concatenate(parts)
 
     def _up_to(self, X: Any, y: np.ndarray, n_rows: int) -> tuple[Any, np.ndarray, np.ndarray | None]:
@@ -210,7 +208,7 @@ class RetrainedClassifier(DirectClassifier):
         learned, labels, weights = self._learned
         if weights is not None:
             weights = np.concatenate([weights, np.ones(n_rows)])
-        return _joined(learned, _safe_indexing(X, slice(n_rows))), np.concatenate([labels, y[:n_rows]]), weights
+        return _joined(learned, take_rows(X, slice(n_rows))), np.concatenate([labels, y[:n_rows]]), weights
 
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""

@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
+from probcal._validation import count_rows
 from probcal.fast_paths.shortcut import Shortcut
 from probcal.methods._executors import InThreads, Step
 from probcal.methods._probes import DistinctRows, Probe, Probes, distinct_rows, says_together, votes_together
@@ -121,7 +121,7 @@ class ThresholdClassifiers:
 
     def answers(self, X: Any) -> np.ndarray:
         """(n_rows, n) bool, a column for each threshold in rising order."""
-        answers = np.empty((_num_samples(X), len(self.classifiers)), dtype=bool)
+        answers = np.empty((count_rows(X), len(self.classifiers)), dtype=bool)
         if self.shortcut is not None and self.together.any():
             answers[:, self.together], _ = says_together(self.shortcut, self._made_together, X)
         for place, column in self._each_by_itself(X):
@@ -130,7 +130,7 @@ class ThresholdClassifiers:
 
     def votes(self, X: Any) -> np.ndarray:
         """(n_rows,) int64, how many say the positive class."""
-        votes = np.zeros(_num_samples(X), dtype=np.int64)
+        votes = np.zeros(count_rows(X), dtype=np.int64)
         if self.shortcut is not None and self.together.any():
             votes += votes_together(self.shortcut, self._made_together, X)
         for _, column in self._each_by_itself(X):

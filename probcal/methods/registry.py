@@ -54,3 +54,16 @@ METHODS: dict[str, Builtin] = {
         label="Sweep",
     ),
 }
+
+_WITHOUT_SHORT_NAME = (
+    "probcal.methods.direct.RescaledClassifier",
+    "probcal.protection.jumpers.SimpleJumper",
+    "probcal.protection.jumpers.CompositeJumper",
+)
+PUBLIC_CLASSES = {
+    name: module
+    for module, _, name in (
+        path.rpartition(".") for path in (*(one.path for one in METHODS.values()), *_WITHOUT_SHORT_NAME)
+    )
+}
+"""Class that ``probcal`` offers -> its module."""

@@ -30,9 +30,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
 
-from probcal._validation import refuse_no_flag, refuse_other_choices
+from probcal._validation import refuse_no_flag, refuse_other_choices, take_rows
 from probcal.methods._fitting import fit_weighted, fresh_copy
 from probcal.methods._multiclass import coupled, each_pair, joined
 from probcal.methods._probes import Train
@@ -57,7 +56,7 @@ def support_vectors(
         raise ValueError(f"sample_weight is zero for all rows of class {weightless.tolist()[0]!r}; leave the class out")
     learner = fresh_copy(estimator, np.random.default_rng(stream))
     of_counted = None if weights is None else weights[counted]
-    learner = fit_weighted(learner, _safe_indexing(X, counted), labels[counted], of_counted)
+    learner = fit_weighted(learner, take_rows(X, counted), labels[counted], of_counted)
     while isinstance(learner, Pipeline):
         learner = learner.steps[-1][1]
     if not hasattr(learner, "support_"):
@@ -112,7 +111,7 @@ class WeightSweepClassifier(ThresholdMethod):
     weighting : as in ``ProbingClassifier``. Given directly, the weights sum to the number of rows at every level (of
         the rows swept over; to the sum of ``sample_weight`` where there is one).
     multiclass : with k > 2 classes, ``"rest"`` puts each against the rest and divides each row by its sum;
-        ``"pairs"`` sweeps over the rows of each two classes, and ``probcal.methods._multiclass.coupled`` joins the pairs.
+        ``"pairs"`` sweeps over the rows of each two classes, and pairwise coupling joins the pairs.
     n_jobs : processes.
     shortcuts : as in ``ProbingClassifier``.
     random_state : seed; each level has a random stream of its own.
@@ -221,7 +220,7 @@ class WeightSweepClassifier(ThresholdMethod):
     ) -> Train:
         if self.rows == "support_vectors":
             kept = support_vectors(self.estimator, X, labels, weights, stream)
-            X, labels = _safe_indexing(X, kept), labels[kept]
+            X, labels = take_rows(X, kept), labels[kept]
             weights = None if weights is None else weights[kept]
         if len(self.classes_) == 2:
             self.training_rows_ = rows_by_class(X, labels, classes)  # type: ignore[assignment]

@@ -1,32 +1,103 @@
-"""The short names under which an experiment asks for metrics.
+"""The metrics: one entry each, with its name, function, labels, direction and bounds.
 
-Every metric of one prediction, from one sort.
+To add a metric, write its function and add one entry to ``_ENTRIES``. Tables, the schema, the help, ``check`` and the
+choice of the best method read the entry.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from probcal.metrics.calibration import binned, farthest, p_value, widest
-from probcal.metrics.checked_rows import Rows, checked, checked_two_classes
+from probcal.metrics.checked_rows import checked, checked_two_classes
 from probcal.metrics.losses import cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.ranking import Ranked, area_under_roc
 
 
-class Metric(NamedTuple):
-    """What a metric is, and between which numbers it lies, both ends included."""
+class Prediction:
+    """The test rows of one cell: labels, predicted probabilities, weights, and true probabilities where known."""
 
+    def __init__(self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None) -> None:
+        self.rows = checked(y, p, sample_weight)
+        self.true_p, self._given = true_p, (y, p, sample_weight)
+
+    @cached_property
+    def ranked(self) -> list[Ranked]:
+        """The rows sorted by prediction: once for two classes, else once for each class."""
+        return [Ranked.of(one) for one in self.rows.against_the_rest()]
+
+    @property
+    def positive(self) -> np.ndarray:
+        """The predicted P(y = 1) of each row as it was given, (n,)."""
+        p = np.asarray(self._given[1])
+        return p[:, 1] if p.ndim == 2 else p
+
+    @cached_property
+    def share(self) -> float:
+        """The share of positive rows."""
+        rows = checked_two_classes(*self._given)
+        return rows.mean(rows.y)
+
+    @property
+    def weight(self) -> Any:
+        """The weights as they were given: (n,) or None."""
+        return self._given[2]
+
+    @property
+    def distance(self) -> np.ndarray:
+        """The distance of each prediction from the true probability, (n,)."""
+        return np.abs(np.asarray(self.true_p) - self.positive)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric: how it is computed, what it is called, which end is better, and between which numbers it lies."""
+
+    name: str
     about: str
+    """One line for the help and the schema."""
+    short: str
+    """The header of its column."""
+    long: str
+    """The title of its table."""
+    value: Callable[[Prediction], float] | None = None
+    """None where the fitted method measures it, or a comparison of methods."""
+    larger_is_better: bool = False
+    no_end: str = ""
+    """Why neither end is the better one. No column is then the best."""
     least: float = 0.0
     most: float = 1.0
     undefined: bool = False
     """Whether it may be NaN: where the test rows leave it without a value."""
+    measured: Literal["always", "asked", "by the method", "in comparisons"] = "always"
+    """When it is measured: of every cell, or where an experiment asks for it."""
+    of_the_truth: bool = False
+    """Whether it needs the true probabilities of the rows."""
+    decimals: int = 3
+
+    @property
+    def good_end(self) -> str:
+        """Which end is better, in words."""
+        if self.no_end:
+            return self.no_end
+        return "larger is better" if self.larger_is_better else "smaller is better"
+
+    @property
+    def help(self) -> str:
+        """What it is and which end is better, for lists and the schema."""
+        return self.about if self.no_end else f"{self.about}, {self.good_end}"
+
+    def best(self, numbers: list[float]) -> float:
+        """Return the best of ``numbers``."""
+        return max(numbers) if self.larger_is_better else min(numbers)
 
     def fault(self, number: float) -> str | None:
         """Return why ``number`` can be no value of this metric; None where it can."""
@@ -41,56 +112,184 @@ class Metric(NamedTuple):
         return f"lies between {self.least:g} and {self.most:g}"
 
 
-_ROUNDING = 1e-6
-"""How far a number may be beyond its bounds: the probabilities of several classes sum to 1 within this much."""
+_ROUNDING = 1e-9
+"""How far a number may be beyond its bounds."""
 _LARGEST_COUNT = 1e15
+_OF_THE_DATA = "of the data, whatever the predictions"
 
-_OF_EVERY_CELL = {
-    "cxe": Metric("cross entropy in bits, smaller is better", most=math.inf),
-    "rms": Metric("root mean squared error, smaller is better"),
-    "auc": Metric("area under the ROC curve, larger is better", undefined=True),
-    "c_emp": Metric("empirical calibration error over every interval of estimates, smaller is better"),
-    "ece": Metric("expected calibration error in 15 bins of equal width, smaller is better"),
-    "ks": Metric("Kolmogorov-Smirnov calibration error, smaller is better"),
-    "c_emp_p": Metric("p-value of c_emp if the estimates were calibrated, larger is better"),
-    "l1": Metric("mean distance from the true probability, where that is known, smaller is better"),
-    "l1_trivial": Metric("l1 of an estimator that always says the frequency of the label: of the data"),
-    "frequency": Metric("share of rows that have the label, where the true probability is known: of the data"),
-}
-_ASKED = {
-    "errors": Metric("number of rows whose likeliest class is not theirs, smaller is better", most=_LARGEST_COUNT),
-    "log10_loss": Metric("sum of -log10 of the probability of the label that came, smaller is better", most=math.inf),
-    "l2": Metric("root mean squared distance from the true probability, where that is known, smaller is better"),
-    "l_max": Metric("largest distance from the true probability, where that is known, smaller is better"),
-}
-_OF_METHODS = {
-    "log10_martingale": Metric(
-        "log10 of what betting against the base forecaster has won: of methods that protect", -math.inf, math.inf
+
+def _l2(one: Prediction) -> float:
+    return math.sqrt(np.average(one.distance**2, weights=one.weight))
+
+
+def _l1_of_base_rate(one: Prediction) -> float:
+    return l1_error(one.true_p, np.full(np.shape(one.true_p), one.share), one.weight)
+
+
+_ENTRIES = (
+    Metric(
+        "cxe",
+        "cross entropy in bits",
+        "CXE",
+        "Cross entropy (bits)",
+        lambda one: entropy_of(one.rows, 2),
+        most=math.inf,
     ),
-    "crossings": Metric(
-        "pairs of thresholds whose boundaries cross among the test rows: of methods with thresholds",
+    Metric(
+        "rms",
+        "root mean squared error",
+        "RMS",
+        "Root mean squared error",
+        lambda one: math.sqrt(squared_error(one.rows)),
+    ),
+    Metric(
+        "auc",
+        "area under the ROC curve",
+        "AUC",
+        "Area under the ROC curve",
+        lambda one: area_under_roc(one.ranked),
+        larger_is_better=True,
+        undefined=True,
+    ),
+    Metric(
+        "c_emp",
+        "empirical calibration error over every interval of predictions",
+        "c_emp",
+        "Empirical calibration error c_emp",
+        lambda one: widest(one.ranked),
+    ),
+    Metric(
+        "ece",
+        "expected calibration error in 15 bins of equal width",
+        "ECE",
+        "Expected calibration error (15 bins of equal width)",
+        lambda one: binned(one.ranked),
+    ),
+    Metric(
+        "ks",
+        "Kolmogorov-Smirnov calibration error",
+        "KS",
+        "Kolmogorov-Smirnov calibration error",
+        lambda one: farthest(one.ranked),
+    ),
+    Metric(
+        "c_emp_p",
+        "p-value of c_emp if the predictions were calibrated",
+        "p(c_emp)",
+        "P-value of c_emp if calibrated",
+        lambda one: p_value(one.ranked),
+        larger_is_better=True,
+    ),
+    # Gao, Parameswaran & Peng (2017), Table 1
+    Metric(
+        "l1",
+        "mean distance from the true probability, where that is known",
+        "l1",
+        "Distance from the true probability (l1 error)",
+        lambda one: l1_error(one.true_p, one.positive, one.weight),
+        of_the_truth=True,
+    ),
+    Metric(
+        "l1_trivial",
+        "l1 of the base rate as prediction: of the data",
+        "l1 trivial",
+        "l1 error of the base rate as prediction",
+        _l1_of_base_rate,
+        no_end=_OF_THE_DATA,
+        of_the_truth=True,
+    ),
+    Metric(
+        "frequency",
+        "base rate, where the true probability is known: of the data",
+        "freq",
+        "Base rate",
+        lambda one: one.share,
+        no_end=_OF_THE_DATA,
+        of_the_truth=True,
+    ),
+    Metric(
+        "errors",
+        "number of rows whose likeliest class is not theirs",
+        "Errors",
+        "Errors: rows whose likeliest class is not theirs",
+        lambda one: n_errors(one.rows),
         most=_LARGEST_COUNT,
+        measured="asked",
+        decimals=1,
     ),
-}
-
-ABOUT = {name: metric.about for name, metric in _OF_EVERY_CELL.items()}
-METRICS = tuple(ABOUT)
+    Metric(
+        "log10_loss",
+        "sum of -log10 of the predicted probability of the observed label",
+        "Loss",
+        "Cumulative log loss (decimal logarithm)",
+        lambda one: len(one.rows.y) * entropy_of(one.rows, 10),
+        most=math.inf,
+        measured="asked",
+        decimals=1,
+    ),
+    Metric(
+        "l2",
+        "root mean squared distance from the true probability, where that is known",
+        "l2",
+        "Distance from the true probability (root mean square)",
+        _l2,
+        measured="asked",
+        of_the_truth=True,
+    ),
+    Metric(
+        "l_max",
+        "largest distance from the true probability, where that is known",
+        "l max",
+        "Distance from the true probability (largest)",
+        lambda one: float(one.distance.max()),
+        measured="asked",
+        of_the_truth=True,
+    ),
+    Metric(
+        "log10_martingale",
+        "log10 of what betting against the base forecaster has won: of methods that protect",
+        "log10 S",
+        "Martingale at the end (log10)",
+        no_end="what each method gains over a base of its own",
+        least=-math.inf,
+        most=math.inf,
+        measured="by the method",
+        decimals=1,
+    ),
+    Metric(
+        "crossings",
+        "pairs of thresholds whose boundaries cross among the test rows: of methods with thresholds",
+        "Crossings",
+        "Pairs of thresholds whose boundaries cross",
+        no_end="of the classifiers behind it",
+        most=_LARGEST_COUNT,
+        measured="by the method",
+        decimals=1,
+    ),
+    Metric(
+        "cxe_clipped",
+        "cross entropy in bits with the predictions clipped to [.001, .999]",
+        "CXE clipped",
+        "Cross entropy (bits) with the predictions clipped to [.001, .999]",
+        most=math.inf,
+        measured="in comparisons",
+    ),
+)
+_BY_NAME = {one.name: one for one in _ENTRIES}
+METRICS = tuple(one.name for one in _ENTRIES if one.measured == "always")
 """Measured of every cell."""
-OF_THE_TRUTH = ("l1", "l1_trivial", "frequency")
-"""Gao, Parameswaran & Peng (2017), Table 1. Only of rows whose true probability is known, as of generated ones."""
-ABOUT_ASKED = {name: metric.about for name, metric in _ASKED.items()}
+ASKED_METRICS = tuple(one.name for one in _ENTRIES if one.measured == "asked")
 """Measured only where an experiment asks for them, as expected costs are."""
-ABOUT_METHODS = {name: metric.about for name, metric in _OF_METHODS.items()}
+METHOD_METRICS = tuple(one.name for one in _ENTRIES if one.measured == "by the method")
 """Measured by the methods that can, where an experiment asks for them."""
-_BY_NAME = {**_OF_EVERY_CELL, **_ASKED, **_OF_METHODS}
-NAMED = tuple(_BY_NAME)
-"""All that have a name of their own."""
+NAMED = (*METRICS, *ASKED_METRICS, *METHOD_METRICS)
+"""The names that an experiment can ask for, besides ``cost(p)``."""
 DEFAULT_METRICS = ("cxe", "rms", "auc", "c_emp")
-"""What an experiment shows that does not say."""
+"""What an experiment shows that names no metrics."""
 
 COST = "cost(p)"
 """How the expected costs are called, at whatever loss parameter p: ``cost(0.05)``."""
-ABOUT_COST = "expected cost at a loss parameter p, such as cost(0.05); two classes only; smaller is better"
+ABOUT_COST = "expected cost at a loss parameter p, such as cost(0.05), two classes only, smaller is better"
 _COST = re.compile(r"cost\((\d*\.?\d+)\)")
 
 
@@ -115,7 +314,7 @@ def nearest_cost(name: str) -> str | None:
     return cost_name(float(found[1])) if found and 0 < float(found[1]) < 1 else None
 
 
-def metric_called(name: str) -> Metric | None:
+def find_metric(name: str) -> Metric | None:
     """Return the metric of this ``name``, a cost such as ``cost(0.05)`` among them; None where there is none.
 
     A cost is at most that of calling every row what costs more, and undefined for several classes.
@@ -123,31 +322,41 @@ def metric_called(name: str) -> Metric | None:
     if name in _BY_NAME:
         return _BY_NAME[name]
     parameter = loss_parameter(name)
-    return None if parameter is None else Metric(ABOUT_COST, most=max(parameter, 1 - parameter), undefined=True)
+    if parameter is None:
+        return None
+    return Metric(
+        name,
+        ABOUT_COST,
+        name,
+        f"Expected cost at loss parameter {parameter:g}",
+        lambda one: cost(one.rows, parameter) if one.rows.p.ndim == 1 else math.nan,
+        most=max(parameter, 1 - parameter),
+        undefined=True,
+        measured="asked",
+    )
+
+
+def metric_named(name: str) -> Metric:
+    """Return the metric of this ``name``; an unknown one goes by its own name and is a loss."""
+    return find_metric(name) or replace(_BY_NAME["cxe"], name=name, about=name, short=name, long=name, value=None)
 
 
 def all_metrics(
     y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, also: Iterable[str] = ()
 ) -> dict[str, float]:
-    """Every metric of ``METRICS`` by its short name; of several classes from one sort for each.
+    """Return every metric of ``METRICS`` by its short name; for several classes from one sort of each class.
 
-    ``also`` names those of ``ABOUT_ASKED`` that are wanted too, and expected costs, such as ``cost(0.05)``; other
-    names in it are passed over. A small test set may lack a class. Its AUC is NaN, undefined, and the others stand; so
-    is a cost of several classes. ``OF_THE_TRUTH``, ``l2`` and ``l_max`` are there where ``true_p``, (n,), the true
-    P(y = 1) of each row, is given; for two classes only.
+    ``also`` names the ``ASKED_METRICS`` that are wanted too, and expected costs, such as ``cost(0.05)``. Other names
+    in it are passed over. A small test set may lack a class. Its AUC is NaN, undefined, and the others stand. So is a
+    cost of several classes. Metrics of the truth are there where ``true_p``, (n,), the true P(y = 1) of each row, is
+    given, for two classes only.
     """
-    rows = checked(y, p, sample_weight)
-    ranked = [Ranked.of(one) for one in rows.against_the_rest()]
+    one = Prediction(y, p, sample_weight, true_p)
+    wanted = [_BY_NAME[name] for name in METRICS] + [metric for name in also if (metric := find_metric(name))]
     return {
-        "rms": math.sqrt(squared_error(rows)),
-        "cxe": entropy_of(rows, 2),
-        "auc": area_under_roc(ranked),
-        "c_emp": widest(ranked),
-        "ece": binned(ranked),
-        "ks": farthest(ranked),
-        "c_emp_p": p_value(ranked),
-        **_asked(rows, also),
-        **({} if true_p is None else _of_the_truth(y, p, sample_weight, true_p, also)),
+        metric.name: metric.value(one)
+        for metric in wanted
+        if metric.value is not None and (true_p is not None or not metric.of_the_truth)
     }
 
 
@@ -161,30 +370,3 @@ def means_over_labels(y: Any, p: Any, true_p: Any = None, *, also: Iterable[str]
     of_labels = zip(y.T, np.moveaxis(p, 1, 0), truths, strict=True)
     each = [all_metrics(*label[:2], true_p=label[2], also=also) for label in of_labels]
     return {name: fmean(one[name] for one in each) for name in each[0]}
-
-
-def _asked(rows: Rows, also: Iterable[str]) -> dict[str, float]:
-    found = {}
-    for name in also:
-        if name == "errors":
-            found[name] = n_errors(rows)
-        elif name == "log10_loss":
-            found[name] = len(rows.y) * entropy_of(rows, 10)
-        elif (parameter := loss_parameter(name)) is not None:
-            found[name] = cost(rows, parameter) if rows.p.ndim == 1 else math.nan
-    return found
-
-
-def _of_the_truth(y: Any, p: Any, sample_weight: Any, true_p: Any, also: Iterable[str]) -> dict[str, float]:
-    rows = checked_two_classes(y, p, sample_weight)
-    share = rows.mean(rows.y)
-    p = np.asarray(p)
-    p = p[:, 1] if p.ndim == 2 else p
-    away = np.abs(np.asarray(true_p) - p)
-    distances = {"l2": math.sqrt(np.average(away**2, weights=sample_weight)), "l_max": float(away.max())}
-    return {
-        "l1": l1_error(true_p, p, sample_weight),
-        "l1_trivial": l1_error(true_p, np.full(np.shape(true_p), share), sample_weight),
-        "frequency": share,
-        **{name: distance for name, distance in distances.items() if name in also},
-    }

@@ -10,9 +10,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
+from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
 from probcal.reporting.grid import DECIMALS, INCOMPLETE, INFINITY, NOT_RUN, Grid, Text, printed
-from probcal.reporting.labels import TABLES_1_TO_3, UNDEFINED, exceptions, metric_name, troubles
+from probcal.reporting.labels import UNDEFINED, exceptions, troubles
 from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results, Summary, census, summarise
 
@@ -22,9 +23,9 @@ Name = TypeVar("Name", bound=Hashable)
 def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
     """All that print the same as the best finite mean; empty where no mean is finite or the metric has no good end."""
     finite = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
-    if not finite or metric_name(metric).no_end:
+    if not finite or metric_named(metric).no_end:
         return set()
-    best = printed(metric_name(metric).best(list(finite.values())))
+    best = printed(metric_named(metric).best(list(finite.values())))
     return {name for name, mean in finite.items() if printed(mean) == best}
 
 
@@ -52,7 +53,7 @@ def best_grid(
     explanation = "by the means in the other tables, ties of three decimals joined with /"
     if published is not None and published.winners:
         explanation += f"; in brackets Table 4 of {published.short}"
-    header = ["", *(metric_name(metric).short for metric in metrics)]
+    header = ["", *(metric_named(metric).short for metric in metrics)]
     return Grid(number, "Best method", explanation + ".", header, rows, notes)
 
 
@@ -67,9 +68,9 @@ def best_notes(outline: Outline, results: Results) -> list[str]:
 
 def in_the_order_of_table_4(metrics: Iterable[str]) -> list[str]:
     """Those that have a better end; each once."""
-    every = [metric for metric in dict.fromkeys(metrics) if not metric_name(metric).no_end]
+    every = [metric for metric in dict.fromkeys(metrics) if not metric_named(metric).no_end]
     first = [metric for metric in ("rms", "cxe", "auc") if metric in every]
-    return first + [metric for metric in every if metric not in TABLES_1_TO_3]
+    return first + [metric for metric in every if metric not in first]
 
 
 def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:

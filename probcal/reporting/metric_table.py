@@ -9,11 +9,12 @@ import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict, compare, enough, why_not_judged
 from probcal.papers.published import Published, PublishedTable
 from probcal.reporting.best_methods import PAPER, SPREAD, Lines, beneath, in_brackets, means, spreads
 from probcal.reporting.grid import INFINITY, Grid, Text, printed
-from probcal.reporting.labels import exceptions, footnotes, metric_name
+from probcal.reporting.labels import exceptions, footnotes
 from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results, Summary, census, summarise
 
@@ -149,7 +150,7 @@ class Measured:
 
     @property
     def decimals(self) -> int:
-        return self.table.decimals if self.table else metric_name(self.metric).decimals
+        return self.table.decimals if self.table else metric_named(self.metric).decimals
 
     @property
     def every_summary(self) -> list[Summary]:
@@ -175,7 +176,7 @@ def measured(number: int, outline: Outline, results: Results, metric: str, publi
         rows += lay_out(row.title, means(columns, ours, metric, one.decimals), ours, one.their_lines(row), one.decimals)
     return Grid(
         number=number,
-        name=metric_name(metric).long,
+        name=metric_named(metric).long,
         explanation=explanation([outline], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
@@ -198,10 +199,10 @@ def _stacked(title: str, means: list[Text], ours: list[Summary], theirs: list[st
 
 def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
     """How to read the table of ``metric`` that shows these experiments."""
-    parts = [metric_name(metric).good_end]
+    parts = [metric_named(metric).good_end]
     parts.append(splits(outlines))
     grouped = any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines)
-    if grouped and not metric_name(metric).no_end:
+    if grouped and not metric_named(metric).no_end:
         parts.append("best of each group of columns in bold")
     if published is not None and metric in published.tables:
         parts.append(f"in brackets {published.tables[metric].place} of {published.short}")

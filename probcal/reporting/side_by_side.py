@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from probcal.errors import ProbcalError
+from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
 from probcal.reporting.best_methods import (
     PAPER,
@@ -27,7 +28,7 @@ from probcal.reporting.best_methods import (
     winner,
 )
 from probcal.reporting.grid import Grid, Text
-from probcal.reporting.labels import metric_name, numbered
+from probcal.reporting.labels import numbered
 from probcal.reporting.metric_table import Measured, explanation
 from probcal.store.folder import Store
 from probcal.store.outline import Column, Outline, Row
@@ -187,7 +188,7 @@ def _measured(number: int, every: list[Beside], metric: str, published: Publishe
 
     return Grid(
         number=number,
-        name=metric_name(metric).long,
+        name=metric_named(metric).long,
         explanation=explanation([one.outline for one in experiments], metric, published),
         header=["", *titles],
         rows=_blocks(experiments, published, len(titles), ours, theirs),

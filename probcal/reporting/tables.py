@@ -13,11 +13,12 @@ from dataclasses import replace
 
 from probcal._io import csv_text
 from probcal.errors import ProbcalError, did_you_mean
+from probcal.metrics.registry import Metric, metric_named
 from probcal.papers.published import Published
 from probcal.reporting.best_methods import best_methods, has_a_best, means
 from probcal.reporting.calibration_effects import calibration_tables
 from probcal.reporting.grid import Grid, Text, latex, markdown, page, printed
-from probcal.reporting.labels import MetricName, exceptions, footnotes, in_order, metric_name, numbered, skipped
+from probcal.reporting.labels import exceptions, footnotes, in_order, numbered, skipped
 from probcal.reporting.metric_table import MOST_ON_ONE_LINE, Measured, measured, published_number, splits, verdicts
 from probcal.reporting.side_by_side import together
 from probcal.store.folder import Store
@@ -75,7 +76,7 @@ def by_method(number: int, outline: Outline, results: Results, published: Publis
     """Table ``number``; each metric in a column, its best in bold, published numbers in brackets."""
     metrics = in_order(outline.metrics)
     several = [Measured(outline, results, metric, published) for metric in metrics]
-    names = [metric_name(metric) for metric in metrics]
+    names = [metric_named(metric) for metric in metrics]
     columns = [_column(one, name.decimals) for one, name in zip(several, names, strict=True)]
     return Grid(
         number=number,
@@ -102,11 +103,11 @@ def _spread(sd: float | None, decimals: int) -> str:
     return "" if sd is None else f" ± {printed(sd, decimals)}"
 
 
-def _header(name: MetricName) -> str:
+def _header(name: Metric) -> str:
     return name.short if name.no_end else f"{name.short} {_UP if name.larger_is_better else _DOWN}"
 
 
-def _explanation(outline: Outline, names: Sequence[MetricName], several: Sequence[Measured]) -> str:
+def _explanation(outline: Outline, names: Sequence[Metric], several: Sequence[Measured]) -> str:
     ends = {_header(name)[-1] for name in names if not name.no_end}
     parts = [splits([outline])]
     parts += [f"{mark} {said} is better" for mark, said in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
@@ -124,7 +125,7 @@ def _of_seed(seed: int | None) -> str:
     return "" if seed is None else f" (seed {seed} alone)"
 
 
-def _agreement(names: Sequence[MetricName], several: Sequence[Measured]) -> list[str]:
+def _agreement(names: Sequence[Metric], several: Sequence[Measured]) -> list[str]:
     """In one line for all metrics, judged as ``probcal check`` does: of one seed alone, if the table is."""
     counts, compared = [], dict[str, None]()
     for name, one in zip(names, several, strict=True):
@@ -141,7 +142,7 @@ def _footnotes(several: Sequence[Measured], outline: Outline, results: Results) 
     return [*footnotes(summaries, census(outline, results)), *exceptions(outline)]
 
 
-def _meant(names: Sequence[MetricName]) -> list[str]:
+def _meant(names: Sequence[Metric]) -> list[str]:
     """What the headings stand for."""
     several = [(name, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
     meant = [

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
-import probcal
 from probcal.config.components import import_class, parameter_names
 from probcal.data.load import known_fingerprint
 from probcal.fast_paths.shortcut import modules_for
+from probcal.methods.registry import PUBLIC_CLASSES
 from probcal.runner.source_digest import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from probcal.config.experiment import Component
     from probcal.data.card import Card
-    from probcal.runner.plan import Cell
+    from probcal.runner.cells import Cell
     from probcal.store.cell_result import CellResult
 
 
@@ -41,32 +41,21 @@ _DRIVEN = {
 }
 """Module of ours -> packages that do its work and that no import of it tells, such as Weka itself, and Java."""
 _BY_NAME = {
-    "probcal.learners.presorted_tree": ("probcal.learners.tree_growth", "probcal.learners.tree_growth"),
-    "probcal.fast_paths.shortcut": (),  # which of them a learner has, ``keys.modules_of`` says
+    "probcal.learners.presorted_tree": ("probcal.learners.tree_growth",),
+    "probcal.fast_paths.shortcut": (),  # ``modules_of`` says which of them a learner has
 }
 """Module of ours that imports others by a name it puts together -> those."""
-_ROOTS = ("probcal.runner.isolation", "probcal.runner.execute", "probcal.runner.isolation")
+_ROOTS = ("probcal.runner.fit_predict",)
 METRICS = "probcal.metrics"
 ELSEWHERE = {
-    "probcal.store.cell_result": "holds what came out, and names cells as probcal.runner.plan does",
-    "probcal.config.components": "finds the class that the key names; whether it draws is in the key",
-    "probcal.config.experiment": "holds settings; those of a cell are in its key",
-    "probcal.store.cell_result": "refuses curves and changes none",
+    "probcal.config.components": "finds the class that the fingerprint names; whether it draws is in the fingerprint",
+    "probcal.config.experiment": "holds settings; those of a cell are in its fingerprint",
     "probcal.data.card": "holds settings; the data are told by their values, a split with its size",
+    "probcal.data.load": "a checksum over all values tells what it gives, and every reading compares it",
     "probcal.data.sources.generated": "counted for drawn rows, and never called for others",
-    "probcal.data.load": "what it gives is told by a checksum over all values, which every reading compares",
     "probcal.errors": "words messages",
     "probcal.learners.weka.allowed": "refuses options and changes none",
-    "probcal.learners.weka.jvm": "refuses objects and files, and changes none",
-    "probcal.store.cell_result": "refuses rows and changes none",
-    "probcal.runner.fingerprint": "makes a part of the keys, which tell results apart, and no result",
-    "probcal.runner.fingerprint": "makes the keys, as above",
-    "probcal.runner.isolation": "words the rows of cells that failed",
-    "probcal.runner.plan": "holds settings; the name of a cell, from which its seeds come, finds its result too",
-    "probcal.runner.source_digest": "makes a part of the keys, as above",
-    "probcal.store.folder": "writes what came out, and names cells as above",
-    "probcal.config.components": "refuses, and changes none",
-    METRICS: "a part of the key by itself",
+    METRICS: "measures predictions and changes none",
 }
 """Module that runs in a cell and is not counted as code -> why no change of it can change a number unseen."""
 _WITHOUT_EFFECT = frozenset(("cloudpickle", "joblib", "jpype", "loky", "threadpoolctl"))
@@ -125,7 +114,7 @@ def _may_run(name: str, source: Source) -> list[str]:
     if _is_probcal(name):
         return [*source.imports, *_BY_NAME.get(name, ())]
     short = [one.removeprefix("probcal.") for one in source.imports]
-    exported = [getattr(probcal, one).__module__ for one in short if one in probcal.__all__]
+    exported = [PUBLIC_CLASSES[one] for one in short if one in PUBLIC_CLASSES]
     above = [name[:dot] for dot, letter in enumerate(name) if letter == "."]
     return [*source.imports, *exported, *above]
 
@@ -203,24 +192,27 @@ class Fingerprints:
             "split": self._of(self._split(cell.card), cell.seed, cell.repetition, cell.max_rows, *_another_name(cell)),
             "learner": self._of(learner.path, learner.params, learner.encoding, *_seeding(learner)),
             "method": self._of(method.path, method.params),
-            **({"stages": self._of(cell.stages)} if cell.stages and _has_stages(method.path) else {}),
-            **({"curves": self._of(cell.curves)} if cell.curves else {}),
+            # the predictions of stages are not stored, so that nothing can measure them again
+            **(
+                {"stages": self._of(cell.stages, code_of_metrics())} if cell.stages and _has_stages(method.path) else {}
+            ),
+            **({"curves": self._of(cell.curves, code_of_metrics())} if cell.curves else {}),
             "code": self._of(code_of(*modules), *_drawing(method)),
-            "metrics": self._of(code_of_metrics(), *cell.asked),
+            "metrics": self._of(code_of_metrics()),
+            "asked": self._of(cell.asked),
             "versions": self._of(versions_of(*modules)),
         }
 
     def why_stale(self, cell: Cell, key: dict[str, str], result: CellResult, run: dict[str, Any]) -> str:
         """Which part changed since ``result`` was made by ``run`` (its provenance), in words."""
         reasons: dict[str, Callable[[], str]] = {
-            "data": lambda: "the data changed",
+            "data": lambda: data_change(cell.card, run),
             "split": lambda: "the split or the seed changed",
             "learner": lambda: f"the settings of {cell.column.learner.name} changed",
             "method": lambda: f"the settings of {cell.column.method.name} changed",
-            "stages": lambda: "the metrics to take after every stage changed",
-            "curves": lambda: "the curves to keep changed",
+            "stages": lambda: "the metrics to take after every stage, or the code of the metrics, changed",
+            "curves": lambda: "the curves to keep, or the code of the metrics, changed",
             "code": lambda: _changed_code(code_of(*modules_of(cell)), run.get("code", {})),
-            "metrics": lambda: f"{'the metrics asked for or ' if cell.asked else ''}the code of the metrics changed",
             "versions": lambda: _changed_versions(versions_of(*modules_of(cell)), run.get("versions", {})),
         }
         return "; ".join(reasons[part]() for part in changed_parts(key, result))
@@ -229,9 +221,39 @@ class Fingerprints:
         return self._digest(json.dumps(parts, sort_keys=True, default=str))
 
 
+_OF_METRICS = ("metrics", "asked")
+"""Parts that tell how predictions are measured, and change none."""
+
+
 def changed_parts(key: dict[str, str], result: CellResult) -> list[str]:
-    """The parts of ``key`` that were not so when ``result`` was made; what it leaves out is not held against it."""
-    return [part for part, digest in key.items() if result.key.get(part) != digest]
+    """Return the parts of ``key`` that make the predictions of ``result`` stale.
+
+    A part that ``key`` lacks is unknown and not compared.
+    """
+    return [part for part, digest in key.items() if part not in _OF_METRICS and result.key.get(part) != digest]
+
+
+def is_measured_alike(key: dict[str, str], result: CellResult) -> bool:
+    """Whether ``result`` has the metrics that are asked for now, measured by the code of now."""
+    return all(result.key.get(part) == key.get(part) for part in _OF_METRICS)
+
+
+def card_before(card: Card, run: Mapping[str, Any]) -> str | None:
+    """Return what ``run`` (its provenance) had as the card's ``reading``; None where it kept none."""
+    told = run.get("data", {})
+    told = told.get(card.name, {}) if isinstance(told, dict) else {}
+    before = told.get("card") if isinstance(told, dict) else None
+    return before if isinstance(before, str) else None
+
+
+def data_change(card: Card, run: Mapping[str, Any]) -> str:
+    """Return what changed, in words, where a result of ``run`` is of other data than ``card`` stands for now.
+
+    Other labels or columns on a card make other data of the same files.
+    """
+    if card.generator:
+        return "the card changed"
+    return "the data changed" if card_before(card, run) == card.reading else "the data or the card changed"
 
 
 def modules_of(cell: Cell) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What the process that workers are forked from loads once. Imported by that process and by nothing else.
 
-It starts with SIGINT, SIGTERM and SIGHUP blocked (``probcal.runner.worker_process``) and keeps them so: they are for the run
-to answer, which ends its workers and with them this process. Were it gone first, its workers would look dead.
+It starts with SIGINT, SIGTERM and SIGHUP blocked (``probcal.runner.worker_process``) and keeps them so. The run has
+to answer them, which ends its workers and with them this process. Were it gone first, its workers would look dead.
 """
 
 import ctypes

@@ -20,7 +20,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from probcal.runner.plan import Cell, Planned
+from probcal.runner.cells import Cell
+from probcal.runner.plan import Planned
 
 _TRUST = 10.0
 """Seconds of work that must have gone by before this machine's speed counts as much as the recorded one."""

@@ -10,7 +10,6 @@ How many threads a cell has for its sums.
 from __future__ import annotations
 
 import os
-import random
 import signal
 import sys
 import threading
@@ -24,12 +23,12 @@ from typing import Any, Literal
 
 import numpy as np
 import sklearn
-from threadpoolctl import threadpool_limits
 
-from probcal.data.splits import stream_seed
-from probcal.runner.execute import Outcome, _rows_of, execute
+from probcal.runner.cells import Cell
+from probcal.runner.execute import Outcome, execute
 from probcal.runner.fingerprint import modules_of
-from probcal.runner.plan import Cell, Planned
+from probcal.runner.fit_predict import rows_of, seed_shared_generators
+from probcal.runner.plan import Planned
 from probcal.store.cell_result import CellResult
 
 try:
@@ -43,12 +42,6 @@ _SIGNALS = [getattr(signal, f"SIG{name}") for name in _USUAL.split() if hasattr(
 _TIMERS = [getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(signal, name)]
 _WAITING = ("joblib.", "loky.", "multiprocessing.queues")
 """Whose threads wait for other processes, and draw nothing."""
-
-
-def seed_what_is_shared(seed: int) -> None:
-    """Let the process-wide generators of ``random`` and numpy start from ``seed``, below 2**32."""
-    random.seed(seed)
-    np.random.seed(seed)
 
 
 @dataclass(frozen=True)
@@ -228,7 +221,7 @@ def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
             import_module(module)
     state = ProcessState()
     try:
-        seed_what_is_shared(stream_seed(cell.seed, "shared", cell.id) % 2**32)
+        seed_shared_generators(cell)
         outcome = bounded(execute(cell, planned.key, run))
     except BaseException as error:
         seconds, message = time.perf_counter() - start, _told(str, error)
@@ -248,13 +241,4 @@ def _told(tell: Callable[..., str], *of: BaseException) -> str:
 
 def _rows_are_as_they_were(cell: Cell) -> bool:
     """Whether the arrays that the next cell of this split shares can still not be written to."""
-    return not any(part.flags.writeable for part in _rows_of(cell) if isinstance(part, np.ndarray))
-
-
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-
-
-def one_thread_each() -> None:
-    """One thread for linear algebra, so that the number of processes never changes a sum's order."""
-    threadpool_limits(1)
-    os.environ.update(dict.fromkeys(_THREADS, "1"))  # for what a learner loads later
+    return not any(part.flags.writeable for part in rows_of(cell) if isinstance(part, np.ndarray))

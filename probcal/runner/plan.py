@@ -6,47 +6,23 @@ The plan, and what became of it, in words.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 from probcal._io import visible
-from probcal.config.experiment import Column, Experiment
+from probcal.config.components import import_class, unmet_requirement
+from probcal.config.experiment import Component, Experiment
 from probcal.data.card import Card
 from probcal.data.load import data_folder
-from probcal.metrics import METRICS
-from probcal.runner.fingerprint import Fingerprints, changed_parts
-from probcal.runner.heartbeat import duration
-from probcal.runner.requirements import DataStep, data_now
-from probcal.store.cell_result import CellResult, cell_id
+from probcal.errors import ProbcalError
+from probcal.runner.cells import Cell, cells_of
+from probcal.runner.data_step import DataStep, data_now
+from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts, is_measured_alike
+from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 
 State = Literal["done", "failed", "stale", "to run", "no data"]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One data set, split, learner and method: the unit that is run, stored and reported.
-
-    ``dataset`` is the row that it belongs to, ``card`` what it reads: another one only by an exception. The card of
-    a planned cell is bound to the fingerprint of its data set, which goes with it to the worker.
-    """
-
-    dataset: str
-    card: Card
-    repetition: int
-    column: Column
-    seed: int
-    max_rows: int | None = None
-    stages: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
-    """The metrics that are measured only where an experiment asks for them."""
-    curves: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        return cell_id(self.dataset, self.repetition, self.column.learner.name, self.column.method.name)
 
 
 @dataclass(frozen=True)
@@ -59,41 +35,13 @@ class Planned:
     why: str = ""
     expected_seconds: float | None = None
     kept: CellResult | None = None
-    """Its result, where nothing but the metrics changed since: its predictions can be measured again."""
+    """Its result, where only the metrics changed since: its stored predictions are measured again."""
+    lacking: frozenset[str] = frozenset()
+    """The metrics that are asked for and that its result lacks."""
 
     @property
     def runs(self) -> bool:
         return self.state in ("stale", "to run")
-
-
-def cells_of(experiment: Experiment) -> list[Cell]:
-    """Every cell, data set by data set and split by split, so that one split at a time is in memory.
-
-    Within a split, cells that read another card by an exception come last.
-    """
-    asked = tuple(metric for metric in experiment.metrics if metric not in METRICS)
-    return [
-        Cell(
-            dataset=card.name,
-            card=read,
-            repetition=repetition,
-            column=column,
-            seed=experiment.seed,
-            max_rows=experiment.max_rows,
-            stages=experiment.stages,
-            asked=asked,
-            curves=() if repetition else experiment.curves,
-        )
-        for card in experiment.cards
-        for departed in [_departed(experiment, card)]
-        for repetition in range(experiment.repetitions_of(card))
-        for read, column in departed
-    ]
-
-
-def _departed(experiment: Experiment, card: Card) -> list[tuple[Card, Column]]:
-    found = [experiment.departed(card, column) for column in experiment.columns]
-    return sorted((one for one in found if one is not None), key=lambda one: (one[0] != card, one[0].name))
 
 
 def make_plan(
@@ -112,21 +60,28 @@ def make_plan(
     for cell in cells_of(data.bound(experiment)):
         key, result = fingerprints.key(cell), results.get(cell.id)
         state, why, kept = _state(key, result, retry_failed), "", None
+        lacking: frozenset[str] = frozenset()
         at_hand = result is None or cell.card.bound_to(None) in data.at_hand
         unsure = None if at_hand else doubt(cell.card, result, runs)  # type: ignore[arg-type]  # there is one here
         if result is not None and state == "failed":
             why = _why_failed(result)
         elif result is not None and state == "stale":
-            changed = changed_parts(key, result)
-            once_more = changed == ["metrics"] and not {"stages", "curves"} & key.keys()  # what they need is not kept
-            kept = result if once_more and store.has_predictions(result) else None
             why = fingerprints.why_stale(cell, key, result, runs.get(result.run, {}))
             why = why or f"{result.status} before and is tried again"
+        elif result is not None and state == "done" and not is_measured_alike(key, result):
+            if result.key.get("asked") != key["asked"]:
+                lacking = frozenset(cell.asked) - result.metrics.keys()
+            if store.has_predictions(result):
+                state, kept, why = "stale", result, "metrics changed or were added; no fit is needed"
+            elif lacking:
+                state, why = "stale", f"lacks {', '.join(sorted(lacking))}, and its predictions are not stored"
+            else:
+                why = "measured by an earlier version of the metrics; its predictions are not stored"
         if unsure == CARD_CHANGED and state != "stale":
             state, why = "stale", CARD_CHANGED
         elif unsure and state == "done":
             why = unsure
-        plan.append(Planned(cell, key, state, why, seconds.get(_kind(cell)), kept))
+        plan.append(Planned(cell, key, state, why, seconds.get(_kind(cell)), kept, lacking))
     return plan
 
 
@@ -135,10 +90,7 @@ CARD_CHANGED = "the card changed, and its data are not at hand"
 
 def doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
     """Return what speaks against a result whose data set is not at hand; None where the card names the values."""
-    told = runs.get(result.run, {}).get("data", {})
-    told = told.get(card.name, {}) if isinstance(told, dict) else {}
-    before = told.get("card") if isinstance(told, dict) else None
-    if before not in (None, card.reading):
+    if card_before(card, runs.get(result.run, {})) not in (None, card.reading):
         return CARD_CHANGED
     return None if card.values or card.expect.fingerprint else "not checked: the data are not at hand"
 
@@ -196,47 +148,37 @@ def _kind(one: Cell | CellResult) -> tuple[str, str, str]:
     return one.dataset, one.column.learner.name, one.column.method.name
 
 
-_STATES = ("done", "failed", "stale", "to run", "no data")
+class RequirementMissing(ProbcalError):
+    """A learner or method of the cells needs something that is not installed."""
 
 
-def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
-    """Counts, why cells failed or are stale, what is missing; with ``every_cell`` one line each before."""
-    lines = [f"{one.state:8} {one.cell.id}{_because(one)}" for one in plan if every_cell]
-    states = count_states(plan)
-    counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
-    lines.append(f"{cells(len(plan))}: {', '.join(counts)}")
-    for state in () if every_cell else ("failed", "stale", "done"):
-        reasons = Counter(one.why for one in plan if one.state == state and (one.why or state != "done"))
-        lines += [f"  {state}: {cells(n)}: {why}" for why, n in reasons.items()]
-    lines += [f"  no data: {why}" for why in dict.fromkeys(one.why for one in plan if one.state == "no data")]
-    again = sum(one.kept is not None for one in plan)
-    if again:
-        lines.append(f"  {cells(again)} need no fit: the kept predictions are measured again")
-    seconds, untimed = expected_seconds(plan)
-    if seconds:
-        lines.append(
-            f"  about {duration(seconds)} of work" + (f", and {cells(untimed)} never timed" if untimed else "")
-        )
-    return lines
+def refuse_unmet(cells: Iterable[Cell]) -> None:
+    """Raise RequirementMissing when a component of ``cells`` needs what is not there: a line for each thing missing.
+
+    A line names the learners or methods that need it and the command that installs it.
+    """
+    needing: dict[str, dict[tuple[str, str], None]] = {}
+    for word, component in _components(cells):
+        if unmet := unmet_requirement(import_class(component.path)):
+            needing.setdefault(" ".join(unmet.split()), {})[word, component.name] = None
+    if needing:
+        raise RequirementMissing("\n".join(f"{_named([*who])}: {unmet}" for unmet, who in needing.items()))
 
 
-def _because(planned: Planned) -> str:
-    """Why, behind its cell; what is missing is long and is told once, below."""
-    return f"  ({planned.why})" if planned.why and planned.state != "no data" else ""
+def to_fit(plan: list[Planned]) -> list[Cell]:
+    """Return the cells of a plan that will be fitted: not those that are done, nor those only measured again."""
+    return [planned.cell for planned in plan if planned.runs and planned.kept is None]
 
 
-def summary(plan: list[Planned], finished: int, failures: int, folder: Path) -> str:
-    """What a run leaves behind, and what to do next. ``finished``: cells that ran, ``failures``: of those."""
-    states = count_states(plan)
-    failed, missing = failures + states["failed"], states["no data"]
-    left = states["to run"] + states["stale"] - finished
-    said = [
-        f"{cells(failed)} failed (--retry-failed tries them again)" if failed else "",
-        f"{cells(missing)} have no data" if missing else "",
-        f"{cells(left)} not run (the same command goes on)" if left else "",
-    ]
-    return f"{', '.join(filter(None, said)) or 'all cells are done'}; probcal table {folder}"
+def _components(cells: Iterable[Cell]) -> list[tuple[str, Component]]:
+    """Every learner and method once, by its class and its name."""
+    found: dict[tuple[str, str, str], tuple[str, Component]] = {}
+    for cell in cells:
+        for word, one in (("learner", cell.column.learner), ("method", cell.column.method)):
+            found.setdefault((word, one.path, one.name), (word, one))
+    return list(found.values())
 
 
-def cells(n: int) -> str:
-    return "1 cell" if n == 1 else f"{n} cells"
+def _named(who: list[tuple[str, str]]) -> str:
+    names = {word: [name for kind, name in who if kind == word] for word, _ in who}
+    return ", ".join(f"{word}{'s' * (len(of) > 1)} {', '.join(of)}" for word, of in names.items())

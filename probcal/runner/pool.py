@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 from probcal.errors import ProbcalError
 from probcal.runner.execute import Outcome
 from probcal.runner.fingerprint import modules_of
+from probcal.runner.fit_predict import one_thread_each
 from probcal.runner.interruption import heeded, held
-from probcal.runner.isolation import how_it_ended, lost, one_thread_each, with_output
+from probcal.runner.isolation import how_it_ended, lost, with_output
 from probcal.runner.plan import Planned
 from probcal.runner.worker_process import Output, flush, let_forks_be_ended, print_into, start_server, start_tracker
 

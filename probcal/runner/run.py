@@ -17,15 +17,17 @@ from probcal.config.experiment import Component, Experiment, parse_experiment
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card
 from probcal.errors import StoreError
+from probcal.runner.cells import cells_of
 from probcal.runner.dask_cluster import Cluster
+from probcal.runner.data_step import changed_since, data_now
 from probcal.runner.execute import Outcome, measured_again
 from probcal.runner.fingerprint import Fingerprints
 from probcal.runner.heartbeat import workers_that_pay
-from probcal.runner.plan import Planned, cells_of, count_states, make_plan, plan_lines, summary, without_data
+from probcal.runner.plan import Planned, count_states, make_plan, refuse_unmet, to_fit, without_data
+from probcal.runner.plan_text import plan_lines, summary
 from probcal.runner.pool import outcomes
 from probcal.runner.progress import Progress
 from probcal.runner.provenance import Spent, provenance
-from probcal.runner.requirements import data_now, refuse_unmet, to_fit
 from probcal.store.cell_result import key_digest
 from probcal.store.folder import Store
 
@@ -46,6 +48,8 @@ class RunOptions:
     fail_fast: bool = False
     cluster: Cluster | None = None
     """Run the cells on Dask, and not in ``jobs`` processes."""
+    again: str = "the same command"
+    """What to type to run once more."""
 
 
 def quick(experiment: Experiment) -> Experiment:
@@ -100,6 +104,8 @@ def run_experiment(
         if not any(planned.state == "no data" for planned in plan):
             _keep_description(experiment, store, say)
     say(summary(plan, finished, failures, options.folder))
+    for told in changed_since(needed, options.data_folder) if finished else ():
+        say(f"warning: {told}; to run what it holds now, type: {options.again}")
     states = count_states(plan)
     return 1 if failures or states["failed"] or states["no data"] else 0
 

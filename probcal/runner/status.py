@@ -15,10 +15,12 @@ from probcal.config.overrides import card_name
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find
-from probcal.errors import DataError, MissingData, ProbcalError
+from probcal.errors import DataError, MissingData, ProbcalError, SeveralDataSets
+from probcal.runner.data_step import data_now
+from probcal.runner.fingerprint import data_change
 from probcal.runner.heartbeat import heard_lines, heard_of
-from probcal.runner.plan import CARD_CHANGED, cells, doubt, make_plan, plan_lines, without_data
-from probcal.runner.requirements import data_now
+from probcal.runner.plan import CARD_CHANGED, doubt, make_plan, without_data
+from probcal.runner.plan_text import cells, plan_lines
 from probcal.runner.run import experiment_of
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
@@ -161,7 +163,7 @@ class _Cards:
         if fault:
             return fault
         if fingerprint is not None and result.key.get("data") != fingerprint[:12]:
-            return "the data changed"
+            return data_change(card, runs.get(result.run, {}))
         return CARD_CHANGED if not at_hand and doubt(card, result, runs) == CARD_CHANGED else None
 
     def _look(self, card: Card) -> tuple[str | None, bool, str]:
@@ -170,6 +172,10 @@ class _Cards:
             found = find(card, self._originals)
         except MissingData:
             return card.expect.fingerprint, False, ""
+        except SeveralDataSets as error:
+            told = "so whether its results are of other data cannot be told; give --data-dir"
+            self.faults.append(f"{error.fault}, {told}")
+            return None, False, ""
         except DataError as error:
             return None, False, str(error)
         return card.digest if card.generator else found.fingerprint, found.is_at_hand, ""

@@ -18,11 +18,11 @@ import numpy as np
 from tabulate import tabulate
 
 from probcal.errors import ProbcalError, StoreError
-from probcal.metrics import ABOUT_METHODS, METRICS, metric_called, roc_curve
+from probcal.metrics import METHOD_METRICS, METRICS, find_metric, roc_curve
+from probcal.runner.cells import Cell, cells_of
 from probcal.runner.execute import measured, truth_of
-from probcal.runner.plan import Cell, cells_of
 from probcal.runner.run import experiment_of
-from probcal.store.cell_result import CellResult, key_digest
+from probcal.store.cell_result import CellResult, cell_id, key_digest
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.store.selection import Selection
@@ -103,7 +103,7 @@ class _Verification:
         for row in progress(rows):
             if self.outline.keys.get(row.id, key_digest(row.key)) != key_digest(row.key):
                 self.found.n_stale += 1
-            self.of_row[row.id] = list(_status_faults(row))
+            self.of_row[row.id] = [*_status_faults(row), *self._split_faults(row)]
             if row.status == "done" and self._recompute(row):
                 recomputed.add(row.id)
         for differences in self._other_labels():
@@ -145,6 +145,29 @@ class _Verification:
         differences += self._of_stages(row, metrics)
         differences += self._of_curves(row, y, p)
         return True
+
+    def _split_faults(self, row: CellResult) -> Iterator[Difference]:
+        """A row of a split that is not planned may be of an earlier plan, but its key is not that of a planned one."""
+        planned = self.outline.repetitions.get(row.dataset)
+        if planned is None or row.repetition < planned:
+            return
+        own = self._splits.get((row.dataset, row.key.get("split", "")))
+        for one in range(planned) if own is None else ():
+            if self.outline.keys.get(cell_id(row.dataset, one, row.learner, row.method)) == key_digest(row.key):
+                own = one
+        if own is not None:
+            reason = f"{own}, by its key; the experiment plans no split {row.repetition}"
+            yield _difference(row, "split", row.repetition, reason)
+
+    @cached_property
+    def _splits(self) -> dict[tuple[str, str], int]:
+        """(data set, digest of a split) -> its number, by the rows of planned splits."""
+        planned = self.outline.repetitions
+        return {
+            (row.dataset, row.key["split"]): row.repetition
+            for row in self.store.results_as_written().values()
+            if "split" in row.key and row.repetition < planned.get(row.dataset, 0)
+        }
 
     def _asked(self, row: CellResult) -> tuple[str, ...]:
         names = dict.fromkeys([*row.metrics, *row.stages, *self.outline.metrics])
@@ -224,11 +247,11 @@ def _status_faults(row: CellResult) -> Iterator[Difference]:
 
 
 def _why_not(name: str) -> str:
-    if name in ABOUT_METHODS:
+    if name in METHOD_METRICS:
         return f"{name}, which only the fitted method can tell"
     if name in _NEED_THE_TRUTH:
         return f"{name}, for the true probabilities cannot be drawn again"
-    return name if metric_called(name) else f"{name}, which is no metric of this version"
+    return name if find_metric(name) else f"{name}, which is no metric of this version"
 
 
 def _of_the_positive(y: np.ndarray, p: np.ndarray) -> np.ndarray | None:

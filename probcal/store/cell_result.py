@@ -12,13 +12,20 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from functools import reduce
+from operator import or_
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from probcal import __version__
-from probcal.metrics.registry import metric_called
+from probcal.metrics.registry import find_metric
 
 _MOST = 10**15
 """Rows, seconds and bytes; beyond it, whole numbers are no exact floats any more."""
+
+
+class RowFaultError(ValueError):
+    """A part of a stored result is none; the message says which."""
 
 
 class ImpossibleValueError(ValueError):
@@ -39,10 +46,10 @@ def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, 
 
 
 def _refuse_impossible(name: str, what: str, number: float) -> None:
-    metric = metric_called(name)
+    metric = find_metric(name)
     fault = metric.fault(number) if metric else None
     if fault:
-        raise ImpossibleValueError(f"{what} is {number:.6g}, but {name} {fault}")
+        raise ImpossibleValueError(f"{what} is {number:.10g}, but {name} {fault}")
 
 
 def row_fault(row: Mapping[str, Any]) -> str | None:
@@ -122,7 +129,8 @@ def _finite(values: list[Any]) -> bool:
     return {*map(type, values)} <= {int, float} and all(-_LARGEST <= value <= _LARGEST for value in values)
 
 
-_LARGEST = 1e100
+_NOT_FINITE = ("inf", "-inf", "nan")
+"""What JSON has no numbers for, as ``to_json`` writes it."""
 
 
 @dataclass(frozen=True)
@@ -179,15 +187,18 @@ class CellResult:
         """
         row = json.loads(line)
         if fault := row_fault(row):
-            raise ValueError(fault)
+            raise RowFaultError(fault)
         if not isinstance(row.pop(WRITER, ""), str):
             raise TypeError(f"{WRITER} is no version")
         if unknown := sorted(row.keys() - _PARTS):
             raise UnknownParts(unknown)
         if isinstance(status := row.get("status"), str) and status not in STATUSES:
             raise UnknownParts([f"status: {status}"])
-        row["metrics"] = {name: _number(value) for name, value in row.get("metrics", {}).items()}
-        row["stages"] = {name: [_number(value) for value in values] for name, values in row.get("stages", {}).items()}
+        row["metrics"] = {name: _number(name, value) for name, value in row.get("metrics", {}).items()}
+        row["stages"] = {
+            name: [_number(f"{name} after a stage", value) for value in values]
+            for name, values in row.get("stages", {}).items()
+        }
         result = cls(**row)
         if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
             raise TypeError(f"{wrong[0]} is of another kind")
@@ -206,19 +217,19 @@ class UnknownParts(ValueError):
         self.parts = parts
 
 
+def _outer_kind(hint: Any) -> Any:
+    """Return what ``isinstance`` takes for a type hint: ``dict`` for ``dict[str, int]``, and int counts as a float."""
+    if get_origin(hint) is UnionType:
+        return reduce(or_, map(_outer_kind, get_args(hint)))
+    return int | float if hint is float else get_origin(hint) or hint
+
+
 STATUSES = ("done", "failed", "timeout")
 WRITER = "probcal"
 """The part of a line that names the version that wrote it."""
 _PARTS = {one.name for one in fields(CellResult)} - {"failed_since"}
-_KINDS = {
-    **dict.fromkeys(("dataset", "learner", "method", "status", "run"), str),
-    **dict.fromkeys(("error_type", "message", "traceback"), str | None),
-    **dict.fromkeys(("n_train", "n_test"), int | None),
-    **dict.fromkeys(("key", "warnings", "curves"), dict),
-    "predictions": dict | None,
-    "repetition": int,
-    "seconds": int | float,
-}
+_KINDS = {name: _outer_kind(hint) for name, hint in get_type_hints(CellResult).items() if name in _PARTS}
+"""Part of a line -> what its value has to be an instance of."""
 
 
 def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
@@ -231,8 +242,13 @@ def key_digest(key: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _number(value: Any) -> float:
-    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one."""
+def _number(what: str, value: Any) -> float:
+    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one.
+
+    Raises RowFaultError for what is no number, as true and false are none.
+    """
+    if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NOT_FINITE):
+        raise RowFaultError(f"{what} is no number")
     number = float(value)
     return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
 

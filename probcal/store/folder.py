@@ -33,6 +33,7 @@ from probcal.errors import StoreError
 from probcal.store.cell_result import (
     CellResult,
     ImpossibleValueError,
+    RowFaultError,
     UnknownParts,
     cell_id,
     key_digest,
@@ -58,7 +59,7 @@ _OF_THE_RUN = ("running.json", "running.json.new")
 """Where one of these cannot be read or written, all goes on without it."""
 _OURS = (*_FILES, *_FOLDERS, *_OF_THE_RUN)
 
-_MOST_TOLD = 100
+_MOST_TOLD = 10
 """Broken lines of a file, told of one by one."""
 _SYNC_SHARE = 20
 """A file system may take milliseconds to sync: longer than some fits. It gets a twentieth of the time at most."""
@@ -135,7 +136,9 @@ class Store:
             except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
                 if others.take(number, line or "", error.parts if isinstance(error, UnknownParts) else []):
                     continue
-                broken.append(f"{path}:{number}: is not the result of a cell; remove this line to run that cell again")
+                why = f" ({error})" if isinstance(error, RowFaultError) else ""
+                told = f"is not the result of a cell{why}; remove this line to run that cell again"
+                broken.append(f"{path}:{number}: {told}")
         broken += impossible.values()
         if broken or others:
             more = [f"and {len(broken) - _MOST_TOLD} more lines"] if len(broken) > _MOST_TOLD else []

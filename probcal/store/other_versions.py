@@ -14,7 +14,7 @@ from probcal.store.cell_result import WRITER
 
 _LONGEST = 40
 """Characters of a version or of the name of a part."""
-_MOST_TOLD = 100
+_MOST_TOLD = 10
 
 
 class OtherVersions:
@@ -41,7 +41,9 @@ class OtherVersions:
 
     def told(self) -> list[str]:
         """Return a message for each version, and for each unknown part where none is named."""
-        return [self._about(writer, part, lines) for (writer, part), lines in [*self._lines.items()][:_MOST_TOLD]]
+        told = [self._about(writer, part, lines) for (writer, part), lines in [*self._lines.items()][:_MOST_TOLD]]
+        more = len(self._lines) - _MOST_TOLD
+        return [*told, f"and {more} more versions or parts"] if more > 0 else told
 
     def _about(self, writer: str, part: str, lines: list[int]) -> str:
         where = f"{self._path}:{lines[0]}"

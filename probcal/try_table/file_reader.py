@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import hashlib
 import io
 import lzma
 import re
@@ -180,6 +181,15 @@ class Table:
     """The column that the source takes for the target."""
     separator: str | None = None
     """What separates the fields of delimited text."""
+    digest: str | None = None
+    """Of the bytes that were read, unpacked; None of what is no file."""
+
+    def has_changed(self) -> bool:
+        """Return whether its file holds something else by now; one that is gone holds nothing else."""
+        try:
+            return self.digest is not None and _digest(_content(Path(self.place))) != self.digest
+        except DataError:
+            return Path(self.place).is_file()
 
 
 def read_table(source: str) -> Table:
@@ -206,7 +216,11 @@ def read_table(source: str) -> Table:
         declared = False
     if not len(frame):
         raise DataError(f"{path}: has 0 rows")
-    return Table(stem.stem, str(path.resolve()), frame, notes, declared, separator=separator)
+    return Table(stem.stem, str(path.resolve()), frame, notes, declared, separator=separator, digest=_digest(content))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _refuse_no_file(path: Path, source: str) -> None:

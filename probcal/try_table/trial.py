@@ -33,6 +33,8 @@ class Wanted:
     save: Path | None = None
     retry_failed: bool = False
     dry_run: bool = False
+    again: str = "the same command"
+    """What to type to run once more."""
 
 
 def try_table(asked: Asked, wanted: Wanted, say: Say, progress: Say) -> int:
@@ -82,6 +84,12 @@ def try_table(asked: Asked, wanted: Wanted, say: Say, progress: Say) -> int:
         say(line)
     page = write_report([store], folder / "report.html", found, "\n".join([*lines, "", *taken]))
     say(f"report: {page}")
+    if prepared.table.has_changed():
+        again = f"{wanted.again} (with another file after --save)" if wanted.save else wanted.again
+        progress(
+            f"warning: {prepared.table.place} changed while the run was going on, and these results are of what was "
+            f"read before; to run what it holds now, type: {again}"
+        )
     return code
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from probcal.data.sources import openml
-from tests.run.run_bench import processes_of_session, wait_for
+from tests.runner.run_bench import processes_of_session, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 

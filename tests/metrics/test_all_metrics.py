@@ -10,19 +10,18 @@ from metric_rows import has_both, quick, weighted_rows
 import probcal.metrics
 from probcal.config.listing import listing
 from probcal.metrics import (
-    ABOUT,
-    ABOUT_ASKED,
-    ABOUT_METHODS,
+    ASKED_METRICS,
     DEFAULT_METRICS,
+    METHOD_METRICS,
     METRICS,
-    OF_THE_TRUTH,
     all_metrics,
     l1_error,
     means_over_labels,
 )
-from probcal.reporting.labels import metric_name
+from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
 
+OF_THE_TRUTH = ("l1", "l1_trivial", "frequency")
 ALONE = {
     "rms": probcal.metrics.rms_error,
     "cxe": probcal.metrics.cross_entropy,
@@ -79,15 +78,15 @@ def test_every_metric_has_a_name_and_a_description():
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_table_calls_the_same_end_the_better_one_as_the_description(metric):
-    name = metric_name(metric)
+    name = metric_named(metric)
     assert name.long != metric
-    ends = {"of the data, whatever the estimates": "of the data"}
-    assert ABOUT[metric].endswith(ends.get(name.good_end, name.good_end))
+    ends = {"of the data, whatever the predictions": "of the data"}
+    assert name.help.endswith(ends.get(name.good_end, name.good_end))
 
 
 def test_they_are_listed():
     lines = listing("metrics").splitlines()[2:]
-    assert [line.split()[0] for line in lines] == [*METRICS, *ABOUT_ASKED, "cost(p)", *ABOUT_METHODS]
+    assert [line.split()[0] for line in lines] == [*METRICS, *ASKED_METRICS, "cost(p)", *METHOD_METRICS]
     ends = ("of the data", "of methods that protect", "of methods with thresholds")
     assert all("is better" in line or line.endswith(ends) for line in lines)
 
@@ -118,8 +117,8 @@ def test_the_module_offers_what_it_names():
 
 def test_what_is_measured_only_where_asked_for():
     y, p, truth = [1, 0, 1, 0], [0.5, 0.1, 0.9, 0.6], [0.5, 0.1, 0.6, 0.2]
-    assert not set(ABOUT_ASKED) & set(all_metrics(y, p, true_p=truth))
-    found = all_metrics(y, p, true_p=truth, also=ABOUT_ASKED)
+    assert not set(ASKED_METRICS) & set(all_metrics(y, p, true_p=truth))
+    found = all_metrics(y, p, true_p=truth, also=ASKED_METRICS)
     assert found["errors"] == 2, "the first row is a draw, and the class that comes first is called; the last is wrong"
     assert found["log10_loss"] == pytest.approx(-math.log10(0.5 * 0.9 * 0.9 * 0.4), rel=1e-14)
     # the distances are 0, 0, .3 and .4
@@ -128,7 +127,7 @@ def test_what_is_measured_only_where_asked_for():
 
 
 def test_distances_from_a_truth_that_nobody_knows_are_not_there():
-    assert set(all_metrics([0, 1], [0.1, 0.9], also=ABOUT_ASKED)) & set(ABOUT_ASKED) == {"errors", "log10_loss"}
+    assert set(all_metrics([0, 1], [0.1, 0.9], also=ASKED_METRICS)) & set(ASKED_METRICS) == {"errors", "log10_loss"}
 
 
 def test_the_error_of_several_classes_is_that_of_the_likeliest():

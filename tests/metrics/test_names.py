@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from metric_rows import few_levels, quick, rows
 
-from probcal.metrics import ABOUT_ASKED, ABOUT_METHODS, METRICS, NAMED, all_metrics, means_over_labels, metric_called
+from probcal.metrics import ASKED_METRICS, METHOD_METRICS, METRICS, NAMED, all_metrics, find_metric, means_over_labels
 
-ASKED = (*ABOUT_ASKED, "cost(0.05)", "cost(0.7)")
+ASKED = (*ASKED_METRICS, "cost(0.05)", "cost(0.7)")
 
 
 @pytest.mark.parametrize("name", [*NAMED, "cost(0.05)", "cost(0.7)"])
 def test_every_metric_has_bounds(name):
-    metric = metric_called(name)
+    metric = find_metric(name)
     assert metric.least < metric.most
     for end in (metric.least, metric.most):
         assert metric.fault(end) is None
@@ -25,11 +25,11 @@ def test_every_metric_has_bounds(name):
 
 
 def test_what_is_no_metric_has_none():
-    assert metric_called("accuracy") is None and metric_called("cost(1)") is None
+    assert find_metric("accuracy") is None and find_metric("cost(1)") is None
 
 
 def faults(found):
-    return {name: number for name, number in found.items() if metric_called(name).fault(number)}
+    return {name: number for name, number in found.items() if find_metric(name).fault(number)}
 
 
 @quick
@@ -59,6 +59,6 @@ def test_estimates_that_are_as_wrong_as_can_be_stay_within_their_bounds(labels):
 
 
 def test_what_methods_measure_may_be_negative_only_where_it_is_a_logarithm():
-    assert {name: metric_called(name).fault(-30.4) for name in ABOUT_METHODS} == {
+    assert {name: find_metric(name).fault(-30.4) for name in METHOD_METRICS} == {
         "log10_martingale": None, "crossings": "is a count"
     }  # fmt: skip

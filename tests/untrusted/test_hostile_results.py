@@ -23,6 +23,7 @@ from probcal.runner.heartbeat import Live, LiveFile, heard_of
 from probcal.store.cell_result import ImpossibleValueError
 from probcal.store.folder import CellResult, Store
 from probcal.store.predictions import Predictions
+from tests.commands import refused
 
 ROW = {"dataset": "wine", "repetition": 0, "learner": "tree", "method": "direct", "status": "done", "run": "r",
        "seconds": 1.0, "key": {"data": "x"}, "metrics": {"rms": 0.5}, "stages": {"cxe": [1.0]}, "curves": {},
@@ -129,6 +130,54 @@ def test_a_number_that_a_float_cannot_hold_is_infinite_or_refused():
     assert math.isinf(CellResult.from_json(line).metrics["cxe"])
     with pytest.raises(ImpossibleValueError, match="rms is inf, but rms lies between 0 and 1"):
         CellResult.from_json(line.replace('"metrics": {"cxe"', '"metrics": {"rms"'))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "fault"),
+    [
+        ({"auc": True}, "auc is no number"),
+        ({"auc": "0.5"}, "auc is no number"),
+        ({"auc": None}, "auc is no number"),
+        ({"auc": 1.0000001}, "auc is 1.0000001, but auc lies between 0 and 1"),
+        ({"rms": -1e-8}, "rms is -1e-08, but rms lies between 0 and 1"),
+    ],
+)
+def test_what_is_no_number_or_beyond_the_bounds_of_its_metric_is_refused(metrics, fault):
+    with pytest.raises(ValueError, match=f"^{re.escape(fault)}$"):
+        CellResult.from_json(json.dumps(ROW | {"metrics": metrics}))
+
+
+@pytest.mark.parametrize("values", [[0.5, True], ["0.5"], [None]])
+def test_what_is_no_number_after_a_stage_is_refused(values):
+    with pytest.raises(ValueError, match=r"^cxe after a stage is no number$"):
+        CellResult.from_json(json.dumps(ROW | {"stages": {"cxe": values}}))
+
+
+def test_bounds_leave_room_for_the_rounding_of_a_sum_and_no_more():
+    metrics = {"auc": 1 + 5e-10, "rms": -5e-10, "cxe": "inf"}
+    assert CellResult.from_json(json.dumps(ROW | {"metrics": metrics})).metrics["auc"] > 1
+
+
+@pytest.mark.parametrize("command", ["check", "verify", "table"])
+def test_a_row_whose_metric_is_no_number_is_told_with_the_reason(tmp_path, command):
+    (tmp_path / "experiment.json").write_text(json.dumps(EXPERIMENT), encoding="utf-8")
+    (tmp_path / "cells.jsonl").write_text(json.dumps(ROW | {"metrics": {"auc": True}}) + "\n", encoding="utf-8")
+    said = refused(command, tmp_path)
+    assert said.endswith(
+        "cells.jsonl:1: is not the result of a cell (auc is no number); remove this line to run that cell again"
+    )
+
+
+def test_of_many_impossible_values_the_first_ten_are_told(tmp_path):
+    rows = [ROW | {"repetition": n, "metrics": {"rms": 7.5}} for n in range(25)]
+    (tmp_path / "experiment.json").write_text(json.dumps(EXPERIMENT), encoding="utf-8")
+    (tmp_path / "cells.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    said = refused("check", tmp_path).splitlines()
+    assert [line.partition(": ")[2] for line in said[:10]] == [
+        f"wine/{n}/tree/direct: rms is 7.5, but rms lies between 0 and 1" for n in range(10)
+    ]
+    assert said[10] == "and 15 more lines"
+    assert len(said) == 12 and said[11].startswith("probcal verify ")
 
 
 # --- links -----------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from probcal.config.overrides import SETTINGS
 from probcal.data.card import SOURCES, Card, card_names
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
-from probcal.metrics import ABOUT, ABOUT_ASKED, ABOUT_METHODS
+from probcal.metrics import METHOD_METRICS, NAMED, metric_named
 from probcal.papers.published import paper_names
 
 Schema = dict[str, Any]
@@ -214,8 +214,10 @@ def experiment_schema() -> Schema:
     keys["name"].update(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")
     keys["paper"].update(anyOf=[{"enum": list(paper_names())}, {"type": "null"}])
     keys["datasets"].update(items=_card())
-    keys["metrics"].update(items=_metrics({**ABOUT, **ABOUT_ASKED, **ABOUT_METHODS}))
-    keys["stages"].update(items=_metrics({**ABOUT, **ABOUT_ASKED}))
+    keys["metrics"].update(items=_metrics({name: metric_named(name).help for name in NAMED}))
+    keys["stages"].update(
+        items=_metrics({name: metric_named(name).help for name in NAMED if name not in METHOD_METRICS})
+    )
     keys["curves"].update(items={"enum": list(CURVES)})
     for key in ("datasets", "metrics", "stages", "curves"):
         keys[key]["uniqueItems"] = True

@@ -247,7 +247,7 @@ Coordinate = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class GaussiansSource(_Part):
-    """Two Gaussian classes of one covariance, drawn anew in every repetition (see ``probcal.data.sources.generated``)."""
+    """Two Gaussian classes of one covariance, drawn anew in every repetition."""
 
     task: ClassVar[str] = "binary"
     why_task: ClassVar[str] = "a row is of one of two Gaussians"
@@ -297,7 +297,7 @@ class GaussiansSource(_Part):
 
 
 class StreamSource(_Part):
-    """Rows in order of time whose law changes, drawn anew in every repetition (see ``probcal.data.sources.generated``)."""
+    """Rows in order of time whose law changes, drawn anew in every repetition."""
 
     task: ClassVar[str] = "binary"
     why_task: ClassVar[str] = "a row of a stream is of one of two classes"

@@ -17,10 +17,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
-from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 
-from probcal._validation import is_count, refuse_other_choices
+from probcal._validation import is_count, refuse_other_choices, take_rows
 from probcal.errors import ProbcalError
 from probcal.methods._base import ProbabilityMethod, class_scores, one_against_rest, scored_classes
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
@@ -211,18 +210,18 @@ class CalibratingMethod(ProbabilityMethod, ABC):
         if self.calibration == "holdout":
             learn, rows = held_out_rows(labels, self.holdout_size, seed)
             learner = fit_on_rows(learner, X, labels, weights, learn)
-            return learner, rows, self._scores(learner, _safe_indexing(X, rows))
+            return learner, rows, self._scores(learner, take_rows(X, rows))
         scored = []
         for learn, rows in folds(X, labels, self.cv, seed):
             blind = fit_on_rows(fresh_copy(self._learner(), random), X, labels, weights, learn)
-            scored.append((rows, self._scores(blind, _safe_indexing(X, rows))))
+            scored.append((rows, self._scores(blind, take_rows(X, rows))))
         rows, scores = (np.concatenate(parts) for parts in zip(*scored, strict=True))
         return fit_weighted(learner, X, labels, weights), rows, scores
 
 
 def fit_on_rows(learner: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> Any:
     """``learner`` fitted on some of the rows of an ``X`` that can be indexed."""
-    return fit_weighted(learner, _safe_indexing(X, rows), labels[rows], None if weights is None else weights[rows])
+    return fit_weighted(learner, take_rows(X, rows), labels[rows], None if weights is None else weights[rows])
 
 
 INSTALL = "pip install 'probcal[calibrators]'"

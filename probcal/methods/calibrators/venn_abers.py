@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
-from probcal._validation import refuse_other_choices
+from probcal._validation import refuse_other_choices, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, Scores, class_scores, one_against_rest, scored_classes
 from probcal.methods._fitting import drawn_seed, fresh_copy
 from probcal.methods.calibrators._calibrator import (
@@ -168,7 +167,7 @@ class VennAbersClassifier(ProbabilityMethod):
         """The predictor of each mapped class."""
         if not len(rows):
             raise ValueError("no row to calibrate on has a weight above 0")
-        scores = self._scores(learner, _safe_indexing(X, rows))
+        scores = self._scores(learner, take_rows(X, rows))
         if not np.isfinite(scores).all():
             raise ValueError("Venn-Abers needs finite scores; the learner gave infinite or missing ones")
         return [

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from probcal._io import Field, csv_text
+from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS
 from probcal.papers.check.audit import Audit, Number, Ranked, Ranking, audit
 from probcal.papers.check.findings import FARTHEST, mean_of_finite, sd_of_finite
 from probcal.reporting.grid import INFINITY, Grid, Text, markdown, printed
-from probcal.reporting.labels import exceptions, metric_name
+from probcal.reporting.labels import exceptions
 from probcal.store.folder import Store
 from probcal.store.summary import census
 
@@ -94,7 +95,7 @@ def _ranking(name: str, explanation: str, word: str, ranked: list[Ranked], notes
         ]
         for one in ranked
     ]
-    header = ["", word, "in band", "median distance", *(metric_name(metric).short for metric in metrics)]
+    header = ["", word, "in band", "median distance", *(metric_named(metric).short for metric in metrics)]
     return Grid(0, name, explanation, header, rows, notes)
 
 
@@ -119,7 +120,7 @@ def _single_numbers(ranking: Ranking) -> Grid:
         rows.append(
             [
                 Text(reading + (_EXCEPTED if any(one.excepted for one in of_variant.values()) else "")),
-                Text(metric_name(metric).short),
+                Text(metric_named(metric).short),
                 Text(printed(next(iter(of_variant.values())).published)),
                 *(_beside(of_variant[name], name in best) if name in of_variant else Text("") for name in variants),
             ]

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import Drift, drift
-from probcal.papers.check.findings import Finding, differences, numbers, why_nothing
+from probcal.papers.check.findings import Finding, differences, numbers
 from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
 from probcal.papers.check.measured_results import Checked, without_number
 from probcal.papers.deviations import Deviation, known_deviations
-from probcal.papers.published import Claim
+from probcal.papers.published import Claim, Published
 from probcal.store.summary import Census, census
 
 
@@ -81,7 +82,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     if known is None:
         known = known_deviations(outline.paper) if outline.paper else []
     first, second = _explained(checked, numbers(checked), known), _explained(checked, differences(checked), known)
-    claims = []
+    drifted, claims = drift(checked), []
     for claim in paper.claims if paper else ():
         reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
         printed, ours = (judge(claim, paper, source) for source in (Printed(paper), Ours(checked, paper)))  # type: ignore[arg-type]  # a claim is of a paper
@@ -99,9 +100,9 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
                 if one.known and one.ours.verdict == "supported"
             ),
         ],
-        drift=drift(checked),
+        drift=drifted,
         census=census(outline, checked.results),
-        nothing=why_nothing(checked, first.all, [one.ours for one in claims if not one.tabled]),
+        nothing=why_nothing(checked, first.all, [one.ours for one in claims if not one.tabled], drifted),
         without_number=without_number(checked),
     )
 
@@ -138,3 +139,47 @@ def _agreeing(checked: Checked, findings: list[Finding], known: Sequence[Deviati
                     states.setdefault(what, set()).add(finding.state)
         agreeing += [Agreeing(what, why.reason) for what, found in states.items() if found == {"in band"}]
     return agreeing
+
+
+def why_nothing(
+    checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged], drift: Drift | None
+) -> str | None:
+    """None where something was compared. ``numbers``: every published number that ours stand beside.
+
+    ``untabled``: what came of claims about what the paper has no table of, which are a comparison by themselves.
+    ``drift``: what came of our accepted numbers, all that an experiment without a paper is compared with.
+    """
+    if not checked.every_finished():
+        some_failed = any(one.status != "done" for one in checked.results.values())
+        failed = ", with --retry-failed for those that failed" if some_failed else ""
+        return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{failed}"
+    decided = any(one.verdict != "undecided" for one in untabled)
+    if checked.published is None:
+        if drift is not None and (drift.compared or drift.gone):
+            return None
+        return (
+            "nothing was compared: the experiment follows no paper, and none of its numbers was accepted yet; "
+            f"probcal check {checked.store.folder} --accept takes those that are there"
+        )
+    if decided or any(one.distance is not None for one in numbers):
+        return None
+    return f"nothing was compared: {_reason(checked, checked.published, numbers)}"
+
+
+def _reason(checked: Checked, published: Published, numbers: Sequence[Finding]) -> str:
+    outline, paper = checked.outline, checked.outline.paper
+    if numbers:
+        return (
+            f"none of the {len(numbers)} published numbers can be judged by the splits of ours that are finished "
+            f"(random ones: {FEWEST} at least); probcal run with the experiment's config runs the rest"
+        )
+    if not any(column.paper_learner for column in outline.columns):
+        return "no learner says which of the paper's it is; add `paper: J48`, or another of its learners, to the config"
+    if not published.tables:
+        return f"the cells that the claims of {paper} are about are not all done; probcal run runs them"
+    if not checked.paper_metrics:
+        return f"{paper} has no table of {', '.join(outline.metrics)}; measure one of {', '.join(published.tables)}"
+    return (
+        f"no column of ours stands beside a published one; {paper} has {', '.join(published.columns)} of "
+        f"{', '.join(published.titles)} (`reading_of` says that another data set is a reading of one of these)"
+    )

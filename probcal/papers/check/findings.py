@@ -19,8 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from probcal.papers.bands import FEWEST, ROUNDING, Verdict, compare, why_not_judged
-from probcal.papers.check.judged_claims import Judged
+from probcal.papers.bands import ROUNDING, Verdict, compare, why_not_judged
 from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Published
 from probcal.reporting.metric_table import held_against, published_number, verdict_of, why_no_verdict
@@ -187,40 +186,4 @@ def _difference_findings(
         state=state,
         distance=verdict.distance if verdict else None,
         why=why if state == "cannot be judged" else None,
-    )
-
-
-def why_nothing(checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged]) -> str | None:
-    """None where something was compared. ``numbers``: every published number that ours stand beside.
-
-    ``untabled``: what came of claims about what the paper has no table of, which are a comparison by themselves.
-
-    An experiment that follows no paper only has to have a finished cell.
-    """
-    if not checked.every_finished():
-        some_failed = any(one.status != "done" for one in checked.results.values())
-        failed = ", with --retry-failed for those that failed" if some_failed else ""
-        return f"nothing was compared: no cell is done; probcal run with the experiment's config runs them{failed}"
-    decided = any(one.verdict != "undecided" for one in untabled)
-    if checked.published is None or decided or any(one.distance is not None for one in numbers):
-        return None
-    return f"nothing was compared: {_reason(checked, checked.published, numbers)}"
-
-
-def _reason(checked: Checked, published: Published, numbers: Sequence[Finding]) -> str:
-    outline, paper = checked.outline, checked.outline.paper
-    if numbers:
-        return (
-            f"none of the {len(numbers)} published numbers can be judged by the splits of ours that are finished "
-            f"(random ones: {FEWEST} at least); probcal run with the experiment's config runs the rest"
-        )
-    if not any(column.paper_learner for column in outline.columns):
-        return "no learner says which of the paper's it is; add `paper: J48`, or another of its learners, to the config"
-    if not published.tables:
-        return f"the cells that the claims of {paper} are about are not all done; probcal run runs them"
-    if not checked.paper_metrics:
-        return f"{paper} has no table of {', '.join(outline.metrics)}; measure one of {', '.join(published.tables)}"
-    return (
-        f"no column of ours stands beside a published one; {paper} has {', '.join(published.columns)} of "
-        f"{', '.join(published.titles)} (`reading_of` says that another data set is a reading of one of these)"
     )

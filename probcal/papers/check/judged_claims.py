@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
 from probcal.papers.check.findings import paper_column
 from probcal.papers.check.measured_results import LOG10_MARTINGALE, STEEPEST, Checked, Splits, largest_gap
 from probcal.papers.published import Claim, Published
 from probcal.reporting.best_methods import best_of
-from probcal.reporting.labels import metric_name
 
 Verdict = Literal["supported", "not supported", "undecided"]
 _EPSILON = 1e-9
@@ -140,7 +140,7 @@ def _beats(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome
     mean_a, mean_b = _mean(a), _mean(b)
     if mean_a == mean_b or abs(mean_a - mean_b) < ROUNDING:
         return "tie"
-    return "win" if metric_name(metric).best([mean_a, mean_b]) == mean_a else "loss"
+    return "win" if metric_named(metric).best([mean_a, mean_b]) == mean_a else "loss"
 
 
 def _same(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:

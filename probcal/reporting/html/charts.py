@@ -18,10 +18,11 @@ from typing import Any
 from probcal.analysis.claim_support import NothingToCompare, compare
 from probcal.analysis.comparison_tables import grids
 from probcal.errors import StoreError
+from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
 from probcal.reporting.best_methods import PAPER, SPREAD
 from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text
-from probcal.reporting.labels import UNDEFINED, in_order, metric_name
+from probcal.reporting.labels import UNDEFINED, in_order
 from probcal.reporting.metric_table import Measured, held_against, verdict_of
 from probcal.reporting.prediction_summaries import Picture, Pictures, pictures_of
 from probcal.store.folder import Store
@@ -64,7 +65,7 @@ class Charts:
 def charts_of(outline: Outline, results: Results, published: Published | None) -> Charts:
     """``outline`` with the titles that its rows are shown under."""
     metrics = in_order(outline.metrics)
-    names = [metric_name(metric) for metric in metrics]
+    names = [metric_named(metric) for metric in metrics]
     numbers = [
         [place, *one]
         for place, metric in enumerate(metrics)

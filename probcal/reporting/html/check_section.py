@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from probcal.errors import ProbcalError
+from probcal.metrics.registry import metric_named
 from probcal.papers.check.accepted import Drift
 from probcal.papers.check.check_text import counts, distance_text, our_mean, signed, summary
 from probcal.papers.check.checked_experiment import Report, check
 from probcal.papers.check.findings import Finding
 from probcal.papers.check.measured_results import Checked
 from probcal.reporting.html.run_history import Progress, Provenance, Run
-from probcal.reporting.labels import metric_name
 from probcal.store.folder import Store
 
 _MOST = 300
@@ -127,7 +127,7 @@ def _out(finding: Finding) -> Out:
     return Out(
         finding.dataset,
         finding.what,
-        metric_name(finding.metric).short,
+        metric_named(finding.metric).short,
         signed(finding, finding.published),
         our_mean(finding),
         distance_text(finding.distance),

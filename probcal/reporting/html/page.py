@@ -5,15 +5,9 @@ What a page holds within itself: scripts known by their digest, data, pictures. 
 
 from __future__ import annotations
 
-import base64
-import functools
-import hashlib
-import json
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -22,6 +16,7 @@ from probcal import __version__
 from probcal._io import refuse_links_out, refuse_other_kinds, visible, write_whole
 from probcal.errors import ProbcalError
 from probcal.reporting.html.check_section import FILTERS
+from probcal.reporting.html.embed import asset, data, licenses, policy, scripts
 from probcal.reporting.html.sections import Experiment
 from probcal.store.folder import Store
 
@@ -110,58 +105,3 @@ def _refuse_other_places(path: Path) -> None:
 def _is_a_page(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(len(_FIRST)).lower() == _FIRST
-
-
-_SCRIPTS = ("vendor/d3.min.js", "vendor/plot.umd.min.js", "report.js", "charts.js")
-_LICENSES = {"D3 7.9.0": "vendor/d3.LICENSE", "Observable Plot 0.6.17": "vendor/plot.LICENSE"}
-
-
-@functools.cache
-def asset(name: str) -> str:
-    """The text of a file in ``assets``."""
-    text = resources.files("probcal.reporting.html").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")  # as a browser reads it, of which it takes the digest
-
-
-@functools.cache
-def scripts() -> tuple[str, ...]:
-    """The page's programs, in the order in which they run."""
-    return tuple(asset(name) for name in _SCRIPTS)
-
-
-def licenses() -> dict[str, str]:
-    """Of what the page holds that others wrote."""
-    return {name: asset(file) for name, file in _LICENSES.items()}
-
-
-def policy() -> str:
-    """A Content-Security-Policy: nothing is loaded, and no script runs but ``scripts``.
-
-    Styles stand in attributes too, where the charts' library puts them; no style can load anything under this.
-    """
-    known = " ".join(f"'sha256-{_digest(text)}'" for text in scripts())
-    return (
-        f"default-src 'none'; script-src {known}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def data(value: Any) -> Markup:
-    """``value`` as JSON for a script element of type application/json. Raises ValueError for a NaN or infinity."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for letter in "<>&":  # in JSON they stand within strings alone
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return Markup(text)
-
-
-def svg_address(svg: str) -> Markup:
-    """A picture as the address of an image, in which no script runs."""
-    return Markup("data:image/svg+xml," + quote(svg, safe=" /:=;,()!*?@$[]{}|^`'~+\n"))
-
-
-def png_address(points: bytes) -> Markup:
-    return Markup("data:image/png;base64," + base64.b64encode(points).decode())

@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 
 from probcal.analysis.ranks import Ranks, ranks
 from probcal.analysis.ranks_figure import ranks_figure
+from probcal.metrics.registry import Metric, metric_named
 from probcal.reporting.drawing import look
 from probcal.reporting.figures import short_titles
-from probcal.reporting.html.page import png_address, svg_address
-from probcal.reporting.labels import MetricName, in_order, metric_name
+from probcal.reporting.html.embed import png_address, svg_address
+from probcal.reporting.labels import in_order
 from probcal.reporting.paper_figures import PAPER, ROC, paper_figures
 from probcal.store.outline import Outline
 from probcal.store.summary import Results
@@ -38,7 +39,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Ranked:
-    metric: MetricName
+    metric: Metric
     ranks: Ranks
     picture: Picture
 
@@ -84,7 +85,7 @@ def ranked(outline: Outline, results: Results) -> list[Ranked]:
     for metric in in_order(outline.metrics):
         if one := ranks(outline, results, metric):
             with look():
-                name = metric_name(metric)
+                name = metric_named(metric)
                 found.append(Ranked(name, one, _picture(f"Mean ranks by {name.short}", ranks_figure(one))))
     return found
 

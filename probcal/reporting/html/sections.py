@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
 from probcal.reporting.html.charts import Charts, Reliable, Statistics, Table, charts_of, laid_out, reliable, statistics
 from probcal.reporting.html.check_section import Check, checked
 from probcal.reporting.html.pictures import Picture, Ranked, paper_pictures, ranked
 from probcal.reporting.html.run_history import Faults, Progress, Provenance, faults, progress, provenance
-from probcal.reporting.labels import in_order, metric_name
+from probcal.reporting.labels import in_order
 from probcal.reporting.tables import reads_by_method, tables
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
@@ -125,7 +126,7 @@ class Experiment:
 
     @property
     def metric_names(self) -> list[str]:
-        return [metric_name(metric).short for metric in in_order(self.outline.metrics)]
+        return [metric_named(metric).short for metric in in_order(self.outline.metrics)]
 
     @property
     def rows_are_datasets(self) -> bool:

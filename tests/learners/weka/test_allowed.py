@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from probcal.config.combinations import entries, variants_of, with_names
-from probcal.config.components import trusting
+from probcal.config.components import entries, trusting, variants_of, with_names
 from probcal.learners import WekaClassifier
 from probcal.learners.registry import LEARNERS
 from probcal.learners.weka import WekaError

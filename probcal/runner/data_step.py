@@ -1,0 +1,129 @@
+"""What the components of cells need of this environment: packages, Weka, Java. Checked before anything is written.
+
+The step before any cell: every data set is fetched, checked and kept, or known to be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from probcal.config.experiment import Experiment
+from probcal.data.card import Card
+from probcal.data.load import Found, bring, find
+from probcal.data.sources.files import original_paths
+from probcal.errors import DataError, MissingData, SeveralDataSets
+
+
+@dataclass
+class DataStep:
+    """``sources``: data set -> where it came from. ``missing``: data set -> why it is not to be had."""
+
+    sources: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    fingerprints: dict[Card, str] = field(default_factory=dict)
+    """Card, as it was read -> full fingerprint of the data set that it stands for, where it is known."""
+    at_hand: set[Card] = field(default_factory=set)
+    """Those whose values are here; the fingerprints of others are only what their cards promise."""
+
+    def obtain(self, cards: Iterable[Card], folder: Path | None, say: Callable[[str], None]) -> None:
+        """Bring data sets into the cache. Raises DataError, all faults at once, when one came that cannot be used."""
+        faults = []
+        for card in cards:
+            try:
+                found = bring(card, folder)
+            except MissingData as error:
+                self.missing[card.name] = str(error)
+            except DataError as error:
+                faults.append(str(error))
+            else:
+                self._take(card, found, say)
+        if faults:
+            raise DataError("\n".join(faults))
+
+    def undetermined(self, cards: Iterable[Card]) -> list[Card]:
+        """Return the cards whose data set only its values can tell: it has to be fetched first."""
+        return [
+            card for card in cards if not (card.generator or card in self.fingerprints or card.name in self.missing)
+        ]
+
+    def _take(self, card: Card, found: Found, say: Callable[[str], None]) -> None:
+        if found.source not in ("cache", "generated") and not card.bundled and card.name not in self.sources:
+            say(f"{card.name}: {found.source}")
+        self.sources.setdefault(card.name, found.source)
+        self.at_hand.add(card.bound_to(None))
+        if found.fingerprint and not card.generator:
+            self.fingerprints[card.bound_to(None)] = found.fingerprint
+
+    def bound(self, experiment: Experiment) -> Experiment:
+        """Return the experiment with each of its cards bound to the data set that it stands for."""
+        return replace(
+            experiment,
+            cards=tuple(map(self._bound, experiment.cards)),
+            departures=tuple(
+                replace(one, card=self._bound(one.card)) if one.card else one for one in experiment.departures
+            ),
+        )
+
+    def _bound(self, card: Card) -> Card:
+        return card.bound_to(self.fingerprints.get(card, card.values))
+
+
+def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], None] = lambda line: None) -> DataStep:
+    """Tell which data set each card stands for now, as far as can be told without a network.
+
+    Raises DataError, all faults at once, when what there is cannot be used.
+    """
+    step, faults = DataStep(), []
+    for card in cards:
+        try:
+            found = find(card, folder)
+        except MissingData as error:
+            step.missing[card.name] = str(error)
+            found = Found("nowhere", card.expect.fingerprint)
+        except DataError as error:
+            faults.append(str(error))
+            continue
+        if found.is_at_hand:
+            step._take(card, found, say)
+        elif found.fingerprint:
+            step.fingerprints[card] = found.fingerprint
+    if faults:
+        raise DataError("\n".join(faults))
+    return step
+
+
+def changed_since(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
+    """Say of each of the ``cards``, bound to what a run used, whose files hold another data set by now.
+
+    A file that is gone, or that holds the same values in other words, is no change.
+    """
+    for card in cards:
+        if card.generator or card.bundled or card.values is None:
+            continue
+        files, fault = "its files", ""
+        try:
+            found = find(card.bound_to(None), folder)
+        except (MissingData, SeveralDataSets):
+            continue
+        except DataError as error:
+            fault = f" ({error})"
+        else:
+            if found.fingerprint == card.values:
+                continue
+            files = ", ".join(map(str, original_paths(card, found.folder))) or files
+        yield (
+            f"{card.name}: {files} changed while the run was going on, and these results are of what was read "
+            f"before{fault}"
+        )
+
+
+def obtain_all(cards: Iterable[Card], folder: Path | None, say: Callable[[str], None]) -> DataStep:
+    """Bring every data set into the cache.
+
+    Raises DataError, all faults at once, when a set came that cannot be used.
+    """
+    step = DataStep()
+    step.obtain(cards, folder, say)
+    return step

@@ -1,0 +1,166 @@
+"""Fit one cell's method on its training rows and predict its test rows.
+
+This is the code behind every prediction: a change here makes the results stale (``probcal.runner.fingerprint``).
+What measures, records and times a cell is in ``probcal.runner.execute`` and counts for nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from threadpoolctl import threadpool_limits
+
+from probcal._validation import take_rows
+from probcal.config.components import import_class, parameter_names
+from probcal.config.experiment import Component
+from probcal.data.card import Card
+from probcal.data.encode import ENCODERS
+from probcal.data.load import load
+from probcal.data.sources.generated import generated
+from probcal.data.splits import split_rows, stream_seed
+from probcal.errors import DataError
+from probcal.methods._fitting import SharedFits, fresh_copy
+from probcal.runner.cells import Cell
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def one_thread_each() -> None:
+    """Use one thread for linear algebra, so that the number of processes never changes a sum's order."""
+    threadpool_limits(1)
+    os.environ.update(dict.fromkeys(_THREADS, "1"))  # for what a learner loads later
+
+
+def seed_shared_generators(cell: Cell) -> None:
+    """Seed the process-wide generators of ``random`` and numpy from the cell's own seed."""
+    seed = stream_seed(cell.seed, "shared", cell.id) % 2**32
+    random.seed(seed)
+    np.random.seed(seed)
+
+
+class SplitRows(NamedTuple):
+    """A split: inputs with n_train and n_test rows, int8 labels, and what classes there are.
+
+    Of several labels, ``y_train``, ``y_test`` and ``truth`` have a column for each.
+    """
+
+    X_train: Any
+    y_train: np.ndarray
+    X_test: Any
+    y_test: np.ndarray
+    seen: np.ndarray
+    """The classes that the training rows have, sorted."""
+    n_classes: int
+    """How many the data set has: a random split may leave a rare class out of its training rows."""
+    fits: SharedFits
+    """Those of the training rows, for all cells."""
+    truth: np.ndarray | None = None
+    """The true probabilities of the test rows, where they are known."""
+
+    def each_label(self) -> Iterator[SplitRows]:
+        """The same rows once for each label, with two classes."""
+        for y_train, y_test in zip(self.y_train.T, self.y_test.T, strict=True):
+            yield self._replace(y_train=y_train, y_test=y_test, seen=np.unique(y_train))
+
+
+def rows_of(cell: Cell) -> SplitRows:
+    return _rows(cell.card, cell.repetition, cell.seed, cell.max_rows, cell.column.learner.encoding)
+
+
+@lru_cache(maxsize=2)
+def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding: str) -> SplitRows:
+    """The rows of a split; an encoding is learned on the training rows alone."""
+    drawn = card.generator is not None
+    dataset = generated(card, stream_seed(seed, "draw", card.name, repetition)) if drawn else load(card)
+    train, test = (rows[:max_rows] for rows in split_rows(card, len(dataset.y), repetition, seed))
+    X_train, X_test = take_rows(dataset.X, train), take_rows(dataset.X, test)
+    if encoding in ENCODERS:
+        if issparse(X_train):
+            raise DataError(f'{card.name}: is sparse numbers already; write "encoding: native" for the learner')
+        encoder = ENCODERS[encoding]().fit(X_train)  # type: ignore[attr-defined]
+        X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
+    y_train = dataset.y[train]
+    truth = None if dataset.truth is None else dataset.truth[test]
+    n_classes = int(dataset.y.max()) + 1
+    rows = SplitRows(X_train, y_train, X_test, dataset.y[test], np.unique(y_train), n_classes, SharedFits(), truth)
+    for part in rows:
+        if isinstance(part, np.ndarray):
+            part.flags.writeable = False  # shared between cells: none may change what the next one sees
+    return rows
+
+
+def copy_view(X: Any) -> Any:
+    """``X`` as every cell of the split gets it: a frame's copy shares its values until one is written."""
+    if issparse(X):
+        return X.copy()
+    return X if isinstance(X, np.ndarray) else X.copy(deep=False)
+
+
+def fitted(cell: Cell, rows: SplitRows) -> Any:
+    seed = stream_seed(cell.seed, "fit", cell.id) % 2**31
+    method, method_class = cell.column.method, import_class(cell.column.method.path)
+    learner, params = _build(cell.column.learner), method.params
+    if _draws(method_class):
+        params = {"random_state": seed, **params}
+    else:  # a meta-estimator that draws nothing itself: the learner's own draws are all that need a seed
+        learner = fresh_copy(learner, np.random.default_rng(seed))
+    if cell.column.learner.shared_seed:
+        learner.set_params(random_state=(cell.seed + cell.repetition) % 2**32)
+    estimator = method_class(learner, **params)
+    more = {"X_test": copy_view(rows.X_test)} if getattr(estimator, "needs_test_rows", False) else {}
+    X_train = copy_view(rows.X_train)
+    with rows.fits.of_rows(X_train, rows.y_train):
+        return estimator.fit(X_train, rows.y_train, **more)
+
+
+def has_stages(cell: Cell, estimator: Any) -> bool:
+    """Whether the experiment asks for stages and the method has them."""
+    return bool(cell.stages) and hasattr(estimator, "staged_predict_proba")
+
+
+def predictions(cell: Cell, estimator: Any, rows: SplitRows) -> Iterator[np.ndarray]:
+    """Yield the predictions of the test rows after each stage; the last are the method's own.
+
+    A method without stages, or of which none are asked for, yields once.
+    """
+    X_test = copy_view(rows.X_test)
+    if has_stages(cell, estimator):
+        for p in estimator.staged_predict_proba(X_test):
+            yield _checked(p, rows)
+    elif getattr(estimator, "online", False):  # it learns each label once the row is predicted
+        yield _checked(estimator.predict_proba_online(X_test, rows.y_test), rows)
+    else:
+        yield _checked(estimator.predict_proba(X_test), rows)
+
+
+def _checked(estimates: Any, rows: SplitRows) -> np.ndarray:
+    """Return the predictions as float64, (n_test, n_classes).
+
+    Raises ValueError for another shape than (n_test, n_classes of the training rows).
+    """
+    estimates = np.asarray(estimates, dtype=np.float64)
+    expected = len(rows.y_test), len(rows.seen)
+    if estimates.shape != expected:
+        raise ValueError(
+            f"predict_proba gave an array of shape {estimates.shape}, not {expected}: a row for each test row and"
+            " a column for each class of the training rows"
+        )
+    if expected[1] < rows.n_classes:  # a class that no training row has is held impossible
+        of_those_seen, estimates = estimates, np.zeros((expected[0], rows.n_classes))
+        estimates[:, rows.seen] = of_those_seen
+    return estimates  # type: ignore[no-any-return]
+
+
+@cache
+def _draws(method: type) -> bool:
+    return "random_state" in parameter_names(method)
+
+
+def _build(learner: Component) -> Any:
+    return import_class(learner.path)(**learner.params)

@@ -1,0 +1,53 @@
+"""The plan of a run, and what became of it, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from probcal.runner.heartbeat import duration
+from probcal.runner.plan import Planned, count_states, expected_seconds
+
+_STATES = ("done", "failed", "stale", "to run", "no data")
+
+
+def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
+    """Counts, why cells failed or are stale, what is missing; with ``every_cell`` one line each before."""
+    lines = [f"{one.state:8} {one.cell.id}{_because(one)}" for one in plan if every_cell]
+    states = count_states(plan)
+    counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
+    lines.append(f"{cells(len(plan))}: {', '.join(counts)}")
+    for state in () if every_cell else ("failed", "stale", "done"):
+        reasons = Counter(one.why for one in plan if one.state == state and (one.why or state != "done"))
+        lines += [f"  {state}: {cells(n)}: {why}" for why, n in reasons.items()]
+    lines += [f"  no data: {why}" for why in dict.fromkeys(one.why for one in plan if one.state == "no data")]
+    again = sum(one.kept is not None for one in plan)
+    if again:
+        lines.append(f"  {cells(again)} need no fit: the kept predictions are measured again")
+    seconds, untimed = expected_seconds(plan)
+    if seconds:
+        told = "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
+        lines.append(f"  {told} of work" + (f", and {cells(untimed)} never timed" if untimed else ""))
+    return lines
+
+
+def _because(planned: Planned) -> str:
+    """Why, behind its cell; what is missing is long and is told once, below."""
+    return f"  ({planned.why})" if planned.why and planned.state != "no data" else ""
+
+
+def summary(plan: list[Planned], finished: int, failures: int, folder: Path) -> str:
+    """What a run leaves behind, and what to do next. ``finished``: cells that ran, ``failures``: of those."""
+    states = count_states(plan)
+    failed, missing = failures + states["failed"], states["no data"]
+    left = states["to run"] + states["stale"] - finished
+    said = [
+        f"{cells(failed)} failed (--retry-failed tries them again)" if failed else "",
+        f"{cells(missing)} have no data" if missing else "",
+        f"{cells(left)} not run (the same command goes on)" if left else "",
+    ]
+    return f"{', '.join(filter(None, said)) or 'all cells are done'}; probcal table {folder}"
+
+
+def cells(n: int) -> str:
+    return "1 cell" if n == 1 else f"{n} cells"

@@ -1,0 +1,102 @@
+"""The results drawn again."""
+
+import math
+
+import numpy as np
+import pytest
+
+from probcal.analysis.bootstrap import Drawn, OneDraw, _resampled
+from probcal.analysis.hypothesis_tests import corrected_interval
+from probcal.analysis.split_results import SAMPLES, Kept
+from probcal.papers.check.measured_results import Checked
+from probcal.store.outline import Row
+from tests.reporting.conftest import cxe, small  # noqa: F401
+
+NUMBERS = (0.50, 0.62, 0.41, 0.58, 0.55, 0.47, 0.60, 0.52, 0.49, 0.57)
+
+
+@pytest.fixture
+def drawn(small):  # noqa: F811
+    def drawn(numbers, kept=None, paper=None, **more):
+        cells = {("adult", column): [{"cxe": one} for one in found] for column, found in numbers.items()}
+        store = small(datasets={"adult": len(next(iter(numbers.values())))}, columns=tuple(numbers), paper=paper)
+        return Drawn(Checked.of(store.write(cells)), kept or Kept())
+
+    return drawn
+
+
+def course(drawn, place=0):
+    outline = drawn.checked.outline
+    return drawn.course(outline.datasets[0], outline.columns[place], "cxe")
+
+
+@pytest.mark.parametrize("n", [3, 5, 10])
+def test_the_middle_95_percent_is_as_wide_as_the_corrected_interval(drawn, n):
+    """The draws are 1,000, so that their ends are sure to a tenth or so; of three splits there are ten means only."""
+    low, high = corrected_interval(NUMBERS[:n], 0.25)
+    found = np.quantile(course(drawn({"j48.direct": NUMBERS[:n]})).means, [0.025, 0.975])
+    assert found[1] - found[0] == pytest.approx(high - low, rel=0.12 if n > 3 else 0.3)
+    assert found.mean() == pytest.approx(np.mean(NUMBERS[:n]), abs=0.1 * (high - low))
+
+
+def test_all_columns_are_on_the_same_splits(drawn):
+    one = drawn({"j48.direct": NUMBERS, "j48.probing": tuple(number + 0.1 for number in NUMBERS)})
+    assert course(one, 1).means - course(one, 0).means == pytest.approx(np.full(SAMPLES, 0.1))
+
+
+def test_a_mean_is_infinite_where_a_split_that_is_was_drawn(drawn):
+    """One split of ten: not drawn with .9^10 = .349."""
+    found = course(drawn({"j48.direct": (math.inf, *NUMBERS[1:])}))
+    assert np.isinf(found.means).mean() == pytest.approx(1 - 0.9**10, abs=0.05)
+    assert np.isfinite(found.finite).all()
+
+
+def test_always_infinite_is_infinite_in_every_draw(drawn):
+    found = course(drawn({"j48.direct": (math.inf, math.inf)}))
+    assert np.isinf(found.means).all()
+
+
+def test_one_split_is_drawn_by_its_rows_and_without_them_stays_as_it_is(drawn):
+    rows = np.linspace(0.4, 0.6, SAMPLES)
+    kept = Kept({"adult": {"cxe": {"j48/direct": rows}}})
+    assert np.array_equal(course(drawn({"j48.direct": (0.5,)}, kept)).means, rows)
+    assert set(course(drawn({"j48.probing": (0.5,)})).means) == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "infinite", "half"),
+    [((0.5, 0.5), False, False), ((math.inf, math.inf), True, True), ((math.inf, 0.5, 0.5, 0.5), None, None)],
+)
+def test_a_draw_tells_the_claims_whether_any_and_whether_half_of_the_splits_are_infinite(
+    drawn, numbers, infinite, half
+):
+    one = drawn({"j48.direct": numbers}, paper="langford-zadrozny-2005")
+    shares = course(one).infinite
+    for draw in range(50):
+        values = [*OneDraw(one, draw).splits("adult", "J48", "cxe").values()]
+        assert any(map(math.isinf, values)) == (shares[draw] > 0)
+        assert (2 * sum(map(math.isinf, values)) >= len(values)) == (shares[draw] >= 0.5)
+        assert infinite in (None, shares[draw] > 0)
+    assert half in (None, bool((shares >= 0.5).all()))
+
+
+def test_what_was_not_run_is_in_no_draw(drawn):
+    one = drawn({"j48.direct": NUMBERS}, paper="langford-zadrozny-2005")
+    assert OneDraw(one, 0).splits("breast", "J48", "cxe") == {}
+    assert OneDraw(one, 0).splits("adult", "NB", "cxe") == {}
+
+
+def test_the_middle_holds_the_true_mean_as_often_as_it_says_and_plain_resampling_does_not():
+    """Splits that share rows as Nadeau & Bengio model it: any two of correlation n_test / (n_train + n_test) = .34."""
+    share, n, times = 0.34, 10, 600
+    random = np.random.default_rng(4)
+    row = Row(name="adult", title="Adult", split="holdout")
+    held, held_plainly = 0, 0
+    for _ in range(times):
+        values = math.sqrt(share) * random.normal() + math.sqrt(1 - share) * random.normal(size=n)
+        low, high = np.quantile(_resampled(row, dict(enumerate(values)), share).means, [0.025, 0.975])
+        held += low <= 0 <= high
+        low, high = np.quantile(values[random.integers(n, size=(500, n))].mean(axis=1), [0.025, 0.975])
+        held_plainly += low <= 0 <= high
+    assert held / times == pytest.approx(0.95, abs=0.025)
+    assert held_plainly / times < 0.7

@@ -1,0 +1,109 @@
+"""compare.json: what a comparison needs of predictions, when these are gone."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from probcal.analysis.hypothesis_tests import ROW_METRICS
+from probcal.analysis.split_results import FILE, SAMPLES, kept
+from probcal.errors import StoreError
+from probcal.metrics import cross_entropy, rms_error, roc_auc
+from probcal.store.folder import CellResult
+from probcal.store.outline import Outline
+from tests.commands import probcal
+from tests.reporting.conftest import small  # noqa: F401
+
+COLUMNS = ("j48.direct", "j48.probing")
+
+
+@pytest.fixture
+def store(small):  # noqa: F811
+    """Adult with one split and Breast with three, each with its predictions; J48 is once sure and wrong on Adult."""
+    written = small(datasets={"adult": 1, "breast": 3}, columns=COLUMNS, metrics=("cxe", "rms", "auc"))
+    store = written.write({})
+    random = np.random.default_rng(5)
+    with store.writing("small"):
+        for dataset, splits in {"adult": 1, "breast": 3}.items():
+            for split in range(splits):
+                y = (random.random(80) < 0.4).astype(np.int8)
+                y[:2] = (0, 1)
+                for column in COLUMNS:
+                    p = np.clip(0.3 * y + 0.7 * random.random(80), 0.002, 0.998)
+                    if (dataset, column) == ("adult", "j48.direct"):
+                        p[0] = 1.0
+                    metrics = {"cxe": cross_entropy(y, p), "rms": rms_error(y, p), "auc": roc_auc(y, p)}
+                    cell = (dataset, split, *column.split("."))
+                    store.add(CellResult(*cell, "done", "run1", 1.0, metrics=metrics, n_train=160, n_test=80), y, p)
+    return store
+
+
+def of(store):
+    return kept(store, Outline.of(store), store.results())
+
+
+def test_it_has_samples_of_the_set_with_one_split_and_a_clipped_cross_entropy_of_every_cell(store):
+    found = of(store)
+    assert list(found.rows) == ["adult"]
+    assert set(found.rows["adult"]) == set(ROW_METRICS)
+    assert found.rows["adult"]["auc"]["j48/probing"].shape == (SAMPLES,)
+    assert len(found.clipped) == 8
+    assert np.isinf(found.rows["adult"]["cxe"]["j48/direct"]).any()
+    assert math.isfinite(found.clipped["adult/0/j48/direct"])
+
+
+def test_without_the_predictions_it_says_the_same(store):
+    before = probcal("compare", store.folder)
+    text = (store.folder / FILE).read_text()
+    (store.folder / "predictions.bin").unlink()
+    after = probcal("compare", store.folder)
+    assert (before.exit_code, after.output) == (0, before.output)
+    assert (store.folder / FILE).read_text() == text
+
+
+def test_what_was_kept_of_other_predictions_does_not_count(store):
+    of(store)
+    text = (store.folder / FILE).read_text()
+    digest = json.loads(text)["rows"]["adult"]["digests"]["j48/direct"]
+    (store.folder / FILE).write_text(text.replace(digest, "0" * 12))
+    (store.folder / "predictions.bin").unlink()
+    found = of(store)
+    assert (found.rows, found.lacking) == ({}, ("Adult",))
+    assert "adult/0/j48/probing" in found.clipped
+
+
+def test_with_neither_predictions_nor_file_the_split_is_taken_as_it_is(store):
+    (store.folder / "predictions.bin").unlink()
+    assert of(store).lacking == ("Adult",)
+    assert not (store.folder / FILE).exists()
+    assert "One split and no predictions of Adult" in probcal("compare", store.folder).output
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"rows": {}}', '{"rows": {}, "clipped": {"a": 1}}', '{"rows": {}, "clipped": {}, "more": 1}',
+     '{"rows": {"adult": {"digests": {"j48/direct": "a"}, "samples": {"cxe": {"j48/direct": [1]}}}}, "clipped": {}}'],
+)  # fmt: skip
+def test_another_file_in_its_place_is_named_and_not_overwritten(store, text):
+    (store.folder / FILE).write_text(text)
+    with pytest.raises(StoreError, match="not what probcal compare writes; remove it"):
+        of(store)
+    assert (store.folder / FILE).read_text() == text
+
+
+def test_a_pipe_in_its_place_does_not_hang(store):
+    import os
+
+    os.mkfifo(store.folder / FILE)
+    with pytest.raises(StoreError):
+        of(store)
+
+
+def test_columns_of_other_rows_are_no_pair(store):
+    y = np.array([0, 1] * 40, dtype=np.int8)
+    with store.writing("small"):
+        store.add(
+            CellResult("adult", 0, "j48", "direct", "done", "run2", 1.0, metrics={"cxe": 1.0}), y, np.full(80, 0.5)
+        )
+    assert of(store).lacking == ("Adult",)

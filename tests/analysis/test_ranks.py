@@ -1,0 +1,174 @@
+"""Mean ranks and who is told apart, against Demsar (2006), scipy and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from probcal.analysis.ranks import critical_difference, friedman, labels_of, ranked, ranks
+from probcal.store.outline import Outline
+from tests.reporting.conftest import cxe, small  # noqa: F401
+
+# Demsar (2006), Table 6: AUC of four variants of C4.5 on 14 data sets. The ranks printed beside it put .975 of the
+# third column on voting above that of the fourth: a digit that is not printed.
+NAMES = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
+TABLE_6 = np.array([
+    [0.763, 0.768, 0.771, 0.798], [0.599, 0.591, 0.590, 0.569], [0.954, 0.971, 0.968, 0.967],
+    [0.628, 0.661, 0.654, 0.657], [0.882, 0.888, 0.886, 0.898], [0.936, 0.931, 0.916, 0.931],
+    [0.661, 0.668, 0.609, 0.685], [0.583, 0.583, 0.563, 0.625], [0.775, 0.838, 0.866, 0.875],
+    [1.000, 1.000, 1.000, 1.000], [0.940, 0.962, 0.965, 0.962], [0.619, 0.666, 0.614, 0.669],
+    [0.972, 0.981, 0.97501, 0.975], [0.957, 0.978, 0.946, 0.970],
+])  # fmt: skip
+TABLES = st.integers(2, 14).flatmap(
+    lambda n: st.integers(2, 6).flatmap(
+        lambda k: st.lists(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4, math.inf]), min_size=k, max_size=k),
+                           min_size=n, max_size=n)
+    )
+)  # fmt: skip
+
+
+def test_the_mean_ranks_of_demsars_table_6():
+    found = ranked(TABLE_6, NAMES, "auc")
+    assert dict(zip(found.labels, found.mean_ranks, strict=True)) == pytest.approx(
+        {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}, abs=5e-4
+    )
+    assert (found.n_datasets, found.permuted) == (14, False)
+
+
+def test_without_the_correction_for_ties_it_would_be_the_chi_square_and_f_that_demsar_prints():
+    """9.28 and 3.69. With the correction, as scipy has it, ties count less and both are larger."""
+    table = stats.rankdata(-TABLE_6, axis=1)
+    n, k = table.shape
+    uncorrected = 12 * n / (k * (k + 1)) * (float((table.mean(axis=0) ** 2).sum()) - k * (k + 1) ** 2 / 4)
+    assert uncorrected == pytest.approx(9.28, abs=5e-3)
+    assert (n - 1) * uncorrected / (n * (k - 1) - uncorrected) == pytest.approx(3.69, abs=5e-3)
+    assert friedman(table)[0] == pytest.approx(stats.friedmanchisquare(*TABLE_6.T).statistic)
+
+
+def test_ranks_without_ties_as_r_has_them():
+    """R's friedman.test and scmamp's Iman-Davenport on nine methods and two data sets: 11.733 and 2.75."""
+    table = np.array([[1, 8, 6, 4, 7, 2, 5, 3, 9], [1, 6, 3, 9, 7, 2, 8, 4, 5]], float)
+    assert friedman(table) == pytest.approx((11.733, 2.75), abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("k", "q"),
+    [*zip(range(2, 11), [1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164], strict=True)],
+)
+def test_the_critical_values_of_demsars_table_5(k, q):
+    """q.05; that of 2.569 gives a critical difference of 1.25 for his 14 data sets."""
+    assert critical_difference(k, 6) == pytest.approx(q * math.sqrt(k * (k + 1) / 36), abs=1e-3)
+
+
+def test_who_is_told_apart_by_hand():
+    """12 data sets, k = 3: the critical difference is 2.343 sqrt(3 4 / 72) = .957, so that ranks of 1, 2 and 3 are
+    all told apart, and two that share the second place are one group."""
+    apart = ranked(np.tile([0.1, 0.2, 0.3], (12, 1)), ["a", "b", "c"], "cxe")
+    assert (apart.mean_ranks, apart.groups) == ((1, 2, 3), ())
+    assert (apart.f, apart.p) == (math.inf, 0.0)
+    shared = ranked(np.tile([0.1, 0.3, 0.3], (12, 1)), ["a", "c", "b"], "cxe")
+    assert (shared.labels, shared.groups) == (("a", "b", "c"), (("b", "c"),))
+
+
+def test_without_a_difference_shown_none_is_told_apart():
+    numbers = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]] * 6)
+    found = ranked(numbers, ["a", "b", "c"], "cxe")
+    assert found.p > 0.9
+    assert found.groups == (("a", "b", "c"),)
+
+
+def test_all_equal_says_nothing():
+    found = ranked(np.full((12, 3), 0.5), ["a", "b", "c"], "cxe")
+    assert (found.chi_square, found.p, found.mean_ranks) == (0.0, 1.0, (2, 2, 2))
+
+
+def test_few_data_sets_that_agree_are_no_certainty():
+    """F would be infinite and its p 0; of 6 x 6 ways to order three methods on two data sets, 6 agree: p = 1/6."""
+    found = ranked(np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3]]), ["a", "b", "c"], "cxe")
+    assert (found.f, found.permuted) == (math.inf, True)
+    assert found.p == pytest.approx(1 / 6, abs=0.012)
+
+
+def test_infinity_ranks_last_and_two_of_them_share_it():
+    found = ranked(np.array([[math.inf, 0.2, math.inf], [0.9, 0.2, math.inf]]), ["a", "b", "c"], "cxe")
+    assert dict(zip(found.labels, found.mean_ranks, strict=True)) == {"b": 1.0, "a": 2.25, "c": 2.75}
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(TABLES, st.randoms(use_true_random=False))
+def test_neither_the_order_of_columns_nor_that_of_data_sets_changes_anything(table, random):
+    numbers = np.array(table)
+    names = [f"m{place}" for place in range(numbers.shape[1])]
+    columns, rows = random.sample(range(len(names)), len(names)), random.sample(range(len(numbers)), len(numbers))
+    one = ranked(numbers, names, "cxe")
+    other = ranked(numbers[np.ix_(rows, columns)], [names[place] for place in columns], "cxe")
+    assert other.labels == one.labels
+    assert other.mean_ranks == pytest.approx(one.mean_ranks)
+    assert other.f == pytest.approx(one.f)
+    if abs(one.p - 0.05) > 0.02:  # nearer, where ranks are permuted at random, it is drawn
+        assert other.groups == one.groups
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(TABLES)
+def test_only_the_order_within_a_data_set_counts(table):
+    numbers = np.array(table)
+    names = [f"m{place}" for place in range(numbers.shape[1])]
+    scale = np.arange(1, len(numbers) + 1)[:, None]
+    assert ranked(numbers, names, "cxe") == ranked(numbers**3 * scale, names, "cxe")
+
+
+def test_groups_are_as_large_as_they_can_be_and_no_group_is_within_another():
+    """Ranks 1, 1.5, ..., of a critical difference of 1.25 by hand."""
+    from probcal.analysis.ranks import _groups
+
+    assert _groups(list("abcd"), [1.0, 2.0, 2.2, 3.4], 1.25) == [("a", "b", "c"), ("c", "d")]
+    assert _groups(list("abc"), [1.0, 1.1, 3.0], 1.25) == [("a", "b")]
+    assert _groups(list("ab"), [1.0, 2.5], 1.25) == []
+
+
+def ranks_of(store, metric="cxe"):
+    return ranks(Outline.of(store), store.results(), metric)
+
+
+def test_a_data_set_without_all_columns_is_left_out_by_name(small, cxe):  # noqa: F811
+    cells = {
+        (dataset, column): cxe(0.5, 0.6) for dataset in ("adult", "breast") for column in ("j48.direct", "nb.direct")
+    }
+    cells["sick", "j48.direct"] = cxe(0.1, 0.2)
+    three = {"adult": 2, "breast": 2, "sick": 2}
+    found = ranks_of(small(datasets=three, columns=("j48.direct", "nb.direct")).write(cells))
+    assert (found.n_datasets, found.left_out) == (2, ("Sick",))
+
+
+def test_only_splits_that_all_columns_have_are_ranked(small, cxe):  # noqa: F811
+    cells = {
+        (dataset, column): cxe(*numbers)
+        for dataset in ("adult", "breast")
+        for column, numbers in (("j48.direct", (0.5, 0.1)), ("nb.direct", (0.4,)))
+    }
+    found = ranks_of(small(datasets={"adult": 2, "breast": 2}, columns=("j48.direct", "nb.direct")).write(cells))
+    assert found.labels == ("NB", "J48")
+
+
+def test_one_data_set_or_one_column_has_no_ranks(small, cxe):  # noqa: F811
+    one = small(datasets={"adult": 1}, columns=("j48.direct", "nb.direct"))
+    assert ranks_of(one.write({("adult", "j48.direct"): cxe(0.5), ("adult", "nb.direct"): cxe(0.4)})) is None
+    alone = small(name="b", datasets={"adult": 1, "sick": 1}, columns=("j48.direct",))
+    assert ranks_of(alone.write({("adult", "j48.direct"): cxe(0.5), ("sick", "j48.direct"): cxe(0.4)})) is None
+
+
+def test_two_readings_of_a_data_set_count_once(small, cxe):  # noqa: F811
+    sets = {"adult": 1, "adult-random": 1, "sick": 1}
+    cells = {(dataset, column): cxe(0.5) for dataset in sets for column in ("j48.direct", "nb.direct")}
+    store = small(datasets=sets, readings={"adult-random": "adult"}, columns=("j48.direct", "nb.direct")).write(cells)
+    assert ranks_of(store).n_datasets == 2
+
+
+def test_columns_of_one_label_are_told_by_learner_and_method():
+    columns = [{"learner": name, "method": "direct", "label": "J48", "group": "J48"} for name in ("a", "b")]
+    outline = Outline(name="x", title="x", metrics=[], datasets=[], columns=columns, repetitions={})
+    assert labels_of(outline) == ["J48 (a direct)", "J48 (b direct)"]

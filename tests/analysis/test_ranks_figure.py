@@ -1,0 +1,84 @@
+"""The critical-difference diagram."""
+
+import numpy as np
+import pytest
+
+from probcal.analysis.ranks import ranked
+from probcal.analysis.ranks_figure import draw_ranks, ranks_figure
+from probcal.reporting.drawing import look, save
+from tests.analysis.test_ranks import NAMES, TABLE_6
+from tests.reporting.conftest import cxe, small  # noqa: F401
+
+
+def figure(numbers, labels, metric="cxe", title=""):
+    with look():
+        return ranks_figure(ranked(np.array(numbers), labels, metric), title)
+
+
+def texts(one):
+    return [text.get_text() for text in one.axes[0].texts]
+
+
+def bars(one):
+    """The ends of the thick lines."""
+    return [tuple(line.get_xdata()) for line in one.axes[0].get_lines() if line.get_linewidth() == 3]
+
+
+def test_every_label_stands_with_its_mean_rank_the_better_half_on_the_left():
+    one = figure([[0.1, 0.2, 0.3, 0.4]] * 12, ["a", "b", "c", "d"])
+    assert texts(one)[-4:] == ["a  1.00", "b  2.00", "3.00  c", "4.00  d"]
+
+
+def test_a_bar_joins_each_group_that_is_not_told_apart():
+    one = figure([[0.1, 0.1, 0.4, 0.4]] * 12, ["a", "b", "c", "d"])
+    assert [(round(low, 1), round(high, 1)) for low, high in bars(one)] == [(1.5, 1.5), (3.5, 3.5)]
+
+
+def test_demsars_figure_has_one_bar_over_all_four():
+    """His section 3.2.4: the ranks differ (p < .05), yet the best and the worst are 1.18 apart, less than 1.25."""
+    one = figure(TABLE_6, NAMES, "auc")
+    [(low, high)] = bars(one)
+    assert (low, high) == pytest.approx((1.964, 3.143), abs=0.03)
+
+
+def test_where_no_difference_shows_it_says_so_and_joins_none():
+    one = figure([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]] * 6, ["a", "b", "c"])
+    assert bars(one) == []
+    assert "no difference shown" in one.get_suptitle()
+
+
+def test_the_heading_names_metric_test_and_number_of_data_sets():
+    heading = figure([[0.1, 0.2, 0.3]] * 12, ["a", "b", "c"], "auc", "T").get_suptitle().replace("\n", " ")
+    assert heading.startswith("T: mean ranks over 12 data sets by area under the ROC curve (Friedman's test: p < .001)")
+
+
+def test_thirty_columns_and_long_hostile_names_fit(tmp_path):
+    labels = [f"{'x' * 300}\x1b[2J$_{place}" for place in range(30)]
+    one = figure(np.random.default_rng(1).random((12, 30)), labels, title="t" * 5000)
+    assert "\x1b" not in "".join(texts(one)) + one.get_suptitle()
+    assert max(map(len, texts(one))) < 60
+    with look():
+        for path in save(one, tmp_path / "figures" / "x"):
+            assert path.stat().st_size > 1000
+
+
+def test_it_is_drawn_for_each_metric_the_same_to_the_byte(small, cxe):  # noqa: F811
+    columns = ("j48.direct", "nb.direct", "log.direct")
+    cells = {
+        (dataset, column): [{"cxe": 0.1 * place + 0.01 * row, "auc": 0.5}]
+        for row, dataset in enumerate(("adult", "sick", "breast"))
+        for place, column in enumerate(columns)
+    }
+    store = small(datasets=dict.fromkeys(("adult", "sick", "breast"), 1), columns=columns, metrics=("cxe", "auc"),
+                  paper="langford-zadrozny-2005").write(cells)  # fmt: skip
+    written = draw_ranks([store])
+    assert [path.name for path in written] == [f"ranks-{one}" for one in ("cxe.png", "cxe.svg", "auc.png", "auc.svg")]
+    before = [path.read_bytes() for path in written]
+    assert [path.read_bytes() for path in draw_ranks([store])] == before
+
+
+@pytest.mark.parametrize("datasets", [{}, {"adult": 1}])
+def test_without_ranks_nothing_is_drawn(small, cxe, datasets):  # noqa: F811
+    cells = {(dataset, column): cxe(0.5) for dataset in datasets for column in ("j48.direct", "nb.direct")}
+    store = small(datasets=datasets, columns=("j48.direct", "nb.direct")).write(cells)
+    assert draw_ranks([store]) == []

@@ -1,0 +1,159 @@
+"""Claims under the draws of small results: what is sure, what is chance, what was not run."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from probcal.analysis.bootstrap import Drawn, first_places
+from probcal.analysis.claim_support import survives
+from probcal.analysis.pairs import pairs
+from probcal.analysis.split_results import Kept
+from probcal.papers.check.measured_results import Checked
+from probcal.papers.published import Published
+from tests.reporting.conftest import small, ten_columns  # noqa: F401
+
+NAME = "langford-zadrozny-2005"
+PAPER = Published.read(NAME)
+NOISE = np.random.default_rng(3).normal(0, 0.02, (15, 10)).tolist()
+
+
+@pytest.fixture
+def survival(small):  # noqa: F811
+    """``survival(label, gain, n)``: ProbJ48 is better than J48 by ``gain`` and noise, in ``n`` data sets."""
+
+    def survival(label, gain, n=15, columns=("j48.direct", "j48.probing")):
+        cells = {}
+        names = list(PAPER.titles)[:n]
+        for dataset, noise in zip(names, NOISE, strict=False):
+            cells[dataset, columns[0]] = [dict.fromkeys(("cxe", "rms"), 0.5) | {"auc": 0.5} for _ in noise]
+            cells[dataset, columns[1]] = [
+                dict.fromkeys(("cxe", "rms"), 0.5 - gain + one) | {"auc": 0.5 + gain - one} for one in noise
+            ]
+        store = small(paper=NAME, datasets=dict.fromkeys(names, 10), columns=columns).write(cells)
+        paper = replace(PAPER, claims=tuple(one for one in PAPER.claims if one.label == label))
+        drawn = Drawn(replace(Checked.of(store), published=paper), Kept())
+        every = [one for metric in ("cxe", "rms", "auc") for one in pairs(drawn, metric)]
+        [found] = survives(drawn, every, first_places(drawn))
+        return found
+
+    return survival
+
+
+def test_a_clear_difference_on_every_data_set_is_supported(survival):
+    found = survival("probing-beats-j48", 0.1)
+    assert found.verdict == "supported"
+    count = found.counts["cxe"]
+    assert (count.wins, count.known, count.splits, count.datasets) == (14, 14, (14, 14), (14, 14))
+    assert (count.better, count.worse) == (14, 0)
+    assert count.wilcoxon < 0.001
+
+
+def test_its_contrary_is_not_supported(survival):
+    found = survival("probing-beats-j48", -0.1)
+    assert (found.verdict, found.counts["auc"].worse) == ("not supported", 14)
+
+
+def test_a_count_that_chance_could_tip_is_undecided_though_the_means_decide_it(survival):
+    found = survival("probing-beats-bagging", 0.002, columns=("j48.bagging", "j48.probing"))
+    assert found.measured.verdict != "undecided"
+    assert found.verdict == "undecided"
+    low, high = found.counts["cxe"].splits
+    assert low < found.counts["cxe"].wins < high
+    assert sum(found.shares.values()) == pytest.approx(1)
+
+
+def test_data_sets_that_were_not_run_leave_it_undecided_and_are_taken_to_be_like_the_others(survival):
+    found = survival("probing-beats-j48", 0.1, n=11)
+    assert found.verdict == "undecided"
+    assert found.counts["cxe"].on_all == pytest.approx((14, 14, 14), abs=0.1)
+    assert survival("probing-beats-bagging", 0.1, n=11, columns=("j48.bagging", "j48.probing")).verdict == "supported"
+
+
+def test_of_the_data_sets_that_were_run_it_is_judged_besides_as_if_they_were_all(survival):
+    assert survival("probing-beats-j48", 0.1).on_those_run is None
+    found = survival("probing-beats-j48", 0.1, n=11)
+    assert (found.verdict, found.on_those_run.verdict) == ("undecided", "supported")
+    assert survival("probing-beats-j48", -0.1, n=11).on_those_run.verdict == "not supported"
+    assert survival("probing-beats-bagging", 0.002, n=11, columns=("j48.bagging", "j48.probing")).on_those_run.shares[
+        "supported"
+    ] == pytest.approx(0.5, abs=0.49)
+
+
+def test_a_number_that_is_asked_for_is_its_share_of_those_run():
+    [claim] = [one for one in PAPER.claims if one.label == "probing-wins-20"]
+    assert [claim.of_a_part(("adult",), share).at_least for share in (1, 36 / 45, 1 / 45, 1 / 46)] == [20, 16, 1, 1]
+    [most] = [one for one in PAPER.claims if one.label == "probing-beats-bagging"]
+    assert most.of_a_part(("adult", "sick"), 2 / 15).needed(2) == 2
+
+
+def test_claims_of_columns_that_are_not_there_are_not_judged(survival):
+    with pytest.raises(ValueError):
+        survival("probing-beats-nb", 0.1)
+
+
+def every_claim(small, columns, spread):  # noqa: F811
+    """Verdicts and shares of all claims, of random numbers that differ from split to split by ``spread``."""
+    random = np.random.default_rng(11)
+    numbers = {
+        (dataset, column): [
+            {"cxe": one, "rms": one / 2, "auc": 1 - one}
+            for one in 0.5 + random.normal(0, 0.1) + random.normal(0, spread, 4)
+        ]
+        for dataset in list(PAPER.titles)[:6]
+        for column in sorted(columns)
+    }
+    store = small(
+        name=f"s{columns[0][:2]}", paper=NAME, datasets=dict.fromkeys(list(PAPER.titles)[:6], 4), columns=columns
+    )
+    drawn = Drawn(Checked.of(store.write(numbers)), Kept())
+    every = [one for metric in ("cxe", "rms", "auc") for one in pairs(drawn, metric)]
+    return {one.claim.label: one for one in survives(drawn, every, first_places(drawn))}
+
+
+def test_without_spread_the_verdict_is_that_of_the_means(small, ten_columns):  # noqa: F811
+    found = every_claim(small, ten_columns, 0.0)
+    assert len(found) > 15
+    for one in found.values():
+        assert one.verdict == one.measured.verdict
+        for count in one.counts.values():
+            assert count.splits == (count.wins, count.wins)
+
+
+@pytest.mark.slow
+def test_the_order_of_the_columns_changes_no_verdict(small, ten_columns):  # noqa: F811
+    one, other = every_claim(small, ten_columns, 0.05), every_claim(small, ten_columns[::-1], 0.05)
+    assert {label: (of.verdict, of.shares) for label, of in one.items()} == {
+        label: (of.verdict, of.shares) for label, of in other.items()
+    }
+    assert {label: [(c.better, c.worse) for c in of.counts.values()] for label, of in one.items()} == {
+        label: [(c.better, c.worse) for c in of.counts.values()] for label, of in other.items()
+    }
+
+
+def test_first_places_are_shared_at_three_decimals(small, ten_columns):  # noqa: F811
+    numbers = {one: 0.5 for one in ten_columns} | {"j48.probing": 0.4001, "nb.probing": 0.3999}
+    cells = {("adult", column): [{"cxe": number}] * 4 for column, number in numbers.items()}
+    store = small(paper=NAME, datasets={"adult": 4}, columns=ten_columns, metrics=("cxe",)).write(cells)
+    [place] = first_places(Drawn(Checked.of(store), Kept()))
+    assert place.shares == {"ProbJ48": 1.0, "ProbNB": 1.0}
+    assert (place.winners, place.printed) == (("ProbJ48", "ProbNB"), "ProbJ48")
+
+
+def test_first_places_of_one_split_without_its_rows_are_not_drawn(small, ten_columns):  # noqa: F811
+    cells = {(name, one): [{"cxe": 0.5}] * n for name, n in (("adult", 1), ("sick", 2)) for one in ten_columns}
+    store = small(paper=NAME, datasets={"adult": 1, "sick": 2}, columns=ten_columns, metrics=("cxe",)).write(cells)
+    assert [one.drawn for one in first_places(Drawn(Checked.of(store), Kept()))] == [False, True]
+
+
+def test_probing_wins_are_counted_over_the_first_places(small, ten_columns):  # noqa: F811
+    cells = {
+        (dataset, column): [dict.fromkeys(("cxe", "rms"), 0.3 if column == "j48.probing" else 0.5) | {"auc": 0.5}] * 3
+        for dataset in PAPER.titles
+        for column in ten_columns
+    }
+    store = small(paper=NAME, datasets=dict.fromkeys(PAPER.titles, 3), columns=ten_columns).write(cells)
+    paper = replace(PAPER, claims=tuple(one for one in PAPER.claims if one.label == "probing-wins-20"))
+    drawn = Drawn(replace(Checked.of(store), published=paper), Kept())
+    [found] = survives(drawn, [], first_places(drawn))
+    assert (found.verdict, found.counts[""].wins, found.counts[""].total) == ("supported", 45, 45)

@@ -1,0 +1,293 @@
+"""``probcal check`` as a user calls it, on small results folders."""
+
+import json
+import math
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from probcal.papers.check.checked_experiment import check
+from probcal.papers.check.measured_results import Checked
+from probcal.papers.deviations import Deviation
+from probcal.papers.published import Published
+from probcal.reporting.tables import tables_text
+from tests.commands import probcal, refused
+from tests.papers.check.changed import change, summary
+
+NAME = "langford-zadrozny-2005"
+COLUMNS = ("nb.direct", "nb.sigmoid")
+
+
+@pytest.fixture
+def as_printed(small):
+    """NB and SigNB of Adult (one split, as printed) and of Diabetes (ten about the printed number)."""
+
+    def as_printed(**changes):
+        paper = Published.read(NAME)
+        writer = small(paper=NAME, datasets={"adult": 1, "diabetes": 10}, columns=COLUMNS, **changes)
+        return writer.write({
+            (dataset, column): [_metrics(paper, dataset, column, split) for split in range(splits)]
+            for dataset, splits in writer.datasets.items() for column in COLUMNS
+        })  # fmt: skip
+
+    return as_printed
+
+
+def _metrics(paper, dataset, column, split):
+    """The printed numbers, shifted by -.02 or +.02 where there are several splits; SigNB by up to .001 more."""
+    shift = 0 if dataset == "adult" else 0.02 if split % 2 else -0.02
+    learner, method = column.upper().split(".")
+    if shift and method == "SIGMOID":
+        shift += (0.001, -0.001, 0, 0)[split % 4]
+    return {metric: paper.number(dataset, learner, method.lower(), metric) + shift for metric in paper.tables}
+
+
+def test_the_printed_numbers_themselves_are_all_in_band(as_printed):
+    result = probcal("check", as_printed().folder)
+    assert result.exit_code == 0
+    assert summary(result).startswith("cells: 12 in band, 0 known deviations, 0 new, 0 not run (of 12)")
+    assert "differences: 5 in band" in summary(result), "Diabetes has no difference by cross entropy: NB is infinite"
+    assert summary(result).endswith("drift: nothing accepted yet (probcal check FOLDER --accept)")
+
+
+def test_an_injected_wrong_number_makes_exit_1_and_is_named(as_printed):
+    store = as_printed()
+    change(store, rms=0.355)  # printed .335, tolerance .005
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert ["adult", "NB", "rms", "0.335", "0.355", "4.00"] in [line.split() for line in result.stdout.splitlines()]
+    assert "11 in band, 0 known deviations, 1 new" in summary(result)
+
+
+def test_a_difference_is_sharper_than_its_two_numbers(as_printed):
+    # .335 and .332 printed; each of ours is inside .005, the two are .009 further apart.
+    store = as_printed()
+    change(store, rms=0.3395)
+    change(store, column="nb.sigmoid", rms=0.3275)
+    report = check(Checked.of(store))
+    assert report.numbers.new == []
+    [one] = report.differences.new
+    assert (one.what, one.published, one.distance) == ("SigNB − NB", -0.003, pytest.approx(0.009 / 0.0055))  # noqa: RUF001
+
+
+def test_a_difference_over_random_splits_has_the_spread_of_the_differences(as_printed):
+    store = as_printed()
+    # NB better by .005 on every split: well inside the spread of NB, .02. The differences have an sd of .00082, and
+    # the band is 4.09 * .00082 * sqrt(1 + 1/10) + .001 = .0045.
+    for repetition in range(10):
+        change(store, "diabetes", repetition=repetition, rms=0.455 + (0.02 if repetition % 2 else -0.02))
+    report = check(Checked.of(store), [])
+    assert report.numbers.new == []
+    assert [(one.dataset, one.metric) for one in report.differences.new] == [("diabetes", "rms")]
+
+
+def test_table_and_check_count_alike(as_printed):
+    store = as_printed()
+    change(store, cxe=2.0)
+    change(store, "diabetes", cxe=0.8)
+    inside = sum(one.state == "in band" for one in check(Checked.of(store)).numbers.all if one.metric == "cxe")
+    assert "with one split, 1 of 2 means" in tables_text(store)
+    assert "with random splits, 2 of 2 published numbers" in tables_text(store)
+    assert inside == 3
+
+
+KNOWN = Deviation(kind=["number"], datasets=["adult"], learner="NB", method="direct", metrics="rms", reason="because")
+
+
+def test_a_known_deviation_is_no_new_one_and_comes_with_its_reason(as_printed):
+    store = as_printed()
+    change(store, rms=0.339)
+    assert [one.what for one in check(Checked.of(store), [KNOWN]).agreeing] == ["adult NB rms"]
+    change(store, rms=0.342)
+    report = check(Checked.of(store), [KNOWN])
+    assert [why.reason for _, why in report.numbers.known] == ["because"]
+    assert report.numbers.new == []
+    assert report.agreeing == []
+
+
+def test_a_deviation_that_vanished_is_said_and_is_no_error(as_printed):
+    report = check(Checked.of(as_printed()), [KNOWN])
+    assert report.ok
+    assert [(one.what, one.reason) for one in report.agreeing] == [("adult NB rms", "because")]
+
+
+def test_an_unsupported_claim_is_new_unless_it_is_known(as_printed):
+    store = as_printed()
+    for repetition in range(10):
+        change(store, "diabetes", "nb.sigmoid", repetition, auc=0.6)
+    result = probcal("check", store.folder)
+    assert "  not supported: sigmoid-keeps-the-auc" in result.stdout
+    unknown = check(Checked.of(store), [])
+    assert [one.claim.label for one in unknown.claims if one.new] == ["sigmoid-keeps-the-auc"]
+
+
+def test_a_failed_cell_makes_exit_1_and_one_not_run_does_not(small, cxe):
+    store = small(paper=NAME, columns=COLUMNS).write({("adult", "nb.direct"): cxe(0.949)})
+    assert probcal("check", store.folder).exit_code == 0
+    assert "1 in band, 0 known deviations, 0 new, 5 not run (of 6)" in probcal("check", store.folder).stdout
+    store = small(paper=NAME, columns=COLUMNS).write({("adult", "nb.sigmoid"): ["out of memory"]})
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert "adult/0/nb/sigmoid: ValueError: out of memory" in result.stdout
+
+
+def test_a_folder_without_a_finished_cell_is_no_agreement(small):
+    store = small(paper=NAME, columns=COLUMNS).write({})
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert "nothing was compared: no cell is done; probcal run with the experiment's config" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"paper": None}, "no learner says which of the paper's it is; add `paper: J48`"),
+        ({"metrics": ["c_emp"]}, "has no table of c_emp; measure one of cxe, rms, auc"),
+        ({"dataset": "sonar"}, "no column of ours stands beside a published one; langford-zadrozny-2005 has J48,"),
+    ],
+)
+def test_no_column_beside_a_published_one_is_no_agreement(small, changes, why):
+    writer = small(paper=NAME, columns=COLUMNS, metrics=changes.get("metrics", ("cxe",)),
+                   datasets={changes.get("dataset", "adult"): 1})  # fmt: skip
+    store = writer.write({(changes.get("dataset", "adult"), "nb.direct"): [{"cxe": 0.5, "c_emp": 0.1}]})
+    if "paper" in changes:
+        written = json.loads((store.folder / "experiment.json").read_text(encoding="utf-8"))
+        for column in written["columns"]:
+            column["paper_learner"] = None
+        (store.folder / "experiment.json").write_text(json.dumps(written), encoding="utf-8")
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert why in result.stdout
+    assert "(of 0)" in summary(result)
+
+
+def test_too_few_splits_for_any_number_is_no_agreement(small, cxe):
+    store = small(paper=NAME, columns=COLUMNS, datasets={"diabetes": 10}).write({("diabetes", "nb.sigmoid"): cxe(0.7)})
+    result = probcal("check", store.folder)
+    assert result.exit_code == 1
+    assert "nothing was compared: none of the 6 published numbers can be judged by the splits of ours" in result.stdout
+
+
+IMPOSSIBLE = {
+    "rms 7.5": "rms is 7.5, but rms lies between 0 and 1",
+    "auc 1.2": "auc is 1.2, but auc lies between 0 and 1",
+    "cxe -1": "cxe is -1, but cxe is never below 0",
+    "rms nan": "rms is nan, but rms always has a value",
+    "errors inf": "errors is inf, but errors is a count",
+    "cost(0.3) 0.8": "cost(0.3) is 0.8, but cost(0.3) lies between 0 and 0.7",
+}
+
+
+@pytest.mark.parametrize("command", ["check", "table", "compare", "report", "audit", "plot"])
+def test_every_reading_command_refuses_a_number_that_no_metric_can_be(as_printed, command):
+    store = as_printed()
+    change(store, "diabetes", rms=7.5)
+    first, advice = refused(command, store.folder).splitlines()
+    assert first.endswith("cells.jsonl:23: diabetes/0/nb/direct: rms is 7.5, but rms lies between 0 and 1")
+    assert advice.startswith(f"probcal verify {store.folder} says what the stored predictions give; remove each line")
+
+
+@pytest.mark.parametrize("edit", IMPOSSIBLE)
+def test_a_number_that_no_metric_can_be_is_named_with_its_bounds(as_printed, edit):
+    store = as_printed()
+    metric, number = edit.split()
+    change(store, "diabetes", **{metric: float(number)})
+    assert IMPOSSIBLE[edit] in refused("check", store.folder)
+
+
+def test_an_impossible_number_of_a_stage_is_named(as_printed):
+    store = as_printed()
+    row = store.results()["adult/0/nb/direct"]
+    with store.writing("small"):
+        store.add(replace(row, stages={"rms": [0.3, math.nan, 7.5]}))
+    assert "rms after stage 3 is 7.5, but rms lies between 0 and 1" in refused("check", store.folder)
+
+
+def test_an_impossible_number_that_was_run_again_since_is_no_fault(as_printed):
+    store = as_printed()
+    change(store, "diabetes", rms=7.5)
+    with store.writing("small"):
+        store.add(store.results_as_written()["diabetes/1/nb/direct"])
+        store.add(replace(store.results_as_written()["diabetes/1/nb/direct"], repetition=0))
+    assert probcal("check", store.folder).exit_code == 0
+
+
+def test_numbers_at_their_bounds_are_fine(as_printed):
+    store = as_printed()
+    change(store, "diabetes", auc=1.0, rms=0.0, cxe=math.inf, c_emp=1 + 1e-9)
+    change(store, auc=math.nan)
+    assert store.results()["diabetes/0/nb/direct"].metrics["c_emp"] > 1
+
+
+def test_finished_cells_without_a_number_are_counted(as_printed):
+    store = as_printed(metrics=("cxe", "rms", "auc"))
+    change(store, auc=math.nan)
+    assert "(of 12), 1 finished without auc; differences:" in summary(probcal("check", store.folder))
+
+
+# --- what cannot be judged -------------------------------------------------------------------------
+
+
+def two_splits(small, splits=2, kind=None, planned=None):
+    """SigNB of Diabetes, its printed CXE .550 far from ours, .9 and more."""
+    writer = small(paper=NAME, datasets={"diabetes": planned or splits}, columns=COLUMNS, metrics=("cxe",))
+    store = writer.write({("diabetes", "nb.sigmoid"): [{"cxe": 0.9 + 0.001 * split} for split in range(splits)]})
+    if kind:
+        experiment = store.experiment()
+        experiment["datasets"][0]["split"] = kind
+        store.write_experiment(experiment)
+    return store
+
+
+@pytest.mark.parametrize("splits", [2, 3, 4])
+def test_few_splits_give_no_alarm_and_no_agreement(small, splits):
+    result = probcal("check", two_splits(small, splits).folder)
+    assert f"  {splits} splits: diabetes SigNB cxe" in result.stdout.splitlines()
+    assert "cells: 0 in band, 0 known deviations, 0 new, 1 not run, 1 cannot be judged (of 2)" in summary(result)
+    assert "nothing was compared" in result.stdout and result.exit_code == 1
+
+
+def test_five_splits_give_an_alarm(small):
+    assert "1 new, 1 not run (of 2)" in summary(probcal("check", two_splits(small, 5).folder))
+
+
+def test_one_random_split_is_not_held_to_the_tolerance_of_the_papers_own(small):
+    store = two_splits(small, 1, kind="holdout")
+    assert "0 new, 1 not run, 1 cannot be judged (of 2)" in summary(probcal("check", store.folder))
+    assert "1 cannot be judged, for want of splits or of a spread" in tables_text(store)
+    assert "1 new, 1 not run (of 2)" in summary(probcal("check", two_splits(small, 1, kind="standard").folder))
+
+
+def test_the_json_says_why_a_number_is_not_judged(small):
+    [told] = json.loads(probcal("check", two_splits(small, 2).folder, "-f", "json").stdout)
+    assert [(one["state"], one["why_not_judged"], one["distance"]) for one in told["numbers"]] == [
+        ("not run", None, None), ("cannot be judged", "2 splits", None)
+    ]  # fmt: skip
+
+
+def test_a_distance_beyond_ten_is_printed_as_that(as_printed):
+    store = as_printed()
+    change(store, rms=0.9)
+    assert ["adult", "NB", "rms", "0.335", "0.900", ">10"] in [
+        line.split() for line in probcal("check", store.folder).stdout.splitlines()
+    ]
+    out = [one["distance"] for one in json.loads(probcal("check", store.folder, "-f", "json").stdout)[0]["numbers"]]
+    assert max(one for one in out if one is not None) == pytest.approx(113)
+
+
+def test_several_folders_make_one_json(accepted, as_printed, tmp_path):
+    shutil.copytree(accepted.folder, tmp_path / "copy")
+    shutil.rmtree(accepted.folder)
+    store = as_printed()
+    change(store, cxe=math.inf, rms=0.342)
+    result = probcal("check", tmp_path / "copy", store.folder, "-f", "json")
+    first, second = json.loads(result.stdout)
+    assert (result.exit_code, first["ok"], second["ok"]) == (1, True, False)
+    wrong = {one["metric"]: one for one in second["numbers"] if one["state"] == "out of band"}
+    assert {metric: one["mean"] for metric, one in wrong.items()} == {"rms": 0.342, "cxe": "inf"}
+    assert {(one["dataset"], one["column"]) for one in wrong.values()} == {("adult", "NB")}
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    assert "holds no results" in refused("check", tmp_path)

@@ -1,0 +1,139 @@
+"""Our own numbers, accepted once: ``accepted.csv`` and what is no longer as it says."""
+
+import csv
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from probcal.papers.check.accepted import _distance
+from tests.commands import probcal, refused
+from tests.papers.check.changed import change, summary
+
+
+def test_what_was_accepted_comes_back(accepted):
+    result = probcal("check", accepted.folder)
+    assert (result.exit_code, summary(result)) == (0, "drift: 0 of 4 numbers")
+    lines = list(csv.DictReader((accepted.folder / "accepted.csv").open(encoding="utf-8")))
+    assert [(line["method"], line["metric"]) for line in lines] == [
+        ("direct", "cxe"), ("direct", "rms"), ("probing", "cxe"), ("probing", "rms"),
+    ]  # fmt: skip
+    assert (lines[1]["dataset"], lines[1]["values"]) == ("breast", "0.3 0.3 0.3 0.3 0.3")
+    assert lines[0]["values"].split()[2] == "inf"
+
+
+def test_without_a_paper_and_without_accepted_numbers_nothing_was_compared(accepted):
+    (accepted.folder / "accepted.csv").unlink()
+    result = probcal("check", accepted.folder)
+    assert result.exit_code == 1
+    assert (
+        "nothing was compared: the experiment follows no paper, and none of its numbers was accepted yet; "
+        f"probcal check {accepted.folder} --accept takes those that are there\n"
+    ) in result.stdout
+    [told] = json.loads(probcal("check", accepted.folder, "-f", "json").stdout)
+    assert not told["ok"] and told["nothing_compared"].startswith("nothing was compared")
+
+
+def test_accepted_numbers_of_another_plan_alone_are_nothing_to_compare(accepted):
+    path = accepted.folder / "accepted.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("breast,", "heart,"), encoding="utf-8")
+    result = probcal("check", accepted.folder)
+    assert result.exit_code == 1
+    assert "nothing was compared: the experiment follows no paper, and none of its numbers was acc" in result.stdout
+
+
+@pytest.mark.parametrize(("rms", "code"), [(0.3 + 0.0099, 0), (0.3 + 0.0101, 1)])  # a mean of five: .00198, .00202
+def test_a_mean_may_drift_by_two_thousandths(accepted, rms, code):
+    change(accepted, "breast", "j48.probing", rms=rms)
+    assert probcal("check", accepted.folder).exit_code == code
+
+
+def test_infinity_that_went_is_drift(accepted):
+    change(accepted, "breast", "j48.direct", 2, cxe=0.7)
+    result = probcal("check", accepted.folder)
+    assert result.exit_code == 1
+    assert "∞ 1/5" in result.stdout
+
+
+def test_fewer_splits_are_compared_with_the_same_ones(accepted, small):
+    folder = accepted.folder
+    kept = (folder / "accepted.csv").read_text(encoding="utf-8")
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / "accepted.csv").write_text(kept, encoding="utf-8")
+    fewer = small(datasets={"breast": 2}, columns=("j48.probing",), metrics=("cxe", "rms")).write({
+        ("breast", "j48.probing"): [{"cxe": 0.4 + s / 7, "rms": 0.3} for s in range(2)]
+    })  # fmt: skip
+    result = probcal("check", fewer.folder)
+    assert result.exit_code == 0
+    assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones that the experiment no longer has"
+
+
+def test_an_empty_folder_has_nothing_to_accept(small):
+    assert "no finished cell" in refused("check", small().write({}).folder, "--accept")
+
+
+def rewritten(store, name, value):
+    path = store.folder / "experiment.json"
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {name: value}), encoding="utf-8")
+
+
+def without_cells(store, method):
+    path = store.folder / "cells.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line)["method"] != method]
+    path.write_text("".join(kept), encoding="utf-8")
+
+
+def test_an_accepted_number_without_any_split_is_drift(accepted):
+    without_cells(accepted, "probing")
+    result = probcal("check", accepted.folder)
+    assert result.exit_code == 1
+    assert "DRIFT, 2 accepted numbers are not there now:\n  breast j48.probing cxe: no split" in result.stdout
+    assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones not there now"
+
+
+def test_an_accepted_number_that_is_planned_no_longer_is_said_only(accepted):
+    rewritten(accepted, "metrics", ["cxe"])
+    result = probcal("check", accepted.folder)
+    assert result.exit_code == 0
+    assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones that the experiment no longer has"
+
+
+def test_nothing_in_place_of_an_accepted_number_is_drift(accepted):
+    row = accepted.results()["breast/0/j48/probing"]
+    with accepted.writing("small"):
+        accepted.add(replace(row, metrics={"cxe": row.metrics["cxe"]}))
+    result = probcal("check", accepted.folder)
+    assert result.exit_code == 1
+    assert "  breast j48.probing rms: no number in 1 finished cells" in result.stdout
+    assert "1 finished without rms" in summary(result)
+
+
+@pytest.mark.parametrize(
+    "line", ["breast,j48", "breast,j48,direct,auc,", "breast,j48,direct,auc,nan", "breast,j48,direct,auc,0.5,0.3"]
+)
+def test_a_broken_line_of_accepted_numbers_is_named(accepted, line):
+    with (accepted.folder / "accepted.csv").open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    assert "accepted.csv:6: is not a line of accepted numbers" in refused("check", accepted.folder)
+
+
+def test_a_line_that_comes_twice_is_named(accepted):
+    with (accepted.folder / "accepted.csv").open("a", encoding="utf-8") as file:
+        file.write("breast,j48,direct,rms,0.3 0.3\n")
+    assert "accepted.csv:6: breast j48 direct rms is in line 3 already" in refused("check", accepted.folder)
+
+
+def test_garbage_in_place_of_accepted_numbers_is_one_sentence(accepted):
+    (accepted.folder / "accepted.csv").write_bytes(bytes(range(128, 256)))
+    said = refused("check", accepted.folder)
+    assert said.endswith("accepted.csv: is no text in UTF-8; probcal check --accept writes it anew")
+
+
+@pytest.mark.parametrize(
+    ("metric", "now", "drifts"), [("errors", 4830, False), ("errors", 4880, True), ("log10_loss", 4830, False)]
+)
+def test_a_count_may_move_by_one_percent(metric, now, drifts):
+    assert (_distance(metric, [4814.0], [float(now)]) > 1) == drifts

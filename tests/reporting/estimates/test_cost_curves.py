@@ -1,0 +1,92 @@
+"""ROC curves and cost curves of estimates, and how often each estimate is given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import roc_curve as reference_roc
+
+from probcal.reporting.prediction_curves import POINTS, cost_curve, roc_curve, score_histogram
+from tests.reporting.small_estimates import estimates
+
+many = settings(derandomize=True, deadline=None, max_examples=100)
+TWO_CLASSES = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 9)), min_size=2, max_size=40).filter(
+    lambda rows: len({y for y, _ in rows}) == 2
+)
+
+
+def of(rows):
+    return estimates([y for y, _ in rows], [p / 9 for _, p in rows])
+
+
+def least_cost(one, x):
+    """Over every threshold, and over always the same class: the definition, threshold by threshold."""
+    costs = []
+    for threshold in [*np.unique(one.p), np.inf]:
+        called = one.p >= threshold
+        fnr, fpr = 1 - called[one.y == 1].mean(), called[one.y == 0].mean()
+        costs.append(fnr * x + fpr * (1 - x))
+    return np.minimum(np.min(costs, axis=0), np.minimum(x, 1 - x))
+
+
+@many
+@given(rows=TWO_CLASSES)
+def test_the_cost_curve_is_that_of_the_best_of_all_thresholds(rows):
+    one = of(rows)
+    curve = cost_curve(roc_curve(one))
+    x = np.sort(np.r_[np.linspace(0, 1, 41), curve.x])
+    assert np.interp(x, curve.x, curve.y) == pytest.approx(least_cost(one, x), abs=1e-12)
+    assert (curve.x[0], curve.y[0], curve.x[-1], curve.y[-1]) == (0, 0, 1, 0)
+
+
+def test_estimates_that_order_all_rows_rightly_cost_nothing():
+    curve = cost_curve(roc_curve(estimates([0, 0, 1, 1], [0.1, 0.2, 0.3, 0.4])))
+    assert curve.y.tolist() == [0] * len(curve.x)
+
+
+def test_one_estimate_for_all_rows_costs_what_saying_always_the_same_does():
+    curve = cost_curve(roc_curve(estimates([0, 0, 1], [0.3, 0.3, 0.3])))
+    assert (curve.x.tolist(), curve.y.tolist()) == ([0, 0.5, 1], [0, 0.5, 0])
+
+
+@many
+@given(rows=TWO_CLASSES)
+def test_the_roc_curve_has_the_points_of_scikit_learns(rows):
+    one = of(rows)
+    found = roc_curve(one)
+    x, y, _ = reference_roc(one.y, one.p, drop_intermediate=False)
+    assert [*zip(found.x, found.y, strict=True)] == [*zip(x, y, strict=True)]
+
+
+def test_a_long_roc_curve_keeps_some_of_its_points_and_none_is_moved():
+    rng = np.random.default_rng(1)
+    p = rng.random(30_000)
+    one = estimates(rng.random(30_000) < p**2, p)
+    found = roc_curve(one)
+    x, y, _ = reference_roc(one.y, one.p, drop_intermediate=False)
+    assert POINTS / 2 < len(found.x) <= POINTS
+    assert {*zip(found.x, found.y, strict=True)} <= {*zip(x, y, strict=True)}
+    at = np.linspace(0, 1, 1001)
+    assert np.abs(np.interp(at, found.x, found.y) - np.interp(at, x, y)).max() < 0.01
+
+
+def test_what_is_left_out_of_a_roc_curve_changes_no_cost():
+    rng = np.random.default_rng(2)
+    p = rng.random(5_000)
+    one = estimates(rng.random(5_000) < p, p)
+    x = np.linspace(0, 1, 101)
+    curve = cost_curve(roc_curve(one))
+    assert np.interp(x, curve.x, curve.y) == pytest.approx(least_cost(one, x), abs=1e-12)
+
+
+@pytest.mark.parametrize("changes", [{"y": [1, 1]}, {"y": [0, 0]}, {"y": [0, 1], "top_label": True}])
+def test_rows_of_one_class_and_likeliest_classes_have_no_roc_curve(changes):
+    assert roc_curve(estimates(**{"p": [0.2, 0.7], **changes})) is None
+
+
+def test_a_score_histogram_counts_each_class_and_its_last_bin_holds_one():
+    found = score_histogram(estimates([0, 1, 1, 0, 1], [0.0, 0.05, 1.0, 0.5, 0.99]), 4)
+    assert found.edges.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert (found.negative.tolist(), found.positive.tolist()) == ([1, 0, 1, 0], [1, 0, 0, 2])

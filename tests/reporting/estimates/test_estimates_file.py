@@ -1,0 +1,218 @@
+"""``estimates.json``: the same figures where the estimates are not, and no others."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probcal.errors import StoreError
+from probcal.reporting.prediction_curves import cost_curve, estimates_of
+from probcal.reporting.prediction_summaries import Entry, pictures_of
+from probcal.store.folder import CellResult
+from probcal.store.outline import Outline
+from tests.commands import probcal
+from tests.reporting.small_estimates import drawn, estimates, folder_of
+
+GONE = "the estimates are not kept any more; run the experiment again, or fetch its predictions.bin"
+
+
+def found_in(store, keep=False):
+    outline = Outline.of(store)
+    found = pictures_of(store, outline, store.results(), keep)
+    return found.every, found.notes(outline)
+
+
+def numbers(pictures):
+    """All that is drawn."""
+    return [
+        (
+            one.column.label, one.n_splits, one.top_label, *map(list, vars(one.reliability).values()),
+            *map(list, vars(one.scores).values()), one.roc and [list(one.roc.x), list(one.roc.y)],
+        )
+        for one in pictures
+    ]  # fmt: skip
+
+
+def without_predictions(store):
+    (store.folder / "predictions.bin").unlink()
+    return store
+
+
+def test_the_estimates_of_all_splits_are_one_after_the_other(tmp_path):
+    store = folder_of(tmp_path / "small")
+    first = estimates_of(store, Outline.of(store), store.results())[0]
+    y, p = zip(drawn(0), drawn(1), strict=True)
+    assert (first.column.label, first.n_splits) == ("tree.direct", 2)
+    assert first.y.tolist() == np.concatenate(y).tolist() and first.p.tolist() == np.concatenate(p).tolist()
+
+
+def test_without_predictions_the_same_is_drawn_from_the_file(tmp_path):
+    store = folder_of(tmp_path / "small")
+    before, notes = found_in(store, keep=True)
+    written = (store.folder / "estimates.json").read_bytes()
+    after, later_notes = found_in(without_predictions(store), keep=True)
+    assert numbers(after) == numbers(before) and len(before) == 4
+    assert notes == later_notes == []
+    assert (store.folder / "estimates.json").read_bytes() == written
+
+
+def test_nothing_is_written_unless_it_is_asked_for_and_nothing_of_no_estimates(tmp_path):
+    store = folder_of(tmp_path / "small")
+    found_in(store)
+    found_in(without_predictions(store), keep=True)
+    assert not (store.folder / "estimates.json").exists()
+
+
+def test_a_file_of_other_estimates_is_not_drawn(tmp_path):
+    store = folder_of(tmp_path / "small")
+    found_in(store, keep=True)
+    with store.writing("small"):
+        cell = ("wine", 1, "tree", "direct", "done", "run2", 1.0)
+        store.add(CellResult(*cell, metrics={"auc": 0.7}), *drawn(99))
+    pictures, notes = found_in(without_predictions(store))
+    assert [one.column.label for one in pictures] == ["tree.probing", "nb.direct", "nb.probing"]
+    assert notes == [
+        "Wine tree.direct: estimates.json is of other estimates than the results are; run the experiment again, or"
+        " fetch its predictions.bin"
+    ]
+
+
+def test_a_file_from_before_another_split_is_stale(tmp_path):
+    cells = {("wine", "nb.direct", 0): drawn(0)}
+    store = folder_of(tmp_path / "small", cells, columns=("nb.direct",))
+    found_in(store, keep=True)
+    with store.writing("small"):
+        store.add(CellResult("wine", 1, "nb", "direct", "done", "run2", 1.0), *drawn(1))
+    assert found_in(without_predictions(store))[0] == []
+
+
+def test_estimates_that_are_gone_are_told_and_those_never_kept_are_not(tmp_path):
+    store = without_predictions(folder_of(tmp_path / "small"))
+    assert found_in(store) == ([], [f"Wine tree.direct, Wine tree.probing, Wine nb.direct and 1 more: {GONE}"])
+    never = folder_of(tmp_path / "never", {})
+    with never.writing("small"):
+        never.add(CellResult("wine", 0, "nb", "direct", "done", "run1", 1.0))
+    assert found_in(never) == ([], [])
+
+
+def test_of_estimates_that_are_kept_in_part_only_these_are_drawn_and_the_file_is_not_of_them(tmp_path):
+    cells = {("wine", "nb.direct", 0): drawn(0), ("wine", "nb.direct", 1): drawn(1)}
+    store = folder_of(tmp_path / "small", cells, columns=("nb.direct",))
+    path = store.folder / "predictions.bin"
+    path.write_bytes(path.read_bytes()[: 40 * 9])
+    [one], [note] = found_in(store, keep=True)
+    assert one.n_splits == 1 and sum(one.reliability.counts) == 40
+    assert note.endswith("the estimates of some splits are not kept any more: the figures are of the others")
+    assert json.loads((store.folder / "estimates.json").read_text())["estimates"] == []
+
+
+def test_more_than_two_classes_are_drawn_by_their_likeliest_the_first_of_several(tmp_path):
+    y = np.array([0, 1, 2, 2])
+    p = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1]])
+    store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): (y, p)})
+    [one] = estimates_of(store, Outline.of(store), store.results())
+    assert one.top_label and (one.y.tolist(), one.p.tolist()) == ([1, 0, 1, 0], [0.5, 0.5, 0.7, 0.6])
+    [picture], _ = found_in(store)
+    assert picture.roc is None and picture.costs is None and picture.top_label
+
+
+def test_several_labels_a_row_are_left_out_and_told(tmp_path):
+    labels = np.array([[0, 1], [1, 1]]), np.array([[0.2, 0.3], [0.4, 0.5]])
+    store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): labels})
+    assert found_in(store) == ([], ["Wine nb.direct: there are no figures of estimates of several labels a row"])
+
+
+@pytest.mark.parametrize("p", [[0.5, np.nan], [0.5, 1.5], [-0.1, 0.5]])
+def test_what_is_no_probability_is_not_drawn(tmp_path, p):
+    store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): (np.array([0, 1]), np.array(p))})
+    assert found_in(store) == ([], [f"Wine nb.direct: {GONE}"])
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        (lambda text: text[:-20], "cannot be read"),
+        (lambda text: text.replace('"version": 1', '"version": 7'), "it is of another version of probcal"),
+        (lambda text: text.replace('"splits":2', '"splits":-2'), "splits: Input should be greater than"),
+        (lambda text: text.replace('"appearances":', '"appearances":1e999,"a":'), "appearances: Input should be"),
+        (lambda text: text.replace('"counts":[', '"counts":[1,'), "are not equally long"),
+        (lambda text: '{"version": 1, "estimates": 3}', "it holds no estimates"),
+        (lambda text: "[" * 100_000, "cannot be read"),
+        (lambda text: "\x00", "cannot be read"),
+    ],
+)
+def test_a_broken_file_is_told_once_and_is_as_if_it_were_not_there(tmp_path, broken, said):
+    store = folder_of(tmp_path / "small")
+    found_in(store, keep=True)
+    path = store.folder / "estimates.json"
+    whole = path.read_text()
+    path.write_text(broken(whole))
+    pictures, [note] = found_in(store, keep=True)
+    assert len(pictures) == 4 and said in note and str(path) in note
+    assert path.read_text() == whole, "it is written anew"
+    path.write_text(broken(whole))
+    assert found_in(without_predictions(store))[0] == []
+
+
+def test_an_entry_whose_parts_do_not_fit_is_refused():
+    good = Entry.of(estimates(*drawn(1)), "x").model_dump()
+    for name, value in (
+        ("positive", [one + 1 for one in good["counts"]]), ("counts", [0] * len(good["counts"])),
+        ("scores", [[1], [1, 2]]), ("roc", [[0, 1], [0, 1]]), ("roc", [[0, 0], [1, 1]]), ("mean", [2.0]),
+        ("roc", [[10**400], [1]]), ("counts", []),
+    ):  # fmt: skip
+        with pytest.raises(ValueError):
+            Entry.model_validate_json(json.dumps(good | {name: value}))
+    Entry.model_validate_json(json.dumps(good))
+
+
+def test_no_file_is_written_through_a_link_out_of_the_folder(tmp_path):
+    store = folder_of(tmp_path / "small")
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    (store.folder / "estimates.json.new").symlink_to(precious)
+    with pytest.raises(StoreError, match="leads out of the folder"):
+        found_in(store, keep=True)
+    assert precious.read_text() == "precious"
+
+
+def test_of_150_columns_with_many_rows_the_file_takes_less_than_400_kb():
+    rng = np.random.default_rng(3)
+    p = rng.random(50_000)
+    entry = Entry.of(estimates(rng.random(50_000) < p, p, 3.4), "0123456789ab")
+    assert 150 * len(entry.model_dump_json()) < 400_000
+
+
+def test_the_command_draws_the_same_svg_without_predictions(tmp_path):
+    store = folder_of(tmp_path / "small", columns=("tree.direct", "tree.probing"))
+    svg = [store.folder / "figures" / f"{kind}-wine.svg" for kind in ("reliability", "scores", "roc", "cost-curves")]
+    assert probcal("plot", store.folder).stderr == ""
+    before = [one.read_bytes() for one in svg]
+    for one in svg:
+        one.unlink()
+    assert probcal("plot", without_predictions(store).folder).stderr == ""
+    assert [one.read_bytes() for one in svg] == before
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3), st.just(10**400), st.just(-1)
+)
+ANYTHING = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3), max_leaves=5)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(name=st.sampled_from(sorted(Entry.model_fields)), value=ANYTHING)
+def test_an_entry_with_another_value_is_refused_or_gives_numbers_to_draw(name, value):
+    good = Entry.of(estimates(*drawn(1)), "x").model_dump()
+    try:
+        entry = Entry.model_validate_json(json.dumps(good | {name: value}))
+    except ValueError:
+        return
+    bars = entry.reliability
+    assert all(np.isfinite(one).all() for one in (bars.mean, bars.observed, bars.low, bars.high, bars.n))
+    roc = entry.roc_curve
+    assert roc is None or np.isfinite([*roc.x, *roc.y, *cost_curve(roc).x, *cost_curve(roc).y]).all()

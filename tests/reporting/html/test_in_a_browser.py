@@ -1,0 +1,259 @@
+"""The page in Chromium without a network: what a person sees, by mouse, keyboard and screen reader."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from probcal.reporting.html import write_report
+from tests.reporting.html.pages import HOSTILE
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'probcal[test]'")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+_PATIENCE = 300_000
+"""Milliseconds, for a machine that has much else to do; they only bound how long a test that fails takes."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        words = ["--no-sandbox", "--disable-gpu"]
+        chromium = started.chromium.launch(executable_path=CHROMIUM, args=words, timeout=_PATIENCE)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """``with opened(path, size, scheme) as page``: fails for a word on the console, an error or a request."""
+
+    @contextmanager
+    def open_it(path, size=DESKTOP, scheme="light"):
+        context = browser.new_context(viewport=size, color_scheme=scheme, offline=True)
+        context.set_default_timeout(_PATIENCE)
+        page = context.new_page()
+        said = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: said.append(request.url[:100]) if not _own(request.url, path) else None)
+        page.goto(path.as_uri())
+        yield page
+        context.close()
+        assert said == []
+
+    return open_it
+
+
+def _own(url: str, path: Path) -> bool:
+    return url.startswith("data:") or url.partition("#")[0] == path.as_uri()
+
+
+def findings(page):
+    """What axe-core calls serious or critical: its name and the first element."""
+    page.evaluate((resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in ("serious", "critical")]
+
+
+def first_column(page):
+    return page.eval_on_selector_all(
+        "#e1-table2 tbody", "bodies => bodies.map(body => [...body.rows].map(row => row.cells[0].textContent))"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        pytest.param(DESKTOP, "light", id="desktop-light"),
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(DESKTOP, "dark", id="desktop-dark", marks=pytest.mark.slow),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.slow),
+    ],
+)
+def test_axe_finds_nothing_serious_with_all_unfolded(the_page, opened, size, scheme):
+    with opened(the_page, size, scheme) as page:
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        assert findings(page) == []
+
+
+@pytest.mark.slow
+def test_the_uci_experiment_fits_a_phone_and_draws_its_charts(committed, tmp_path, opened):
+    with opened(write_report([committed], tmp_path / "uci.html"), PHONE) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        count = "all => all.map(one => one.querySelectorAll('.points > *').length)"
+        marks = page.eval_on_selector_all(".plot svg", count)
+        assert len(marks) >= 2 and all(n > 50 for n in marks[:2])
+
+
+def test_the_keyboard_sorts_a_table_and_the_lines_beneath_a_mean_move_with_it(the_page, opened):
+    with opened(the_page) as page:
+        adult, sick, liver = first_column(page)
+        assert adult == ["Adult", "± sd", "[paper]"]
+        head = page.locator("#e1-table2 thead th").nth(1)
+        head.locator("button").focus()
+        page.keyboard.press("Enter")
+        assert head.get_attribute("aria-sort") == "ascending" and first_column(page) == [adult, sick, liver]
+        page.keyboard.press("Space")
+        assert head.get_attribute("aria-sort") == "descending" and first_column(page) == [liver, sick, adult]
+        assert page.locator("#said").text_content() == "Sorted by J48, descending"
+        page.keyboard.press("Enter")
+        assert head.get_attribute("aria-sort") == "none" and first_column(page) == [adult, sick, liver]
+
+
+def test_infinity_is_the_largest_number_and_what_is_missing_comes_last_either_way(small, cxe, report, opened):
+    numbers = {"adult": (float("inf"), 0.5), "sick": (), "liver": (0.25,), "coil": (10,)}
+    written = small(datasets={name: max(len(of), 1) for name, of in numbers.items()}, columns=("j48.direct",))
+    store = written.write({(name, "j48.direct"): cxe(*of) for name, of in numbers.items()})
+    with opened(report(store)) as page:
+        names = "all => all.map(one => one.rows[0].cells[0].textContent)"
+        button = page.locator("#e1-table1 thead button").nth(1)
+        button.click()
+        assert page.eval_on_selector_all("#e1-table1 tbody", names) == ["Liver", "Coil", "Adult", "Sick"]
+        button.click()
+        assert page.eval_on_selector_all("#e1-table1 tbody", names) == ["Adult", "Coil", "Liver", "Sick"]
+
+
+def test_what_stands_beneath_the_means_can_be_hidden(the_page, opened):
+    with opened(the_page) as page:
+        page.get_by_label("[published number]").uncheck()
+        assert not page.locator("#e1-table2 tr.paper").first.is_visible()
+        assert page.locator("#e1-table2 tr.spread").first.is_visible()
+
+
+def test_a_chart_answers_to_what_is_chosen_and_reads_its_points_to_the_keyboard(the_page, opened):
+    with opened(the_page) as page:
+        chart = page.locator("#e1-compare")
+        points = chart.locator(".points > *")
+        chart.get_by_label("Metric").select_option(label="Root mean squared error")
+        assert points.count() == 18
+        chart.get_by_label("Data set").select_option(label="Sick")
+        assert points.count() == 6
+        chart.get_by_label("BagJ48").uncheck()
+        assert points.count() == 5
+        chart.locator(".plot").focus()
+        page.keyboard.press("ArrowRight")
+        told = "Sick, J48; RMS 0.362 ± 0.003 over 2 splits; published 0.125"  # two splits cannot be judged
+        assert chart.locator(".readout").text_content() == told
+
+
+def test_every_picture_is_drawn(the_page, opened):
+    with opened(the_page) as page:
+        page.wait_for_function("[...document.images].length > 4 && [...document.images].every(one => one.complete)")
+        assert page.evaluate("[...document.images].every(one => one.naturalWidth > 0)")
+
+
+def test_the_reliability_diagram_has_a_band_and_a_table(the_page, opened):
+    with opened(the_page) as page:
+        chart = page.locator("#e1-reliable")
+        chart.locator("summary").click()
+        rows, marks = chart.locator("tbody tr").count(), chart.locator(".points > *").count()
+        assert rows == marks > 10
+        assert chart.locator("svg path[fill-opacity], svg g[fill-opacity]").count() > 0
+
+
+def test_the_colours_change_at_a_button_and_stay_changed(the_page, opened):
+    with opened(the_page, scheme="dark") as page:
+        background = "getComputedStyle(document.body).backgroundColor"
+        dark = page.evaluate(background)
+        page.get_by_role("button", name="Light colours").click()
+        assert page.evaluate(background) == "rgb(255, 255, 255)" != dark
+        page.reload()
+        assert page.evaluate(background) == "rgb(255, 255, 255)"
+
+
+def test_the_first_stop_of_the_keyboard_leads_to_the_results(the_page, opened):
+    with opened(the_page) as page:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_a_hostile_folder_runs_nothing(everything, report, opened):
+    store = everything(title=HOSTILE, titles={"adult": HOSTILE}, config=HOSTILE, message=HOSTILE, traceback=HOSTILE)
+    with opened(report(store)) as page:
+        page.locator("#e1-compare").get_by_label("Data set").select_option(index=1)
+        assert page.locator("img:not([src^='data:'])").count() == 0
+        assert page.locator(".chart").count() == 3
+
+
+def test_without_scripts_the_numbers_are_there(browser, the_page):
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    context.set_default_timeout(_PATIENCE)
+    page = context.new_page()
+    page.goto(the_page.as_uri())
+    assert page.locator("#e1-table2 tbody").count() == 3
+    assert page.locator("button:visible").count() == 0
+    context.close()
+
+
+@pytest.mark.slow
+def test_what_is_folded_is_printed(the_page, opened):
+    with opened(the_page) as page:
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("article details:not([open])").count() == 0
+        page.emulate_media(media="print")
+        assert not page.locator("nav").first.is_visible() and page.locator(".fault pre").nth(1).is_visible()
+        assert len(page.pdf()) > 10_000
+
+
+def test_a_chart_names_what_it_cannot_draw(the_page, opened):
+    with opened(the_page) as page:
+        chart = page.locator("#e1-compare")
+        told = "Not drawn, for being ∞ or without a number: J48 on Adult."
+        assert chart.locator(".missing").text_content() == told
+        chart.get_by_label("Metric").select_option(label="Root mean squared error")
+        assert chart.locator(".missing").text_content() == ""
+
+
+@pytest.mark.slow
+def test_all_columns_are_chosen_or_left_at_once(the_page, opened):
+    with opened(the_page) as page:
+        chart, points = page.locator("#e1-compare"), page.locator("#e1-compare .points > *")
+        before = points.count()
+        chart.get_by_role("button", name="None").click()
+        assert points.count() == 0
+        chart.get_by_role("button", name="All").click()
+        assert points.count() == before > 0
+
+
+@pytest.mark.slow
+def test_a_printed_chart_has_its_key_and_says_what_it_is_of(the_page, opened):
+    with opened(the_page) as page:
+        page.emulate_media(media="print")
+        chart = page.locator("#e1-reliable")
+        labels = chart.locator("fieldset label")
+        shown = [one.text_content() for one in labels.all() if one.is_visible()]
+        assert shown == ["J48", "BagJ48", "ProbJ48"]
+        assert chart.locator("select").is_visible()
+        assert not chart.get_by_role("button", name="None").is_visible()
+
+
+@pytest.mark.slow
+def test_a_diagram_of_ranks_scrolls_on_a_phone_instead_of_shrinking(the_page, opened):
+    with opened(the_page, PHONE) as page:
+        assert page.locator("#e1-ranks ~ figure img").first.evaluate("one => one.getBoundingClientRect().width") > 500
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_a_picture_is_dark_where_the_page_is(the_page, opened):
+    filtered = "getComputedStyle(document.querySelector('figure img')).filter"
+    with opened(the_page, scheme="dark") as page:
+        assert page.evaluate(filtered) != "none"
+        page.get_by_role("button", name="Light colours").click()
+        assert page.evaluate(filtered) == "none"
+
+
+@pytest.mark.slow
+def test_a_long_name_stays_in_its_column(everything, report, opened):
+    with opened(report(everything(titles={"adult": "x" * 400}, paper=None))) as page:
+        name = page.locator("#e1-table2 tbody th").first
+        assert name.evaluate("one => one.scrollWidth <= one.clientWidth")

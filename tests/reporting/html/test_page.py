@@ -1,0 +1,244 @@
+"""``probcal report``: the page as a file, before any browser sees it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import shutil
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from probcal.reporting.grid import Grid, Text
+from probcal.reporting.html import write_report
+from probcal.reporting.html.charts import laid_out, sort_value
+from probcal.store.folder import CellResult, Store
+from tests.commands import probcal, refused
+from tests.reporting.html.conftest import TRACEBACK
+from tests.reporting.html.pages import HOSTILE, by_id, dangling, headings, parsed, text_of
+
+_SIZE = 3_000_000
+
+
+def tables(root):
+    return [one for one in root.iter("table") if one.get("class") == "sortable"]
+
+
+def test_a_page_is_html_with_unique_ids_headings_in_order_and_no_dangling_reference(everything, report):
+    root = parsed(report(everything(), everything(name="other", paper=None)))
+    assert [id for id, n in Counter(one.get("id") for one in root.iter()).items() if id and n > 1] == []
+    levels = headings(root)
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+    assert dangling(root) == []
+    assert all(one.get("alt") for one in root.iter("img"))
+
+
+def test_every_part_is_there(the_page):
+    root = parsed(the_page)
+    parts = ["summary", "charts", "tables", "reliability", "ranks", "chance", "figures", "check"]
+    parts += ["failures", "provenance", "again"]
+    assert [by_id(root, f"e1-{part}").tag for part in parts] == ["h2"] * len(parts)
+    assert [one.get("href") for one in next(root.iter("nav")).iter("a")] == [f"#e1-{part}" for part in parts]
+
+
+def test_the_lines_beneath_a_mean_are_in_one_body_with_it(the_page):
+    table = tables(parsed(the_page))[1]
+    bodies = [[text_of(row[0]) for row in body] for body in table.findall("tbody")]
+    assert bodies == [["Adult", "± sd", "[paper]"], ["Sick", "± sd", "[paper]"], ["Liver", "± sd", "[paper]"]]
+    assert [one.get("data-v") for one in table.findall("tbody")[0][0].findall("td")] == [
+        "0.302", "0.312", "0.322", "0.332", "0.342", "0.350",
+    ]  # fmt: skip
+
+
+def test_a_line_without_a_name_stays_with_the_one_above():
+    lines = [[Text("a"), Text("1")], [Text(""), Text("2")], [Text("b"), Text("3")]]
+    [table] = laid_out([Grid(1, "Name", "how to read it", ["", "x"], lines, [])], "e1")
+    assert [[line.kind for line in group] for group in table.groups] == [["main", "more"], ["main"]]
+
+
+@pytest.mark.parametrize(
+    ("shown", "sorted_by"),
+    [("0.326", "0.326"), ("∞", "Infinity"), ("∞ (5/10)", "Infinity"), ("\N{EN DASH}", ""), ("failed", ""), ("n/a", ""),
+     ("ProbJ48/J48", "ProbJ48/J48"), ("3 trees", "3"), ("-1.2", "-1.2"), ("", "")],
+)  # fmt: skip
+def test_a_cell_is_sorted_by_its_number(shown, sorted_by):
+    assert sort_value(shown) == sorted_by
+
+
+def test_a_failed_cell_is_there_with_its_message_and_traceback(the_page):
+    root = parsed(the_page)
+    [fault] = [one for one in root.iter("div") if one.get("class") == "fault"]
+    assert text_of(fault.find("p")) == "ValueError in 1 cell"
+    assert text_of(fault.find("pre")) == "singular" and "adult/1/log/direct" in text_of(fault)
+    assert [one.text for one in fault.iter("pre")][1] == TRACEBACK
+
+
+def test_cells_that_fail_alike_share_one_entry(small, report):
+    store = small(datasets={"adult": 3}).write({("adult", "j48.direct"): ["no", "no", "other"]})
+    root = parsed(report(store))
+    assert [text_of(one.find("p")) for one in root.iter("div") if one.get("class") == "fault"] == [
+        "ValueError in 2 cells", "ValueError in 1 cell",
+    ]  # fmt: skip
+
+
+def test_where_the_numbers_come_from_is_told(the_page):
+    root = parsed(the_page)
+    section = text_of(next(one for one in root.iter("section") if one.get("aria-labelledby") == "e1-provenance"))
+    for told in ("4c5ea3194ae9bdf0d1c6427e1ccb60e644581007 and changes", "scikit-learn 1.9.1", "1c831bff34c305ba",
+                 "2026-01-02 03:04:05 UTC",
+                 " 7 ", "Linux x86_64, 2 processors", "probcal run 'small file.yaml'", "a4026a720125"):  # fmt: skip
+        assert told in section
+
+
+@pytest.mark.slow
+def test_the_experiment_stands_there_to_be_run_again(everything, report):
+    config = "name: small\nlearners: {tree: {}}  # <b>&amp;\n"
+    root = parsed(report(everything(config=config)))
+    assert by_id(root, "e1-config").text == config
+    assert by_id(root, "e1-commands").text.splitlines() == [
+        "probcal run small.yaml", "probcal table results/small", "probcal check results/small",
+        "probcal report results/small",
+    ]  # fmt: skip
+
+
+def test_nothing_may_be_loaded_and_only_the_scripts_that_are_there_may_run(the_page):
+    root = parsed(the_page)
+    [policy] = [one.get("content") for one in root.iter("meta") if one.get("http-equiv") == "Content-Security-Policy"]
+    assert policy.startswith("default-src 'none';") and "unsafe-eval" not in policy
+    allowed = set(re.findall(r"'sha256-([^']+)'", policy))
+    scripts = [one.text for one in root.iter("script") if one.get("type") != "application/json"]
+    assert {base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts} == allowed
+    assert not [one for one in root.iter() if one.get("src") and not one.get("src").startswith("data:")]
+    assert {one.get("rel"): one.get("href") for one in root.iter("link")} == {"icon": "data:,"}
+
+
+def test_text_of_a_folder_is_never_markup(everything, report):
+    path = report(everything(title=HOSTILE, titles={"adult": HOSTILE, "sick": "]]>"}, config=HOSTILE, message=HOSTILE,
+                             traceback=HOSTILE, paper=None))  # fmt: skip
+    root = parsed(path)
+    assert not [one for one in root.iter("img") if one.get("onerror")]
+    scripts = [one for one in root.iter("script")]
+    assert len(scripts) == 5 and not [one for one in scripts if one.text and one.text.startswith("alert")]
+    kept = json.loads(by_id(root, "data").text)["e1"]["datasets"][0]
+    assert kept.startswith("</script>") and "\u202e" not in path.read_text(encoding="utf-8")
+    assert "\\u202e\\x1b[31m" in text_of(next(root.iter("h1")))
+
+
+@pytest.mark.slow
+def test_the_same_results_give_the_same_page(everything, tmp_path):
+    store = everything()
+    first, second = (write_report([store], tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
+    assert first == second
+
+
+@pytest.mark.slow
+def test_a_copy_of_the_folder_elsewhere_gives_the_same_page(everything, tmp_path):
+    store = everything()
+    shutil.copytree(store.folder, tmp_path / "else where")
+    pages = [write_report([Store(folder)], tmp_path / "page.html").read_bytes()
+             for folder in (store.folder, tmp_path / "else where")]  # fmt: skip
+    assert pages[0] == pages[1]
+
+
+def test_failed_cells_alone_make_a_page(small, report):
+    root = parsed(report(small().write({("adult", "j48.direct"): ["no memory"]})))
+    assert "no memory" in text_of(root) and "e1-charts" not in {one.get("id") for one in root.iter()}
+
+
+def test_an_empty_folder_is_refused(small):
+    store = small().write({})
+    said = f"nothing has been run yet in {store.folder}; probcal run fills a folder of results"
+    assert refused("report", store.folder) == said
+    assert not (store.folder / "report.html").exists()
+
+
+@pytest.mark.slow
+def test_a_folder_that_is_written_to_is_shown_as_it_is(everything, report):
+    store = everything()
+    with (store.folder / "cells.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"dataset": "adult", "repetition": 0, "lear')
+    assert "35 of 36" in text_of(parsed(report(store)))
+
+
+def test_the_page_of_one_experiment_lies_in_its_folder_and_a_run_goes_on_there(everything):
+    store = everything()
+    path = store.folder / "report.html"
+    assert probcal("report", store.folder).output == f"{path}\n"
+    with Store(store.folder).writing("small") as again:
+        again.add(CellResult("adult", 0, "j48", "direct", "done", "run1", 1.0, metrics={"rms": 0.25}))
+    assert path.is_file()
+
+
+@pytest.mark.slow
+def test_several_experiments_make_one_page_where_one_stands(everything, tmp_path, monkeypatch):
+    one, other = everything(), everything(name="other")
+    monkeypatch.chdir(tmp_path)
+    assert probcal("report", one.folder, other.folder).output == "report.html\n"
+    root = parsed(tmp_path / "report.html")
+    assert [text_of(one) for one in root.iter("h2")] == ["A small experiment"] * 2
+    assert text_of(next(root.iter("h1"))) == "Results of small, other"
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [("folder", "is a folder; name a file with -o"), ("nowhere/a.html", "is not there; make it first")],
+)
+def test_a_place_where_no_page_can_be_is_refused(everything, tmp_path, place, said):
+    (tmp_path / "folder").mkdir()
+    assert said in refused("report", everything().folder, "-o", tmp_path / place)
+
+
+def test_a_file_that_is_no_page_is_never_written_over(everything):
+    folder = everything().folder
+    before = (folder / "cells.jsonl").read_bytes()
+    assert "is no web page, so it is kept" in refused("report", folder, "-o", folder / "cells.jsonl")
+    assert (folder / "cells.jsonl").read_bytes() == before
+
+
+@pytest.mark.slow
+def test_a_page_is_written_over_by_the_next_one(everything):
+    folder = everything().folder
+    assert probcal("report", folder).exit_code == probcal("report", folder).exit_code == 0, "but its own page is"
+
+
+def test_no_link_out_of_the_folder_is_followed(everything, tmp_path):
+    store = everything()
+    (store.folder / "report.html").symlink_to(tmp_path / "precious")
+    assert "is a link that leads out of the folder" in refused("report", store.folder)
+
+
+@pytest.mark.slow
+def test_a_broken_file_of_accepted_numbers_is_told_in_the_page(everything, report):
+    store = everything()
+    (store.folder / "accepted.csv").write_text("no such header\n", encoding="utf-8")
+    assert "accepted.csv" in text_of(parsed(report(store)))
+
+
+@pytest.mark.slow
+def test_the_page_of_the_uci_experiment_is_under_three_megabytes(committed, report):
+    path = report(committed)
+    assert path.stat().st_size < _SIZE
+    assert dangling(parsed(path)) == []
+
+
+@pytest.mark.slow
+def test_a_folder_named_twice_is_shown_once(everything, tmp_path, monkeypatch):
+    folder = everything().folder
+    monkeypatch.chdir(tmp_path)
+    assert probcal("report", folder, folder.parent, folder / ".").stdout == f"{folder / 'report.html'}\n"
+
+
+def test_a_first_place_that_may_be_chance_is_said_to_be(small, cxe, report):
+    cells = {(name, column): cxe(0.5) for name in ("adult", "sick") for column in ("j48.direct", "log.direct")}
+    store = small(datasets={"adult": 1, "sick": 1}, columns=("j48.direct", "log.direct")).write(cells)
+    said = text_of(parsed(report(store)))
+    assert "Best mean rank over 2 data sets: J48 and Log (1.50, no difference shown) by CXE." in said
+
+
+def test_the_claims_table_leads_to_what_asks_whether_it_is_chance(the_page):
+    claims = next(one for one in parsed(the_page).iter("table") if one.get("class") == "simple claims")
+    assert [one.get("href") for one in claims.find("caption").iter("a")] == ["#e1-chance"]

@@ -1,0 +1,58 @@
+"""Where the numbers come from, out of a file in which anything may stand."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probcal.reporting.html.run_history import faults, provenance
+from probcal.store.folder import CellResult
+from tests.reporting.html.conftest import RUN
+
+SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5))
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=4), inner, max_size=3)),
+    max_leaves=5,
+)
+RESULTS = {"a": CellResult("adult", 0, "j48", "direct", "done", "run1", 1.0)}
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(name=st.sampled_from(sorted(RUN)), value=ANYTHING)
+def test_a_run_may_say_anything_of_itself(name, value):
+    found = provenance({"run1": {**RUN, name: value}}, RESULTS)
+    assert [one.cells for one in found.runs] == [1] and found.unknown == 0
+
+
+def test_two_runs_on_other_versions_are_both_told():
+    other = {**RUN, "run": "run2", "versions": {"scikit-learn": "1.8.0"}}
+    results = {**RESULTS, "b": CellResult("adult", 1, "j48", "direct", "done", "run2", 1.0)}
+    found = provenance({"run1": RUN, "run2": other}, results)
+    assert found.versions == {"probcal": ["0.1.0"], "scikit-learn": ["1.9.1", "1.8.0"]}
+
+
+def test_a_run_that_no_result_is_from_is_left_out_and_a_result_of_no_known_run_is_counted():
+    found = provenance({"other": RUN}, RESULTS)
+    assert (found.runs, found.unknown) == ([], 1)
+
+
+def test_of_very_many_faults_the_most_frequent_are_shown_and_long_ones_cut():
+    failed = [
+        CellResult(
+            "adult",
+            n,
+            "j48",
+            "direct",
+            "failed",
+            "r",
+            1.0,
+            error_type="E",
+            message=str(min(n, 69)),
+            traceback="x" * 10**5,
+        )
+        for n in range(80)
+    ]
+    found = faults(failed)
+    assert (len(found.shown), found.more, found.shown[0].message) == (50, 20, "69")
+    assert len(found.shown[0].cells) == 11 and all(len(one.traceback) < 10**4 for one in found.shown)

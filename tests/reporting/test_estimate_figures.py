@@ -1,0 +1,167 @@
+"""``probcal plot``: reliability diagrams, score histograms, ROC and cost curves, as pictures."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from probcal.reporting.drawing import LineStyle, groups_of, look, styles_of
+from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
+from probcal.reporting.prediction_summaries import pictures_of
+from probcal.store.outline import Outline
+from tests.commands import probcal, refused
+from tests.reporting.small_estimates import drawn, folder_of
+
+
+def figures_of(store, *kinds):
+    outline, results = Outline.of(store), store.results()
+    pictures = pictures_of(store, outline, results).every
+    with look():
+        return dict(estimate_figures(outline, results, pictures, kinds or ESTIMATE_KINDS))
+
+
+def labels(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_each_data_set_has_a_file_of_each_kind_with_a_panel_for_each_group(tmp_path):
+    rows = [{"name": one, "title": one.title(), "split": "standard"} for one in ("wine", "iris")]
+    cells = {(row, name, 0): drawn(7) for row in ("wine", "iris") for name in ("tree.direct", "tree.x", "nb.direct")}
+    asked = {"datasets": rows, "repetitions": {"wine": 1, "iris": 1}, "columns": ("tree.direct", "tree.x", "nb.direct")}
+    figures = figures_of(folder_of(tmp_path / "small", cells, **asked))
+    assert list(figures) == [f"{kind}-{row}" for row in ("wine", "iris") for kind in ESTIMATE_KINDS]
+    for kind in ("reliability", "roc", "cost-curves"):
+        tree, nb = figures[f"{kind}-iris"].axes
+        assert [axes.get_title() for axes in (tree, nb)] == ["tree", "nb"]
+        assert [label.partition(",")[0] for label in labels(tree)] == ["tree.direct", "tree.x"]
+    assert [axes.get_title() for axes in figures["scores-wine"].axes] == ["tree.direct", "tree.x", "nb.direct"]
+
+
+def test_columns_that_are_alone_in_their_groups_stand_in_one_panel(tmp_path):
+    store = folder_of(tmp_path / "small", columns=("tree.direct", "nb.direct"))
+    [axes] = figures_of(store, "roc")["roc-wine"].axes
+    assert labels(axes) == ["tree.direct, AUC 0.750", "nb.direct, AUC 0.750"]
+
+
+def test_more_columns_than_seven_are_shared_out_evenly(tmp_path):
+    columns = tuple(f"tree.m{number}" for number in range(9))
+    store = folder_of(tmp_path / "small", {("wine", one, 0): drawn(5) for one in columns}, columns=columns)
+    assert [len(labels(axes)) for axes in figures_of(store, "reliability")["reliability-wine"].axes] == [5, 4]
+
+
+def test_a_reliability_diagram_has_a_point_and_a_bar_for_each_bin(tmp_path):
+    store = folder_of(tmp_path / "small", columns=("nb.direct",))
+    [axes] = figures_of(store, "reliability")["reliability-wine"].axes
+    [picture] = pictures_of(store, Outline.of(store), store.results()).every
+    [line] = [one for one in axes.get_lines() if one.get_label() == "nb.direct"]
+    assert list(line.get_xdata()) == list(picture.reliability.mean)
+    assert list(line.get_ydata()) == list(picture.reliability.observed)
+    bars = [segment.tolist() for segment in axes.collections[0].get_segments()]
+    drawn_bars = zip(picture.reliability.mean, picture.reliability.low, picture.reliability.high, strict=True)
+    assert bars == [[[x, low], [x, high]] for x, low, high in drawn_bars]
+
+
+def test_no_two_columns_look_alike_in_colour_nor_in_grey():
+    styles = [LineStyle(number) for number in range(60)]
+    assert len({(one.colour, one.dashes, one.mark) for one in styles}) == 60
+    for first in range(15):
+        assert len({(one.dashes, one.mark) for one in styles[first : first + 45]}) == 45
+    assert all(a.dashes != b.dashes and a.mark != b.mark for a, b in pairwise(styles))
+
+
+def test_a_method_looks_the_same_with_every_learner_and_no_two_of_a_panel_do(tmp_path):
+    columns = Outline.of(folder_of(tmp_path / "small")).columns
+    styles = styles_of(groups_of(columns))
+    of = {column.label: style.number for column, style in styles.items()}
+    assert of["tree.direct"] == of["nb.direct"] != of["tree.probing"] == of["nb.probing"]
+    alone = styles_of(dict.fromkeys(columns, ""))
+    assert len({style.number for style in alone.values()}) == 4
+
+
+# --- the command -----------------------------------------------------------------------------------
+
+
+def test_kinds_and_selections_draw_no_more_than_was_asked_for(tmp_path):
+    store = folder_of(tmp_path / "small")
+    ran = probcal("plot", store.folder, "--kind", "roc", "--kind", "scores", "-l", "nb", "-m", "direct", "-d", "wine")
+    folder = store.folder / "figures"
+    names = [f"{one}-wine.{kind}" for one in ("scores", "roc") for kind in ("png", "svg")]
+    assert ran.stdout.splitlines() == [str(folder / name) for name in names]
+    svg = (folder / "roc-wine.svg").read_text(encoding="utf-8")
+    assert ">nb.direct, AUC 0.750<" in svg and "tree" not in svg and "probing" not in svg
+    kept = (store.folder / "estimates.json").read_text(encoding="utf-8")
+    assert kept.count('"dataset"') == 4, "what is kept is of all columns, whatever is drawn"
+
+
+def test_the_same_results_give_the_same_bytes(tmp_path):
+    store = folder_of(tmp_path / "small", columns=("nb.direct",))
+    files = [store.folder / "figures" / f"reliability-wine.{kind}" for kind in ("png", "svg")]
+    drawn_files = []
+    for _ in range(2):
+        assert probcal("plot", store.folder, "-k", "reliability").exit_code == 0
+        drawn_files.append([file.read_bytes() for file in files])
+    assert drawn_files[0] == drawn_files[1]
+
+
+def test_hostile_names_are_drawn_as_text(tmp_path):
+    store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): drawn(1), ("wine", "nb.x", 0): drawn(2)})
+    path = store.folder / "experiment.json"
+    hostile = ("<script>$x^2$\\x1b[31m" + "é" * 400, "_hidden", "$\\\\frac{1}{$")
+    text = path.read_text().replace('"title": "Wine"', f'"title": "{hostile[0]}"').replace("nb.probing", "nb.x", 1)
+    text = text.replace('"label": "nb.direct"', f'"label": "{hostile[1]}"')
+    text = text.replace('"group": "nb"', f'"group": "{hostile[2]}"')
+    path.write_text(text.replace('"method": "probing"', '"method": "x"').replace("\\x1b", "\\u001b"))
+    assert probcal("plot", store.folder).exit_code == 0
+    for kind in ESTIMATE_KINDS:
+        svg = (store.folder / "figures" / f"{kind}-wine.svg").read_text(encoding="utf-8")
+        assert "<script" not in svg and "\x1b" not in svg
+        assert "_hidden" in svg and re.search(r"&lt;script&gt;\$x\^2\$", svg)
+
+
+def test_a_name_that_no_experiment_has_is_told_with_the_nearest(tmp_path):
+    store = folder_of(tmp_path / "small")
+    assert refused("plot", store.folder, "-d", "wines", "-m", "prob") == (
+        'there is no data set "wines"; did you mean "wine"? (there are: wine)\n'
+        'there is no method "prob"; did you mean "probing"? (there are: direct, probing)'
+    )
+
+
+def test_a_selection_that_leaves_nothing_is_refused(tmp_path):
+    store = folder_of(tmp_path / "small", columns=("tree.direct", "nb.probing"))
+    assert refused("plot", store.folder, "-l", "nb", "-m", "direct") == "no experiment here has nb with direct"
+
+
+def test_experiments_without_the_selected_data_set_are_passed_over(tmp_path):
+    folder_of(tmp_path / "a", columns=("nb.direct",))
+    iris = {"datasets": [{"name": "iris", "title": "Iris"}], "repetitions": {"iris": 1}, "columns": ("nb.direct",)}
+    folder_of(tmp_path / "b", {("iris", "nb.direct", 0): drawn(1)}, **iris)
+    ran = probcal("plot", tmp_path, "-d", "iris", "-k", "scores")
+    assert [line.rpartition("/")[2] for line in ran.stdout.splitlines()] == ["scores-iris.png", "scores-iris.svg"]
+
+
+def test_a_kind_that_nothing_here_has_is_told_with_what_it_needs(tmp_path):
+    store = folder_of(tmp_path / "small", columns=("nb.direct",))
+    (store.folder / "predictions.bin").unlink()
+    said = probcal("plot", store.folder, "--kind", "roc")
+    assert said.exit_code == 2 and "has what --kind roc draws: it is drawn of estimates" in said.stderr
+    assert "nb.direct: the estimates are not kept any more" in said.stderr
+
+
+@pytest.mark.parametrize("stale", [True, False])
+def test_cells_that_are_missing_or_stale_are_told(tmp_path, stale):
+    keys = {"wine/0/nb/direct": "0123456789ab"} if stale else {}
+    cells = {("wine", "nb.direct", 0): drawn(1)}
+    store = folder_of(tmp_path / "small", cells, columns=("nb.direct",), keys=keys)
+    notes = probcal("plot", store.folder, "-k", "scores").stderr.splitlines()
+    assert f"note: {store.folder}: 1 of 2 cells failed or were not run" in notes
+    assert (f"note: {store.folder}: 1 of 2 cells are stale; probcal run renews them" in notes) is stale
+
+
+def test_the_command_offers_all_kinds():
+    from probcal.cli.plot import KINDS as offered
+    from probcal.cli.plot import RANKS
+    from probcal.reporting.figures import KINDS
+
+    assert offered == (*KINDS, RANKS)

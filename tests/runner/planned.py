@@ -1,0 +1,30 @@
+"""Planned cells of a real experiment, for what only counts and times them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from probcal.config.experiment import parse_experiment
+from probcal.config.yaml_file import YamlFile
+from probcal.runner.cells import cells_of
+from probcal.runner.plan import Planned
+
+CONFIG = """
+name: timed
+repeats: 50
+datasets: [wine-first, digits-odd]
+learners: [tree, gaussian_nb]
+methods: [direct, sigmoid]
+"""
+
+
+def planned(*expected: float | None, dataset: str = "wine-first", learner: str = "tree", method: str = "direct"):
+    """As many repetitions as there are ``expected`` seconds; None for one never timed."""
+    cells = [
+        cell
+        for cell in cells_of(parse_experiment(YamlFile(Path("timed.yaml"), CONFIG)))
+        if (cell.dataset, cell.column.learner.name, cell.column.method.name) == (dataset, learner, method)
+    ]
+    return [
+        Planned(cell, {}, "to run", expected_seconds=seconds) for cell, seconds in zip(cells, expected, strict=False)
+    ]

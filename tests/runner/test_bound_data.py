@@ -1,0 +1,438 @@
+"""A result is of the data set that its cell was planned with, and of no other: whatever happens to files and cache."""
+
+import json
+import os
+import shutil
+
+import pandas as pd
+import pytest
+
+from probcal._io import shipped
+from probcal.config.experiment import read_experiment
+from probcal.data.card import Card, find_card, read_card
+from probcal.data.load import find, load, obtain
+from probcal.errors import DataError
+from probcal.runner.dask_jobs import obtain_once
+from probcal.runner.data_step import data_now
+from probcal.runner.execute import execute
+from probcal.runner.plan import make_plan
+from probcal.store.folder import Store
+from tests.data.weather import CARD as WEATHER
+
+HEAD = "weight,kind,fair\n"
+
+
+@pytest.fixture
+def coins(bench):
+    """Two cells of a tree on a table of the user's own, which lies beside its card."""
+    bench.config(datasets=[bench.coins()], learners={"tree": {"params": {"max_depth": 2}}}, methods=["direct"])
+    return bench
+
+
+def rows(step=1):
+    """The lines of a table; another ``step`` gives another one of the same number of bytes."""
+    return "".join(f"{i},{'abc'[i % 3]},{'yes' if i * i % 7 > 2 else 'no '}\n" for i in range(0, 60 * step, step))
+
+
+def table(bench):
+    return bench.folder / "coins" / "coins.csv"
+
+
+def flip(path):
+    """The other label everywhere, in as many bytes, under the same time of change."""
+    before, text = path.stat(), path.read_text()
+    path.write_text(text.replace(",yes\n", ",~\n").replace(",no\n", ",yes\n").replace(",~\n", ",no\n"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def planned(folder):
+    experiment = read_experiment(folder / "small.yaml")
+    cards = experiment.cards_read()
+    data = data_now(cards, None)
+    data.obtain(data.undetermined(cards), None, lambda line: None)
+    return make_plan(experiment, Store(folder / "none"), data)
+
+
+def numbers(plan):
+    outcomes = [execute(one.cell, one.key, "run").result for one in plan]
+    return [one.metrics or one.message for one in outcomes]
+
+
+def labels(card):
+    return load(card).y.sum()
+
+
+def answers(bench, *words):
+    """What ``status``, ``run --dry-run``, ``table`` and then ``run`` count as (done, stale) cells."""
+    status, dry = bench.probcal("status", "results/small", *words).said, bench.run("--dry-run", *words).said
+    csv = bench.probcal("table", "results/small", "-f", "csv", *words).said.splitlines()
+    [stale] = {int(line.split(",")[10]) for line in csv if line.startswith("small,")}
+    before = len(bench.rows())
+    assert bench.run(*words).code == 0
+    ran = len(bench.rows()) - before
+    return [counts(status), counts(dry), (2 - stale, stale), (2 - ran, ran)]
+
+
+def counts(said):
+    [line] = [line for line in said.splitlines() if line.startswith("2 cells: ")]
+    told = {word: int(n) for n, word in (part.split(" ", 1) for part in line.removeprefix("2 cells: ").split(", "))}
+    return told.get("done", 0), told.get("stale", 0)
+
+
+class TestWhatAWorkerReads:
+    def test_another_folder_with_the_same_card_does_not_replace_the_data_of_a_run(self, coins, tmp_path):
+        plan, expected = planned(coins.folder), numbers(planned(coins.folder))
+        other = tmp_path / "B"
+        shutil.copytree(coins.folder / "coins", other / "coins")
+        shutil.copy(coins.folder / "coins.yaml", other)
+        flip(other / "coins" / "coins.csv")
+        obtain(read_card(other / "coins.yaml"))  # as "probcal fetch" does there
+        load_anew()
+        assert numbers(plan) == expected
+
+    def test_a_file_that_is_edited_and_restored_during_a_run_changes_nothing(self, coins):
+        plan, expected = planned(coins.folder), numbers(planned(coins.folder))
+        flip(table(coins))
+        obtain(read_card(coins.folder / "coins.yaml"))
+        flip(table(coins))
+        load_anew()
+        assert numbers(plan) == expected
+
+    @pytest.mark.parametrize("change", ["removed", "replaced", "broken"])
+    def test_a_cell_whose_data_changed_under_it_fails_and_says_so(self, coins, change):
+        plan = planned(coins.folder)
+        [kept] = (coins.folder / "cache" / "data").iterdir()
+        if change == "replaced":
+            flip(table(coins))
+            other = find(read_card(coins.folder / "coins.yaml")).fingerprint
+            shutil.rmtree(kept)
+            shutil.copytree(kept.with_name(other), kept)
+        elif change == "removed":
+            shutil.rmtree(kept)
+        else:
+            (kept / "y.npy").write_bytes(b"broken")
+        load_anew()
+        [message, _] = numbers(plan)
+        assert "the data of coins changed while the run was going on" in message
+        assert "run again with --retry-failed" in message
+
+    def test_a_process_that_has_read_one_data_set_does_not_take_it_for_another(self, coins):
+        first = planned(coins.folder)
+        numbers(first)
+        flip(table(coins))
+        second = planned(coins.folder)
+        assert first[0].cell.card != second[0].cell.card
+        assert labels(first[0].cell.card) == 60 - labels(second[0].cell.card)
+        assert numbers(first) != numbers(second)
+
+    def test_the_full_fingerprint_goes_with_a_cell_to_another_process(self, coins):
+        import pickle
+
+        card = pickle.loads(pickle.dumps(planned(coins.folder)[0])).cell.card
+        assert card.values == load(card).fingerprint() and len(card.values) == 64
+
+    def test_a_data_set_of_scikit_learn_is_held_against_the_planned_one_too(self):
+        card = read_card(find_card("wine-first"))
+        assert load(card.bound_to(card.expect.fingerprint)).fingerprint() == card.expect.fingerprint
+        with pytest.raises(DataError, match="scikit-learn here has other values than those that it was planned with"):
+            load(card.bound_to("0" * 64))
+
+    def test_a_data_set_is_compared_with_its_fingerprint_once_per_process(self, coins, monkeypatch):
+        from probcal.data import load as loading
+
+        plan, read = planned(coins.folder), []
+        load_anew()
+        read_cached = loading.read_cached
+        monkeypatch.setattr(loading, "read_cached", lambda *of: read.append(of) or read_cached(*of))
+        numbers(plan)
+        assert len(read) == 1
+
+
+class TestAWorkerOnAnotherMachine:
+    def test_it_takes_the_planned_data_set_from_files_of_its_own(self, coins, monkeypatch, tmp_path):
+        card = planned(coins.folder)[0].cell.card
+        here = elsewhere(coins, monkeypatch, tmp_path)
+        obtain_once(card.bound_to(card.values))
+        assert load(card).fingerprint() == card.values
+        assert [one.name for one in (here / "cache" / "data").iterdir()] == [card.values]
+
+    def test_it_refuses_files_of_other_content(self, coins, monkeypatch, tmp_path):
+        card = planned(coins.folder)[0].cell.card
+        here = elsewhere(coins, monkeypatch, tmp_path)
+        flip(here / "data" / "coins" / "coins.csv")
+        with pytest.raises(DataError, match="are not those that the run was planned with"):
+            obtain_once(card)
+
+    def test_it_refuses_a_set_that_was_uploaded_to_openml_anew(self, monkeypatch, tmp_path):
+        card = reuploaded(monkeypatch, tmp_path, first=1.0)
+        obtain(card)
+        bound = card.bound_to(load(card).fingerprint())
+        reuploaded(monkeypatch, tmp_path / "another machine", first=2.0)
+        with pytest.raises(DataError, match="are not those that the run was planned with"):
+            obtain_once(bound)
+
+
+class TestWhatRunWouldDo:
+    """``status``, ``run --dry-run`` and ``table`` say what ``run`` does, before it does it."""
+
+    @pytest.fixture
+    def done(self, coins):
+        assert coins.run().code == 0
+        return coins
+
+    def test_nothing_changed(self, done):
+        assert answers(done) == [(2, 0)] * 4
+
+    def test_another_content_of_the_same_name_size_and_time(self, done):
+        flip(table(done))
+        assert answers(done) == [(0, 2)] * 4
+
+    def test_another_positive_label(self, done):
+        card = done.folder / "coins.yaml"
+        card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
+        assert answers(done) == [(0, 2)] * 4
+
+    def test_a_column_that_is_ignored_from_now_on(self, done):
+        card = done.folder / "coins.yaml"
+        card.write_text(card.read_text().replace("kind: nominal", "kind: ignore").replace("columns: 2", "columns: 1"))
+        assert answers(done) == [(0, 2)] * 4
+
+    def test_the_same_values_in_other_words(self, done):
+        path = table(done)
+        path.write_text(path.read_text().replace("\n1,b,", "\n1.0, b,"))
+        assert answers(done) == [(2, 0)] * 4
+
+    def test_the_same_values_packed(self, done):
+        import gzip
+
+        path = table(done)
+        path.with_name("coins.csv.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+        assert answers(done) == [(2, 0)] * 4
+
+    def test_edited_and_restored(self, done):
+        flip(table(done))
+        assert done.probcal("fetch", "small.yaml").code == 0
+        flip(table(done))
+        assert answers(done) == [(2, 0)] * 4
+
+    def test_an_edit_in_the_data_directory_of_the_last_run_without_that_option(self, coins):
+        shutil.move(coins.folder / "coins", coins.folder / "data" / "coins")
+        assert coins.run("--data-dir", "data").code == 0
+        flip(coins.folder / "data" / "coins" / "coins.csv")
+        assert answers(coins) == [(0, 2)] * 4
+
+    def test_table_names_the_data_set_and_counts_its_cells(self, done):
+        flip(table(done))
+        said = done.probcal("table", "results/small").said
+        assert "warning: coins: 2 cells were made of other data (the data changed); probcal run makes them anew" in said
+        assert "stale: 2 of 2 cells were made under other settings, data or code than the last run had, or of" in said
+
+    def test_an_edited_card_is_not_called_changed_data(self, done):
+        card = done.folder / "coins.yaml"
+        card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
+        told = done.probcal("table", "results/small").said, done.run("--dry-run").said
+        assert all("the data or the card changed" in one for one in told)
+        card.write_text(card.read_text().replace('positive: "no"', 'positive: "yes"'))
+        assert answers(done) == [(2, 0)] * 4
+
+    def test_a_run_that_kept_no_card_cannot_tell_which_changed(self, done):
+        runs = [json.loads(line) for line in (done.results / "runs.jsonl").read_text().splitlines()]
+        for one in runs:
+            one["data"]["coins"].pop("card")
+        (done.results / "runs.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in runs))
+        flip(table(done))
+        told = done.probcal("table", "results/small").said, done.run("--dry-run").said
+        assert all("the data or the card changed" in one for one in told)
+
+    @pytest.mark.parametrize("command", ["table", "check", "compare", "report", "plot"])
+    def test_what_only_reads_results_warns_of_each_data_set_that_changed(self, done, command):
+        assert "warning" not in done.probcal(command, "results/small").said
+        flip(table(done))
+        said = done.probcal(command, "results/small").said.splitlines()
+        warning = "warning: coins: 2 cells were made of other data (the data changed); probcal run makes them anew"
+        assert said.count(warning) == 1
+
+    def test_the_data_directory_can_be_named_to_what_only_reads_results(self, done):
+        shutil.copytree(done.folder / "coins", done.folder / "other" / "coins")
+        table(done).unlink()
+        for command in ("table", "check", "compare", "report", "plot"):
+            assert "warning" not in done.probcal(command, "results/small", "--data-dir", "other").said
+        flip(done.folder / "other" / "coins" / "coins.csv")
+        for command in ("table", "check", "compare", "report", "plot"):
+            assert "(the data changed)" in done.probcal(command, "results/small", "--data-dir", "other").said
+
+    def test_a_card_that_changed_while_its_data_are_gone(self, done):
+        shutil.rmtree(done.folder / "cache")
+        table(done).unlink()
+        card = done.folder / "coins.yaml"
+        assert answers(done) == [(2, 0)] * 4
+        assert "  done: 2 cells: not checked: the data are not at hand" in done.probcal("status", "results/small").said
+        card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
+        for said in (done.run("--dry-run"), done.probcal("status", "results/small"), done.run()):
+            assert "2 cells: 2 no data" in said.said
+        assert "made of other data (the card changed" in done.probcal("table", "results/small").said
+
+    def test_data_that_a_fingerprint_on_the_card_contradicts(self, done):
+        card = done.folder / "coins.yaml"
+        fingerprint = find(read_card(card)).fingerprint
+        card.write_text(card.read_text().replace("columns: 2}", f"columns: 2, fingerprint: {fingerprint}}}"))
+        assert answers(done) == [(2, 0)] * 4
+        flip(table(done))
+        for told in (done.run("--dry-run"), done.probcal("status", "results/small"), done.run()):
+            assert told.code == 2 and "the values are not those the card expects" in told.said
+        assert "the values are not those the card expects" in done.probcal("table", "results/small").said
+
+
+MEDDLES = """
+    import pathlib
+
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Slow(DecisionTreeClassifier):
+        def fit(self, X, y, sample_weight=None):
+            path = pathlib.Path({path!r})
+            text = path.read_text()
+            path.write_text(text.replace({before!r}, {after!r}))
+            return super().fit(X, y, sample_weight)
+"""
+"""A tree whose fit edits a file, as somebody may do while it goes on."""
+
+
+class TestAFileThatIsEditedDuringARunAndLeftSo:
+    def run_while(self, coins, monkeypatch, before, after, *words):
+        coins.module("slow", MEDDLES.format(path=str(table(coins)), before=before, after=after))
+        coins.config(datasets=["coins.yaml"], learners={"slow": {"type": "slow.Slow"}}, methods=["direct"])
+        monkeypatch.setattr("sys.argv", ["/usr/bin/probcal", "run", "small.yaml", *words])
+        return coins.run(*words)
+
+    def test_it_is_told_at_the_end_with_the_command_that_runs_its_new_content(self, coins, monkeypatch):
+        done = self.run_while(coins, monkeypatch, "b,yes\n", "b,no\n", "-o", "my results")
+        assert done.code == 0
+        assert done.said.splitlines()[-1] == (
+            "warning: coins: coins/coins.csv changed while the run was going on, and these results are of what was "
+            "read before; to run what it holds now, type: probcal run small.yaml -o 'my results'"
+        )
+        assert "4 stale" not in done.said and "2 cells: 2 stale" in coins.run("--dry-run", "-o", "my results").said
+
+    def test_one_that_cannot_be_read_any_more_is_told_with_its_fault(self, coins, monkeypatch):
+        done = self.run_while(coins, monkeypatch, "weight,", "height,")
+        assert done.code == 0
+        last = done.said.splitlines()[-1]
+        assert last.startswith("warning: coins: its files changed while the run was going on, and these results are of")
+        assert "coins.csv: has no column 'weight'" in last and last.endswith("type: probcal run small.yaml")
+
+    @pytest.mark.parametrize(("before", "after"), [("weight", "weight"), ("\n1,b,", "\n1.0, b,")])
+    def test_the_same_values_are_no_change(self, coins, monkeypatch, before, after):
+        assert "warning" not in self.run_while(coins, monkeypatch, before, after).said
+
+
+class TestSeveralPlaces:
+    @pytest.fixture
+    def both(self, coins):
+        """Two data directories, A and B, with other files for one card; both were fetched."""
+        shutil.move(coins.folder / "coins", coins.folder / "A" / "coins")
+        shutil.copytree(coins.folder / "A", coins.folder / "B")
+        flip(coins.folder / "B" / "coins" / "coins.csv")
+        for folder in "AB":
+            assert coins.probcal("fetch", "small.yaml", "--data-dir", folder).code == 0
+        return coins
+
+    def test_each_has_its_own_data_set_whichever_was_fetched_last(self, both):
+        assert both.run("--data-dir", "A").code == 0
+        of_a = both.numbers()
+        assert both.run("--data-dir", "B").code == 0
+        assert both.numbers() != of_a
+        assert both.run("--data-dir", "A").code == 0
+        assert both.numbers() == of_a
+
+    def test_which_one_is_meant_has_to_be_said(self, both):
+        said = both.run("--dry-run")
+        assert said.code == 2
+        assert "the cache has several data sets of this card, from " in said.said
+        assert "name the folder that is meant with --data-dir" in said.said
+
+    def test_whether_results_are_outdated_cannot_be_told_without_the_folder(self, both):
+        assert both.run("--data-dir", "A").code == 0
+        for folder in "AB":
+            shutil.rmtree(both.folder / folder)
+        said = both.probcal("table", "results/small").said
+        [warning] = [line for line in said.splitlines() if line.startswith("warning")]
+        assert warning.startswith("warning: coins: the cache has several data sets of this card, from ")
+        assert warning.endswith(" so whether its results are of other data cannot be told; give --data-dir")
+        assert "stale" not in said
+
+
+def test_two_cards_of_one_name_are_two_data_sets(coins):
+    shutil.copytree(coins.folder / "coins", coins.folder / "other" / "coins")
+    shutil.copy(coins.folder / "coins.yaml", coins.folder / "other")
+    flip(coins.folder / "other" / "coins" / "coins.csv")
+    exception = {"dataset": "coins", "learner": "dummy", "card": "other/coins.yaml", "why": "to see which is read"}
+    coins.config(datasets=["coins.yaml"], methods=["direct"], exceptions=[exception])
+    assert coins.run().code == 0
+    store = Store(coins.results)
+    positive = {one.learner: store.predictions(one)[0].sum() for one in store.results().values()}
+    assert positive["tree"] != positive["dummy"]
+    keys = {one.learner: one.key["data"] for one in store.results().values()}
+    ours, theirs = (find(read_card(coins.folder / f / "coins.yaml")).fingerprint[:12] for f in (".", "other"))
+    assert keys == {"tree": ours, "dummy": theirs} and ours != theirs
+    assert "4 cells: 4 done" in coins.probcal("status", "results/small").said
+
+
+def test_results_that_are_kept_have_the_fingerprints_of_the_cards():
+    for folder in sorted((shipped("configs").parent / "results").glob("*/cells.jsonl")):
+        cards = {card.name: card for card in read_cards(folder)}
+        for line in {json.loads(line)["dataset"]: line for line in folder.open(encoding="utf-8")}.values():
+            row = json.loads(line)
+            card: Card = cards[row["dataset"]]
+            assert row["key"]["data"] == (card.digest if card.generator else str(card.expect.fingerprint))[:12]
+
+
+def test_a_folder_of_an_earlier_version_in_the_cache_is_neither_read_nor_changed(coins):
+    card = read_card(coins.folder / "coins.yaml")
+    old = coins.folder / "cache" / f"coins-{card.digest}"
+    old.mkdir(parents=True)
+    (old / "written.json").write_text('{"fingerprint": "x", "files": []}')
+    assert obtain(card) == "original files"
+    assert [one.name for one in old.iterdir()] == ["written.json"]
+
+
+def read_cards(folder):
+    names = {json.loads(line)["dataset"] for line in folder.open(encoding="utf-8")}
+    return [read_card(find_card(name)) for name in names]
+
+
+def load_anew():
+    """What another process has not read yet."""
+    from probcal.data import load as loading
+    from probcal.runner import execute as executing
+
+    loading._load.cache_clear()
+    executing._rows.cache_clear()
+
+
+def elsewhere(bench, monkeypatch, folder):
+    """A machine with a cache of its own and the files in a data directory."""
+    here = folder / "elsewhere"
+    shutil.move(bench.folder / "coins", here / "data" / "coins")
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(here / "cache"))
+    monkeypatch.setenv("PROBCAL_DATA_DIR", str(here / "data"))
+    load_anew()
+    return here
+
+
+def reuploaded(monkeypatch, cache, first):
+    """A card whose set on OpenML has ``first`` as its first value, seen from a machine with an empty cache."""
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(cache))
+    columns = {name: "numeric" if kind == "numeric" else kind for name, kind in WEATHER.columns.items()}
+    numeric = next(name for name, kind in columns.items() if kind == "numeric")
+    frame = pd.DataFrame({name: ["a", "b"] * (WEATHER.expect.rows // 2) for name in columns})
+    for name, kind in columns.items():
+        if kind == "numeric":
+            frame[name] = range(len(frame))
+    frame[WEATHER.target] = [WEATHER.positive[0], "another"] * (len(frame) // 2)
+    frame.loc[0, numeric] = first
+    monkeypatch.setattr("probcal.data.sources.openml.fetch_openml_rows", lambda card: frame)
+    expect = WEATHER.expect.model_copy(update={"classes": None, "fingerprint": None})
+    return WEATHER.model_copy(update={"expect": expect, "drop_unlabelled": False})

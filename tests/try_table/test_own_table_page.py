@@ -1,0 +1,36 @@
+"""docs/own-table.md and docs/try-reference.md: what they show is what the command prints."""
+
+from pathlib import Path
+
+from probcal.try_table.choices import OWN
+from probcal.try_table.column_types import MOST_LEVELS
+from probcal.try_table.file_reader import MISSING
+from probcal.try_table.preparation import MOST_ROWS
+from probcal.try_table.target import FEWEST_ROWS
+from tests.commands import probcal
+from tests.try_table.own_tables import shown
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("own-table.md", "try-reference.md"))
+
+
+def test_the_columns_and_the_plan_are_those_that_the_command_shows(original_files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = original_files / "bank-marketing" / "bank-full.csv"
+    shown = probcal("try", table, "--target", "y", "--dry-run")
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout in PAGE
+
+
+def test_limits_and_names_are_those_of_the_code():
+    for number in (f"2 to {MOST_LEVELS} values", f"at most {MOST_ROWS:,}", f"fewer than {FEWEST_ROWS} rows of a class"):
+        assert number in PAGE
+    for name in (*OWN, *(MISSING - {""})):
+        assert f"`{name}`" in PAGE
+
+
+def test_the_note_of_a_column_in_doubt_is_that_of_the_command(tmp_path):
+    (tmp_path / "prices.csv").write_text("weight;sold\n" + "1,250;yes\n2;no\n3,125;no\n2;yes\n" * 20)
+    text = shown(tmp_path / "prices.csv", "sold")
+    note = text[text.index("note: column") :].partition("\n\n")[0]
+    assert f"```\n{note}\n```" in PAGE

@@ -1,0 +1,190 @@
+"""``probcal try`` from a file to the sentence, and the YAML that runs it again."""
+
+import numpy as np
+import pytest
+
+from probcal.data.card import read_card
+from probcal.data.load import load, obtain
+from probcal.store.folder import Store
+from probcal.try_table.preparation import Asked
+from probcal.try_table.trial import Wanted, try_table
+from tests.commands import probcal, refused
+from tests.try_table.own_tables import customers, shown, written
+
+FEW = ("-l", "logistic", "-l", "tree", "-m", "direct", "-m", "isotonic", "--splits", 3)
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory):
+    """(folder of all, what was printed) of a table with everything that people's tables have."""
+    folder = tmp_path_factory.mktemp("a folder")
+    frame = customers(200).rename(columns={"spend": "spend, in €", "plan": 'the "plan"'})
+    frame.loc[frame.index % 9 == 0, "age"] = np.nan
+    frame.loc[frame.index % 11 == 0, "left"] = ""
+    frame["left"] = frame["left"].replace({"yes": "ja, weg", "no": "neé"})
+    path = written(frame, folder / "Kunden 2026.csv", sep=";", encoding="utf-8-sig")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        result = probcal("try", path, "-t", "left", *FEW, "--save", "sub/my.yaml")
+    assert result.exit_code == 0, result.output
+    return folder, result.stdout
+
+
+def results_of(folder):
+    return {name: one.metrics for name, one in Store(folder).results().items()}
+
+
+def test_all_is_shown_from_the_columns_to_the_sentence(tried):
+    _, text = tried
+    assert "Kunden 2026.csv: 200 rows, 7 columns; separated by ';'" in text
+    assert "note: 19 of 200 rows have no left and are left out" in text
+    assert "ja, weg" in text and "<- estimated, as the rarer" in text
+    assert "saved, with the rows: sub/my.yaml, sub/my-data\n" in text
+    assert "95 % interval" in text
+    assert "The best is" in text or "The smallest loss has" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_report_is_there(tried):
+    folder, text = tried
+    assert "report: results/try-kunden-2026-left/report.html" in text
+    page = (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
+    assert "Kunden 2026" in page
+    first = page.split("What was found</h2>")[1].split("</section>")[0]
+    assert all(said in first for said in ("not told apart", "95 % interval", "200 rows, 7 columns", "ja, weg"))
+
+
+@pytest.mark.parametrize("cache", ["the same cache", "an empty cache"])
+def test_the_saved_yaml_gives_the_same_numbers_bit_for_bit(tried, monkeypatch, tmp_path, cache):
+    folder, _ = tried
+    monkeypatch.chdir(tmp_path)
+    if cache == "an empty cache":
+        monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
+    again = probcal("run", folder / "sub" / "my.yaml")
+    assert again.exit_code == 0, again.output
+    assert results_of(tmp_path / "results" / "my") == results_of(folder / "results" / "try-kunden-2026-left")
+
+
+def test_the_same_command_finds_all_done_and_says_the_same(tried, monkeypatch):
+    folder, text = tried
+    monkeypatch.chdir(folder)
+    again = probcal("try", folder / "Kunden 2026.csv", "-t", "left", *FEW)
+    assert "15 cells: 15 done" in again.stderr
+    assert again.stdout.splitlines()[-8:] == text.splitlines()[-8:]
+
+
+def test_other_commands_know_the_folder(tried, monkeypatch):
+    folder, _ = tried
+    monkeypatch.chdir(folder)
+    assert "15 cells: 15 done" in probcal("status", "results").stdout
+    assert "Kunden 2026: left" in probcal("table", "results/try-kunden-2026-left").stdout
+
+
+def test_another_table_of_that_name_does_not_take_the_place_of_the_first(tried, monkeypatch, tmp_path):
+    folder, _ = tried
+    path = written(customers(), tmp_path / "Kunden 2026.csv")
+    monkeypatch.chdir(folder)
+    assert "holds what came of another table (" in refused("try", path, "-t", "left", *FEW)
+
+
+def test_what_is_run_is_the_values_of_the_file_and_nothing_is_filled_in_before_the_split(tried):
+    folder, _ = tried
+    card = read_card(folder / "sub" / "my-data" / "kunden-2026.yaml")
+    obtain(card)
+    X, frame = load(card).X, customers(200)
+    kept = frame[frame.index % 11 != 0]
+    assert sorted(X["spend, in €"]) == sorted(kept["spend"])
+    assert X["age"].isna().sum() == (kept.index % 9 == 0).sum()  # imputed in each cell, from its training rows
+    assert load(card).y.sum() == (kept["left"] == "yes").sum()
+    assert list(X.columns) == ["age", 'the "plan"', "spend, in €", "since"]
+
+
+def test_several_classes_run_without_what_takes_two_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = written(customers(150), tmp_path / "c.csv")
+    result = probcal("try", path, "-t", "plan", "-l", "logistic", "-m", "direct", "-m", "sigmoid", "--splits", 2)
+    assert result.exit_code == 0, result.output
+    assert "target: plan, 3 classes" in result.stdout
+
+
+def test_a_learner_that_fails_everywhere_is_last_and_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = written(customers(150), tmp_path / "c.csv")
+    call = ("try", path, "-t", "plan", "-l", "nb", "-l", "logistic", "-m", "direct", "--splits", 2)
+    result = probcal(*call)
+    assert result.exit_code == 1
+    assert "2 cells failed (--retry-failed tries them again)" in result.stderr
+    assert "2/2 cells: 2 failed" in probcal(*call, "--retry-failed").stderr
+    [last] = [line for line in result.stdout.splitlines() if line.split()[1:3] == ["nb", "direct"]]
+    assert last.split()[0] == "3"
+    assert "failed" in last
+    said = " ".join(result.stdout.split())
+    assert "nb alone failed on 2 of 2 splits: ValueError: two classes are needed" in said
+
+
+def test_columns_that_tell_nothing_are_not_praised(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = customers(150).assign(left=np.random.default_rng(5).choice(["a", "b"], 150))
+    path = written(frame, tmp_path / "c.csv")
+    result = probcal("try", path, "-t", "left", "-l", "logistic", "-m", "direct", "--splits", 4)
+    assert "giving every row the share of each class" in " ".join(result.stdout.split())
+
+
+def test_one_split_says_that_it_does_not_tell_how_sure(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = written(customers(150), tmp_path / "c.csv")
+    result = probcal("try", path, "-t", "left", "-l", "logistic", "-m", "direct", "--splits", 1)
+    assert "one split does not tell how sure that is" in " ".join(result.stdout.split())
+
+
+def test_the_shares_of_the_classes_are_always_there_to_be_beaten(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = shown(written(customers(150), tmp_path / "c.csv"), "left", "-l", "svm", "-m", "isotonic")
+    assert "  shares: direct\n  svm: isotonic\n20 cells" in text
+
+
+def test_a_method_by_its_import_path_stands_beside_the_others(tmp_path):
+    path = written(customers(150), tmp_path / "c.csv")
+    text = shown(path, "left", "-l", "tree", "-m", "direct", "-m", "sklearn.calibration.CalibratedClassifierCV")
+    assert "  tree: direct, calibratedclassifiercv\n" in text
+
+
+def test_a_later_look_at_the_same_table_keeps_what_is_there(tried, monkeypatch):
+    folder, _ = tried
+    monkeypatch.chdir(folder)
+    more = probcal("try", folder / "Kunden 2026.csv", "-t", "left", *FEW, "-l", "nb")
+    assert "21 cells: 15 done, 6 to run" in more.stderr
+
+
+@pytest.mark.parametrize("change", ["replaced", "touched", "removed"])
+def test_a_table_that_was_replaced_during_the_run_is_told_at_the_end(tmp_path, monkeypatch, change):
+    monkeypatch.chdir(tmp_path)
+    path, lines = written(customers(), tmp_path / "mine.csv"), []
+
+    def meddle(line):
+        lines.append(line)
+        if len(lines) == 1:  # the table was read, and the run goes on
+            written(customers(seed=1 if change == "replaced" else 0), path)
+            if change == "removed":
+                path.unlink()
+
+    wanted = Wanted(("tree",), ("direct",), splits=1, again="probcal try mine.csv -t left")
+    assert try_table(Asked("mine.csv", "left"), wanted, lambda line: None, meddle) == 0
+    warning = (
+        f"warning: {path} changed while the run was going on, and these results are of what was read before; "
+        "to run what it holds now, type: probcal try mine.csv -t left"
+    )
+    assert [line for line in lines if line.startswith("warning")] == [warning] * (change == "replaced")
+    assert (lines[-1] == warning) == (change == "replaced")
+
+
+def test_the_name_of_the_file_seeds_the_splits_and_its_folder_does_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    numbers = []
+    for number, name in enumerate(("mine.csv", "elsewhere/Mine.csv", "renamed.csv")):
+        written(customers(), tmp_path / name)
+        wanted = Wanted(("tree",), ("direct",), splits=1, output=tmp_path / str(number))
+        assert try_table(Asked(name, "left"), wanted, lambda line: None, lambda line: None) == 0
+        numbers.append(results_of(tmp_path / str(number)).values())
+    assert list(numbers[0]) == list(numbers[1]) != list(numbers[2])

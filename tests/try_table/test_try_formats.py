@@ -1,0 +1,157 @@
+"""One table in every format that is read, and what tells them apart."""
+
+import gzip
+import lzma
+
+import pandas as pd
+import pytest
+
+from probcal.try_table.file_reader import read_delimited_text, read_table
+from tests.commands import refused
+from tests.try_table.own_tables import customers, line_of, shown, written
+
+KINDS = {
+    "id": "id left out a value of its own in every row, as an id or free text has",
+    "age": "age number 18 to 79",
+    "country": "country left out constant: NL",
+}
+
+
+def assert_customers(text):
+    for name, line in KINDS.items():
+        assert line_of(name, text) == line
+    assert line_of("plan", text).startswith("plan category 3 values:")
+    assert "<- estimated, as the rarer" in text
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "^", " "])
+def test_any_delimiter_is_found_out(tmp_path, delimiter):
+    assert_customers(shown(written(customers(), tmp_path / "customers.csv", sep=delimiter)))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_any_usual_encoding_is_found_out(tmp_path, encoding):
+    frame = customers().rename(columns={"age": "âge"})
+    assert line_of("âge", shown(written(frame, tmp_path / "c.csv", encoding=encoding))) == "âge number 18 to 79"
+
+
+def test_the_line_by_which_excel_tells_the_delimiter_is_no_line_of_the_table(tmp_path):
+    (tmp_path / "c.csv").write_text("sep=;\n" + customers().to_csv(index=False, sep=";"))
+    assert_customers(shown(tmp_path / "c.csv"))
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_lines_may_end_as_on_any_system(tmp_path, end):
+    (tmp_path / "c.csv").write_bytes(customers().to_csv(index=False).replace("\n", end).encode())
+    assert_customers(shown(tmp_path / "c.csv"))
+
+
+def test_packed_files_are_read(tmp_path):
+    content = customers().to_csv(index=False).encode()
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(content))
+    (tmp_path / "a.tsv.xz").write_bytes(lzma.compress(content))
+    assert_customers(shown(tmp_path / "a.csv.gz"))
+    assert_customers(shown(tmp_path / "a.tsv.xz"))
+
+
+def test_a_parquet_file_is_one_whatever_its_name(tmp_path):
+    customers().to_parquet(tmp_path / "customers.data")
+    text = shown(tmp_path / "customers.data")
+    assert_customers(text)
+    assert "a Parquet file" in text
+
+
+def test_parquet_brings_dates_booleans_and_categories(tmp_path):
+    frame = customers()
+    frame["since"] = pd.to_datetime(frame["since"])
+    frame["paid"] = frame["spend"] > 50
+    frame["plan"] = frame["plan"].astype("category")
+    frame["small"] = frame["age"].astype("Int8").where(frame["age"] > 30)
+    frame["tags"] = [["a", "b"]] * len(frame)
+    frame.to_parquet(tmp_path / "c.parquet")
+    text = shown(tmp_path / "c.parquet")
+    assert line_of("since", text) == "since date 2020-01-01 to 2020-04-29, as days since 1970"
+    assert line_of("paid", text).startswith("paid category 2 values: ")
+    assert "missing)" in line_of("small", text)
+    assert line_of("tags", text) == "tags left out lists or other values that are not single ones"
+
+
+def test_an_arff_file_says_itself_what_is_a_category(tmp_path):
+    rows = "".join(f"{i % 7}.5, {i % 3}, '{'yes' if i % 4 == 0 else 'no'}'\n" for i in range(60))
+    head = "% a comment\n@relation t\n@attribute a real\n@attribute grade {0,1,2}\n@attribute left {yes,no}\n@data\n"
+    (tmp_path / "t.arff").write_text(head + rows)
+    text = shown(tmp_path / "t.arff")
+    assert line_of("grade", text) == "grade category 3 values: 0, 1, 2"
+    assert line_of("a", text) == "a number 0.5 to 6.5"
+
+
+def test_quotation_marks_delimiters_and_line_breaks_inside_a_field_are_its_own(tmp_path):
+    lines = [f'{i},"a ""b"", c\nd{i % 3}",{"yes" if i % 4 == 0 else "no"}' for i in range(50)]
+    (tmp_path / "q.csv").write_text("n, text,left\n" + "\n".join(lines) + "\n\n")
+    assert line_of("text", shown(tmp_path / "q.csv")).startswith('text category 3 values: a "b", c d0, a "b", c d1')
+
+
+def test_what_stands_for_a_missing_value_is_said(tmp_path):
+    frame = customers()
+    frame["plan"] = frame["plan"].where(frame["age"] > 40, "?")
+    text = shown(written(frame, tmp_path / "c.csv"))
+    assert "missing where it says '?'" in text
+    assert "missing)" in line_of("plan", text)
+
+
+def test_names_that_nobody_could_tell_apart_get_another(tmp_path):
+    body = "".join(f"{i % 5},{i % 7},{i % 3},{i % 4},{i % 2}\n" for i in range(40))
+    (tmp_path / "n.csv").write_text("a,a,,x1..x3,left\n" + body)
+    text = shown(tmp_path / "n.csv")
+    for name in ("a", "a (2)", "column 3", "x1.x3"):
+        assert line_of(name, text).startswith(f"{name} number 0 to ")
+    assert "note: 3 columns have another name here than in the table, each a name of its own" in text
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"a,left\n", "has 0 rows: a line of names (a, left) and nothing beneath it"),
+        (b"a,left\n1,2\n1,2,3\n", "t.csv:3: 3 fields where the first line has 2; every line needs as many"),
+        (b'a,left\n1,"2\n', "unexpected end of data; is a quotation mark not closed?"),
+        (b"PK\x03\x04\0\0", "is not a table of text (an Excel file or another archive; save the table as CSV)"),
+        (b"PAR1 and no more", "is not a sound Parquet file"),
+        (b"\x7fELF\0\0", "is not a table of text; CSV, TSV, ARFF and Parquet files are read"),
+        (b"Dear reader,\nthis is a letter.\n", "fields where the first line has"),
+        (b"one\ntwo\nthree\n", 'there is no column "left" (it has: one)'),
+        (b"@relation r\n@attribute a nonsense\n@data\n1\n", "is not sound ARFF"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_one_sentence(tmp_path, content, reason):
+    (tmp_path / "t.csv").write_bytes(content)
+    said = refused("try", tmp_path / "t.csv", "--target", "left")
+    assert reason in said
+    assert len(said.splitlines()) == 1
+
+
+def test_places_without_a_file_are_refused(tmp_path):
+    assert "there is no such file" in refused("try", tmp_path / "none.csv", "-t", "a")
+    assert "is a folder; give one file of it" in refused("try", tmp_path, "-t", "a")
+    assert "is an address; fetch the file first" in refused("try", "https://example.org/a.csv", "-t", "a")
+    (tmp_path / "a.csv.gz").write_bytes(b"no gzip")
+    assert "cannot be unpacked" in refused("try", tmp_path / "a.csv.gz", "-t", "a")
+
+
+def test_a_file_beyond_the_limit_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBCAL_LARGEST_MB", "1")
+    (tmp_path / "a.csv").write_bytes(b"a,left\n" + b"1,2\n" * 300_000)
+    assert "is larger than 1 MB unpacked" in refused("try", tmp_path / "a.csv", "-t", "left")
+
+
+def test_values_are_those_of_the_file(tmp_path):
+    frame = customers()
+    read = read_table(str(written(frame, tmp_path / "c.csv"))).frame
+    assert read["spend"].astype(float).tolist() == frame["spend"].tolist()
+
+
+def test_prose_has_no_delimiter_and_blanks_are_one_where_all_lines_agree(tmp_path):
+    notes = read_delimited_text(b"a b\n1  2\n3 4\n", tmp_path)[1]
+    assert notes == ["separated by blanks"]
+    assert read_delimited_text(b"a\nsome words here\nand there\n", tmp_path)[1] == ["one column"]

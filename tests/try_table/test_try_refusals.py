@@ -1,0 +1,124 @@
+"""What ``probcal try`` cannot estimate from: one clear sentence, exit code 2, nothing written."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.commands import contents, refused
+from tests.try_table.own_tables import customers, shown, written
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    yield
+    assert contents(tmp_path / "here") == {}
+
+
+def frame_with(labels):
+    return customers(len(labels)).assign(left=labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        (["yes"] * 50, 'column "left" holds one class only, "yes", in 50 rows; two are needed'),
+        ([None] * 50, 'column "left" is empty: no row has a label'),
+        (range(50), 'column "left" has as many values as rows (50): an id, not classes; is it the right column?'),
+        ([f"u{i}" for i in range(50)], "has as many values as rows (50): an id"),
+        (np.linspace(0, 1, 50), "is a continuous number (50 different values from 0 to 1), and probabilities"),
+        ([i % 40 for i in range(90)], "is a continuous number (40 different values from 0 to 39)"),
+        ([f"u{i % 30}" for i in range(50)], "holds 30 different labels in 50 rows, more than classes have"),
+        (["a" * 300, "b"] * 25, "holds text of up to 300 letters, not classes; is it the right column?"),
+        (["a"] * 46 + ["b"] * 4, 'too few rows of "b" (4) in column "left" to split: 8 of each class are needed, and'),
+        (["a"] * 24 + ["b"] * 23 + ["c"] * 3, 'of "c" (3) in column "left" to split: 8 of each class are needed; re'),
+    ],
+)
+def test_a_column_that_holds_no_classes_is_no_target(tmp_path, labels, reason):
+    said = refused("try", written(frame_with(list(labels)), tmp_path / "c.csv"), "--target", "left")
+    assert reason in said
+    assert len(said.splitlines()) == 1
+
+
+def test_a_target_that_is_not_there_or_there_twice(tmp_path):
+    path = written(customers(), tmp_path / "c.csv")
+    said = refused("try", path, "-t", "Left")
+    assert said.startswith('c.csv: there is no column "Left"; did you mean "left"? (it has: id, age,')
+    assert "c.csv: which column is to be estimated? name it with --target; there are: id," in refused("try", path)
+    path.write_text("a,left,left\n1,2,3\n")
+    assert '2 columns are called "left"; the target needs a name of its own' in refused("try", path, "-t", "left")
+    path.write_text("1,2,3\n4,5,6\n")
+    assert "its first line looks like values, and must hold the names" in refused("try", path, "-t", "y")
+
+
+def test_a_table_with_nothing_to_learn_from(tmp_path):
+    one = written(customers()[["left"]], tmp_path / "one.csv")
+    said = refused("try", one, "-t", "left")
+    assert said == "one.csv: no column is left to learn from: it has one column, the target"
+    two = written(customers()[["id", "left"]], tmp_path / "two.csv")
+    assert "no column is left to learn from (id: a value of its own in every row" in refused("try", two, "-t", "left")
+
+
+def test_wishes_about_columns_that_are_not_there(tmp_path):
+    path = written(customers(), tmp_path / "c.csv")
+    assert refused("try", path, "-t", "left", "--drop", "agee") == (
+        '--drop: c.csv has no column "agee"; did you mean "age"?'
+    )
+    assert refused("try", path, "-t", "left", "--category", "left") == '--category: "left" is the target'
+    both = refused("try", path, "-t", "left", "--category", "age", "--drop", "age")
+    assert both == 'column "age" stands under --category and under --drop'
+    assert '--positive: c.csv: column "left" holds no "Yes"; did you mean "yes"? (it has: no, yes)' in refused(
+        "try", path, "-t", "left", "--positive", "Yes"
+    )
+
+
+def test_learners_and_methods_that_are_not_there(tmp_path):
+    path = written(customers(), tmp_path / "c.csv")
+    assert 'there is no learner "forrest"; did you mean "forest"? (there are: shares, logistic,' in refused(
+        "try", path, "-t", "left", "-l", "forrest"
+    )
+    said = refused("try", path, "-t", "left", "-m", "isotone")
+    assert 'there is no method "isotone"; did you mean "isotonic"?' in said
+    assert '"sklearn.no.Such"' in refused("try", path, "-t", "left", "-l", "sklearn.no.Such")
+    assert "svm by itself gives scores and no probabilities" in refused(
+        "try", path, "-t", "left", "-l", "svm", "-l", "tree", "-m", "direct"
+    )
+
+
+def test_an_import_path_needs_trust(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROBCAL_TRUSTED")
+    path = written(customers(), tmp_path / "c.csv")
+    said = refused("try", path, "-t", "left", "-l", "tests.stubs.learners.Anything")
+    assert "is not imported: an import runs code" in said
+    assert "--trust tests" in said
+
+
+def test_a_file_that_is_there_is_not_written_over(tmp_path):
+    path = written(customers(), tmp_path / "c.csv")
+    (tmp_path / "my.yaml").write_text("mine: true\n")
+    said = refused("try", path, "-t", "left", "--save", tmp_path / "my.yaml")
+    assert "is already there, and is not written over" in said
+    assert "end its name in .yaml" in refused("try", path, "-t", "left", "--save", tmp_path / "my.txt")
+    assert (tmp_path / "my.yaml").read_text() == "mine: true\n"
+
+
+def test_another_label_may_be_the_positive_one_and_one_of_several_stands_against_the_rest(tmp_path):
+    path = written(customers(), tmp_path / "c.csv")
+    assert "<- estimated\n" in shown(path, "left", "--positive", "no")
+    text = shown(path, "plan", "--positive", "pro")
+    assert "target: plan, 3 classes" in text
+    assert "<- estimated\n" in text
+    assert "logistic, nb, forest" in text
+    assert "  without nb (takes two classes only)\n" in shown(path, "plan")
+
+
+def test_rows_without_a_label_are_left_out_and_said(tmp_path):
+    frame = customers()
+    frame.loc[frame.index % 10 == 0, "left"] = None
+    assert "note: 12 of 120 rows have no left and are left out" in shown(written(frame, tmp_path / "c.csv"))
+
+
+def test_labels_that_are_the_same_number_are_one_label(tmp_path):
+    frame = pd.DataFrame({"a": [i % 7 for i in range(60)], "left": ["1", "1.0", "0"] * 20})
+    assert "1  40 rows (66.7 %)" in shown(written(frame, tmp_path / "c.csv"))
