@@ -47,4 +47,4 @@ def test_the_sigmoid_of_a_probability_is_the_worse_one():
     lines = csv.DictReader(io.StringIO(probcal("table", ROOT / "results" / "audit", "-f", "csv").stdout))
     cells = [one for one in lines if (one["dataset"], one["label"]) == ("adult", "SigNB kernel probability")]
     means = {one["metric"]: f"{float(one['mean']):.3f}".lstrip("0") for one in cells}
-    assert f"it is {means['cxe']} / {means['c_emp']} instead of" in " ".join(PAGE.split())
+    assert f"is {means['cxe']} / {means['c_emp']} instead of" in " ".join(PAGE.split())
