@@ -29,9 +29,9 @@ def main() -> None:
     models = [fitted(group) for group in groups]
     rows = [row(model, group) for model, group in zip(models, groups, strict=True)]
     about = (
-        "CPU seconds = c0 + c1 n + c2 k + c3 n k + c4 n^2 k, of n rows, 50 columns and k probes (trees: n log2 n for"
-        f" n), fitted to the runs of {listed(ROWS)} rows with {AT_PROBES} probes and to those of {listed(PROBES)}"
-        " probes. Errors: the largest one."
+        "CPU seconds = c0 + c1 n + c2 k + c3 n k + c4 n^2 k, for n rows, 50 columns and k probes (trees: n log2 n for"
+        f" n). The model is fitted to the runs of {listed(ROWS)} rows with {AT_PROBES} probes, and to those of"
+        f" {listed(PROBES)} probes. The table has the largest errors."
     )
     headers = ["learner", "", *(f"s per {term}" for term in TERMS), "fitted, worst", "predicted, worst", "of", ""]
     speed.report(asked.out, "growth_report.py", about, headers, rows)

@@ -88,7 +88,7 @@ def main() -> None:
         taken, values = medians(calls, asked.runs)
     rows, right = table(there, taken, values)
     missing = [[name, "", "", "", "", f"not installed: pip install {name}"] for name, one in modules.items() if not one]
-    about = f"{asked.rows:,} estimates, no two equal, CPU seconds, medians of {asked.runs} runs in turn."
+    about = f"{asked.rows:,} predictions, no two equal, CPU seconds, medians of {asked.runs} runs in turn."
     headers = ["theirs", "", "ours", "", "theirs / ours", "values"]
     packages = [name for name, one in modules.items() if one and name not in speed.PACKAGES]
     speed.report(asked.out, "metrics_speed.py", about, headers, [*rows, *missing], *packages)

@@ -48,9 +48,9 @@ METHODS: dict[str, Callable[..., Any]] = {
     "30 probes": lambda tree, **rest: ProbingClassifier(tree, 30, weighting="weight", **rest),
 }
 ABOUT = (
-    "The presorted tree and scikit-learn's, both with entropy and two rows in a leaf at least: mean ± standard"
-    " deviation over random splits, and the differences from scikit-learn's tree, of the presorted one and of"
-    " scikit-learn's under another seed."
+    "The presorted tree and scikit-learn's, both with entropy and at least two rows in a leaf. The table has the mean ±"
+    " standard deviation over random splits. It also has the differences of the presorted tree, and of scikit-learn's"
+    " tree with another seed, from scikit-learn's tree."
 )
 CLIP = (0.001, 0.999)
 SPLITS = 5

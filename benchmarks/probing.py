@@ -68,7 +68,7 @@ def main() -> None:
         del X, y
     about = (
         f"Fit and votes on the training rows, {asked.probes} thresholds, medians of {asked.runs} runs, of three times"
-        f" as many where they take less than {SHORT:g} s, each a fresh process; the Gaussians are drawn from seed"
+        f" as many where they take less than {SHORT:g} s, each a fresh process. The Gaussians are drawn from seed"
         f" {SEED}. Ratio: CPU seconds over ProbingClassifier's."
     )
     headers = ["data", "learner", "", "CPU", "wall", "ratio", "peak, MB", "labels that differ"]

@@ -50,8 +50,8 @@ def main() -> None:
     difference = float(np.abs(SimpleJumper().protect(p, y)[0] / plain_loop(p, y) - 1).max())
     lines, missed = speed(seconds)
     text = (
-        f"{STEPS:,} steps, medians of {RUNS} runs; `protect` is within {difference:.1e} of the plain loop,"
-        " relatively.\n\n"
+        f"{STEPS:,} steps, medians of {RUNS} runs. The relative difference of `protect` from the plain loop is at most"
+        f" {difference:.1e}.\n\n"
         + tabulate(lines, ["", "CPU seconds", "a step", "times protect", "target", ""], tablefmt="github")
     )
     million, grown = a_million_steps()

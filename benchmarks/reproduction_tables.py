@@ -73,19 +73,23 @@ def _sure(one: Sure) -> str:
 
 
 def surviving(asked: Any) -> str:
-    """The statements by what is sure of them."""
+    """List the statements by their verdict."""
     claims = asked.comparison.claims
     lines = []
     for verdict in ("supported", "not supported"):
         whatever = [one for one in claims if one.verdict == verdict]
         there = [one for one in claims if _there(one).verdict == verdict and one.verdict != verdict]
-        lines.append(f"- **{verdict.capitalize()}, however what was not run may come out:** {_named(whatever)}")
-        lines.append(f"- **{verdict.capitalize()} on those run alone:** {_named(there)}")
+        lines.append(f"- **{verdict.capitalize()}, whatever the missing data sets would give:**{_named(whatever)}")
+        lines.append(f"- **{verdict.capitalize()} only on the data sets that were run:**{_named(there)}")
     left = [one for one in claims if _there(one).verdict == "undecided" == one.verdict]
-    for by_the_means, said in (("supported", "with"), ("not supported", "against"), ("undecided", "without a word of")):
+    for by_the_means, said in (
+        ("supported", "supported"),
+        ("not supported", "contradicted"),
+        ("undecided", "left open"),
+    ):
         found = [one for one in left if _there(one).by_the_means == by_the_means]
         if found:
-            lines.append(f"- **Undecided even there, {said} our means:** {_named(found)}")
+            lines.append(f"- **Undecided on both, {said} by our means:**{_named(found)}")
     return "\n".join(lines)
 
 
@@ -94,7 +98,7 @@ def _there(one: Survival) -> Sure:
 
 
 def _named(claims: list[Survival]) -> str:
-    return "; ".join(SHORT[one.claim.label] for one in claims) + "." if claims else "none."
+    return "".join(f"\n  - {SHORT[one.claim.label]}" for one in claims) if claims else " none."
 
 
 def statements(asked: Any) -> str:
@@ -184,7 +188,7 @@ def agreement(asked: Any) -> str:
         for dataset, of in found.items()
     ]  # fmt: skip
     header = ["", "rows", "linear_svm, SMO", "logistic, Logistic", "kernel_nb, NaiveBayes -K",
-              "largest difference of its estimates"]  # fmt: skip
+              "largest difference of its predictions"]  # fmt: skip
     return _pipe(rows, header)
 
 

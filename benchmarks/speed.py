@@ -86,8 +86,8 @@ def machine(*packages: str) -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     versions = ", ".join(f"{name} {version(name)}" for name in (*PACKAGES, *packages))
     return (
-        f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()};"
-        f" Python {platform.python_version()}, {versions}; one BLAS thread."
+        f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GB, {platform.system()}."
+        f" Python {platform.python_version()}, {versions}, one BLAS thread."
     )
 
 

@@ -54,8 +54,8 @@ def main() -> None:
         ["WekaClassifier", speed.seconds(bridge.cpu), speed.seconds(bridge.wall), speed.times(naive.cpu, bridge.cpu)],
     ]
     about = (
-        f"One fit of J48 on {len(y):,} weighted rows of Adult, {X.shape[1]} columns, and the labels of the same rows:"
-        f" medians of {asked.runs} runs; {others} of the labels differ."
+        f"One fit of J48 on {len(y):,} weighted rows of Adult, {X.shape[1]} columns, and the labels of the same rows,"
+        f" medians of {asked.runs} runs. {others} of the labels differ."
     )
     speed.report(asked.out, "weka_command_line.py", about, ["", "CPU", "wall", "ratio of CPU"], rows)
     sys.exit(1 if others else 0)

@@ -20,9 +20,9 @@ copyright = f"2026, {author}"
 version = release = probcal.__version__
 root_doc = "docs/index"
 include_patterns = ["docs/*.md", "docs/reference/*.md", "results/**.md", "CHANGELOG.md", "CONTRIBUTING.md"]
-exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/speed", "results/reliability"]
+exclude_patterns = [".venv", "build", "dist", "docs/_build", "probcal", "tests", "results/speed"]
 # what `probcal table` and the benchmarks write without a heading is quoted in pages, not read as one
-exclude_patterns += ["results/quickstart", "results/*-quick"]
+exclude_patterns += ["results/quickstart", "results/*-quick", "results/reliability/summary*"]
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
@@ -64,12 +64,24 @@ html_copy_source = False
 html_show_sphinx = False
 
 TITLES = {
-    "results/audit/ranking": "Langford & Zadrozny (2005), unstated settings ranked",
-    "results/peers": "Each method and metric beside its peer in another package",
+    "results/audit/ranking": "Langford & Zadrozny (2005), ranking of unstated settings",
+    "results/peers": "Each method and metric compared with another package",
     "results/protection-simulated/gains": "What protection gains on simulated streams",
-    "results/protection-speed": "What a step of protection costs",
+    "results/protection-speed": "Cost of a step of protection",
+    "results/reliability/bad_inputs": "Reliability: bad inputs",
+    "results/reliability/cells": "Reliability: cells that misbehave",
+    "results/reliability/changed_data": "Reliability: changed data and cards",
+    "results/reliability/data_race": "Reliability: data replaced during a run",
+    "results/reliability/environments": "Reliability: environments",
+    "results/reliability/fuzz": "Reliability: random changes of inputs",
+    "results/reliability/kills": "Reliability: killed runs",
+    "results/reliability/places": "Reliability: full disks and other places",
+    "results/reliability/signals": "Reliability: signals",
+    "results/reliability/staleness": "Reliability: edited modules",
+    "results/reliability/weka_routes": "Reliability: ways to a file through Weka",
+    "results/reliability/workers": "Reliability: the cost of a worker",
 }
-"""Of what a command or a benchmark writes without a heading."""
+"""Titles of tables that a command or a benchmark writes without a heading."""
 
 _ENTRY = re.compile(r"^(\S.*?) : (.*)$")
 _LONE_ENTRY = re.compile(r"^([A-Za-z_]\w*) : (.*)$")

@@ -110,9 +110,9 @@ def report(cases: list[Case], answers: list[Answer]) -> str:
     most = max(one.memory for one in answers)
     return (
         f"Written by `python reliability/bad_inputs.py`. {machine('pydantic', 'pyyaml', 'openml')}\n\n"
-        f"In all: {len(cases)} bad inputs tried, {len(wrong)} not answered as they have to be; tracebacks: "
-        f"{sum('Traceback (most recent' in one.said for one in answers)}.\n\nThe most memory that one took: "
-        f"{'under 500 MB' if most < 500 else f'{most} MB'}, of which 1,024 are allowed.\n\n{table}\n"
+        f"In all: {len(cases)} bad inputs, {len(wrong)} not answered as expected, "
+        f"{sum('Traceback (most recent' in one.said for one in answers)} tracebacks.\n\nMost memory of one command: "
+        f"{'under 500 MB' if most < 500 else f'{most} MB'} (1,024 MB are allowed).\n\n{table}\n"
         + ("\n" + "\n".join(wrong) + "\n" if wrong else "")
     )
 

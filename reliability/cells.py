@@ -29,10 +29,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         table, lost = tried(Path(name), faults)
     about = (
-        "Each on one worker between two cells of a learner that draws from numpy's and Python's global generators;"
-        f" `--timeout {TIMEOUT}` ends those that hang ({len(set(HANG) & set(faults))}). Of a message, the first line."
+        "Each fault runs on one worker, between two cells of a learner that draws from the global generators of numpy"
+        f" and Python. `--timeout {TIMEOUT}` ends those that hang ({len(set(HANG) & set(faults))}). The table has the"
+        " first line of each message."
     )
-    figure = f"{len(faults)} faults tried, {lost} lost (not one row, or a neighbour with other results)."
+    figure = f"{len(faults)} faults, {lost} failed (not exactly one row, or a neighbour with other results)."
     report("cells", figure, about, ["fault", "row", "message", "neighbours"], table, write=faults == FAULTS)
     sys.exit(1 if lost else 0)
 

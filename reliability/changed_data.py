@@ -66,11 +66,11 @@ def main() -> None:
         found = [pool.submit(edited_while_it_runs, Path(name) / "running", time) for time in (False, True)]
         tried = [one.result() for one in begun] + [one.result() for one in found]
     about = (
-        f"{CELLS} cells that are done, then the change, then `probcal status`, `probcal run --dry-run`, `probcal table"
-        " -f csv` and `probcal run`. Seen is: how many cells each of the four calls stale. Wrong is: a number other"
-        " than that of the cells that have to run anew, another exit code, a traceback."
+        f"{CELLS} finished cells, then the change, then `probcal status`, `probcal run --dry-run`, `probcal table -f"
+        " csv` and `probcal run`. The table has the number of cells that each of the four calls stale. A trial fails"
+        " on: a number that differs from the cells that have to run again, another exit code, or a traceback."
     )
-    report_tried("changed_data", "changes of data and cards", about, tried)
+    report_tried("changed_data", "changes", about, tried)
 
 
 def tries(place: Path, change: Change) -> Tried:

@@ -75,11 +75,11 @@ def main() -> None:
             ]
             found = [one.result() for one in begun]
     about = (
-        f"A run of {CELLS} cells, `-j 2`, of two data sets. Wrong is: a cell of A that is missing, failed, or not that"
-        " of an undisturbed run of A to the last bit (metrics, predictions and key), an exit code other than 0, a"
-        " traceback; the same for B where it is run."
+        f"A run of {CELLS} cells, `-j 2`, of two data sets, A and B. A trial fails on: a cell of A that is missing,"
+        " failed, or not equal to an undisturbed run of A to the last bit (metrics, predictions and key), an exit code"
+        " other than 0, or a traceback. The same holds for B if it is run."
     )
-    report_tried("data_race", "runs whose data were exchanged meanwhile", about, found)
+    report_tried("data_race", "runs with replaced data", about, found)
 
 
 def tries(folder: Path, way: Way, times: int, seed: int) -> Tried:

@@ -111,11 +111,12 @@ def main() -> None:
             ends += [pool.submit(downloader, folder, one) for one in (signal.SIGKILL, signal.SIGHUP, signal.SIGTERM)]
             found = [tried, *(end.result()[0] for end in ends)]
     about = (
-        "`run -j 2`, `table`, `try` and `check` in each. Wrong is: another exit code than anywhere else, or, where it"
-        " cannot work, than the one named; other output or results; a traceback or a warning of Python's; a command"
-        " that says nothing of why it cannot; a process left."
+        "Each environment runs `run -j 2`, `table`, `try` and `check`. A trial fails on: an exit code, output or result"
+        " that differs from the usual environment, or, where a command cannot work, an exit code that differs from the"
+        " one named. It also fails on a traceback, a warning of Python, a command that does not say why it cannot work,"
+        " or a process that is left."
     )
-    report_tried("environments", "commands in such surroundings", about, found)
+    report_tried("environments", "commands", about, found)
 
 
 def prepare(work: Path) -> None:

@@ -107,8 +107,9 @@ def report(counts: dict[str, Counter[str]], findings: dict[str, list[str]], minu
     return (
         f"Written by `python reliability/fuzz.py --minutes {minutes:g} --seed {seed}`. "
         f"{machine('pydantic', 'pyyaml')}\n\n"
-        f"In all: {total.total():,} inputs tried, {total['finding']} findings.\n\n"
-        "Inputs changed by chance. A finding is any exception that is no message, half a minute, or a gigabyte.\n\n"
+        f"In all: {total.total():,} inputs, {total['finding']} findings.\n\n"
+        "Valid inputs with random changes. A finding is an exception without a message, half a minute, or a"
+        " gigabyte.\n\n"
         f"{table}\n" + ("\n" + "\n".join(lines) + "\n" if lines else "")
     )
 

@@ -59,12 +59,13 @@ def main() -> None:
         with ThreadPoolExecutor(asked.jobs) as pool:
             found = [ended.result() for ended in [pool.submit(way) for way in ways]]
     about = (
-        f"{CELLS} cells, `-j 2`, of real learners and methods. A run is ended by chance within its first 1.5 seconds"
-        " or after a few cells more, then started again in the same folder, and at last left alone. Wrong is: a cell"
-        " missing or run twice, a row or a prediction that is not that of an undisturbed run, a torn file, a process"
-        " left, a lock that hinders, a traceback, after SIGINT and SIGTERM another exit code than 130."
+        f"{CELLS} cells, `-j 2`, of real learners and methods. Each run is ended at a random time, within its first 1.5"
+        " seconds or after a few more cells. Then it is started again in the same folder, and the last start is left"
+        " undisturbed. A trial fails on: a cell that is missing or was run twice, a row or prediction that differs from"
+        " an undisturbed run, a torn file, a process that is left, a lock that blocks, a traceback, or an exit code"
+        " other than 130 after SIGINT and SIGTERM."
     )
-    report_tried("kills", "ends of a run", about, found)
+    report_tried("kills", "killed runs", about, found)
 
 
 def killed(folder: Path, number: signal.Signals, times: int, seed: int, alone: bool = False) -> Tried:

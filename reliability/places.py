@@ -42,11 +42,11 @@ def main() -> None:
         ways = (full, read_only, removed, clock_set_back, at_the_same_moment)
         found = [ended.result() for ended in [pool.submit(way, folder) for way in ways]]
     about = (
-        f"A full disk has {', '.join(map(str, _ROOM))} KB left, one after the other, then room for all. Wrong"
-        " is: another exit code than 2 or no reason told, a traceback, a `status` or `table` that does not work"
-        " meanwhile, a cell missing or run twice at the end, or not as in an undisturbed run."
+        f"A full disk has {', '.join(map(str, _ROOM))} KB left, one after the other, and then enough. A trial fails on:"
+        " an exit code other than 2, a missing reason, a traceback, a `status` or `table` that does not work meanwhile,"
+        " a cell that is missing or was run twice at the end, or a final result that differs from an undisturbed run."
     )
-    report_tried("places", "runs in such places", about, found)
+    report_tried("places", "runs", about, found)
 
 
 def in_namespace() -> None:

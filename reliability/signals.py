@@ -144,13 +144,14 @@ def main() -> None:
         with ThreadPoolExecutor(asked.jobs) as pool:
             found = together([ended.result() for ended in [pool.submit(way) for way in ways]])
     about = (
-        "One to five of SIGINT, SIGTERM and SIGHUP by chance, up to 0.3 s apart, half of the pairs 10 ms: while a"
-        " command starts, plans, is in the middle and ends. A run is started again in the same folder after each, and"
-        f" at last left alone. Wrong is: a process that is there {LIMIT:g} s after the first signal, a traceback, or"
-        " another exit code than 130 (SIGHUP: the end by that signal), unless the command was through or Python had not"
-        " started yet, a finished cell that is lost, at last another result than that of an undisturbed run."
+        "Each command gets one to five of SIGINT, SIGTERM and SIGHUP at random, up to 0.3 s apart, half of the pairs 10"
+        " ms. It gets them while it starts, plans, runs and ends. A run is started again in the same folder after each,"
+        f" and the last start is left undisturbed. A trial fails on: a process that exists {LIMIT:g} s after the first"
+        " signal, a traceback, a finished cell that is lost, a final result that differs from an undisturbed run, or an"
+        " exit code other than 130 (SIGHUP: the end by that signal). The exit code does not count if the command had"
+        " finished or Python had not started yet."
     )
-    report_tried("signals", "commands that got signals", about, found)
+    report_tried("signals", "commands with signals", about, found)
 
 
 def trials_of(ways: list[str], trials: int) -> dict[str, int]:

@@ -39,14 +39,14 @@ def main() -> None:
         f"Written by `python reliability/staleness.py`. Python {platform.python_version()}.",
         "",
         f"{found['cells']} cells of the quickstart, {found['modules']} modules of probcal that their process loads,"
-        " each edited by itself:",
+        " each edited separately:",
         "",
-        "| edit | tried | should be told | missed | told of cells that ran none of it |",
+        "| edit | modules | stale cells expected | missed | stale without need |",
         "|---|---:|---:|---:|---:|",
-        f"| a remark and a docstring | {found['modules']} | 0 | 0 | {found['remarks']} |",
+        f"| a comment and a docstring | {found['modules']} | 0 | 0 | {found['remarks']} |",
         f"| a statement | {found['modules']} | {found['ran']} | {found['missed']} | {found['needless']} |",
         "",
-        "Counted by module and cell. The last column: modules that are imported for cells of other settings.",
+        "Counted by module and cell. The last column has cells that import the module but run none of it.",
     ]
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     TARGET.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The table at the head of docs/reliability.md, out of the figures of the other scripts: python reliability/summary.py
+"""Write the table at the head of docs/reliability.md from the other figures: python reliability/summary.py
 
 Every other file of results/reliability has a line that begins with "In all: ". Writes results/reliability/summary.md.
 """
@@ -11,22 +11,22 @@ from tabulate import tabulate
 
 RESULTS = Path(__file__).parents[1] / "results" / "reliability"
 WHAT = {
-    "kills": "Runs ended by force",
+    "kills": "Killed runs",
     "signals": "Signals",
-    "environments": "Surroundings",
-    "places": "Places that cannot be written",
+    "environments": "Environments",
+    "places": "Full disks and other places",
     "cells": "Cells that misbehave",
-    "bad_inputs": "Bad inputs, one by one",
+    "bad_inputs": "Bad inputs from a list",
     "weka_routes": "Ways to a file through Weka",
-    "fuzz": "Bad inputs, by chance",
-    "data_race": "Data exchanged under a run",
+    "fuzz": "Inputs with random changes",
+    "data_race": "Data replaced during a run",
     "changed_data": "Changed data and cards",
 }
 
 
 def main() -> None:
     rows = [(WHAT[name], figure, f"`python reliability/{name}.py`") for name, figure in figures().items()]
-    table = tabulate(rows, ["", "in all", "command"], tablefmt="github", disable_numparse=True)
+    table = tabulate(rows, ["", "trials", "command"], tablefmt="github", disable_numparse=True)
     (RESULTS / "summary.md").write_text(f"Written by `python reliability/summary.py`.\n\n{table}\n", encoding="utf-8")
     print(table)
 

@@ -214,6 +214,6 @@ def report(name: str, figure: str, about: str, headers: list[str], table: list[l
 def report_tried(name: str, what: str, about: str, found: list[Tried]) -> None:
     """``report``, and an end with exit code 1 where anything was wrong."""
     times, wrong = sum(one.times for one in found), sum(len(one.wrong) for one in found)
-    figure = f"{times} {what} tried, {wrong} lost (anything of what is called wrong there)."
-    report(name, figure, about, ["way", "times", "seen", "wrong"], [one.row() for one in found])
+    figure = f"{times} {what}, {wrong} failed."
+    report(name, figure, about, ["way", "times", "seen", "failed"], [one.row() for one in found])
     sys.exit(1 if wrong else 0)

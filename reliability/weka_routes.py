@@ -130,9 +130,10 @@ def main() -> None:
     every.notes.append(f"{len(flags) - len(unlisted)} of {len(flags)} flags are on the list")
     refused.notes.append(f"of {len(routes)} found in the jar and {len(more)} known before")
     about = (
-        "Weka's jar is asked for all schemes and flags. Wrong is, without trust: another exit code than 2, a message"
-        " that does not say `--trust weka`, a start of Java, a file written or changed, a request to a server of this"
-        " machine; with trust: a class that is not Weka's read from a file, a request to that server."
+        "All schemes and flags of Weka's jar. Without trust, a trial fails on: an exit code other than 2, a message"
+        " without `--trust weka`, a start of Java, a file that is written or changed, or a request to a server of this"
+        " machine. With trust it fails on a class that is not Weka's and was read from a file, or a request to that"
+        " server."
     )
     report_tried("weka_routes", "routes", about, [refused, every, read, fetched])
 

@@ -55,10 +55,10 @@ def main() -> None:
         rows = [(n, seconds_of(n, 1), seconds_of(n, 2)) for n in CELLS]
     lines = [
         f"Written by `python reliability/workers.py`. Python {platform.python_version()}, {platform.machine()},"
-        f" {os.cpu_count()} processors, {os.getloadavg()[0]:.0f} processes wanting them at its end.",
+        f" {os.cpu_count()} processors, {os.getloadavg()[0]:.0f} processes waiting for them at the end.",
         "",
-        f"The first worker of a run is there after {first:.1f} s, for it loads the libraries; a further one after"
-        f" {further:.2f} s. Cells of 0.05 s, the best of {TRIALS} runs:",
+        f"The first worker of a run is ready after {first:.1f} s, because it loads the libraries. A further one is"
+        f" ready after {further:.2f} s. The table has cells of 0.05 s, the best of {TRIALS} runs:",
         "",
         "| cells | work | one worker | two workers |",
         "|---:|---:|---:|---:|",

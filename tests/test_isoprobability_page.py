@@ -1,4 +1,4 @@
-"""docs/isoprobability.md: its example prints what is shown, its tables hold the committed results."""
+"""docs/isoprobability.md: the example prints the output shown, and the tables hold the committed results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def means(store, wanted):
     return found
 
 
-def test_the_example_prints_what_is_shown(capsys):
+def test_the_example_prints_the_output_shown(capsys):
     [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
     exec(code, {})
     assert capsys.readouterr().out == shown
@@ -76,9 +76,9 @@ def test_the_numbers_in_the_text_are_those_of_the_committed_results():
     assert "713 cells" in PAGE and len(REAL.results()) == 713
 
 
-def test_one_number_of_crossings_is_told_in_one_way():
+def test_the_crossings_of_the_tree_are_rounded_alike_everywhere():
     [shown] = means(TOY, [("gaussians", "crossings")])["SweepTree"]
-    assert shown == "101.5" and PAGE.count("101.5 ") == 6  # the text twice, the table four times
+    assert shown == "101.5" and PAGE.count("101.5") == 6  # the text twice, the table four times
     assert not re.search(r"\b10[12]\b[^.]", PAGE)
 
 
@@ -91,7 +91,7 @@ def rms_of(learner):
     }
 
 
-def test_what_is_said_of_linear_learners_on_real_data_holds():
+def test_the_statements_on_linear_learners_on_real_data_hold():
     worse = {}  # than the sweep, of each data set; Ionosphere is the third
     for learner in ("SVM", "Log"):
         rms = rms_of(learner)
@@ -107,7 +107,7 @@ def test_what_is_said_of_linear_learners_on_real_data_holds():
     assert (np.delete(bagged, 2).min(), bagged.max()) == (0.013, 0.104)
 
 
-def test_what_is_said_of_the_tree_on_real_data_holds():
+def test_the_statements_on_the_tree_on_real_data_hold():
     rms = {label: one[1:] for label, one in rms_of("Tree").items()}  # Diabetes, Ionosphere, Liver
     others = np.minimum.reduce([rms["Tree"], rms["SigTree"], rms["IsoTree"]])
     assert (rms["SweepTree"] < others).all() and (rms["BoundsTree"] < others).all()
@@ -118,7 +118,7 @@ def test_what_is_said_of_the_tree_on_real_data_holds():
     assert (rms["ProbTree"] < sweeps).tolist() == [False, True, False]
 
 
-def test_every_picture_and_page_that_it_names_is_there():
+def test_every_linked_picture_and_page_exists():
     named = re.findall(r"\]\(([^)#]+)\)", PAGE)
     assert len(named) >= 7
     assert [one for one in named if not (ROOT / "docs" / one).exists()] == []
@@ -130,7 +130,7 @@ def test_no_result_is_stale(store):
     assert (found.failed, found.not_run, found.stale.total()) == ([], 0, 0)
 
 
-def test_the_error_of_a_grid_under_the_true_surfaces_is_the_one_it_tells():
+def test_a_grid_under_the_true_surfaces_has_the_stated_error():
     # the log-odds of the toy are normal with mean 2 and sd 2 in the positive class, the mirror image in the other
     odds = np.linspace(-14, 18, 400_001)
     density = np.exp(-((odds - 2) ** 2) / 8)
@@ -140,7 +140,7 @@ def test_the_error_of_a_grid_under_the_true_surfaces_is_the_one_it_tells():
     assert f"**The grid costs {error:.4f}.**".replace("0.", ".", 1) in PAGE
 
 
-def test_the_outermost_surface_of_the_machine_lies_where_it_says():
+def test_the_outermost_surface_of_the_svm_lies_where_the_page_says():
     cell = TOY.results()["gaussians-4000/0/svm/weight_sweep"]
     [line] = [one for one in cell.curves["iso_probability"] if one["level"] == 0.95]
     x, y = (np.interp(np.linspace(0.3, 0.7, 5), [0, 1], line[k]) for k in "xy")

@@ -9,7 +9,7 @@ import probcal
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "library.md").read_text(encoding="utf-8")
-PAGES = ("index", "library", "shortcuts", "fitted-model", "calibration-data", "rare-classes", "groups-and-time")
+PAGES = ("index", "library", "fast-paths", "fitted-model", "calibration-data", "rare-classes", "groups-and-time")
 SHOWN = re.compile(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", re.S)
 EXAMPLES = {
     f"{name}-{number}": example

@@ -1,4 +1,4 @@
-"""docs/reliability.md: its tables are the files of results, and the figures at its head are theirs."""
+"""docs/reliability.md: the summary equals the files of results, and each file is linked."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ BLOCKS = dict(re.findall(r"<!-- results/reliability/(\w+\.md) -->\n(.*?)<!-- end
 
 
 @pytest.mark.parametrize("file", BLOCKS)
-def test_a_table_is_that_of_its_file(file):
+def test_a_table_equals_its_file(file):
     assert BLOCKS[file] == (RESULTS / file).read_text(encoding="utf-8")
 
 
@@ -23,9 +23,9 @@ SCRIPTS = [
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_the_figure_of_a_script_that_was_run_is_at_the_head(name):
+def test_the_summary_has_the_figure_of_each_script(name):
     file = RESULTS / f"{name}.md"
     if file.exists():
         [figure] = re.findall("^In all: (.*)$", file.read_text(encoding="utf-8"), re.M)
         assert figure in BLOCKS["summary.md"]
-        assert f"<!-- results/reliability/{name}.md -->" in PAGE
+        assert f"](../results/reliability/{name}.md)" in PAGE

@@ -1,4 +1,4 @@
-"""docs/reproduction.md and docs/statistics.md: every number of a results folder is what that folder says now."""
+"""docs/reproduction.md and docs/statistics.md: every number of a results folder equals that folder's."""
 
 import math
 import re
@@ -23,7 +23,7 @@ def script(monkeypatch):
         sys.modules.pop(name, None)
 
 
-def test_the_pages_are_what_the_script_writes(script):
+def test_the_pages_equal_the_output_of_the_script(script):
     assert script.PAGES == PAGES
     for name in PAGES:
         page = (ROOT / name).read_text(encoding="utf-8")
@@ -34,19 +34,19 @@ def test_the_pages_are_what_the_script_writes(script):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pictures_and_pages_that_it_links_are_there(name):
+def test_linked_pictures_and_pages_exist(name):
     page = ROOT / name
     for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).is_file(), target
 
 
-def test_a_question_that_nobody_answers_is_no_number(script):
+def test_an_unknown_block_name_raises_key_error(script):
     with pytest.raises(KeyError):
         script.asked("uci", "guess adult")
 
 
 def width(n, ratio=0.34 / 0.66):
-    """Of the corrected interval of n splits, in standard deviations."""
+    """Return the width of the corrected interval of n splits, in standard deviations."""
     return stats.t.ppf(0.975, n - 1) * math.sqrt(1 / n + ratio)
 
 

@@ -40,10 +40,10 @@ def held_and_wrongly_supported(truth_of):
 @pytest.mark.parametrize(
     ("said", "truth_of", "held", "wrongly"),
     [
-        ("as often before 0 as behind it", lambda random: random.normal(0, 1, DATASETS), (0.93, 1), (0, 0.02)),
+        ("as often below 0 as above it", lambda random: random.normal(0, 1, DATASETS), (0.93, 1), (0, 0.02)),
         ("all of three standard deviations", lambda _: [3] * DATASETS, (0.97, 1), (0, 0)),
         ("all of a fifth of one", lambda _: [0.2] * DATASETS, (0, 0.05), (0, 0)),
-        ("six clear ones and six of a hundredth", lambda _: [3] * 6 + [-0.01] * 6, (0.05, 0.35), (0.65, 0.95)),
+        ("six clear differences and six of a hundredth", lambda _: [3] * 6 + [-0.01] * 6, (0.05, 0.35), (0.65, 0.95)),
     ],
 )
 def test_how_far_a_count_and_its_verdict_can_be_trusted(said, truth_of, held, wrongly):

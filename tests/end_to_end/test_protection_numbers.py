@@ -62,14 +62,14 @@ def said(text):
 def test_where_it_grows(streams):
     _, course = streams.protected(truncation=0.1)
     tenths = np.diff(course[np.linspace(0, 35_211, 11).round().astype(int)])
-    said(f"Of the {course[-1]:.0f} that the Simple Jumper gains with truncation .1 in the first forest, ")
+    said(f"With truncation .1 and the first forest, the Simple Jumper gains {course[-1]:.0f}.")
     said(f"{tenths[8]:.0f} fall in the ninth tenth of the rows and {tenths[9]:.0f} in the last.")
     blocks = np.diff(course[::500])
-    said(f"of blocks of 500 rows the one from {500 * blocks.argmax():,} gains most, {blocks.max():.0f}")
+    said(f"Among blocks of 500 rows, the one from {500 * blocks.argmax():,} gains most, {blocks.max():.0f}")
     assert blocks[58] < 6 < 20 < blocks[59]  # from row 29,500
-    said(f"From row 29,700 on {streams.y[29_700:].mean():.0%} of".replace("%", " %"))
-    said(f"before it {streams.y[:29_700].mean():.0%}; the forest".replace("%", " %"))
-    said(f"says {streams.p[:29_700].mean():.0%} in the mean".replace("%", " %"))
+    said(f"From row 29,700 on, {streams.y[29_700:].mean():.0%} of".replace("%", " %"))
+    said(f"Before it, {streams.y[:29_700].mean():.0%} do. The forest".replace("%", " %"))
+    said(f"predicts {streams.p[:29_700].mean():.0%} on average".replace("%", " %"))
     assert f"{streams.p[29_700:].mean():.0%}" == "4%"
 
 
@@ -78,7 +78,7 @@ def test_ties(streams):
     said(f"{short(aucs[0], 4)} untruncated, {short(aucs[1])} at .01 and {short(aucs[2])} at .1 (seed 2021)")
     said(f"{(streams.p <= 0.01).sum():,} are at most .01 and {(streams.p <= 0.1).sum():,} at most .1")
     zero = streams.p == 0
-    said(f"{zero.sum():,} estimates are exactly 0, and {streams.y[zero].sum():,} of these rows have the label 1")
+    said(f"{zero.sum():,} predictions are exactly 0, and {streams.y[zero].sum():,} of these rows have the label 1")
 
 
 def test_the_auc_within_blocks_and_over_all_rows(streams):
@@ -86,17 +86,17 @@ def test_the_auc_within_blocks_and_over_all_rows(streams):
         least = settings["truncation"]
         base, (p, _) = streams.p.clip(least, 1 - least), streams.protected(**settings)
         within, whole = ([short(of(one)) for one in (base, p)] for of in (streams.auc_within, streams.auc))
-        said(f"from {within[0]} to {within[1]} where that of all rows goes from {whole[0]} to {whole[1]}")
-    said(f"untruncated the forest has {short(streams.auc_within(streams.p))} within blocks")
+        said(f"| {within[0]} | {within[1]} | {whole[0]} | {whole[1]} |")
+    said(f"The untruncated forest has {short(streams.auc_within(streams.p))} within blocks")
 
 
 @pytest.mark.parametrize(
     ("truncation", "settings", "sentence", "least", "row", "digit"),
     [
-        (0.01, {}, "-2.554 (Simple, row 8,580)", -2.554, 8_580, 5e-4),
-        (0.01, COMPOSITE, "-.233 (Composite, row 8,584)", -0.233, 8_584, 5e-4),
-        (0.1, {}, "the Simple Jumper is never below 0", 0, 0, 0),
-        (0.1, COMPOSITE, "the Composite one is so by .0002, at row 5", -2e-4, 5, 5e-5),
+        (0.01, {}, "| Simple Jumper | -2.554, row 8,580 |", -2.554, 8_580, 5e-4),
+        (0.01, COMPOSITE, "| Composite Jumper | -.233, row 8,584 |", -0.233, 8_584, 5e-4),
+        (0.1, {}, "row 8,580 | never below 0 |", 0, 0, 0),
+        (0.1, COMPOSITE, "row 8,584 | -.0002, row 5 |", -2e-4, 5, 5e-5),
     ],
 )
 def test_the_lowest_points(streams, truncation, settings, sentence, least, row, digit):
@@ -108,5 +108,5 @@ def test_the_lowest_points(streams, truncation, settings, sentence, least, row, 
 def test_what_there_is_to_gain_from_the_first_row_on(streams):
     first = slice(len(streams.y) // 10)
     low = streams.p[first] <= 0.1
-    assert round(low.mean(), 1) == 0.9  # "the nine tenths of the rows"
-    said(f"{100 * streams.y[first][low].mean():.1f} % subscribe in the first tenth".replace("0.", ".", 1))
+    assert round(low.mean(), 1) == 0.9  # "nine tenths of the rows"
+    said(f"{100 * streams.y[first][low].mean():.1f} % of those customers subscribe".replace("0.", ".", 1))
