@@ -31,6 +31,25 @@ regression: $(VENV)/.installed-test
 	$(RUN) run configs/regression.yaml -j 2 --data-dir "$(DATA)"
 	$(RUN) check results/regression
 
+# Which committed results are stale, and which of them to run again: an hour and more. uci alone takes five hours
+RESULTS ?= $(filter-out regression quickstart,$(notdir $(patsubst %/,%,$(dir $(wildcard results/*/experiment.json)))))
+.PHONY: stale results
+stale: $(VENV)/.installed
+	@for name in $(RESULTS); do \
+	  echo "$$name: $$($(RUN) status results/$$name $(if $(DATA),--data-dir "$(DATA)") 2>&1 | sed -n 2p)"; \
+	done
+
+# Runs what is stale and writes the tables anew: make results DATA=DIR [RESULTS="audit protection"]
+results: $(VENV)/.installed-test
+	@test -n "$(DATA)" || { echo "make results DATA=DIR: DIR is the folder of original data files" >&2; exit 2; }
+	@for name in $(RESULTS); do \
+	  $(RUN) run configs/$$name.yaml -j 2 --data-dir "$(DATA)" || exit 1; \
+	  if [ -f results/$$name/tables.md ]; then $(RUN) table results/$$name > results/$$name/tables.md || exit 1; fi; \
+	  if [ -f results/$$name/tables.csv ]; then $(RUN) table -f csv results/$$name > results/$$name/tables.csv || exit 1; fi; \
+	  if [ -f results/$$name/ranking.md ]; then $(RUN) audit results/$$name --cells > results/$$name/ranking.md || exit 1; fi; \
+	  if [ -d results/$$name/figures ]; then $(RUN) plot results/$$name || exit 1; fi; \
+	done
+
 # The pages of docs/ as a site, docs/_build/html/index.html; a warning, such as a link that leads nowhere, is an error
 .PHONY: docs
 docs: $(VENV)/.installed-docs

@@ -145,9 +145,10 @@ def config_names() -> list[str]:
 def find_config(name: str) -> Path:
     """A path as given, or a shipped experiment by its name. Raises ProbcalError when neither is there."""
     path = Path(name)
-    if path.suffix in (".yaml", ".yml") or os.path.exists(path):
+    shipped_name = name in config_names() and not path.is_file()  # a folder of that name holds results, no experiment
+    if not shipped_name and (path.suffix in (".yaml", ".yml") or os.path.exists(path)):
         return path
-    if name in config_names():
+    if shipped_name:
         return shipped("configs") / f"{name}.yaml"
     raise ProbcalError(
         f'there is no file "{name}" and no shipped experiment of that name'

@@ -183,7 +183,7 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
         n_rows, n_columns, n_classes = len(classes), len(columns.common), len(self.classes_)
         counted = by_class is not None and n_classes == 2
         is_sorted = np.diff(columns.first) > (2 if counted else 0)
-        begins, listed = _compiled("tree_rows").listed_by(columns.entries, columns.ends, ~is_sorted, n_rows)
+        begins, listed = _compiled("tree_growth").listed_by(columns.entries, columns.ends, ~is_sorted, n_rows)
         most = 2 * n_rows  # nodes
         feature, left = np.zeros((2, most), dtype=np.int32)
         below, above = np.zeros((2, most), dtype=np.int64)
@@ -236,7 +236,7 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
 
 def leaves_of(trees: list[Any], X: Any) -> np.ndarray:
     """(n_trees, n_rows) the leaf of each row of ``X`` in each tree; one of them has ``checked`` it."""
-    compiled = _compiled("tree_rows")
+    compiled = _compiled("tree_growth")
     roots = np.cumsum([0, *(len(tree.left_) for tree in trees)])[:-1]
     nodes = np.empty(sum(len(tree.left_) for tree in trees), dtype=compiled.NODE)
     for tree, root in zip(trees, roots, strict=True):
