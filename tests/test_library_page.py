@@ -1,4 +1,4 @@
-"""The examples of docs/library.md and docs/fast-paths.md print what the page shows."""
+"""The Python examples of the pages print what the pages show."""
 
 import re
 from pathlib import Path
@@ -8,17 +8,21 @@ import pytest
 import probcal
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGE, SHORTCUTS = ((DOCS / name).read_text(encoding="utf-8") for name in ("library.md", "fast-paths.md"))
-SHOWN = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.S)
-EXAMPLES = [example for page in (PAGE, SHORTCUTS) for example in SHOWN.findall(page)]
+PAGE = (DOCS / "library.md").read_text(encoding="utf-8")
+PAGES = ("index", "library", "fast-paths", "fitted-model", "calibration-data", "rare-classes", "groups-and-time")
+SHOWN = re.compile(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", re.S)
+EXAMPLES = {
+    f"{name}-{number}": example
+    for name in PAGES
+    for number, example in enumerate(SHOWN.findall((DOCS / f"{name}.md").read_text(encoding="utf-8")))
+}
 
 
-def test_there_are_three_examples_and_one_of_a_shortcut():
-    assert [page.count("```python") for page in (PAGE, SHORTCUTS)] == [3, 1]
-    assert len(EXAMPLES) == 4
+def test_every_page_has_an_example():
+    assert {name.rpartition("-")[0] for name in EXAMPLES} == set(PAGES)
 
 
-@pytest.mark.parametrize(("code", "shown"), EXAMPLES)
+@pytest.mark.parametrize(("code", "shown"), EXAMPLES.values(), ids=EXAMPLES)
 @pytest.mark.filterwarnings("ignore")
 def test_an_example_prints_what_is_shown(code, shown, capsys):
     exec(code, {})
@@ -27,3 +31,15 @@ def test_an_example_prints_what_is_shown(code, shown, capsys):
 
 def test_every_class_of_the_package_is_in_the_table():
     assert [name for name in probcal.__all__ if f"| `{name}` |" not in PAGE] == []
+
+
+def test_the_production_page_trains_and_predicts_as_shown(tmp_path, monkeypatch, capsys):
+    page = (DOCS / "production.md").read_text(encoding="utf-8")
+    [writing] = re.findall(r'^\$ python -c "(.*)"$', page, re.M)
+    monkeypatch.chdir(tmp_path)
+    exec(writing, {})
+    examples = SHOWN.findall(page)
+    assert len(examples) == 2
+    for code, shown in examples:
+        exec(code, {})
+        assert capsys.readouterr().out == shown

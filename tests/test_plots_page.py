@@ -22,7 +22,14 @@ def test_every_kind_is_explained():
 
 def test_every_picture_is_there():
     linked = re.findall(r"!\[[^]]+\]\(([^)]+)\)", PAGE)
-    assert len(linked) == 4 and [path for path in linked if not (ROOT / "docs" / path).is_file()] == []
+    assert linked and [path for path in linked if not (ROOT / "docs" / path).is_file()] == []
+
+
+def test_the_python_example_prints_what_is_shown(monkeypatch, capsys):
+    [(code, shown)] = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S)
+    monkeypatch.chdir(ROOT)
+    exec(code, {})
+    assert capsys.readouterr().out == shown
 
 
 @pytest.mark.parametrize("name", KEPT)

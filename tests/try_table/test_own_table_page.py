@@ -1,4 +1,4 @@
-"""docs/own-table.md: what it shows is what the command prints."""
+"""docs/own-table.md and docs/try-reference.md: what they show is what the command prints."""
 
 from pathlib import Path
 
@@ -10,7 +10,8 @@ from probcal.try_table.target import FEWEST_ROWS
 from tests.commands import probcal
 from tests.try_table.own_tables import shown
 
-PAGE = (Path(__file__).parents[2] / "docs" / "own-table.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("own-table.md", "try-reference.md"))
 
 
 def test_the_columns_and_the_plan_are_those_that_the_command_shows(original_files, tmp_path, monkeypatch):
