@@ -33,7 +33,7 @@ def is_range(clip: Any) -> bool:
         return False
 
 
-def refuse_other_choices(method: Any, choices: dict[str, tuple[Any, ...]]) -> None:
+def check_choices(method: Any, choices: dict[str, tuple[Any, ...]]) -> None:
     """Raises ValueError for a parameter of ``method`` that is none of its ``choices``."""
     for name, allowed in choices.items():
         value = getattr(method, name)
@@ -41,26 +41,26 @@ def refuse_other_choices(method: Any, choices: dict[str, tuple[Any, ...]]) -> No
             raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
 
 
-def refuse_no_range(clip: Any) -> None:
+def check_clip(clip: Any) -> None:
     """Raises ValueError unless ``clip`` is a range of probabilities."""
     if not is_range(clip):
         raise ValueError(f"clip must be two rising numbers within [0, 1], not {clip!r}")
 
 
-def refuse_no_count(method: Any, *names: str) -> None:
+def check_counts(method: Any, *names: str) -> None:
     """Raises ValueError unless the parameters ``names`` of ``method`` are whole numbers from 1."""
     for name in names:
         if not is_count(value := getattr(method, name)):
             raise ValueError(f"{name} must be a whole number from 1, not {value!r}")
 
 
-def refuse_no_flag(method: Any, name: str) -> None:
+def check_flag(method: Any, name: str) -> None:
     """Raises ValueError unless the parameter ``name`` of ``method`` is True or False."""
     if not isinstance(value := getattr(method, name), bool | np.bool_):
         raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
-def open_seeds(estimator: Any) -> list[str]:
+def unset_seeds(estimator: Any) -> list[str]:
     """The parameters ``random_state``, nested ones too, that are None, in sorted order: every fit draws them anew."""
     return sorted(
         name

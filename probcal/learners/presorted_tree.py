@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from probcal._validation import refuse_no_count, refuse_other_choices
+from probcal._validation import check_choices, check_counts
 from probcal.errors import ProbcalError
 from probcal.learners.sorted_columns import SortedColumns, sort_columns
 from probcal.methods._base import class_labels, row_weights
@@ -172,10 +172,10 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def check_parameters(self) -> None:
         """Raises ValueError for a parameter that is not as documented."""
-        refuse_other_choices(self, {"criterion": ("gini", "entropy")})
-        refuse_no_count(self, "min_samples_leaf")
+        check_choices(self, {"criterion": ("gini", "entropy")})
+        check_counts(self, "min_samples_leaf")
         if self.max_depth is not None:
-            refuse_no_count(self, "max_depth")
+            check_counts(self, "max_depth")
 
     def _grow(
         self, growth: Any, columns: SortedColumns, classes: np.ndarray, by_class: np.ndarray | None, weights: np.ndarray
