@@ -15,7 +15,7 @@ from probcal._validation import check_counts, count_rows, take_rows
 from probcal.methods._base import two_columns
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper
-from probcal.protection.stream_input import refuse_other_feedback
+from probcal.protection.stream_input import check_feedback
 
 
 def stream_labels(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
@@ -152,7 +152,7 @@ class ProtectedClassifier(DirectClassifier):
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
         self._jumper()
-        refuse_other_feedback(self.delay, self.every)
+        check_feedback(self.delay, self.every)
 
     def _course(self) -> np.ndarray:
         """Return log10 S before the first row and after each row, (n_rows + 1,)."""
