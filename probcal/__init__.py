@@ -1,4 +1,4 @@
-"""probcal: class probability estimation, as estimators and as an experiment runner."""
+"""Class probability estimation: scikit-learn estimators, and an experiment runner."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # imported on first use: scikit-learn costs a second that `probcal --help` must not pay
+    # imported on first use: importing scikit-learn takes a second, which `probcal --help` should not
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'probcal' has no attribute {name!r}")
