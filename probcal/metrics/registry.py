@@ -59,7 +59,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Metric:
-    """Describe a metric: how it is computed, what it is predicted, which end is better, and its bounds."""
+    """Describe a metric: how it is computed, what it is called, which end is better, and its bounds."""
 
     name: str
     about: str
