@@ -138,8 +138,9 @@ def the_order_of_training_rows_matters_no_more_than_a_seed(subject: Subject) -> 
 
 
 def the_names_of_the_labels_do_not_matter(subject: Subject) -> None:
-    """Check that label names in the order of 0 and 1 give the same predictions to the last bit, and that ``predict``
-    returns them.
+    """Check that label names in the order of 0 and 1 give the same predictions to the last bit.
+
+    ``predict`` must return these names.
     """
     subject.require_repeatable()
     data = sample()

@@ -31,8 +31,9 @@ class Sample:
 
 
 def sample(n_classes: int = 2, n_rows: int = 90, n_test: int = 40) -> Sample:
-    """Return overlapping classes, so that no prediction must be 0 or 1, with unsorted labels. Each call returns an
-    equal fresh copy.
+    """Return overlapping classes, so that no prediction must be 0 or 1, with unsorted labels.
+
+    Each call returns an equal fresh copy.
     """
     random = np.random.default_rng(n_classes)
     X = random.normal(size=(n_rows, _COLUMNS))
@@ -184,8 +185,9 @@ def fit(estimator: Any, X: Any, y: Any, X_test: Any, weights: Any = None) -> Any
 
 
 def predictions_of(fitted: Any, X: Any) -> np.ndarray:
-    """Return probabilities, (n_rows, n_classes), or 1 for the predicted label if there are none. Columns have sorted
-    labels.
+    """Return probabilities, (n_rows, n_classes), or 1 for the predicted label if there are none.
+
+    Columns have sorted labels.
     """
     classes = np.asarray(fitted.classes_)
     if hasattr(fitted, "predict_proba"):

@@ -68,8 +68,9 @@ def is_singular(search: Search, hessian: np.ndarray) -> bool:
 
 
 def is_flat(search: Search, at_zero: np.ndarray, tol: float) -> bool:
-    """Return whether the loss is within ``tol`` of the minimum long before the solver reaches it, as for separable
-    classes.
+    """Return whether the loss is within ``tol`` of the minimum long before the solver reaches it.
+
+    That happens for separable classes, for instance.
 
     ``at_zero``: the Hessian without the penalty at coefficients of 0.
     """

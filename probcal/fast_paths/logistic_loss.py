@@ -64,9 +64,7 @@ class LogisticLoss:
         return AtZero(self.gradients(zero, np.eye(2)), np.stack(hessians))
 
     def gradients(self, coefficients: np.ndarray, weightings: np.ndarray) -> np.ndarray:
-        """Return the gradients (n_coefficients, k), without the penalty, at ``coefficients`` for ``weightings``, (k,
-        2).
-        """
+        """Return the gradients (n_coefficients, k) of the unpenalised loss for ``weightings``, (k, 2)."""
         signed = weightings.T * np.array([[1.0], [-1.0]])
         gradients = np.zeros_like(coefficients)
         for rows in self._blocks():
@@ -81,9 +79,7 @@ class LogisticLoss:
         return gradients
 
     def hessian(self, coefficients: np.ndarray, weighting: np.ndarray) -> np.ndarray:
-        """Return the second derivatives (n_coefficients, n_coefficients), without the penalty, at ``coefficients``,
-        (n,).
-        """
+        """Return the Hessian (n_coefficients, n_coefficients) of the unpenalised loss at ``coefficients``, (n,)."""
         hessian = np.zeros((self.n_coefficients, self.n_coefficients))
         weighted = np.empty((self._block, self.n_coefficients))
         for rows in self._blocks():

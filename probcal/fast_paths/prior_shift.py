@@ -73,8 +73,9 @@ class PriorShift:
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[ShiftedClassifier | None]:
-        """Return a ``ShiftedClassifier`` for each row of ``class_weights``, (k, 2), or None if ``holds`` is False or a
-        class has total weight 0.
+        """Return a ``ShiftedClassifier`` for each row of ``class_weights``, (k, 2).
+
+        It is None if ``holds`` is False or a class has total weight 0.
         """
         if self._totals is None:
             weights = np.ones(len(labels)) if row_weights is None else row_weights

@@ -192,8 +192,9 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log-odds of the second class, (n_rows,) in nats. Raises ValueError for other columns than in
-        ``fit``.
+        """Return the log-odds of the second class, (n_rows,) in nats.
+
+        Raises ValueError for other columns than in ``fit``.
         """
         check_is_fitted(self)
         columns, names = _columns(X), _names(X)

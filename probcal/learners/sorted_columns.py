@@ -88,8 +88,9 @@ def _sparse_column(X: sp.csc_array, number: int) -> tuple[np.ndarray, int, np.nd
 
 
 def _sample_entries(entries: np.ndarray, counts: np.ndarray, begins: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return the ``entries`` of a column for a sample with ``counts`` of each row, at ``places`` from its ``begins``
-    on.
+    """Return the ``entries`` of a column for a sample.
+
+    ``counts``: how often each row is in it. ``begins``: where its copies begin in ``places``, their new row numbers.
     """
     rows = entries & _ROW
     copies = counts[rows]

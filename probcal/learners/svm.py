@@ -1,5 +1,6 @@
-"""The linear support vector machine of the papers (Weka's SMO), solved exactly by multipliers and semismooth Newton
-steps.
+"""The linear support vector machine of the papers (Weka's SMO), solved exactly.
+
+The solver uses multipliers and semismooth Newton steps.
 
 The problem is min |w|^2 / 2 + sum c max(0, 1 - y (x'w + b)), where b is not penalised. Each row has a multiplier a in
 [0, c]. At the minimum w = sum a y x and sum a y = 0. Each round of the method of multipliers has a given penalty. It

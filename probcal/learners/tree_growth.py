@@ -136,8 +136,9 @@ def grow(
 
 @njit(cache=True, nogil=True)
 def _tally(members, classes, begins, columns, tally, other):
-    """Set ``tally``, (n_columns, 2), to the number of ``members`` of either class that a column lists, and subtract it
-    from ``other``.
+    """Count in ``tally``, (n_columns, 2), the ``members`` of either class that a column lists.
+
+    The counts are subtracted from ``other``.
     """
     for column in range(len(tally)):
         tally[column, 0] = tally[column, 1] = 0
@@ -398,8 +399,9 @@ NODE = np.dtype([("left", np.uint32), ("feature", np.uint32), ("threshold", np.f
 
 @njit(cache=True, nogil=True)
 def leaves(X, nodes, roots):
-    """Return the leaf of each row of ``X``, (n_rows, n_columns) float64, by position in ``nodes``, (n_trees, n_rows)
-    uint32.
+    """Return the leaf of each row of ``X`` as a position in ``nodes``, (n_trees, n_rows) uint32.
+
+    ``X``: (n_rows, n_columns) float64.
 
     ``nodes``: of all trees. ``left`` is also a position. In a leaf it is the leaf itself, with a threshold that no
     value exceeds. ``roots``: (n_trees,) uint32.

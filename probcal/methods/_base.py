@@ -89,8 +89,7 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Raise ValueError for an invalid parameter."""
 
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Check the arguments of ``fit``, set the fitted attributes of every classifier, and return (X, labels,
-        weights).
+        """Check the arguments of ``fit``, set the fitted attributes of classifiers, and return (X, labels, weights).
 
         ``weights`` is (n_rows,) or None. X is returned unchanged unless its rows cannot be indexed. A sparse matrix of
         another format becomes CSR.

@@ -59,8 +59,9 @@ class EarlyFits:
         self._started: dict[float, Future[Any]] = {}
 
     def start(self, steps: Iterable[Step]) -> None:
-        """Start the first of ``steps``, and enough of the others to keep the workers busy. Fewer guessed steps are
-        started.
+        """Start the first of ``steps``, and enough of the others to keep the workers busy.
+
+        Fewer guessed steps are started.
         """
         n, in_hand, spare = self._workers.n, self._workers.in_hand, self._workers.spare
         # waiting fits were ordered with less knowledge, so the new steps go first

@@ -101,8 +101,9 @@ def _fit_key(estimator: BaseEstimator) -> bytes | None:
 
 
 def drawn_seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:
-    """Return a seed for random streams: the number itself, or one drawn from a generator. Raises ValueError for
-    anything else.
+    """Return a seed for random streams: the number itself, or one drawn from a generator.
+
+    Raises ValueError for anything else.
     """
     if isinstance(random_state, int | np.integer):
         return int(random_state)

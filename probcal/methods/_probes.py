@@ -187,8 +187,9 @@ class SeparateProbes:
 
 
 class BatchProbes:
-    """Fit the thresholds that are sure to be needed next in one batch by ``shortcut``, and fall back to the learner
-    where the shortcut cannot guarantee the labels.
+    """Fit the thresholds that are sure to be needed next in one batch by ``shortcut``.
+
+    The learner itself is fitted where the shortcut cannot guarantee the labels.
     """
 
     def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: Shortcut) -> None:

@@ -1,6 +1,4 @@
-"""Base class of Probing, relabelling and the weight sweep: classifiers at thresholds, their votes and their
-contradictions.
-"""
+"""Base class of Probing, relabelling and the weight sweep: classifiers at thresholds and their votes."""
 
 from __future__ import annotations
 
@@ -88,8 +86,7 @@ def crossing_pairs(answers: np.ndarray) -> int:
 
 
 def crossings(predict: Callable[[Any], np.ndarray], X: Any) -> int:
-    """Return ``crossing_pairs`` of the rows of ``X``, and for points in the plane also of a grid within their convex
-    hull.
+    """Return ``crossing_pairs`` of the rows of ``X`` and, for points in the plane, of a grid in their convex hull.
 
     ``predict``: from rows to (n_rows, n) bool. For two numeric columns a grid of 100 x 100 points over the box of ``X``
     is added, as far as it lies within the hull. The number is a lower bound of the pairs that cross anywhere within the
@@ -216,8 +213,9 @@ class ThresholdMethod(ProbabilityMethod):
             yield self._combined(list(last))  # type: ignore[arg-type]  # each problem has a first stage
 
     def monotonicity(self, X: Any) -> Monotonicity | list[Monotonicity]:
-        """Return how often the votes on ``X`` contradict each other, so that sorting changes them. With more than two
-        classes it is a list, one report for each class against the rest or each pair.
+        """Return how often the votes on ``X`` contradict each other, so that sorting changes them.
+
+        With more than two classes it is a list, one report for each class against the rest or each pair.
         """
         self._before_predicting(X)
         reports = [monotonicity(one.thresholds, one.answers(X)) for one in self.probings_]

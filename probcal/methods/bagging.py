@@ -74,8 +74,9 @@ class BaggedVoteClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``. Without clipping they are 0 and 1
-        where all bags agree.
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``.
+
+        Without clipping they are 0 and 1 where all bags agree.
         """
         self._before_predicting(X)
         if len(self.classes_) == 2:

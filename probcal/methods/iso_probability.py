@@ -1,6 +1,4 @@
-"""Find lines of equal probability of classifiers in the plane from their labels, and choose the points that figures
-draw.
-"""
+"""Find lines of equal probability in the plane from predicted labels, and choose the points that figures draw."""
 
 from __future__ import annotations
 
@@ -42,8 +40,7 @@ class Box(NamedTuple):
 
 
 def border(predict: PointPredictor, box: Box) -> list[np.ndarray]:
-    """Return the border within ``box`` between positive and negative predictions, as polylines (n, 2) with n at most
-    200.
+    """Return the border within ``box`` between positive and negative predictions, as polylines (n, 2), n at most 200.
 
     A closed line ends where it begins. The labels on a grid of 129 x 129 points give the course of each line (marching
     squares). Each place where it crosses the grid is then bisected to 1e-7 of the box. Further places between two of
@@ -172,8 +169,9 @@ def as_given(points: np.ndarray, X: Any) -> Any:
 
 
 def grid_within_hull(points: np.ndarray, size: int) -> np.ndarray:
-    """Return those of ``size`` x ``size`` points, even over the box of ``points``, that lie in their convex hull, (n,
-    2). The result is empty if the points lie on a line.
+    """Return the points of a ``size`` x ``size`` grid that lie in the convex hull of ``points``, (n, 2).
+
+    The grid is even over the box of ``points``. The result is empty if the points lie on a line.
     """
     low, high = points.min(axis=0), points.max(axis=0)
     across, up = np.meshgrid(*(np.linspace(low[k], high[k], size) for k in (0, 1)))
@@ -234,11 +232,10 @@ def _corner_point(level: float, positive: bool, box: Box) -> dict[str, Any]:
 
 
 def score_against_probability(classifiers: ThresholdClassifiers, X: Any, probabilities: np.ndarray) -> Lines | None:
-    """Return one line ``{"x", "y"}``: decision functions and predicted probabilities of at most 400 rows, sorted by the
-    former.
+    """Return one line ``{"x", "y"}``: decision functions and predicted probabilities of at most 400 rows.
 
-    The score is that of the classifier of level .5, where both classes weigh 1. The result is None without that level,
-    and for a learner without ``decision_function``, such as a tree.
+    They are sorted by the decision function, that of the classifier of level .5, where both classes weigh 1. The
+    result is None without that level, and for a learner without ``decision_function``, such as a tree.
     """
     (place,) = np.nonzero(np.isclose(classifiers.thresholds, _UNCHANGED, rtol=0, atol=1e-12))
     if not len(place) or not hasattr(classifiers.classifiers[place[0]], "decision_function"):

@@ -142,8 +142,9 @@ class ProtectedClassifier(DirectClassifier):
         return {"log10_martingale": float(self._course()[-1])}
 
     def curves(self, X: Any) -> dict[str, list[dict[str, list[float]]]]:
-        """Return log10 S along the last stream, at most 400 points. X is not used. Raises NotFittedError before any
-        stream.
+        """Return log10 S along the last stream, at most 400 points.
+
+        X is not used. Raises NotFittedError before any stream.
         """
         course = self._course()
         places = np.unique(np.linspace(0, len(course) - 1, _MOST_POINTS).round().astype(int))
@@ -171,8 +172,7 @@ class ProtectedClassifier(DirectClassifier):
 
 
 class RetrainedClassifier(DirectClassifier):
-    """Fit the learner again after every ``every`` rows of a stream, on all rows so far, and predict its own
-    probabilities.
+    """Fit the learner again after every ``every`` rows of a stream, on all rows so far.
 
     It is the usual remedy for a changing distribution, which protection can replace. In the words of Vovk, Petej &
     Gammerman (2021), "the predictor may need to be retrained".

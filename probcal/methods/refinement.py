@@ -208,8 +208,9 @@ def refine_thresholds(
 
 
 def _best_interval(intervals: list[Interval], counts: list[float]) -> int | None:
-    """Return the position of the interval whose split may gain most, the lowest in a tie, or None if no interval can be
-    split.
+    """Return the position of the interval whose split may gain most, or None if no interval can be split.
+
+    The lowest interval wins a tie.
     """
     gains = [n * one.gain if one.can_be_split else -1.0 for n, one in zip(counts, intervals, strict=True)]
     most = max(gains)

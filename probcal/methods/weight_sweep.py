@@ -182,8 +182,9 @@ class WeightSweepClassifier(ThresholdMethod):
         return self._combined([self._interval(one, X).mean(axis=1) for one in self.probings_])
 
     def predict_interval(self, X: Any) -> np.ndarray:
-        """Return the ends of the interval of the second class's probability, (n_rows, 2). Raises ValueError for more
-        than two classes.
+        """Return the ends of the interval of the second class's probability, (n_rows, 2).
+
+        Raises ValueError for more than two classes.
         """
         self._before_predicting(X)
         if len(self.probings_) > 1:

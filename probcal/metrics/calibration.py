@@ -261,8 +261,7 @@ def calibration_bound(n: int, delta: float) -> float:
 
 
 def asymptotic_calibration_bound(n: int, delta: float, rms: float = 0.5) -> float:
-    """Return a bound like ``calibration_bound`` that holds in the limit of many rows, for a given root mean squared
-    error.
+    """Return a bound like ``calibration_bound`` that holds in the limit of many rows, for a given RMS error.
 
     The value is ``rms`` / sqrt(n) times the 1 - delta quantile of the range of Brownian motion on [0, 1] (Feller 1951),
     or 1 if that is more. sqrt(n) times the error of the running sums of y - f tends to a Gaussian process. Adding an

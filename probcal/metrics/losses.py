@@ -162,8 +162,9 @@ def l1_error(true_p: Any, p: Any, sample_weight: Any = None) -> float:
 
 
 def n_errors(rows: Rows) -> float:
-    """Return the number of rows whose most probable class, the first of equal ones, is wrong, in proportion to the
-    weights.
+    """Return the number of rows whose most probable class is wrong, in proportion to the weights.
+
+    The first of equal classes counts as the most probable.
     """
     if rows.p.ndim == 2:
         predicted = np.argmax(rows.p, axis=1)

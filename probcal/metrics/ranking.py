@@ -75,8 +75,7 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None) -> float:
 
 
 def roc_curve(y: Any, p: Any, n_points: int = 200) -> tuple[np.ndarray, np.ndarray]:
-    """Return (share of negative rows, share of positive rows) above each of at most ``n_points`` thresholds, both
-    rising.
+    """Return the shares of negative and of positive rows above each of at most ``n_points`` thresholds, both rising.
 
     They begin at (0, 0) and end at (1, 1). If there are more distinct predictions, points evenly spread along the curve
     are kept.

@@ -159,8 +159,7 @@ def saved_calibrators(calibrators: Any) -> Any:
 
 
 def restore_calibrators(saved: Any, given: Any) -> Any:
-    """Return the calibrators of ``saved``, which ``saved_calibrators`` returned, or ``given`` if it must be given
-    again.
+    """Return the calibrators of ``saved``, which ``saved_calibrators`` returned, or ``given`` if they must be given.
 
     Raises ValueError if ``given`` is missing but needed, or differs from the saved ones.
     """

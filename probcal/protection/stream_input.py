@@ -139,8 +139,9 @@ def base_probabilities(p: np.ndarray, truncation: float | None, first: int) -> n
 
 
 def likelihood(p: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return B_p({y}), (n,) or (n, n_calibrators). ``p`` has that shape, and a last axis of classes if there are more
-    than two.
+    """Return B_p({y}), (n,) or (n, n_calibrators).
+
+    ``p`` has that shape, and a last axis of classes if there are more than two.
     """
     if n_classes == 2:
         likelihoods = p - (1.0 - y).reshape(-1, *[1] * (p.ndim - 1))

@@ -131,8 +131,9 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def learns_in_threads(self) -> bool:
-        """Return whether fits run in parallel in threads without disturbing each other. It holds for J48, which keeps
-        its state to itself.
+        """Return whether fits run in parallel in threads without disturbing each other.
+
+        It holds for J48, which keeps its state to itself.
         """
         return self.classifier in ("trees.J48", "weka.classifiers.trees.J48")
 

@@ -29,8 +29,7 @@ class Header:
         return cls([str(name) for name in X.columns], [_levels(*item) for item in X.items()], list(classes))
 
     def instances(self, X: pd.DataFrame, codes: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
-        """Return the Java ``Instances`` of the rows of X, with class ``codes``, (n_rows,), and instance weights,
-        (n_rows,).
+        """Return the Java ``Instances`` of the rows of X, with class ``codes`` and instance weights, (n_rows,) each.
 
         Missing values, and levels that are not in this header, are missing in Weka. Raises ValueError for infinite
         values.

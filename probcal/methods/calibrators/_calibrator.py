@@ -105,8 +105,9 @@ Map = Callable[[np.ndarray], np.ndarray]
 
 
 def _has_own_probabilities(method: CalibratingMethod) -> bool:
-    """Return True if the learner predicts probabilities. Otherwise raise AttributeError, which explains more than
-    False.
+    """Return True if the learner predicts probabilities.
+
+    Otherwise raise AttributeError, which explains more than False.
     """
     learner = getattr(method, "estimator_", None) or method._learner()
     if not hasattr(learner, "predict_proba"):
@@ -169,8 +170,9 @@ class CalibratingMethod(ProbabilityMethod, ABC):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``. A row that every map gives 0 becomes
-        uniform.
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``.
+
+        A row that every map gives 0 becomes uniform.
         """
         self._before_predicting(X)
         scores = self._scores(self.estimator_, X)
@@ -180,8 +182,9 @@ class CalibratingMethod(ProbabilityMethod, ABC):
 
     @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield (n_rows, n_classes) probabilities: the learner's own, then those of ``predict_proba``. Both come from
-        ``estimator_``. Raises AttributeError if the learner has no ``predict_proba``.
+        """Yield (n_rows, n_classes) probabilities: the learner's own, then those of ``predict_proba``.
+
+        Both come from ``estimator_``. Raises AttributeError if the learner has no ``predict_proba``.
         """
         self._before_predicting(X)
         yield np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)

@@ -18,12 +18,11 @@ _SINCE = "1.8"
 
 
 class TemperatureClassifier(CalibratedClassifierCV):
-    """Calibrate with softmax(scores / T), T the temperature of least log loss (Guo, Pleiss, Sun & Weinberger 2017,
-    section 4.2).
+    """Calibrate with softmax(scores / T), T the temperature of least log loss (Guo, Pleiss, Sun & Weinberger 2017).
 
-    This is scikit-learn's CalibratedClassifierCV with ``method="temperature"`` and ``ensemble=False``. T is fitted on
-    scores of learners trained without the row's fold, and the final learner is trained on all rows. The scores are the
-    decision function or, if there is none, the logarithms of the probabilities.
+    See their section 4.2. This is scikit-learn's CalibratedClassifierCV with ``method="temperature"`` and
+    ``ensemble=False``. T is fitted on scores of learners trained without the row's fold, and the final learner is
+    trained on all rows. The scores are the decision function or, if there is none, the logarithms of the probabilities.
 
     Use this class because scikit-learn's, up to version 1.9.1 at least, reads numeric labels as positions of their
     classes. With classes 1 and 2 it silently fits T to the wrong class. This class passes positions.

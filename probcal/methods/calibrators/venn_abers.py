@@ -54,8 +54,7 @@ class _Predictor:
 
 
 class VennAbersClassifier(ProbabilityMethod):
-    """Calibrate with Venn-Abers predictors (Vovk, Petej & Fedorova 2015): isotonic regression that includes the
-    predicted row.
+    """Calibrate with Venn-Abers predictors (Vovk, Petej & Fedorova 2015), which include the predicted row.
 
     The row is added to the calibration rows once as negative and once as positive. Isotonic regression then gives it p0
     and p1. The predicted probability is p1 / (1 - p0 + p1), the minimax choice for log loss.
