@@ -17,7 +17,7 @@ from sklearn.utils.fixes import parse_version
 
 from probcal import BetaCalibrationClassifier, IsotonicClassifier, SigmoidClassifier, VennAbersClassifier
 from probcal.config.components import import_class
-from probcal.methods.calibrators._calibrator import contained, optional_class
+from probcal.methods.calibrators._calibrator import optional_class, silenced
 from probcal.methods.registry import METHODS
 
 BRUTE_ROWS = 150
@@ -96,7 +96,7 @@ def with_row(scores: np.ndarray, y: np.ndarray, score: float, label: int) -> flo
 def cross_venn_abers_beside_its_package(rows: Rows) -> float:
     package = optional_class("venn_abers", "VennAbersCV")
     mine = VennAbersClassifier(logistic(), scheme="cross", scores="probability", cv=FOLDS, random_state=SEED)
-    with contained():
+    with silenced():
         peer = package(logistic(), inductive=False, n_splits=N_FOLDS, shuffle=True, random_state=SEED)
         peer.fit(rows.X, rows.y)
         theirs = peer.predict_proba(rows.X_test)
@@ -107,7 +107,7 @@ def beta_beside_its_package(rows: Rows) -> float:
     package = optional_class("betacal", "BetaCalibration")
     mine = BetaCalibrationClassifier(logistic(), calibration="train", random_state=SEED).fit(rows.X, rows.y)
     learner = logistic().fit(rows.X, rows.y)
-    with contained():
+    with silenced():
         peer = package("abm").fit(learner.predict_proba(rows.X)[:, 1], rows.y)
         theirs = peer.predict(learner.predict_proba(rows.X_test)[:, 1])
     return largest(mine.predict_proba(rows.X_test)[:, 1], theirs)

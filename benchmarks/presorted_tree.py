@@ -28,7 +28,7 @@ from probcal.data.splits import split_rows
 from probcal.learners import PresortedTreeClassifier
 from probcal.methods.direct import DirectClassifier
 from probcal.methods.importance import importance_weights
-from probcal.methods.refinement import evenly
+from probcal.methods.refinement import even_thresholds
 from probcal.metrics import cross_entropy, rms_error, roc_auc
 
 SETS = (
@@ -153,7 +153,7 @@ def grown_one_by_one(tree: Any, X: np.ndarray, y: np.ndarray, thresholds: np.nda
 
 def some(n: int) -> np.ndarray:
     """(n,) of the thresholds, evenly spread."""
-    return evenly(N_PROBES)[N_PROBES // n // 2 :: N_PROBES // n]
+    return even_thresholds(N_PROBES)[N_PROBES // n // 2 :: N_PROBES // n]
 
 
 def cpu_seconds(work: Callable[..., None], *given: Any) -> float:

@@ -1,4 +1,4 @@
-"""Checks of parameters, and the private functions of scikit-learn that the package uses, in one place."""
+"""Checks of parameters, and the private functions of scikit-learn that the package uses."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def take_rows(X: Any, rows: Any) -> Any:
 
 
 def count_rows(X: Any) -> int:
-    """Return the number of rows of ``X``. Raises TypeError where it has none."""
+    """Return the number of rows of ``X``. Raises TypeError if it has none."""
     return int(_num_samples(X))
 
 
 def is_count(value: Any) -> bool:
-    """Whether ``value`` is a whole number from 1; True and False are not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1  # type: ignore[return-value]
+    """Return whether ``value`` is a whole number from 1. True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1  # type: ignore[return-value]  # numpy's bool
 
 
 def is_range(clip: Any) -> bool:
-    """Whether ``clip`` is two rising numbers within [0, 1]."""
+    """Return whether ``clip`` is two rising numbers within [0, 1]."""
     try:
         low, high = clip
         return bool(0 <= low < high <= 1)
@@ -33,35 +33,37 @@ def is_range(clip: Any) -> bool:
         return False
 
 
-def refuse_other_choices(method: Any, choices: dict[str, tuple[Any, ...]]) -> None:
-    """Raises ValueError for a parameter of ``method`` that is none of its ``choices``."""
+def check_choices(method: Any, choices: dict[str, tuple[Any, ...]]) -> None:
+    """Raise ValueError if a parameter of ``method`` is not one of its ``choices``."""
     for name, allowed in choices.items():
         value = getattr(method, name)
         if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
             raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
 
 
-def refuse_no_range(clip: Any) -> None:
-    """Raises ValueError unless ``clip`` is a range of probabilities."""
+def check_clip(clip: Any) -> None:
+    """Raise ValueError unless ``clip`` is two rising numbers within [0, 1]."""
     if not is_range(clip):
         raise ValueError(f"clip must be two rising numbers within [0, 1], not {clip!r}")
 
 
-def refuse_no_count(method: Any, *names: str) -> None:
-    """Raises ValueError unless the parameters ``names`` of ``method`` are whole numbers from 1."""
+def check_counts(method: Any, *names: str) -> None:
+    """Raise ValueError unless the parameters ``names`` of ``method`` are whole numbers from 1."""
     for name in names:
         if not is_count(value := getattr(method, name)):
             raise ValueError(f"{name} must be a whole number from 1, not {value!r}")
 
 
-def refuse_no_flag(method: Any, name: str) -> None:
-    """Raises ValueError unless the parameter ``name`` of ``method`` is True or False."""
+def check_flag(method: Any, name: str) -> None:
+    """Raise ValueError unless the parameter ``name`` of ``method`` is True or False."""
     if not isinstance(value := getattr(method, name), bool | np.bool_):
         raise ValueError(f"{name} must be True or False, not {value!r}")
 
 
-def open_seeds(estimator: Any) -> list[str]:
-    """The parameters ``random_state``, nested ones too, that are None, in sorted order: every fit draws them anew."""
+def unset_seeds(estimator: Any) -> list[str]:
+    """Return the parameters ``random_state`` that are None, nested ones too, in sorted order. Every fit draws them
+    again.
+    """
     return sorted(
         name
         for name, value in estimator.get_params(deep=True).items()

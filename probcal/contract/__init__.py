@@ -1,4 +1,4 @@
-"""What every learner and method promises, as checks that a user's own can be run through too."""
+"""Checks of what every learner and method guarantees, also for your own components."""
 
 from __future__ import annotations
 

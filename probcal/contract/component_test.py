@@ -1,7 +1,4 @@
-"""``probcal test``: every check of every component named, a line each.
-
-The component that a name on the command line stands for.
-"""
+"""The command ``probcal test``: run every check on the named components, and print one line per check."""
 
 from __future__ import annotations
 
@@ -33,28 +30,28 @@ from probcal.methods.registry import METHODS
 
 USUAL_LEARNER = "logistic"
 _FEW = {"n_probes": 15, "n_estimators": 10}
-"""A promise holds for few parts as for many."""
+"""The guarantees hold for few parts as for many."""
 
 
 @dataclass(frozen=True)
 class Component:
-    """An unfitted estimator under the name that it was asked for by."""
+    """Hold an unfitted estimator and the name that the user gave."""
 
     name: str
     estimator: Any
     is_method: bool
 
     def __str__(self) -> str:
-        told = " ".join(repr(self.estimator).split())
-        return f"{self.name}: {told}, a {'method' if self.is_method else 'learner'}"
+        text = " ".join(repr(self.estimator).split())
+        return f"{self.name}: {text}, a {'method' if self.is_method else 'learner'}"
 
 
 def component(name: str, learner: str | None = None, params: Mapping[str, Any] | None = None) -> Component:
-    """The learner or method ``name``: a short name, or the import path of a class.
+    """Return the learner or method ``name``: a short name, or the import path of a class.
 
-    A class is a method if the first parameter of its constructor is ``estimator``, and is built around
-    ``learner``, logistic regression if None. Few probes and bags are taken unless ``params`` says how many.
-    Raises ProbcalError for what is neither, is not there, or takes no such parameters.
+    A class is a method if the first parameter of its constructor is ``estimator``. It is built around ``learner``,
+    logistic regression if None. It gets few probes and bags unless ``params`` sets their number. Raises ProbcalError if
+    the name is neither, does not exist, or accepts no such parameters.
     """
     builtin = _builtin(name, {**LEARNERS, **METHODS}, "learner or method", "my_module.MyMethod")
     cls = import_class(builtin.path)
@@ -62,11 +59,11 @@ def component(name: str, learner: str | None = None, params: Mapping[str, Any] |
     if misfit := (no_method if is_method else no_learner)(cls):
         raise ProbcalError(f"{name} is neither a learner nor a method: {misfit}")
     if not is_method and learner is not None:
-        raise ProbcalError(f"{name} is a learner itself; --learner says what a method is built around")
+        raise ProbcalError(f"{name} is a learner; --learner sets the learner of a method only")
     few = {one: _FEW[one] for one in _FEW if one in parameter_names(cls)}
     around = [_learner(learner or USUAL_LEARNER)] if is_method else []
     if around and (needed := unmet_need(cls, around[0])):
-        raise ProbcalError(f"{learner} gives labels only and {name} needs {needed}; choose another learner")
+        raise ProbcalError(f"{learner} has only predict and {name} needs {needed}; choose another learner")
     return Component(name, _built(cls, {**few, **builtin.params, **(params or {})}, *around), is_method)
 
 
@@ -81,7 +78,9 @@ def _learner(name: str) -> Any:
 def _builtin(name: str, table: Mapping[str, Builtin], what: str, example: str) -> Builtin:
     if name not in table and "." not in name:
         near, there = did_you_mean(name, table), ", ".join(table)
-        raise ProbcalError(f'there is no {what} "{name}"{near} (there are: {there}; any other by its path: {example})')
+        raise ProbcalError(
+            f'there is no {what} "{name}"{near} (there are: {there}; use the import path for any other: {example})'
+        )
     return table.get(name) or Builtin(name, about="")
 
 
@@ -89,30 +88,30 @@ def _built(cls: type, params: Mapping[str, Any], *around: Any) -> Any:
     if unknown := unknown_parameters(cls, params):
         raise ProbcalError("\n".join(unknown.values()))
     estimator = build(cls, *around, **params)
-    _refuse_no_parameters(estimator)
+    _check_parameters(estimator)
     if fault := wrong_value(estimator):
         raise ProbcalError(f"{cls.__name__}: {fault}")
     return estimator
 
 
-def _refuse_no_parameters(estimator: Any) -> None:
+def _check_parameters(estimator: Any) -> None:
     cls = type(estimator).__name__
     lacking = [name for name in ("get_params", "set_params") if not hasattr(estimator, name)]
     if lacking:
         raise ProbcalError(
-            f"{cls} has no {' and no '.join(lacking)}, so that no copy of it can be made; let it inherit from "
+            f"{cls} has no {' and no '.join(lacking)}, so it cannot be copied; let it inherit from "
             "sklearn.base.BaseEstimator (a classifier from sklearn.base.ClassifierMixin too, named first)"
         )
     try:
         estimator.get_params()
-    except Exception as error:  # a class of the user's may raise anything
+    except Exception as error:  # a user's class may raise anything
         raise ProbcalError(
             f"get_params of {cls} fails: {error}; let __init__ name every parameter and store it under its own name"
         ) from None
 
 
 def parameter(text: str) -> tuple[str, Any]:
-    """``n_probes=10`` as name and value, which is read as YAML. Raises ProbcalError for anything else."""
+    """Return name and value of ``n_probes=10``, the value read as YAML. Raises ProbcalError for anything else."""
     name, equals, value = text.partition("=")
     try:
         read = yaml.load(value, Loader)  # a safe loader: plain values only
@@ -130,7 +129,7 @@ def test_components(
     print_line: Callable[[str], object],
     tracebacks: bool = False,
 ) -> bool:
-    """Whether all checks passed or do not apply. Raises ProbcalError, before any check, for a name at fault."""
+    """Return whether no check failed. Raises ProbcalError for an invalid name, before any check."""
     settings = dict(map(parameter, params))
     passed = True
     for one in [component(name, learner, settings) for name in names]:

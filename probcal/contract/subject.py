@@ -1,13 +1,4 @@
-"""The component under test, and what the checks ask of it again and again.
-
-The small data sets that the checks use, the same in every call and a fresh copy each time.
-
-Copies of a component that draw from a given seed.
-
-What a check can say besides "passed".
-
-A learner that knows how its frames ought to look.
-"""
+"""The component under test, the small data sets of the checks, and the outcomes of a check."""
 
 from __future__ import annotations
 
@@ -29,31 +20,37 @@ _COLUMNS = 4
 
 @dataclass
 class Sample:
-    """Rows to learn from, (n_rows, 4) numbers and (n_rows,) labels 0, 1, ..., and rows to ask about."""
+    """Hold training rows and test rows.
+
+    ``X``: (n_rows, 4) numbers. ``y``: (n_rows,) labels 0, 1, ... ``X_test``: (n_test, 4).
+    """
 
     X: np.ndarray
     y: np.ndarray
-    asked: np.ndarray
+    X_test: np.ndarray
 
 
-def sample(n_classes: int = 2, n_rows: int = 90, n_asked: int = 40) -> Sample:
-    """Classes that overlap, so that no estimate is 0 or 1 by itself, with labels in no order."""
+def sample(n_classes: int = 2, n_rows: int = 90, n_test: int = 40) -> Sample:
+    """Return overlapping classes, so that no prediction must be 0 or 1, with unsorted labels.
+
+    Each call returns an equal fresh copy.
+    """
     random = np.random.default_rng(n_classes)
     X = random.normal(size=(n_rows, _COLUMNS))
     noise = random.logistic(scale=0.7, size=n_rows)
     score = X[:, 0] + 0.7 * X[:, 1] + noise
     y = np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
-    return Sample(X, y, random.normal(size=(n_asked, _COLUMNS)))
+    return Sample(X, y, random.normal(size=(n_test, _COLUMNS)))
 
 
-def contradictory() -> Sample:
-    """Every row comes twice, most often under both labels: what a learner says of it is for the weights to decide."""
+def contradictory_sample() -> Sample:
+    """Return rows that occur twice, often with both labels, so that the weights decide their prediction."""
     half = sample(n_rows=45)
     return Sample(np.vstack([half.X, half.X]), np.concatenate([half.y, np.resize([0, 0, 1], 45)]), half.X)
 
 
 def frames() -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
-    """(X, y, asked) with numbers, categories (one never seen), and an index that does not count from 0."""
+    """Return (X, y, X_test) with numbers, categories (one never seen) and an index that does not count from 0."""
     random = np.random.default_rng(5)
     size = random.normal(size=100).round(2)
     colours = pd.Categorical.from_codes(random.integers(0, 3, 100), ["red", "blue", "green", "never seen"])
@@ -63,7 +60,7 @@ def frames() -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
 
 
 def integer_weights(n_rows: int) -> np.ndarray:
-    """(n_rows,) weights of 1, 2 and 3, in no order."""
+    """Return unsorted weights of 1, 2 and 3, (n_rows,)."""
     return np.random.default_rng(11).integers(1, 4, n_rows).astype(np.float64)
 
 
@@ -71,10 +68,10 @@ _FOLDS = 5
 
 
 def seeded(estimator: Any, seed: int) -> Any:
-    """An unfitted copy with every ``random_state``, nested ones too, drawn from ``seed``.
+    """Return an unfitted copy with every ``random_state``, nested ones too, drawn from ``seed``.
 
-    Folds that are cut by the order of the rows are a draw as well, though not one that a seed decides. A
-    component with a ``cv`` that is a number or None, and no ``random_state`` beside it, gets shuffled folds.
+    Folds that depend on the row order are random too, although no seed decides them. A component with a ``cv`` that is
+    a number or None, and without a ``random_state`` next to it, gets shuffled folds.
     """
     copy, random = clone(estimator), np.random.default_rng(seed)
     given = copy.get_params(deep=True)
@@ -90,83 +87,83 @@ def seeded(estimator: Any, seed: int) -> Any:
 
 
 class Failed(AssertionError):
-    """A promise is not kept: what was expected, what came, and what to do."""
+    """A check failed. The message holds what was expected, what happened, and what to do."""
 
-    def __init__(self, expected: str, came: str, do: str) -> None:
-        super().__init__(f"expected {expected}; {came}; {do}")
+    def __init__(self, expected: str, actual: str, advice: str) -> None:
+        super().__init__(f"expected {expected}; {actual}; {advice}")
 
 
 class DoesNotApply(SkipTest):
-    """The component does not make this promise, and why. pytest shows such a check as skipped."""
+    """The check does not apply to the component, for the given reason. pytest shows it as skipped."""
 
 
 ROUNDING = 1e-6
-"""Two ways to the same minimum, or a sum in another order, may differ by as much."""
+"""Largest difference between two ways to the same minimum, or two orders of a sum."""
 _SEEDS = (1, 2, 3)
-_NOISES = 3
+_NOISE_FACTOR = 3
 
 
 class Subject:
-    """One learner or method: an unfitted estimator, of which every fit is a fresh copy."""
+    """Hold one unfitted learner or method. Every fit is a fit of a fresh copy."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
     @property
     def is_method(self) -> bool:
-        """Whether it is fitted around a learner, its parameter ``estimator``."""
+        """Return whether it is a method: fitted around a learner, its parameter ``estimator``."""
         return hasattr(self.estimator.get_params(deep=False).get("estimator"), "fit")
 
     def fitted(self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0) -> Any:
-        """A fresh copy, fitted."""
-        return fit(seeded(self.estimator, seed), data.X, data.y, data.asked, weights)
+        """Return a fresh fitted copy."""
+        return fit(seeded(self.estimator, seed), data.X, data.y, data.X_test, weights)
 
-    def estimates(self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0) -> np.ndarray:
-        """(n_asked, n_classes) of a fresh fit, see :func:`estimates_of`."""
-        return estimates_of(self.fitted(data, weights, seed=seed), data.asked)
+    def predictions(self, data: Sample, weights: np.ndarray | None = None, *, seed: int = 0) -> np.ndarray:
+        """Return the predictions of a fresh fit, (n_test, n_classes), see :func:`predictions_of`."""
+        return predictions_of(self.fitted(data, weights, seed=seed), data.X_test)
 
     @cached_property
     def noise(self) -> float:
-        """By how much the estimates differ, at most, between three seeds; 0 where nothing is drawn."""
-        several = [self.estimates(sample(), seed=seed) for seed in _SEEDS]
+        """Return the largest difference between the predictions of three seeds. It is 0 if nothing is drawn."""
+        several = [self.predictions(sample(), seed=seed) for seed in _SEEDS]
         return max(float(np.abs(one - other).max()) for one, other in combinations(several, 2))
 
     @property
     def tolerance(self) -> float:
-        """How far two fits may lie apart that ought to agree, though they may draw other numbers.
+        """Return the largest accepted difference between two fits that should agree, but may draw other numbers.
 
-        Who draws, draws other rows when the rows come in another order or number, even under the same seed. So
-        nobody can ask for equality; but what is drawn anew must not move an estimate by more than another
-        seed does. Three times the largest difference between three seeds leaves room for an unlucky draw. A
-        component that draws nothing has rounding alone.
+        A component that draws rows draws others if the rows have another order or number, even with the same seed. So
+        equality cannot be required. But new draws must not change a prediction by more than another seed does. Three
+        times the largest difference between three seeds leaves room for an unlucky draw. For a component that draws
+        nothing only rounding is left.
         """
-        return max(ROUNDING, _NOISES * self.noise)
+        return max(ROUNDING, _NOISE_FACTOR * self.noise)
 
     @cached_property
-    def repeats_itself(self) -> bool:
-        """Whether two fits under one seed give the same estimates to the last bit."""
-        return np.array_equal(self.estimates(sample()), self.estimates(sample()))
+    def is_repeatable(self) -> bool:
+        """Return whether two fits with one seed give the same predictions to the last bit."""
+        return np.array_equal(self.predictions(sample()), self.predictions(sample()))
 
-    def needs_to_repeat_itself(self) -> None:
-        """Keeps a check of exact equality from telling once more what the check of the seed tells."""
-        if not self.repeats_itself:
-            raise DoesNotApply("two fits under the same seed differ already, or give NaN")
+    def require_repeatable(self) -> None:
+        """Raise DoesNotApply unless the component is repeatable. The check of the seed already reports that."""
+        if not self.is_repeatable:
+            raise DoesNotApply("two fits with the same seed differ, or give NaN")
 
     @cached_property
-    def fault_of_three_classes(self) -> Exception | None:
-        """What a fit to three classes raises; None where they are learned."""
+    def three_class_error(self) -> Exception | None:
+        """Return what a fit to three classes raises, or None."""
         try:
             self.fitted(sample(3))
-        except Exception as error:  # the check of three classes tells it
+        except Exception as error:  # the check of three classes reports it
             return error
         return None
 
     def samples(self) -> list[Sample]:
-        """Two classes, and three where the component takes them."""
-        return [sample(2)] if self.fault_of_three_classes else [sample(2), sample(3)]
+        """Return two classes, and three if the component supports them."""
+        return [sample(2)] if self.three_class_error else [sample(2), sample(3)]
 
-    def needs_weights(self) -> None:
-        """Ends a check of weights where ``fit`` takes none, or where they are refused as such."""
+    def require_weights(self) -> None:
+        """Raise DoesNotApply if ``fit`` takes no weights, or rejects them as such."""
         if not has_fit_parameter(self.estimator, "sample_weight"):
             raise DoesNotApply("fit takes no sample_weight")
         data = sample()
@@ -178,88 +175,91 @@ class Subject:
             raise DoesNotApply(f"weights are refused: {error}") from None
 
 
-def fit(estimator: Any, X: Any, y: Any, asked: Any, weights: Any = None) -> Any:
-    """``estimator``, fitted, whatever ``fit`` returns; with ``needs_test_rows`` it gets the rows asked about."""
+def fit(estimator: Any, X: Any, y: Any, X_test: Any, weights: Any = None) -> Any:
+    """Return ``estimator``, fitted, whatever ``fit`` returns. With ``needs_test_rows`` it also gets the test rows."""
     also = {} if weights is None else {"sample_weight": weights}
     if getattr(estimator, "needs_test_rows", False):
-        also["X_test"] = asked
+        also["X_test"] = X_test
     estimator.fit(X, y, **also)
     return estimator
 
 
-def estimates_of(fitted: Any, X: Any) -> np.ndarray:
-    """(n_rows, n_classes): probabilities, or 1 for the predicted label where there are none; labels rising."""
+def predictions_of(fitted: Any, X: Any) -> np.ndarray:
+    """Return probabilities, (n_rows, n_classes), or 1 for the predicted label if there are none.
+
+    Columns have sorted labels.
+    """
     classes = np.asarray(fitted.classes_)
     if hasattr(fitted, "predict_proba"):
         return np.asarray(fitted.predict_proba(X))[:, np.argsort(classes)]
     return (np.ravel(fitted.predict(X))[:, None] == np.sort(classes)).astype(np.float64)
 
 
-def needs_probabilities(fitted: Any) -> None:
-    """Ends a check of probabilities where there are none."""
+def require_probabilities(fitted: Any) -> None:
+    """Raise DoesNotApply if there are no probabilities."""
     if not hasattr(fitted, "predict_proba"):
-        raise DoesNotApply("there is no predict_proba")
+        raise DoesNotApply("it has no predict_proba")
 
 
 def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
-    """The largest absolute difference; infinite where shapes differ or a number is missing on one side only."""
+    """Return the largest absolute difference. It is infinite if shapes differ or a NaN is on one side only."""
     if one.shape != other.shape or (np.isnan(one) != np.isnan(other)).any():
         return float("inf")
     return float(np.nanmax(np.abs(one - other), initial=0.0))
 
 
-def how_they_differ(one: np.ndarray, other: np.ndarray) -> str:
-    """For messages about estimates that ought to be equal."""
+def difference_text(one: np.ndarray, other: np.ndarray) -> str:
+    """Return text for messages about predictions that should be equal."""
     if one.shape != other.shape:
         return f"their shapes are {one.shape} and {other.shape}"
     missing = np.count_nonzero(np.isnan(one) | np.isnan(other))
     if missing:
-        return f"{missing} of {one.size} estimates are NaN"
+        return f"{missing} of {one.size} predictions are NaN"
     return f"they differ by up to {largest_difference(one, other):.3g}"
 
 
 class FrameSpy(ClassifierMixin, BaseEstimator):
-    """A small tree on the codes of the categories; raises Failed for a frame that is not some rows of ``known``."""
+    """Fit a small tree on the codes of the categories. Raises Failed for a frame that is not rows of ``known``."""
 
     def __init__(self, known: pd.DataFrame) -> None:
         self.known = known
 
     def fit(self, X: pd.DataFrame, y: np.ndarray, sample_weight: np.ndarray | None = None) -> FrameSpy:
-        """X: some rows of ``known``, in any order; y: (n_rows,); sample_weight: (n_rows,)."""
+        """Fit the tree. X: rows of ``known``, in any order. y: (n_rows,). sample_weight: (n_rows,)."""
         self.tree_ = DecisionTreeClassifier(max_depth=3, random_state=0)
         self.tree_.fit(self._codes(X, "fit"), y, sample_weight)
         self.classes_ = self.tree_.classes_
         return self
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        """(n_rows, n_classes)"""
+        """Return the tree's probabilities, (n_rows, n_classes)."""
         return self.tree_.predict_proba(self._codes(X, "predict_proba"))
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
-        """(n_rows,)"""
+        """Return the predicted labels, (n_rows,)."""
         return self.tree_.predict(self._codes(X, "predict"))
 
     def _codes(self, X: Any, where: str) -> np.ndarray:
-        came = _difference(X, self.known)
-        if came:
+        difference = _difference(X, self.known)
+        if difference:
             raise Failed(
                 f"the learner's {where} to get rows of the frame that was given",
-                came,
-                "hand X on as it is; take rows with sklearn.utils._safe_indexing or X.iloc",
+                difference,
+                "pass X on unchanged; take rows with sklearn.utils._safe_indexing or X.iloc",
             )
         return np.column_stack([X["size"], X["colour"].cat.codes])
 
 
 def _difference(X: Any, known: pd.DataFrame) -> str:
-    """What is not as in ``known``; empty when ``X`` is some of its rows."""
+    """Return the difference from ``known``, which is empty if ``X`` consists of its rows."""
     if not isinstance(X, pd.DataFrame):
-        return f"a {type(X).__name__} came"
+        return f"got a {type(X).__name__}"
     if list(X.columns) != list(known.columns):
-        return f"the columns {list(X.columns)} came instead of {list(known.columns)}"
+        return f"got the columns {list(X.columns)} instead of {list(known.columns)}"
     for name in known.columns:
-        came, given = X[name].dtype, known[name].dtype
-        if came != given:
-            return f"the column {name!r} came as {came} instead of {given}, or with other categories"
+        actual, given = X[name].dtype, known[name].dtype
+        if actual != given:
+            return f"the column {name!r} is {actual} instead of {given}, or with other categories"
     if not X.index.isin(known.index).all():
-        return "an index came that was not given"
-    return "" if X.equals(known.loc[X.index]) else "other values came under the same index"
+        return "the index holds labels that were not given"
+    return "" if X.equals(known.loc[X.index]) else "values changed under the same index"

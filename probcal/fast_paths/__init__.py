@@ -1,5 +1,5 @@
-"""Classifiers of many class weights fitted together, for learners where that changes no label.
+"""Fast paths: fit the classifiers of many class weights at once, for learners where that changes no label.
 
-``probcal.fast_paths.shortcut`` says what a shortcut is and how a learner declares one; ``docs/fast-paths.md`` has an
-example, and what is promised.
+``probcal.fast_paths.shortcut`` defines what a shortcut is and how a learner declares one. ``docs/fast-paths.md`` has an
+example and the guarantees.
 """

@@ -1,8 +1,8 @@
-"""The shortcut of scikit-learn's LinearSVC: exact minima instead of rounds of liblinear.
+"""The shortcut of scikit-learn's LinearSVC: exact minima instead of liblinear's iterations.
 
-It stands for a LinearSVC whose own answer is the minimum up to a known error: the primal solver for the squared
-hinge at a tolerance of 1e-8 or less. At the default 1e-4 the labels are not the minimum's, nor are those of the dual
-solver, which the hinge needs, where it runs out of rounds.
+It replaces a LinearSVC that finds the minimum up to a known error: the primal solver for the squared hinge at a
+tolerance of 1e-8 or less. At the default 1e-4 the labels are not those of the minimum. Nor are those of the dual
+solver, which the hinge needs, if it runs out of iterations.
 """
 
 from __future__ import annotations
@@ -24,18 +24,21 @@ from probcal.fast_paths.squared_hinge import SquaredHingePath
 _TIGHT = 1e-8
 _MIN_ROUNDS = 100_000
 _FAR = 100.0
-"""Of a number in X or the constant column: beyond it liblinear's tolerance, which is of the whole gradient and value,
-can leave coefficients of smaller columns anywhere."""
+"""Limit for numbers in X and the constant column.
+
+liblinear's tolerance applies to the whole gradient and value. Beyond this limit it can leave the coefficients of
+smaller columns undetermined.
+"""
 _NUMBERS = ("tol", "max_iter", "C", "intercept_scaling")
 
 
 def shortcut_of(estimator: LinearSVC) -> LinearSVCShortcut | None:
-    """A shortcut for a problem of ``estimator``'s, or None where it would not give the same labels."""
+    """Return a shortcut for one problem of ``estimator``, or None if its labels could differ."""
     return LinearSVCShortcut() if usable(estimator) else None
 
 
 def usable(estimator: Any) -> bool:
-    """Whether ``LinearSVCShortcut`` says what ``estimator`` would say once fitted."""
+    """Return whether ``LinearSVCShortcut`` predicts the same labels as a fitted ``estimator``."""
     return (
         type(estimator) is LinearSVC
         and estimator.penalty == "l2"
@@ -53,7 +56,7 @@ def usable(estimator: Any) -> bool:
 
 
 class LinearSVCShortcut:
-    """LinearSVC for many class weights, each solved from the nearest one before it."""
+    """Fit LinearSVC for many class weights, each from the nearest earlier solution."""
 
     def __init__(self) -> None:
         self._template: LinearSVC | None = None
@@ -61,30 +64,30 @@ class LinearSVCShortcut:
     def fit(
         self, estimator: LinearSVC, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: Any
     ) -> list[LinearSVC | None]:
-        """A fitted LinearSVC for each row of ``class_weights``, (k, 2), or None where it cannot be vouched for.
+        """Return a fitted LinearSVC for each row of ``class_weights``, (k, 2), or None if its labels are not certain.
 
-        X: (n_rows, n_columns) frame or array; labels: (n_rows,) of two kinds; row_weights: (n_rows,) or None.
-        ``margin_error_`` of each is how far its margin of a training row close to 0 may be from liblinear's.
-        Raises ValueError for an X that LinearSVC refuses, with its message.
+        X: (n_rows, n_columns) frame or array. labels: (n_rows,) of two classes. row_weights: (n_rows,) or None.
+        ``margin_error_`` of each is the possible difference from liblinear's margin for a training row close to 0.
+        Raises ValueError with LinearSVC's message for an X that LinearSVC rejects.
         """
         if issparse(X):
             return [None] * len(class_weights)
         if self._template is None:
             self._prepare(estimator, X, labels, row_weights)
-        found: list[LinearSVC | None] = [None] * len(class_weights)
+        solved: list[LinearSVC | None] = [None] * len(class_weights)
         if self._is_far or not self._has_both or (self._is_wide and estimator.dual == "auto"):
-            return found
-        able = np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1))
-        for place in able[np.argsort(_log_ratio(class_weights[able]), kind="stable")].tolist():
-            found[place] = self._classifier(estimator, class_weights[place])
-        return found
+            return solved
+        solvable = np.flatnonzero(np.all((class_weights > 0) & np.isfinite(class_weights), axis=1))
+        for place in solvable[np.argsort(_log_ratio(class_weights[solvable]), kind="stable")].tolist():
+            solved[place] = self._classifier(estimator, class_weights[place])
+        return solved
 
     def rows(self, classifiers: list[LinearSVC], X: Any) -> Any:
-        """X as LinearSVC itself takes the rows it is asked about, refused or warned of as there."""
+        """Return X as LinearSVC itself checks it for prediction, with its errors and warnings."""
         return validate_data(classifiers[0], X, accept_sparse="csr", reset=False)
 
     def margins(self, classifiers: list[LinearSVC], X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(n_rows, k) margins of the rows of X, (n_rows, n_columns), and (k,) their errors."""
+        """Return the (n_rows, k) margins of the rows of X, (n_rows, n_columns), and their errors (k,)."""
         coefficients = np.concatenate([one.coef_ for one in classifiers])
         intercepts = np.array([np.ravel(one.intercept_)[0] for one in classifiers])
         errors = np.array([one.margin_error_ for one in classifiers])
@@ -102,16 +105,16 @@ class LinearSVCShortcut:
         self._template = template
 
     def _classifier(self, estimator: LinearSVC, class_weights: np.ndarray) -> LinearSVC | None:
-        found = self._path.solve(estimator.C * class_weights)
-        if found is None:
+        solved = self._path.solve(estimator.C * class_weights)
+        if solved is None:
             return None
-        w, n_steps, error = found
-        classifier = copy(self._template)
-        n_columns = classifier.n_features_in_  # type: ignore[union-attr]
-        classifier.coef_ = w[None, :n_columns].copy()  # type: ignore[union-attr]
-        classifier.intercept_ = estimator.intercept_scaling * w[n_columns:] if estimator.fit_intercept else 0.0  # type: ignore[union-attr]
-        classifier.n_iter_ = n_steps  # type: ignore[union-attr]
-        classifier.margin_error_ = error  # type: ignore[union-attr]
+        w, n_steps, error = solved
+        classifier: Any = copy(self._template)
+        n_columns = classifier.n_features_in_
+        classifier.coef_ = w[None, :n_columns].copy()
+        classifier.intercept_ = estimator.intercept_scaling * w[n_columns:] if estimator.fit_intercept else 0.0
+        classifier.n_iter_ = n_steps
+        classifier.margin_error_ = error
         return classifier
 
 

@@ -1,18 +1,20 @@
-"""The shortcut for scikit-learn's LogisticRegression, where its solver goes all the way to the minimum.
+"""The shortcut for scikit-learn's LogisticRegression, for fits whose solver reaches the minimum.
 
-That is "newton-cholesky" at a tolerance of 1e-8 or less. The default, L-BFGS at 1e-4, stops so early that where it
-stops decides hundreds of labels: no other solver says the same.
+That is "newton-cholesky" at a tolerance of 1e-8 or less. The default, L-BFGS at 1e-4, stops so early that its stopping
+point decides hundreds of labels. No other solver predicts the same.
 
-Which minima scikit-learn's own solver would not reach, or stops so far from that a label may differ.
+Some minima are declined, because scikit-learn's own solver would not reach them, or stops so far away that a label may
+differ. If the Hessian H is singular to working precision, newton-cholesky switches to L-BFGS, which may end anywhere.
+Otherwise it stops after a Newton step from a point p at distance e from the minimum, with e H e / 2 <= tol and no entry
+of the gradient above tol.
 
-Where the Hessian H is singular to working precision its newton-cholesky goes over to L-BFGS, which may end anywhere.
-Else it stops after a Newton step from a point p that is e off the minimum, e H e / 2 <= tol, with no entry of the
-gradient above tol. So the score of a row x is off by at most tol |H^-1 x|_1. To the leading order of what a Newton step
-leaves, it is off by e B e / 2, where B is what H changes by along H^-1 x: at most by tol times the largest y B y of all
-y with y H y = 1, which is no more than max_i |1 - 2 sigma_i| |x H^-1 x_i| and costs next to nothing.
-Mostly it stops far below tol, for the last step but one was still too far and the last one squares what is left. Where
-that bound leaves a row in doubt, its steps are repeated, on some rows if there are many, and tell on which side of the
-line the row is where they stop.
+So the score of a row x is off by at most tol |H^-1 x|_1. To leading order, a Newton step leaves an error of e B e / 2,
+where B is the change of H along H^-1 x. That is at most tol times the largest y B y of all y with y H y = 1. This
+factor is at most max_i |1 - 2 sigma_i| |x H^-1 x_i| and costs almost nothing.
+
+In most cases the solver stops far below tol, because the last step but one was too far and the last one squares what is
+left. If the bound leaves a row in doubt, the solver's steps are repeated, on a sample if there are many rows. They show
+on which side of the boundary the row is when they stop.
 """
 
 from __future__ import annotations
@@ -34,36 +36,41 @@ from probcal.fast_paths.logistic_loss import CLOSE_ENOUGH, AtZero, LogisticLoss,
 from probcal.fast_paths.logistic_solver import LogisticSolver, Replay
 
 _SINGULAR = 4 * np.finfo(np.float64).eps
-"""Reciprocal condition numbers below which scikit-learn may find the Hessian singular; it draws the line at eps, of
-numbers that rounding may change by a factor of 2 there."""
+"""Reciprocal condition numbers below which scikit-learn may find the Hessian singular.
+
+Its own limit is eps, for numbers that rounding may change by a factor of 2.
+"""
 _FLAT = 1e4
-"""A mean loss, or curvature, of so many times tol is one that scikit-learn's tolerance does not swallow."""
+"""scikit-learn's tolerance is harmless for a mean loss, or curvature, above this many times tol."""
 _LEADING_ORDER = 2.0
-"""What the leading order of an error is multiplied by, for the orders left out."""
+"""Factor for the leading order of an error, which covers the higher orders."""
 _LARGEST_BOUND = 1e5
-"""Of the bound, in units of tol. Rows that are not nearly alone in what they tell of some coefficient stay below."""
+"""Largest bound, in units of tol. Only a row that almost alone determines a coefficient exceeds it."""
 _GRADIENT_ERROR = 5 * CLOSE_ENOUGH
-"""Of a search's end, in the norm of the Hessian: a Hessian that is but a likeness may take a step for shorter than it
-is."""
+"""Error at the end of a search, in the norm of the Hessian. An approximate Hessian can underestimate a step."""
 _DOUBT_ROUNDING = 1e-14
-"""Of a gradient, as a share of the mean size of a column: some fifty times the machine's."""
+"""Rounding error of a gradient, as a share of the mean size of a column: some fifty times the machine precision."""
 _SAMPLE = 256
-"""Rows over which the largest term of the bound is taken."""
+"""Number of rows over which the largest term of the bound is taken."""
 _UNUSUAL = 3.0
-"""How many times the median of all a row's length in the norm of the inverse Hessian may be for samples to speak of it:
-the few rows with a value that is rare may all be in none."""
+"""Largest row length, in the norm of the inverse Hessian and in medians, for which samples are trusted.
+
+The few rows with a rare value may be in no sample.
+"""
 _MOST_IN_REACH = 1 << 14
 
 
 def is_singular(search: Search, hessian: np.ndarray) -> bool:
-    """Whether ``hessian``, without the penalty of ``search``, may be singular to scikit-learn's solver."""
+    """Return whether scikit-learn's solver may find ``hessian`` singular. It excludes the penalty of ``search``."""
     full = hessian + np.diag(search.penalties)
     factor, failed = dpotrf(full, lower=1)
     return bool(failed) or dpocon(factor, np.abs(full).sum(axis=0).max(), uplo="L")[0] < _SINGULAR
 
 
 def is_flat(search: Search, at_zero: np.ndarray, tol: float) -> bool:
-    """Whether the loss, that of separable classes for instance, is within ``tol`` of the minimum long before it.
+    """Return whether the loss is within ``tol`` of the minimum long before the solver reaches it.
+
+    That happens for separable classes, for instance.
 
     ``at_zero``: the Hessian without the penalty at coefficients of 0.
     """
@@ -71,9 +78,9 @@ def is_flat(search: Search, at_zero: np.ndarray, tol: float) -> bool:
 
 
 class Doubt:
-    """Whether a row lies so near the line between the classes that scikit-learn's tolerance decides its label.
+    """Decide whether a row lies so near the boundary that scikit-learn's tolerance decides its label.
 
-    ``tol``: that of the learner; ``at_zero``: of ``loss``.
+    ``tol``: that of the learner. ``at_zero``: that of ``loss``.
     """
 
     def __init__(self, loss: LogisticLoss, tol: float, at_zero: AtZero) -> None:
@@ -83,13 +90,14 @@ class Doubt:
 
     @property
     def reach(self) -> float:
-        """The distance from 0 beyond which no score is in doubt."""
+        """Return the absolute score above which no row is in doubt."""
         return _LARGEST_BOUND * self._tol
 
     def decides(self, search: Search, rows: np.ndarray) -> bool:
-        """Whether the tolerance, or the error of ``search``, may decide a label of ``rows``, numbers of those in reach.
+        """Return whether the tolerance, or the error of ``search``, may decide the label of one of ``rows``.
 
-        So it is where very many are in reach: equal rows, for instance, or scores that are all about 0.
+        ``rows``: numbers of the rows in reach. The result is also True if very many rows are in reach, such as equal
+        rows or scores that are all near 0.
         """
         if len(rows) > _MOST_IN_REACH:
             return True
@@ -108,7 +116,7 @@ class Doubt:
         X, lengths, own, sides = X[doubtful], lengths[doubtful], own[doubtful], np.sign(scores[doubtful])
         usual = np.median(_lengths(self._sample, search.solve(self._sample.T)))
         for ends in self._replay.ends(search, samples=bool(lengths.max() <= _UNUSUAL * usual)):
-            # how far on the side of the minimum's score a row's score is, where scikit-learn stops
+            # how far the score is on the side of the minimum's score, where scikit-learn stops
             reserve = [sides * (X @ (search.point + one.offset)) for one in ends]
             error = [own + one.error * lengths for one in ends]
             if ends and all((left > off).all() for left, off in zip(reserve, error, strict=True)):
@@ -119,26 +127,28 @@ class Doubt:
 
 
 def _lengths(X: np.ndarray, solved: np.ndarray) -> np.ndarray:
-    """(n,) of the rows of X in the norm of the inverse Hessian, by which ``solved``, (n_coefficients, n), is X.T."""
+    """Return the lengths (n,) of rows of X in the norm of the inverse Hessian. ``solved`` is that inverse times X.T."""
     return np.sqrt(np.abs(np.einsum("ij,ji->i", X, solved)))
 
 
 _TOLERANCES = (1e-12, 1e-8)
-"""Below the first, rounding makes scikit-learn's solver give up where it is; above the second it stops too early."""
+"""Below the first, rounding stops scikit-learn's solver early. Above the second it stops too far from the minimum."""
 _FEWEST_STEPS = 100
-"""scikit-learn's own ``max_iter``, which it does not need at these tolerances."""
+"""scikit-learn's default ``max_iter``, which it does not reach at these tolerances."""
 _OWN_ERROR = 1e-9
 _ROUNDING = 1e-13
-"""Of a score, as a share of the product of the lengths of row and coefficients: some hundred times the machine's."""
+"""Rounding error of a score, as a share of the product of the lengths of row and coefficients: some hundred times the
+machine precision.
+"""
 
 
 def shortcut_of(estimator: LogisticRegression) -> LogisticShortcut | None:
-    """A shortcut for a problem of ``estimator``'s, or None where it would not give the same labels."""
+    """Return a shortcut for one problem of ``estimator``, or None if its labels could differ."""
     return LogisticShortcut() if usable(estimator) else None
 
 
 def usable(estimator: Any) -> bool:
-    """Whether the fits of ``estimator`` are the minima that ``LogisticShortcut`` finds."""
+    """Return whether the fits of ``estimator`` are the minima that ``LogisticShortcut`` finds."""
     if type(estimator) is not LogisticRegression:
         return False
     tested = parse_version("1.6") <= parse_version(sklearn.__version__) < parse_version("1.10")
@@ -150,9 +160,9 @@ def usable(estimator: Any) -> bool:
         and own["penalty"] in ("deprecated", "l2", None)
         and own["l1_ratio"] in (None, 0)
         and isinstance(own["C"], Real)
-        and own["C"] > 0  # type: ignore[operator]
+        and own["C"] > 0  # type: ignore[operator]  # Real has no order for mypy
         and isinstance(own["tol"], Real)
-        and least <= own["tol"] <= most  # type: ignore[operator]
+        and least <= own["tol"] <= most  # type: ignore[operator]  # Real has no order for mypy
         and own["max_iter"] >= _FEWEST_STEPS
         and own["class_weight"] is None
         and own["dual"] is False
@@ -163,11 +173,11 @@ def usable(estimator: Any) -> bool:
 
 
 class LogisticShortcut:
-    """The minima of all class weights found together, each from those found before.
+    """Find the minima of all class weights together, each from those found before.
 
-    Declines, with None, a minimum that is not found or that scikit-learn may not find, and one beside which a row's
-    score is so near 0 that its label may be another where scikit-learn stops. X of float32, in which scikit-learn would
-    compute as well, sparse X and weights of rows that are not all above 0 are declined altogether.
+    A minimum is declined, with None, if it is not found or scikit-learn may not find it. It is also declined if a row's
+    score is so near 0 that its label may differ where scikit-learn stops. Three inputs are declined altogether: X of
+    float32 (scikit-learn would also compute in float32), sparse X, and row weights that are not all above 0.
     """
 
     def __init__(self) -> None:
@@ -177,7 +187,7 @@ class LogisticShortcut:
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[LogisticRegression | None]:
-        """A fitted LogisticRegression for each row of ``class_weights``, (k, 2), or None where it is declined."""
+        """Return a fitted LogisticRegression for each row of ``class_weights``, (k, 2), or None if it is declined."""
         declined: list[LogisticRegression | None] = [None] * len(class_weights)
         template = clone(estimator)
         classes, codes = np.unique(labels, return_inverse=True)
@@ -207,13 +217,14 @@ class LogisticShortcut:
         return [_classifier(template, one) if one.state == "done" else None for one in searches]
 
     def rows(self, classifiers: list[LogisticRegression], X: Any) -> Any:
-        """X as LogisticRegression itself takes the rows it is asked about, refused or warned of as there."""
+        """Return X as LogisticRegression itself checks it for prediction, with its errors and warnings."""
         return validate_data(classifiers[0], X, accept_sparse="csr", reset=False)
 
     def margins(self, classifiers: list[LogisticRegression], X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """((n_rows, k) scores, (n_rows, 1) a bound of the solver's error and of rounding).
+        """Return ((n_rows, k) scores, (n_rows, 1) bounds of the solver's error and of rounding).
 
-        Where scikit-learn's tolerance might decide the label of a training row, ``fit`` has declined already.
+        ``fit`` has already declined classifiers for which scikit-learn's tolerance might decide the label of a training
+        row.
         """
         coefficients = np.column_stack([one.coef_[0] for one in classifiers])
         intercepts = np.array([one.intercept_[0] for one in classifiers])
@@ -225,11 +236,11 @@ class LogisticShortcut:
 
 
 def _checked(template: LogisticRegression, X: Any) -> np.ndarray | None:
-    """X as scikit-learn's fit has it, whose names it gives to ``template``; None where that is not float64."""
+    """Return X as scikit-learn's fit checks it, or None if it is not float64. ``template`` gets its feature names."""
     try:
         rows = validate_data(template, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     except (ValueError, TypeError):
-        return None  # for the learner's own fit to refuse in its own words
+        return None  # the learner's own fit rejects it with its own message
     return rows if isinstance(rows, np.ndarray) and rows.dtype == np.float64 else None
 
 
@@ -245,7 +256,7 @@ def _search(template: LogisticRegression, loss: LogisticLoss, pair: np.ndarray, 
 
 
 def _refuse_doubtful(doubt: Doubt, loss: LogisticLoss, searches: list[Search]) -> None:
-    """The searches whose labels scikit-learn's tolerance may decide are failed."""
+    """Mark the searches as failed whose labels scikit-learn's tolerance may decide."""
     if not searches:
         return
     near: list[list[np.ndarray]] = [[] for _ in searches]

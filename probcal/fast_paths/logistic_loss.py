@@ -1,9 +1,7 @@
-"""The logistic loss under many weights of the two classes at once, in blocks of rows.
+"""The logistic loss under many weights of the two classes at once, and the search for the minimum of one weighting.
 
-The loss of a weighting is, as in scikit-learn's solver, sum_i v_i log(1 + exp(-s_i m_i)) + penalty / 2 |w|^2 with
-margins m = X w + b, signs s_i and row weights v_i that sum to 1; the intercept b is not penalised.
-
-The search for the minimum of one weighting: quasi-Newton steps, mixed, on a Hessian that need not be exact.
+The loss of a weighting is, as in scikit-learn's solver, sum_i v_i log(1 + exp(-s_i m_i)) + penalty / 2 |w|^2. The
+margins are m = X w + b, the s_i are signs, and the row weights v_i sum to 1. The intercept b is not penalised.
 """
 
 from __future__ import annotations
@@ -17,27 +15,29 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 _BLOCK = 1 << 16
-"""Numbers of X in a block of rows: one that stays in the processor's cache, whatever the number of rows."""
+"""Numbers of X in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
 _FEWEST = 256
-"""Rows that a block holds at least, so that matrix products pay."""
+"""Least number of rows in a block, so that matrix products are efficient."""
 _FEW = 6
-"""Columns that are cheaper one by one: for a product of two matrices BLAS first copies them in an order of its own."""
+"""Up to this many columns are multiplied one by one. For a product of two matrices BLAS first copies them."""
 
 
 class AtZero(NamedTuple):
-    """At coefficients of 0, of the rows of each class: ``gradients``, (n_coefficients, 2), and ``hessians``,
-    (2, n_coefficients, n_coefficients), all without the penalty."""
+    """Hold derivatives at coefficients of 0 for the rows of each class, without the penalty.
+
+    ``gradients``: (n_coefficients, 2). ``hessians``: (2, n_coefficients, n_coefficients).
+    """
 
     gradients: np.ndarray
     hessians: np.ndarray
 
 
 class LogisticLoss:
-    """The loss on the rows of ``X``.
+    """Compute the loss on the rows of ``X``.
 
-    ``X``: (n_rows, n_columns) float64; ``second``: (n_rows,) bool, the rows of the second class; ``row_weights``:
-    (n_rows,) positive, or None. Coefficients have a row for each column of X and one more for the intercept where
-    ``intercept``; "weightings" are pairs, the weights of a row of the first and the second class.
+    ``X``: (n_rows, n_columns) float64. ``second``: (n_rows,) bool, the rows of the second class. ``row_weights``:
+    (n_rows,) positive, or None. Coefficients have one row per column of X, and one more for the intercept if
+    ``intercept`` is True. A "weighting" is a pair: the weights of a row of the first and of the second class.
     """
 
     def __init__(self, X: np.ndarray, second: np.ndarray, row_weights: np.ndarray | None, intercept: bool) -> None:
@@ -51,17 +51,20 @@ class LogisticLoss:
 
     @property
     def hessian_cost(self) -> float:
-        """Of a Hessian, in gradients of one weighting: n d^2 sums to 4 n d and about 40 more for each probability."""
+        """Return the cost of a Hessian, in gradients of one weighting.
+
+        It takes n d^2 sums, against 4 n d and about 40 more per probability.
+        """
         return 1 + self._n_columns**2 / (4 * self._n_columns + 150)
 
     def at_zero(self) -> AtZero:
-        """Weighted and summed, it gives gradient and Hessian of every weighting."""
+        """Return the derivatives at 0. Their weighted sums are the gradient and the Hessian of every weighting."""
         zero = np.zeros((self.n_coefficients, 2))
         hessians = [self.hessian(zero[:, 0], weighting) for weighting in np.eye(2)]
         return AtZero(self.gradients(zero, np.eye(2)), np.stack(hessians))
 
     def gradients(self, coefficients: np.ndarray, weightings: np.ndarray) -> np.ndarray:
-        """(n_coefficients, k) gradients, without the penalty, at ``coefficients``, of ``weightings``, (k, 2)."""
+        """Return the gradients (n_coefficients, k) of the unpenalised loss for ``weightings``, (k, 2)."""
         signed = weightings.T * np.array([[1.0], [-1.0]])
         gradients = np.zeros_like(coefficients)
         for rows in self._blocks():
@@ -76,7 +79,7 @@ class LogisticLoss:
         return gradients
 
     def hessian(self, coefficients: np.ndarray, weighting: np.ndarray) -> np.ndarray:
-        """(n_coefficients, n_coefficients) second derivatives, without the penalty, at ``coefficients``, (n,)."""
+        """Return the Hessian (n_coefficients, n_coefficients) of the unpenalised loss at ``coefficients``, (n,)."""
         hessian = np.zeros((self.n_coefficients, self.n_coefficients))
         weighted = np.empty((self._block, self.n_coefficients))
         for rows in self._blocks():
@@ -89,28 +92,28 @@ class LogisticLoss:
             np.multiply(self._X[rows], root[:, None], out=Z[:, : self._n_columns])
             if self._intercept:
                 Z[:, -1] = root
-            hessian += Z.T @ Z  # of one matrix with itself, which costs half of a product
+            hessian += Z.T @ Z  # a matrix times itself costs half of a product
         return hessian
 
     def scores(self, coefficients: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """The number of the first row of a block, and the block's (n_block, k) scores, one block after the other."""
+        """Yield the number of the first row and the (n_block, k) scores of each block."""
         for rows in self._blocks():
             yield rows.start, self._scores(rows, coefficients)
 
     def of(self, rows: np.ndarray) -> LogisticLoss:
-        """The loss of ``rows``, numbers of some, each weighing so many times more that all weigh what they did."""
+        """Return the loss of some rows by number, with row weights scaled up so that they weigh as much as all rows."""
         weights = np.ones(len(rows)) if self._row_weights is None else self._row_weights[rows]
         return LogisticLoss(self._X[rows], self._second[rows], self.n_rows / len(rows) * weights, self._intercept)
 
     def with_ones(self, rows: np.ndarray | slice) -> np.ndarray:
-        """(n, n_coefficients) ``rows`` of X, with a column of ones where there is an intercept."""
+        """Return ``rows`` of X, (n, n_coefficients), with a column of ones if there is an intercept."""
         X = self._X[rows]
         return np.column_stack([X, np.ones(len(X))]) if self._intercept else X
 
     def _misfits(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
-        """(n_block, k) the probability of the class that a row is not of."""
+        """Return the probability of the wrong class for each row, (n_block, k)."""
         scores = self._scores(rows, coefficients)
-        # the sign first, not 1 - p afterwards: that would leave no digits of small probabilities
+        # change the sign first: computing 1 - p afterwards would lose the digits of small probabilities
         scores *= np.where(self._second[rows], 1.0, -1.0)[:, None]
         with np.errstate(over="ignore"):
             np.exp(scores, out=scores)  # three times as fast as expit
@@ -138,25 +141,26 @@ def _product(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 
 CLOSE_ENOUGH = 1e-11
-"""Distance from the minimum in the norm of the mean loss's Hessian. scikit-learn's is about 1e-7 at tol=1e-8."""
+"""Accepted distance from the minimum in the norm of the mean loss's Hessian. scikit-learn's is about 1e-7 at tol=1e-8.
+"""
 _RATE_MARGIN = 10.0
-"""By how many times less than the one before a step may bring the minimum closer."""
+"""Factor by which a step may converge worse than the one before."""
 _MOST_GRADIENTS = 150
 _SMALLEST_SHARE = 1e-4
-"""Of a Newton step: where less of it is still too far, the search is given up."""
+"""Share of a Newton step. If even this share is too far, the search fails."""
 _MEMORY = 5
-"""Steps that are mixed."""
+"""Number of steps that are mixed."""
 _JITTER = 1e-14
-"""Added to the scaled Hessian, so that it can be factored where columns are collinear. Scores do not notice."""
+"""Added to the scaled Hessian, so that collinear columns do not prevent its factorisation. Scores do not change."""
 
 
 @dataclass
 class Search:
-    """Where the search for one minimum stands.
+    """Search the minimum of one weighting by mixed quasi-Newton steps. The Hessian need not be exact.
 
-    ``weighting``: (2,) the weights of a row of each class, such that those of all rows sum to 1; ``penalties``:
-    (n_coefficients,) of the squares; ``point``: (n_coefficients,) the next place to take the gradient at. While
-    ``state`` is open, ``advance`` with the gradient there moves it on.
+    ``weighting``: (2,) the weights of a row of each class, scaled so that the weights of all rows sum to 1.
+    ``penalties``: (n_coefficients,) of the squares. ``point``: (n_coefficients,) where the next gradient is needed.
+    While ``state`` is "open", call ``advance`` with that gradient.
     """
 
     weighting: np.ndarray
@@ -174,11 +178,11 @@ class Search:
 
     @property
     def ratio(self) -> float:
-        """The logarithm of the ratio of the two weights."""
+        """Return the logarithm of the ratio of the two weights."""
         return math.log(self.weighting[1]) - math.log(self.weighting[0])
 
     def take_hessian(self, hessian: np.ndarray, *, own: bool) -> None:
-        """Shape the steps by ``hessian``, without the penalty: that of ``point`` if it is ``own``, else a likeness."""
+        """Use ``hessian``, without the penalty, for the next steps. ``own`` tells that it is exact at ``point``."""
         self.hessian, self.owns_hessian, self.wants_hessian = hessian, own, False
         self._length, self._points, self._steps = math.inf, [], []
         full = hessian + np.diag(self.penalties)
@@ -192,25 +196,26 @@ class Search:
             self.state = "failed"
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Inverse of the Hessian with the penalty, times ``right``, (n_coefficients,) or (n_coefficients, k)."""
+        """Return the inverse of the penalised Hessian times ``right``, (n_coefficients,) or (n_coefficients, k)."""
         scale = self._scale if right.ndim == 1 else self._scale[:, None]
         return cho_solve(self._factor, right / scale, check_finite=False) / scale
 
     def length(self, offset: np.ndarray) -> float:
-        """Of ``offset``, (n_coefficients,), in the norm of the Hessian with the penalty."""
+        """Return the length of ``offset``, (n_coefficients,), in the norm of the penalised Hessian."""
         return math.sqrt(max(0.0, offset @ self.hessian @ offset + self.penalties @ offset**2))
 
     def advance(self, gradient: np.ndarray, hessian_cost: float) -> None:
-        """Go on from ``gradient``, (n_coefficients,) without the penalty, at ``point``.
+        """Take the next step from ``gradient``, (n_coefficients,) without the penalty, at ``point``.
 
-        ``hessian_cost``: of a new Hessian, in gradients; asked for where the steps left would cost more.
+        ``hessian_cost``: the cost of a new Hessian, in gradients. One is requested if the remaining steps would cost
+        more.
         """
         self.n_gradients += 1
         if self.n_gradients > _MOST_GRADIENTS or not np.isfinite(gradient).all():
             self.state = "failed"
             return
         step = -self.solve(gradient + self.penalties * self.point)
-        # without the penalty: along collinear columns steps are rounding, and of no effect on scores
+        # without the penalty: steps along collinear columns are rounding and do not change scores
         length = math.sqrt(max(0.0, step @ self.hessian @ step))
         rate = length / self._length if math.isfinite(self._length) else 1.0
         if length * min(1.0, _RATE_MARGIN * rate) <= CLOSE_ENOUGH:
@@ -237,7 +242,7 @@ class Search:
             self.state = "failed"
 
     def _mixed(self) -> np.ndarray:
-        """Anderson (1965): the step from that mixture of the latest points whose own step would be shortest."""
+        """Return the step from the mixture of the latest points whose own step would be shortest (Anderson 1965)."""
         point, step = self._points[-1], self._steps[-1]
         if len(self._steps) == 1:
             return point + step

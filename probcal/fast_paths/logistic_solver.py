@@ -1,17 +1,18 @@
-"""Minima of the logistic loss under many weights of the two classes, found together.
+"""Minima of the logistic loss under many class weights, found together, and the steps of scikit-learn's solver.
 
 The minimum moves smoothly with the logarithm of the ratio of the weights. So a search starts from a polynomial through
-the minima found before, and on a Hessian between theirs: that shapes its steps, while gradients are exact and common
-matrix products give those of all searches. Where a Hessian of its own is cheaper than the steps left, it gets one.
+the minima found before, with a Hessian between theirs. The Hessian shapes its steps. The gradients are exact, and
+common matrix products compute those of all searches. A search gets its own Hessian if that is cheaper than the
+remaining steps.
 
-Where scikit-learn's newton-cholesky stops: its steps repeated, from coefficients of 0 on.
+``Replay`` repeats the steps of scikit-learn's newton-cholesky from coefficients of 0. The solver takes whole Newton
+steps until the last step s has s H s / 2 <= tol and no entry of the gradient is above tol. To leading order, the error
+after a Newton step is the square of the error before it. Iterates known to a few per cent therefore give the next one
+to a few per cent, and steps on a sample can replace those on all rows.
 
-It takes whole Newton steps until the last one, s, has s H s / 2 <= tol and no entry of the gradient is above tol. What
-a Newton step leaves of a distance from the minimum goes, to the leading order, with its square, so that iterates known
-to a few per cent do for telling to a few more what the next one leaves, and steps on some rows for those on all.
-Samples cannot tell where the minimum is, but that is known: gradients are taken less those at the minimum on the same
-rows, and the first step is that of all rows. Two samples drawn apart tell by how much they differ how far to trust
-their mean. Where that is not far enough larger ones are drawn, and at last all rows, which leave rounding alone.
+A sample does not show where the minimum is, but the minimum is known. So gradients are taken relative to the minimum on
+the same rows, and the first step is that of all rows. The difference between two separate samples shows how far to
+trust their mean. If that is not far enough, larger samples follow, and at last all rows, where only rounding remains.
 """
 
 from __future__ import annotations
@@ -24,21 +25,23 @@ import numpy as np
 from probcal.fast_paths.logistic_loss import CLOSE_ENOUGH, AtZero, LogisticLoss, Search
 
 _NODES = 8
-"""Minima that a start is interpolated from; half as many beyond the outermost, where polynomials run wild."""
+"""Number of minima for an interpolated start. Beyond the outermost minimum half as many are used, because polynomials
+diverge there.
+"""
 _NEAR = 1.0
-"""How far beyond the outermost minimum a search may start, by the logarithm of the ratio, before a nearer one ends."""
+"""Largest distance beyond the outermost minimum, in the log ratio, at which a search may start."""
 _SAME = 1e-6
-"""Ratios whose logarithms are closer would spoil an interpolation."""
+"""Log ratios that are closer than this would spoil an interpolation."""
 _SHARE = 16
-"""One row in so many gives a start that saves some Hessians of all rows."""
+"""One row in this many gives a start that saves some Hessians of all rows."""
 _MANY = 1 << 16
-"""Rows from where on that pays."""
-_HOPELESS = 3
-"""Failures without a single success after which the rest is not tried: data that are separable, for instance."""
+"""Number of rows above which such a start pays."""
+_MAX_FAILURES = 3
+"""After this many failures without a success the rest is not tried, for instance for separable data."""
 
 
 class LogisticSolver:
-    """Finds minima on the rows of one problem and remembers them to start from."""
+    """Find minima on the rows of one problem, and remember them as starting points."""
 
     def __init__(self) -> None:
         self._minima: list[tuple[float, np.ndarray]] = []
@@ -46,13 +49,13 @@ class LogisticSolver:
         self._n_failed = 0
 
     def solve(self, loss: LogisticLoss, searches: list[Search], at_zero: np.ndarray) -> None:
-        """Bring the open ones of ``searches`` to their end.
+        """Finish the open searches.
 
         ``at_zero``: (2, n_coefficients, n_coefficients) Hessians of the rows of each class at coefficients of 0.
         """
         waiting = sorted((one for one in searches if one.state == "open"), key=lambda one: abs(one.ratio))
         while waiting:
-            if not self._minima and self._n_failed >= _HOPELESS:
+            if not self._minima and self._n_failed >= _MAX_FAILURES:
                 for one in waiting:
                     one.state = "failed"
                 return
@@ -61,10 +64,10 @@ class LogisticSolver:
             for one in now:
                 self._start(one, loss, at_zero)
             _run(loss, now)
-            self._remember(now)
+            self._store(now)
 
     def _next(self, waiting: list[Search]) -> list[Search]:
-        """Those near the minima found, and the nearest one beyond them at either end."""
+        """Return the searches near the minima found, and the nearest one beyond them at either end."""
         if not self._minima:
             return waiting[:1]
         near = [one for one in waiting if self._distance(one.ratio) <= _NEAR]
@@ -74,7 +77,7 @@ class LogisticSolver:
         return near + [min(far, key=lambda one: self._distance(one.ratio)) for far in (below, above) if far]
 
     def _distance(self, ratio: float) -> float:
-        """How far ``ratio`` is from the range of the minima found."""
+        """Return the distance of ``ratio`` from the range of the minima found."""
         if not self._minima:
             return 0.0
         return max(self._minima[0][0] - ratio, ratio - self._minima[-1][0], 0.0)
@@ -85,10 +88,10 @@ class LogisticSolver:
             if loss.n_rows >= _MANY:
                 _start_from_sample(search, loss)
             return
-        search.point = self._interpolated(search.ratio)
-        search.take_hessian(self._between(search.ratio), own=False)
+        search.point = self._interpolated_point(search.ratio)
+        search.take_hessian(self._hessian_between(search.ratio), own=False)
 
-    def _interpolated(self, ratio: float) -> np.ndarray:
+    def _interpolated_point(self, ratio: float) -> np.ndarray:
         n_nodes = _NODES if self._distance(ratio) == 0 else _NODES // 2
         nodes: list[tuple[float, np.ndarray]] = []
         for node in sorted(self._minima, key=lambda node: abs(node[0] - ratio)):
@@ -100,7 +103,7 @@ class LogisticSolver:
         ]
         return np.column_stack([point for _, point in nodes]) @ np.array(shares)
 
-    def _between(self, ratio: float) -> np.ndarray:
+    def _hessian_between(self, ratio: float) -> np.ndarray:
         places = np.array([place for place, _ in self._hessians])
         after = int(np.searchsorted(places, ratio))
         if after in (0, len(places)):
@@ -109,7 +112,7 @@ class LogisticSolver:
         share = (ratio - left) / (right - left)
         return (1 - share) * low + share * high
 
-    def _remember(self, searches: list[Search]) -> None:
+    def _store(self, searches: list[Search]) -> None:
         for one in searches:
             if one.state == "failed":
                 self._n_failed += 1
@@ -122,7 +125,7 @@ class LogisticSolver:
 
 
 def _start_from_sample(search: Search, loss: LogisticLoss) -> None:
-    """Put ``search`` at the minimum of some rows, if that is found."""
+    """Move ``search`` to the minimum of a sample of rows, if that is found."""
     rows = np.random.default_rng(0).choice(loss.n_rows, loss.n_rows // _SHARE, replace=False)
     rough = Search(search.weighting, search.penalties, search.point)
     rough.take_hessian(search.hessian, own=True)
@@ -144,33 +147,37 @@ def _run(loss: LogisticLoss, searches: list[Search]) -> None:
 
 
 _FEWEST_ROWS = 1 << 12
-"""Of the smallest samples."""
+"""Rows in the smallest samples."""
 _LARGER = 4
-"""How many times as many rows the next samples have."""
+"""Growth factor of the number of rows in the next samples."""
 _LARGEST = 1 / 8
-"""Of all rows, in a sample; with larger ones all rows are as cheap."""
+"""Largest share of all rows in a sample. Above it, all rows are as cheap."""
 _FEWEST_COEFFICIENTS = 8
-"""With fewer, two samples may be alike by chance."""
+"""With fewer coefficients, two samples may agree by chance."""
 _EXACT = 1e-6
-"""By how much, relatively, steps on all rows may be off: rounding, and much to spare."""
+"""Relative error allowed for steps on all rows, far above rounding."""
 _ROUGHEST = 1.0
-"""Two samples' distances from the minimum that differ by more than their mean tell nothing."""
+"""If the distances of two samples from the minimum differ by more than their mean, they are useless."""
 _LEFT_OF_SLOPE = 0.25
-"""Where the slope at the end of a step is above 0 by no more than this share of what it was below 0 at its start, the
-loss falls by far more than the 1/2048 of it that the solver asks for, and the whole step is taken."""
+"""Largest slope at the end of a step, as a share of the negative slope at its start, for which the whole step is taken.
+
+The loss then falls by far more than the 1/2048 of the slope that the solver requires.
+"""
 _MOST_STEPS = 30
 
 
 class End(NamedTuple):
-    """A point where scikit-learn may stop: ``offset``, (n_coefficients,), from the minimum, known up to ``error`` in
-    the norm of the Hessian."""
+    """Describe a point where scikit-learn may stop.
+
+    ``offset``: (n_coefficients,) from the minimum. ``error``: of the offset, in the norm of the Hessian.
+    """
 
     offset: np.ndarray
     error: float
 
 
 class _Step(NamedTuple):
-    """``over``: how many times the tolerance is exceeded; ``whole``: whether the solver takes all of the step here."""
+    """Hold a step. ``over``: how many times it exceeds the tolerance. ``whole``: whether the solver takes all of it."""
 
     offset: np.ndarray
     over: float
@@ -178,9 +185,9 @@ class _Step(NamedTuple):
 
 
 class Replay:
-    """The steps of scikit-learn's solver on the rows of ``loss``.
+    """Repeat the steps of scikit-learn's solver on the rows of ``loss``.
 
-    ``tol``: that of the learner; ``at_zero``: of ``loss``.
+    ``tol``: that of the learner. ``at_zero``: that of ``loss``.
     """
 
     def __init__(self, loss: LogisticLoss, tol: float, at_zero: AtZero) -> None:
@@ -189,19 +196,20 @@ class Replay:
         self._drawn: list[list[LogisticLoss]] = []
 
     def ends(self, search: Search, *, samples: bool) -> Iterator[list[End]]:
-        """Where it stops from ``search``'s minimum, known better and better.
+        """Yield the points where the solver may stop, relative to ``search``'s minimum, with growing accuracy.
 
-        Each list has all points that it may be; none where that cannot be told. Without ``samples``, of all rows only.
+        Each list has all possible points, and is empty if they are unknown. Without ``samples`` only all rows are used.
         """
         for number in range(len(self._sizes) if samples else 0):
             yield self._ends(search, self._samples(number))
         yield self._ends(search, [self._loss])
 
     def _samples(self, number: int) -> list[LogisticLoss]:
-        """Two that have no row in common."""
+        """Return two samples that share no row."""
         if number == len(self._drawn):
             random, n_rows = np.random.default_rng(number), self._sizes[number]
-            rows = random.choice(self._loss.n_rows, 2 * n_rows, replace=False)  # every 10th row might be of one kind
+            # random, because every 10th row might be of one kind
+            rows = random.choice(self._loss.n_rows, 2 * n_rows, replace=False)
             self._drawn.append([self._loss.of(np.sort(part)) for part in (rows[:n_rows], rows[n_rows:])])
         return self._drawn[number]
 
@@ -244,7 +252,7 @@ class Replay:
 
 
 def _sizes(loss: LogisticLoss) -> list[int]:
-    """Numbers of rows of the samples; none where all rows are few."""
+    """Return the numbers of rows of the samples. There are none if the rows are few."""
     if loss.n_coefficients < _FEWEST_COEFFICIENTS:
         return []
     sizes, size = [], _FEWEST_ROWS

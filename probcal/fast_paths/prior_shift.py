@@ -1,9 +1,7 @@
-"""The shortcut for learners whose densities of a class know nothing of the classes' weights.
+"""The shortcut for learners whose class densities do not depend on the class weights, such as GaussianNB.
 
-By Bayes' rule the log-odds of a row are log f(x|1) - log f(x|0) + log P(1) - log P(0). Where weights of the classes
-change the last two alone, one fit gives the classifiers of all weights: its log-odds, shifted.
-
-The shortcut for scikit-learn's GaussianNB.
+By Bayes' rule the log-odds of a row are log f(x|1) - log f(x|0) + log P(1) - log P(0). If class weights change only the
+last two terms, one fit gives the classifiers of all weights by a shift of its log-odds.
 """
 
 from __future__ import annotations
@@ -18,13 +16,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
 
 LogOdds = Callable[..., tuple[np.ndarray, np.ndarray | float]]
-"""Of a fitted learner and X: ((n_rows,) log-odds of the second class in nats, how far off rounding may put them)."""
+"""From a fitted learner and X to ((n_rows,) log-odds of the second class in nats, their possible rounding errors)."""
 
 
 class ShiftedClassifier(ClassifierMixin, BaseEstimator):
-    """A fitted classifier whose log-odds are shifted, as by other weights of its two classes.
+    """Shift the log-odds of a fitted classifier, as other weights of its two classes would.
 
-    ``log_odds``: of ``base``; ``shift``: nats.
+    ``log_odds``: the function for ``base``. ``shift``: in nats.
     """
 
     def __init__(self, base: Any, log_odds: LogOdds, shift: float) -> None:
@@ -37,16 +35,16 @@ class ShiftedClassifier(ClassifierMixin, BaseEstimator):
         return self.base.classes_
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """(n_rows,) log-odds of the second class, in nats."""
+        """Return the log-odds of the second class, (n_rows,) in nats."""
         return self.log_odds(self.base, X)[0] + self.shift
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, 2) probabilities of ``classes_``."""
+        """Return (n_rows, 2) probabilities in the order of ``classes_``."""
         log_odds = self.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n_rows,) labels; a tie goes to the first class."""
+        """Return the predicted labels, (n_rows,). The first class wins a tie."""
         return self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
 
 
@@ -55,11 +53,11 @@ def _always(X: Any, first: float, second: float) -> bool:
 
 
 class PriorShift:
-    """One fit for all class weights.
+    """Fit once for all class weights.
 
-    ``log_odds``: of the learner, fitted on the rows without class weights; ``log_prior_odds``: function of the total
-    weights of the two classes to what a fit with them adds to the log-odds, in nats; ``holds``: function of X and these
-    weights to whether the weights do nothing else there, always unless given.
+    ``log_odds``: the function for the learner, fitted on the rows without class weights. ``log_prior_odds``: from the
+    total weights of the two classes to what a fit with them adds to the log-odds, in nats. ``holds``: from X and these
+    weights to whether the weights change nothing else. By default it always holds.
     """
 
     def __init__(
@@ -75,9 +73,9 @@ class PriorShift:
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[ShiftedClassifier | None]:
-        """A ``ShiftedClassifier`` for each row of ``class_weights``, (k, 2), or None where it does not hold.
+        """Return a ``ShiftedClassifier`` for each row of ``class_weights``, (k, 2).
 
-        So it is where all rows of a class weigh 0.
+        It is None if ``holds`` is False or a class has total weight 0.
         """
         if self._totals is None:
             weights = np.ones(len(labels)) if row_weights is None else row_weights
@@ -97,33 +95,34 @@ class PriorShift:
         ]
 
     def margins(self, classifiers: list[ShiftedClassifier], X: Any) -> tuple[np.ndarray, np.ndarray | float]:
-        """((n_rows, k) log-odds, how far off rounding may be)."""
+        """Return ((n_rows, k) log-odds, their possible rounding errors)."""
         log_odds, error = self.log_odds(classifiers[0].base, X)
         shifts = np.array([one.shift for one in classifiers])
         return log_odds[:, None] + shifts, np.reshape(error, (-1, 1))
 
 
 _ROUNDING = 1e-10
-"""Far above what rounding does to a sum of squares, as a share of it."""
+"""Share of a sum of squares, far above its rounding error."""
 _OF_MEANS = 1e-13
-"""Far above what rounding does to a mean under other weights, as a share of it."""
+"""Share of a mean under other weights, far above its rounding error."""
 _TOO_LIGHT = 1e-6
 """scikit-learn does not learn from a class whose rows weigh less than 1e-8 together."""
 
 
 def shortcut_of(estimator: GaussianNB) -> PriorShift | None:
-    """Its means and variances are those of the rows of one class, and what it adds to the latter is of all rows alike.
+    """Return the shortcut, or None if the user set ``priors``, which class weights do not change.
 
-    None with ``priors`` of the user's, which class weights leave as they are.
+    The means and variances of a class depend on its own rows only. The value that GaussianNB adds to the variances
+    depends on all rows alike.
     """
     return PriorShift(log_odds, _log_prior_odds, _holds) if estimator.priors is None else None
 
 
 def log_odds(fitted: GaussianNB, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """((n_rows,) log-odds of the second class in nats, (n_rows,) how far off rounding may be).
+    """Return ((n_rows,) log-odds of the second class in nats, (n_rows,) possible rounding errors).
 
-    A mean that is off by e moves the log-density of a row z standard deviations away by z e / sd, summed over the
-    columns: at most |z| |e / sd|, and |z|^2 / 2 is how far the row's log-density is from the highest.
+    Suppose a mean is off by e. It moves the log-density of a row z standard deviations away by z e / sd, summed over
+    the columns: by at most |z| |e / sd|. |z|^2 / 2 is the distance of the row's log-density from the highest.
     """
     joint = fitted.predict_joint_log_proba(X)
     highest = np.log(fitted.class_prior_) - np.log(2 * np.pi * fitted.var_).sum(axis=1) / 2
@@ -138,7 +137,7 @@ def _log_prior_odds(first: float, second: float) -> float:
 
 
 def _holds(X: Any, first: float, second: float) -> bool:
-    # of float32 scikit-learn sums in float32, and then the weights' rounding tells
+    # scikit-learn sums float32 in float32, where the rounding of the weights matters
     kinds = X.dtypes.tolist() if hasattr(X, "dtypes") else [getattr(X, "dtype", np.dtype(float))]
     narrow = all(getattr(kind, "kind", "") == "f" and kind.itemsize < 8 for kind in kinds)
     return not narrow and min(first, second) > _TOO_LIGHT

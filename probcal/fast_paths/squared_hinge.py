@@ -1,13 +1,9 @@
-"""The minimum of the squared hinge under many class weights, each found from the one next to it.
+"""Minima of the squared hinge for many class weights, each found from its neighbour, and liblinear's possible errors.
 
-The function is piecewise quadratic and strongly convex, so Newton's method with an exact line search ends
-after finitely many steps (Keerthi & DeCoste 2005, "A modified finite Newton method for fast solution of
-large scale linear SVMs", section 3). A step costs one product of the rows with a vector; the Hessian is
-made of the Gram matrices of the active rows of each class, which the class weights only scale.
-
-The Gram matrices of the rows that a hinge holds active, kept as rows enter and leave.
-
-The minima of the squared hinge for class weights as they come, and how far liblinear's labels can be off.
+The function is piecewise quadratic and strongly convex. So Newton's method with an exact line search ends after
+finitely many steps (Keerthi & DeCoste 2005, "A modified finite Newton method for fast solution of large scale linear
+SVMs", section 3). A step costs one product of the rows with a vector. The Hessian consists of the Gram matrices of the
+active rows of each class, which the class weights only scale.
 """
 
 from __future__ import annotations
@@ -24,9 +20,9 @@ _BLOCK = 4096
 
 
 class ActiveGrams:
-    """For each of two classes, sum r x x' and sum r x over its active rows, r the rows' weights.
+    """Keep sum r x x' and sum r x over the active rows of each class, where r are the row weights.
 
-    ``grams``: (2, d, d); ``sums``: (2, d).
+    ``grams``: (2, d, d). ``sums``: (2, d).
     """
 
     def __init__(self, data: SignedRows) -> None:
@@ -37,7 +33,7 @@ class ActiveGrams:
         self.grams, self.sums = np.zeros((2, d, d)), np.zeros((2, d))
 
     def move(self, active: np.ndarray) -> None:
-        """Make ``active``, (n_rows,) bool, the active rows: from those that changed, unless most of them did."""
+        """Set the active rows, (n_rows,) bool. Only changed rows are added or removed, unless most of them changed."""
         for place, rows in enumerate(self._classes):
             now, before = active[rows], self._active[rows]
             entered, left = np.flatnonzero(now & ~before), np.flatnonzero(before & ~now)
@@ -49,7 +45,7 @@ class ActiveGrams:
         self._active = active
 
     def refresh(self) -> None:
-        """Compute both anew, without what rounding the rows that came and went have left."""
+        """Compute all sums again, without the rounding errors of rows that came and went."""
         for place, rows in enumerate(self._classes):
             self._recompute(place, self._active[rows])
 
@@ -71,17 +67,17 @@ class ActiveGrams:
 
 _MAX_STEPS = 200
 _ROUNDING = 1e-13
-"""The gradient of a minimum, relative to the largest sum of its terms that there can be."""
+"""Size of the gradient at a minimum, relative to the largest possible sum of its terms."""
 _OVERSHOOT = 0.1
 """A whole step is taken unless the slope at its end is more than this part of that at its start."""
 
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """Where it lies and how well it is known.
+    """Describe a minimum and its accuracy.
 
-    ``w``: (d,); ``n_steps``; ``value``: of the function; ``residual``: the Euclidean norm of the gradient
-    there; ``hessian``: (d, d); ``margins``: (n_rows,) of the signed rows.
+    ``w``: (d,). ``n_steps``: steps taken. ``value``: of the function. ``residual``: the Euclidean norm of the gradient
+    at ``w``. ``hessian``: (d, d). ``margins``: (n_rows,) of the signed rows.
     """
 
     w: np.ndarray
@@ -93,9 +89,9 @@ class Minimum:
 
 
 class SquaredHinge:
-    """|w|^2 / 2 + sum over the signed rows x of cost(class of x) r max(0, 1 - x'w)^2, with r their weights.
+    """Minimise |w|^2 / 2 + sum over the signed rows x of cost(class of x) r max(0, 1 - x'w)^2, with row weights r.
 
-    ``largest_norm``: of a row.
+    ``largest_norm``: the largest norm of a row.
     """
 
     def __init__(self, data: SignedRows) -> None:
@@ -115,9 +111,9 @@ class SquaredHinge:
         return self.rows.shape[1]
 
     def minimise(self, costs: np.ndarray, start: np.ndarray) -> Minimum | None:
-        """The minimum for the two classes' ``costs``, (2,) positive, sought from ``start``, (d,).
+        """Return the minimum for the two classes' ``costs``, (2,) positive, starting from ``start``, (d,).
 
-        None where rounding keeps the gradient from vanishing.
+        The result is None if rounding keeps the gradient from vanishing.
         """
         tiny = _ROUNDING * 2 * np.sqrt((costs @ self._class_squares) * (costs @ self._class_weights))
         w, margins, refreshed = start, self.rows @ start, False
@@ -142,11 +138,11 @@ class SquaredHinge:
         return None
 
     def gradient_at_zero(self, costs: np.ndarray) -> np.ndarray:
-        """(d,) where liblinear starts."""
+        """Return the gradient (d,) at 0, where liblinear starts."""
         return -2 * costs @ self._class_sums
 
     def value_of_intercept(self, costs: np.ndarray) -> float:
-        """The least value, but for |w|^2 / 2, of a constant margin."""
+        """Return the least value, without |w|^2 / 2, of a constant margin."""
         first, second = costs * self._class_weights
         return float(4 * first * second / (first + second))
 
@@ -160,7 +156,7 @@ class SquaredHinge:
         ahead = self.rows @ target
         if self._slope(target, ahead, ahead - margins, step, costs)[0] <= _OVERSHOOT * -slope:
             return target, ahead
-        # the difference of two products is rounded too coarsely for the steps next to the minimum
+        # the difference of two products is too coarse for steps close to the minimum
         along = self.rows @ step
         if self._slope(target, ahead, along, step, costs)[0] <= _OVERSHOOT * -slope:
             return target, ahead
@@ -200,18 +196,21 @@ class SquaredHinge:
 
 
 _NEAR_SEPARABLE = 0.02
-"""Where the minimum is below this part of what the intercept alone attains, liblinear may run out of rounds."""
+"""If the minimum is below this part of the value with an intercept only, liblinear may run out of iterations."""
 
 
 class SquaredHingePath:
-    """``tol``: that of the primal solver of liblinear which the minima stand for."""
+    """Find the minima for one pair of class weights after the other.
+
+    ``tol``: the tolerance of liblinear's primal solver, which the minima replace.
+    """
 
     def __init__(self, data: SignedRows, tol: float) -> None:
         self._problem, self._share, self._tol = SquaredHinge(data), data.smallest_share(), tol
         self._solved: list[tuple[float, np.ndarray]] = []
 
     def solve(self, costs: np.ndarray) -> tuple[np.ndarray, int, float] | None:
-        """For the classes' ``costs``, (2,) above 0: the minimum (d,), the steps it took and the error of margins."""
+        """Return the minimum (d,), its number of steps and the error of the margins, for ``costs``, (2,) above 0."""
         ratio = float(np.log(costs[1]) - np.log(costs[0]))
         minimum = self._problem.minimise(costs, self._start(ratio))
         if minimum is None:
@@ -221,7 +220,7 @@ class SquaredHingePath:
         return None if error is None else (minimum.w, minimum.n_steps, error)
 
     def _start(self, ratio: float) -> np.ndarray:
-        """On the line between the solutions of the nearest lower and higher ratio of the weights."""
+        """Return a point on the line between the solutions of the nearest lower and higher ratio of the weights."""
         if not self._solved:
             return np.zeros(self._problem.n_columns)
         place = bisect(self._solved, ratio, key=lambda pair: pair[0])
@@ -230,13 +229,14 @@ class SquaredHingePath:
         return below + part * (above - below)
 
     def _margin_error(self, costs: np.ndarray, minimum: Minimum) -> float | None:
-        """How far the margins of the training rows that liblinear might put on the other side can differ.
+        """Return the largest error of those training margins that liblinear might put on the other side.
 
-        liblinear ends at a gradient g with |g| at most tol times the share of the rarer class times the gradient
-        at 0, or at a step that gains less than 1e-12 of the value, where |g| before it can have been
-        sqrt(2e-12 * value * curvature) and is a tenth of it after (tron.cpp); the mean curvature is taken for that
-        along g. To first order a margin then is x' H^-1 g off, so at most |H^-1 x| |g|.
-        None where liblinear is likely to run out of rounds.
+        liblinear stops at a gradient g with |g| at most tol times the share of the rarer class times the gradient at 0.
+        It also stops after a step that gains less than 1e-12 of the value. |g| before that step can be sqrt(2e-12 *
+        value * curvature), and a tenth of it afterwards (tron.cpp). The mean curvature stands for the one along g. To
+        first order a margin is then off by x' H^-1 g, so by at most |H^-1 x| |g|.
+
+        The result is None if liblinear is likely to run out of iterations.
         """
         problem = self._problem
         if minimum.value < _NEAR_SEPARABLE * problem.value_of_intercept(costs):

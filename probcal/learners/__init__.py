@@ -1,4 +1,4 @@
-"""Base learners: the papers' own by short names, any scikit-learn classifier by its import path."""
+"""Base learners of the papers, with short names. You name any scikit-learn classifier by its import path."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The one-dimensional kernel density of Weka's NaiveBayes -K (John & Langley 1995).
-
-Naive Bayes with kernel densities: the naive Bayes of Langford & Zadrozny's tables (Weka's -K).
-"""
+"""Naive Bayes with kernel densities, as in Weka's NaiveBayes -K (John & Langley 1995)."""
 
 from __future__ import annotations
 
@@ -20,35 +17,40 @@ from probcal.methods._base import row_weights, two_classes
 
 _FINEST = 1e-6
 """Weka's smallest rounding step (its ``Utils.SMALL``)."""
-_LEFT_OUT = 1e-12
-"""Kernels are left out of a sum that together are less than this share of it."""
+_IGNORED_SHARE = 1e-12
+"""Kernels are left out of a sum if their total is below this share of it."""
 _NODES_PER_WIDTH = 8
 _STENCIL = 20
-"""Between so many nodes, so closely set, a kernel is interpolated with a relative error of 7e-13 up to 6
-widths from its centre, 7e-10 up to 8 and 2e-6 up to 10, and more exactly still where bins are wide."""
+"""Number of nodes for the interpolation of a kernel.
+
+With nodes this close the relative error is at most 7e-13 up to 6 widths from the centre, 7e-10 up to 8 and 2e-6 up to
+10. Wide bins are even more accurate.
+"""
 _FAR = 4.0
-"""Points further than so many widths from every centre are summed. Nearer ones have a kernel so high that
-those beyond 8 widths cannot spoil it ..."""
+"""Points farther than this many widths from every centre are summed exactly.
+
+Nearer points have a kernel so high that those beyond 8 widths cannot matter, with the exception below.
+"""
 _SMALLEST_SHARE = 1e-12
-"""... unless it holds less than this share of the weight: then all points are summed."""
+"""If a kernel has less than this share of the weight, all points are summed exactly."""
 _NODES_PAY = 4
-"""Points per cell between nodes from which interpolation costs less than the sums themselves."""
-_NOTHING = 40.0
-"""Widths beyond which a kernel is 0 in floating point."""
+"""Number of points per cell between nodes above which interpolation costs less than the sums."""
+_ZERO_DISTANCE = 40.0
+"""Number of widths beyond which a kernel is 0 in floating point."""
 
 
 class KernelDensity:
-    """Gaussian kernels on values rounded to a precision; the mass of a value is that of its rounding bin.
+    """Sum Gaussian kernels on values rounded to a precision. The mass of a value is that of its rounding bin.
 
-    The width is range / sqrt(total weight), but never below a sixth of the precision, as in Weka's
-    KernelEstimator. Weka stops summing kernels when what is left weighs less than 1 %; here the relative
-    error stays below 1e-8, as long as the precision is above a millionth of the width.
+    The width is range / sqrt(total weight), but at least a sixth of the precision, as in Weka's KernelEstimator. Weka
+    stops summing kernels when the rest weighs less than 1 %. Here the relative error stays below 1e-8 while the
+    precision is above a millionth of the width.
     """
 
     def __init__(self, values: np.ndarray, weights: np.ndarray, precision: float) -> None:
-        """``values``: (n,) finite; ``weights``: (n,) not negative; ``precision``: the rounding step."""
+        """Fit the density. ``values``: (n,) finite. ``weights``: (n,) not negative. ``precision``: rounding step."""
         values, weights = values[weights > 0], weights[weights > 0]
-        if not len(values):  # Weka's estimator without values: one kernel at 0
+        if not len(values):  # Weka's estimator without values has one kernel at 0
             values, weights = np.zeros(1), np.ones(1)
         self.precision = max(precision, _FINEST)
         centres, bins = np.unique(np.rint(values / self.precision) * self.precision, return_inverse=True)
@@ -57,12 +59,12 @@ class KernelDensity:
         total = weights.sum()
         self._share = np.bincount(bins, weights) / total
         self.width = max(self._centres[-1] / np.sqrt(total), self.precision / 6)
-        # from here out, kernels with all the weight would add _LEFT_OUT to the nearest one with the least
-        self._reach = -2 * (np.log(_LEFT_OUT) + np.log(max(self._share.min(), np.finfo(np.float64).tiny)))
+        # beyond it, kernels with all the weight add _IGNORED_SHARE to the nearest one with the least weight
+        self._reach = -2 * (np.log(_IGNORED_SHARE) + np.log(max(self._share.min(), np.finfo(np.float64).tiny)))
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
-        """The mass of the bin of width ``precision`` around each x: (n,) in [0, 1]."""
-        edge = _NOTHING * self.width + self.precision
+        """Return the mass of the bin of width ``precision`` around each x, (n,) in [0, 1]."""
+        edge = _ZERO_DISTANCE * self.width + self.precision
         x = np.clip(x, self._origin - edge, self._origin + self._centres[-1] + edge) - self._origin
         points, inverse = np.unique(x, return_inverse=True)
         near = self._distance(points) <= _FAR * self.width
@@ -70,8 +72,8 @@ class KernelDensity:
         if near.sum() < _NODES_PAY * n_cells or self._share.min() < _SMALLEST_SHARE:
             near[:] = False
         mass = np.empty(len(points))
-        mass[~near] = self._summed(points[~near])
-        mass[near] = self._interpolated(points[near])
+        mass[~near] = self._exact_mass(points[~near])
+        mass[near] = self._interpolated_mass(points[near])
         return mass[inverse]
 
     def _cell(self, points: np.ndarray) -> np.ndarray:
@@ -83,7 +85,7 @@ class KernelDensity:
         right = self._centres[np.minimum(after, len(self._centres) - 1)]
         return np.minimum(np.abs(points - left), np.abs(points - right))
 
-    def _summed(self, points: np.ndarray) -> np.ndarray:
+    def _exact_mass(self, points: np.ndarray) -> np.ndarray:
         reach = np.sqrt((self._distance(points) / self.width) ** 2 + self._reach) * self.width + self.precision
         first = np.searchsorted(self._centres, points - reach)
         last = np.searchsorted(self._centres, points + reach, side="right")
@@ -93,7 +95,7 @@ class KernelDensity:
         return mass
 
     def _sum(self, points: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Kernels ``first`` to ``last`` of each point, summed as one ragged array."""
+        """Sum the kernels ``first`` to ``last`` of each point as one ragged array."""
         counts = last - first
         starts = np.cumsum(counts) - counts
         kernel = np.arange(counts.sum()) - np.repeat(starts - first, counts)
@@ -103,15 +105,15 @@ class KernelDensity:
         mass = (ndtr(nearer + half) - ndtr(nearer - half)) * self._share[kernel]
         return np.add.reduceat(mass, starts)
 
-    def _interpolated(self, points: np.ndarray) -> np.ndarray:
-        """Polynomial interpolation on evenly spaced nodes around each point (barycentric form)."""
+    def _interpolated_mass(self, points: np.ndarray) -> np.ndarray:
+        """Interpolate by polynomials on evenly spaced nodes around each point (barycentric form)."""
         stencil = np.arange(_STENCIL)
         left = self._cell(points) - (_STENCIL // 2 - 1)
         nodes = np.unique(np.unique(left)[:, None] + stencil)
-        value = self._summed(nodes * (self.width / _NODES_PER_WIDTH))
+        value = self._exact_mass(nodes * (self.width / _NODES_PER_WIDTH))
         value = value[np.searchsorted(nodes, left)[:, None] + stencil]
         offset = (points * (_NODES_PER_WIDTH / self.width) - left)[:, None] - stencil
-        offset[offset == 0] = 1e-200  # on a node: its own term outweighs all others, and none overflows
+        offset[offset == 0] = 1e-200  # at a node: its own term outweighs all others, and no term overflows
         weight = _BARYCENTRIC / offset
         return (weight * value).sum(axis=1) / weight.sum(axis=1)
 
@@ -121,43 +123,57 @@ _BARYCENTRIC = np.cumprod([1.0, *((i - _STENCIL) / i for i in range(1, _STENCIL)
 
 
 def _chunks(sizes: np.ndarray, most: int = 2_000_000) -> list[tuple[int, int]]:
-    """Runs of points whose ``sizes`` add up to about ``most``, to bound memory."""
+    """Return runs of points whose ``sizes`` add up to about ``most``, to limit memory."""
     group = np.cumsum(sizes) // most
     edges = [*np.flatnonzero(np.diff(group, prepend=-1)), len(sizes)]
     return list(pairwise(edges))
 
 
 _SMALLEST = 1e-75
-"""Weka's floor for the probability of one value given a class."""
+"""Weka's least probability of one value given a class."""
 _DEFAULT_PRECISION = 0.01
 """Weka's rounding step for a column with a single distinct value."""
 
 
 class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
-    """Naive Bayes: a kernel density per numeric column and class, Laplace frequencies per nominal one.
+    """Classify by naive Bayes: a kernel density per numeric column and class, Laplace frequencies per nominal one.
 
-    John & Langley (1995), Estimating continuous distributions in Bayesian classifiers, as Weka's NaiveBayes -K has it.
+    The method is that of John & Langley (1995), Estimating continuous distributions in Bayesian classifiers, as
+    implemented in Weka's NaiveBayes -K.
 
-    Takes frames with numeric and categorical columns, or numeric arrays. Missing values (NaN) are left
-    out of the product, in training and in prediction, and so are levels that the training frame did not
-    declare. Two classes.
+    It takes frames with numeric and categorical columns, or numeric arrays, and two classes. Missing values (NaN) are
+    left out of the product, in training and in prediction. So are levels that the training frame did not declare.
 
     Parameters
     ----------
-    weights : ``"counts"`` takes a row of weight w for w rows, as Weka does: the more a class weighs, the narrower are
-        its kernels and the less its frequencies are smoothed. ``"shares"`` takes the weights within a class for shares
-        of it, so that weights of whole classes change the prior and nothing else: Probing then needs one fit only.
+    weights : ``"counts"`` treats a row of weight w as w rows, like Weka. A class of more weight then has narrower
+    kernels
+        and less smoothed frequencies. ``"shares"`` uses the weights as shares within a class. Weights of whole classes
+        then change only the prior, and Probing needs a single fit.
 
-    Attributes: ``classes_`` (2,), ``log_prior_`` (2,) nats, ``n_features_in_``.
+    Attributes
+    ----------
+    classes_ : (2,) labels in sorted order.
+    log_prior_ : (2,) log prior probabilities, in nats.
+    n_features_in_ : number of columns of X.
     """
 
     def __init__(self, *, weights: Literal["counts", "shares"] = "counts") -> None:
         self.weights = weights
 
     def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> KernelNaiveBayes:
-        """X: (n_rows, n_columns); y: (n_rows,); sample_weight: (n_rows,) not negative, 1 unless given.
+        """Fit the densities and frequencies.
 
-        Raises ValueError for infinite values, weights that are not as said, and all but two classes.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), not negative, or None for 1 each.
+
+        Raises
+        ------
+        ValueError
+            For infinite values, invalid weights, and any number of classes but two.
         """
         if self.weights not in ("counts", "shares"):
             raise ValueError(f"weights must be 'counts' or 'shares', not {self.weights!r}")
@@ -176,41 +192,44 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log-odds of the second class, in nats: (n_rows,). Raises ValueError for other columns than in ``fit``."""
+        """Return the log-odds of the second class, (n_rows,) in nats.
+
+        Raises ValueError for other columns than in ``fit``.
+        """
         check_is_fitted(self)
         columns, names = _columns(X), _names(X)
         if len(columns) != self.n_features_in_:
-            raise ValueError(f"{len(columns)} columns came, {self.n_features_in_} were fitted")
+            raise ValueError(f"X has {len(columns)} columns, and {self.n_features_in_} were fitted")
         if names and self._names and names != self._names:
-            came, fitted = next(pair for pair in zip(names, self._names, strict=True) if pair[0] != pair[1])
-            raise ValueError(f"column {came!r} came where {fitted!r} was fitted")
+            given, fitted = next(pair for pair in zip(names, self._names, strict=True) if pair[0] != pair[1])
+            raise ValueError(f"X has column {given!r} where {fitted!r} was fitted")
         log_odds = np.full(len(X), self.log_prior_[1] - self.log_prior_[0])
         for learned, column in zip(self.columns_, columns, strict=True):
             log_odds += learned.log_ratio(column)
         return log_odds
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, 2) probabilities of ``classes_``."""
+        """Return (n_rows, 2) probabilities in the order of ``classes_``."""
         log_odds = self.decision_function(X)
         return np.column_stack([expit(-log_odds), expit(log_odds)])
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n_rows,) labels; a tie goes to the first class, as in Weka."""
+        """Return the predicted labels, (n_rows,). The first class wins a tie, as in Weka."""
         log_odds = self.decision_function(X)
         return self.classes_[(log_odds > 0).astype(int)]
 
     @property
     def class_weight_shortcut(self) -> Callable[[], PriorShift] | None:
-        """How Probing fits it under many class weights; see ``probcal.fast_paths``."""
+        """Return the function that makes the shortcut for many class weights, or None. See ``probcal.fast_paths``."""
         return (lambda: PriorShift(_log_odds, _log_prior_odds)) if self.weights == "shares" else None
 
 
-_OFF = 1e-6
-"""Far above the error of the kernel densities of all columns, which depends on the rows that are asked about."""
+_LOG_ODDS_ERROR = 1e-6
+"""Far above the error of the kernel densities of all columns, which depends on the predicted rows."""
 
 
 def _log_odds(fitted: KernelNaiveBayes, X: Any) -> tuple[np.ndarray, float]:
-    return fitted.decision_function(X), _OFF
+    return fitted.decision_function(X), _LOG_ODDS_ERROR
 
 
 def _log_prior_odds(first: float, second: float) -> float:
@@ -218,7 +237,7 @@ def _log_prior_odds(first: float, second: float) -> float:
 
 
 def _shares(weights: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """``weights`` scaled within each class to sum to its rows, but for those that weigh nothing."""
+    """Return ``weights`` scaled within each class to sum to its number of rows of positive weight."""
     scaled = weights.copy()
     for of_class in (~positive, positive):
         total = weights[of_class].sum()
@@ -242,7 +261,7 @@ def _fit_column(column: pd.Series, positive: np.ndarray, weights: np.ndarray) ->
 
 
 class _Nominal:
-    """Laplace-smoothed frequencies of the levels, per class."""
+    """Hold the Laplace-smoothed frequencies of the levels, per class."""
 
     def __init__(self, column: pd.Series, positive: np.ndarray, weights: np.ndarray) -> None:
         codes = column.cat.codes.to_numpy()
@@ -263,7 +282,7 @@ class _Nominal:
 
 
 class _Numeric:
-    """A kernel density per class; values are rounded to the mean gap between distinct ones, as in Weka."""
+    """Hold a kernel density per class. Values are rounded to the mean gap between distinct ones, as in Weka."""
 
     def __init__(self, column: pd.Series, positive: np.ndarray, weights: np.ndarray) -> None:
         values = column.to_numpy(np.float64)
@@ -272,11 +291,11 @@ class _Numeric:
         if np.isinf(distinct).any():
             raise ValueError(f"column {column.name!r} holds infinite values")
         gaps = np.diff(distinct)
-        # summed one by one as Weka does: the last digit decides which way a value halfway is rounded
+        # summed one by one as in Weka: the last digit decides how a value halfway is rounded
         precision = np.add.accumulate(gaps)[-1] / len(gaps) if len(gaps) else _DEFAULT_PRECISION
         of_class = [rows & (weights > 0) for rows in (known & ~positive, known & positive)]
         self.densities = [KernelDensity(values[rows], weights[rows], precision) for rows in of_class]
-        # mass per unit, but for a class without values, as in Weka 3.9: it matters beside the floor
+        # mass per unit, except for a class without values, as in Weka 3.9: it matters next to the floor
         self.units = [self.densities[0].precision if rows.any() else 1.0 for rows in of_class]
 
     def log_ratio(self, column: pd.Series) -> np.ndarray:
@@ -284,7 +303,7 @@ class _Numeric:
         known = ~np.isnan(values)
         ratio = np.zeros(len(values))
         step = self.densities[0].precision
-        rounded = np.rint(values[known] / step) * step  # as the values that were learned from
+        rounded = np.rint(values[known] / step) * step  # rounded like the training values
         negative, positive = (
             np.log(np.maximum(density(rounded) / unit, _SMALLEST))
             for density, unit in zip(self.densities, self.units, strict=True)

@@ -1,4 +1,4 @@
-"""A decision tree on columns that are sorted once for many fits: under other weights, or on samples of the rows."""
+"""A decision tree on columns that are sorted once for many fits, with other weights or on samples of the rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from probcal._validation import refuse_no_count, refuse_other_choices
+from probcal._validation import check_choices, check_counts
 from probcal.errors import ProbcalError
 from probcal.learners.sorted_columns import SortedColumns, sort_columns
 from probcal.methods._base import class_labels, row_weights
 
 INSTALL = "pip install 'probcal[trees]'"
 _BLOCK = 4096
-"""Rows of a sparse matrix that are written out at once to be put through the tree."""
+"""Number of rows of a sparse matrix that are made dense at once for prediction."""
 
 
 class NumbaMissing(ProbcalError, ImportError):
@@ -26,66 +26,66 @@ class NumbaMissing(ProbcalError, ImportError):
 
 
 class SharedColumns:
-    """The shortcut of ``PresortedTreeClassifier``: the columns are sorted once for the trees of all class weights."""
+    """Sort the columns once for the trees of all class weights: the shortcut of ``PresortedTreeClassifier``."""
 
     def __init__(self) -> None:
         self._columns: SortedColumns | None = None
         self._table: Any = None
         self._trees: list[Any] = []  # of the last fit
-        self._says: list[np.ndarray] = []  # each of its rows
+        self._answers: list[np.ndarray] = []  # the prediction of each tree for its training rows
 
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[Any]:
-        """A tree for each row of ``class_weights``, (k, 2): what ``estimator`` itself would grow, node for node."""
+        """Return a tree for each row of ``class_weights``, (k, 2), identical to that of ``estimator`` itself."""
         if self._columns is None:
             self._columns, self._table = estimator.sort_columns(X), X
         names, classes = np.unique(labels, return_inverse=True)
         own = 1.0 if row_weights is None else row_weights
-        self._trees, self._says = [], []
+        self._trees, self._answers = [], []
         for weights in class_weights:
             tree = clone(estimator)
             leaf = tree.grow(self._columns, classes, weights[classes] * own)
             tree.classes_ = names
             self._trees.append(tree)
             if leaf is not None:
-                self._says.append(tree.says_second()[leaf])
+                self._answers.append(tree.predicts_second()[leaf])
         return list(self._trees)
 
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, float]:
-        """((n_rows, k), 0): 1 where a tree says the second class, else -1; without error."""
-        if X is self._table and _same(classifiers, self._trees) and len(self._says) == len(classifiers):
-            says = self._says
+        """Return ((n_rows, k), 0): 1 where a tree predicts the second class, and -1 otherwise, without error."""
+        if X is self._table and _same_objects(classifiers, self._trees) and len(self._answers) == len(classifiers):
+            answers = self._answers
         else:
             found = leaves_of(classifiers, classifiers[0].checked(X))
-            says = [tree.says_second()[leaf] for tree, leaf in zip(classifiers, found, strict=True)]
-        return np.where(np.column_stack(says), 1.0, -1.0), 0.0
+            answers = [tree.predicts_second()[leaf] for tree, leaf in zip(classifiers, found, strict=True)]
+        return np.where(np.column_stack(answers), 1.0, -1.0), 0.0
 
 
 class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
-    """A decision tree with the splits of scikit-learn's, several times as fast when many are grown on one table.
+    """Grow a decision tree with scikit-learn's splits, several times as fast for many trees on one table.
 
-    Among equally pure splits scikit-learn draws one. Here each node begins with another column, drawn from the share of
-    the first class in the weight: probes differ in it as under other seeds, and a fit repeats itself. It compares
-    numbers as float64, not float32. Numeric columns, dense or sparse, without missing values. Needs ``probcal[trees]``;
-    the first fit on a machine takes some seconds to compile.
+    Among equally pure splits scikit-learn draws one. Here each node begins with another column, drawn from the first
+    class's share of the weight. So probes differ as under other seeds, and a fit is repeatable. Numbers are compared as
+    float64, not float32. Columns must be numeric, dense or sparse, without missing values. It needs ``probcal[trees]``.
+    The first fit on a machine takes some seconds to compile.
 
-    The columns are sorted once (Mehta, Agrawal & Rissanen 1996, "SLIQ") and kept sorted from node to node (Shafer,
+    The columns are sorted once (Mehta, Agrawal & Rissanen 1996, "SLIQ") and stay sorted from node to node (Shafer,
     Agrawal & Mehta 1996, "SPRINT"). Nothing is binned, so weights and repeated rows give the exact tree.
 
     Parameters
     ----------
     criterion : ``"gini"`` or ``"entropy"``, the impurity that a split lowers.
-    max_depth : splits between the root and a leaf at most; None for no limit.
-    min_samples_leaf : rows in each leaf at least, whatever they weigh, but for those that weigh nothing.
+    max_depth : largest number of splits between the root and a leaf. None means no limit.
+    min_samples_leaf : least number of rows in each leaf, whatever their weight. Rows of weight 0 do not count.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    n_features_in_, feature_names_in_ : number and names of the columns of X, where it has them.
-    feature_ : (n_nodes,) int, the column that a node splits, -1 in a leaf; node 0 is the root.
-    threshold_ : (n_nodes,) the value up to which a row goes to the left.
-    left_ : (n_nodes,) int, the node on the left; the one on the right is the next.
+    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
+    feature_ : (n_nodes,) int, the column that a node splits, and -1 in a leaf. Node 0 is the root.
+    threshold_ : (n_nodes,) the largest value that goes to the left.
+    left_ : (n_nodes,) int, the node on the left. The node on the right is the next one.
     value_ : (n_nodes, n_classes) the share of each class in the weight of a node.
     """
 
@@ -103,28 +103,38 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
         self.min_samples_leaf = min_samples_leaf
 
     def sort_columns(self, X: Any) -> SortedColumns:
-        """``X``, (n_rows, n_columns), as ``fit`` takes it in its place any number of times, and ``take`` samples of it.
+        """Return ``X``, (n_rows, n_columns), with sorted columns. ``fit`` accepts it any number of times instead of X.
 
-        Raises ValueError for missing and infinite values and for what is no table of numbers.
+        Its ``take`` returns samples. Raises ValueError for missing and infinite values and for anything but a table of
+        numbers.
         """
         named = clone(self)
         checked = validate_data(named, X, accept_sparse="csc", dtype=np.float64)
         return sort_columns(checked, getattr(named, "feature_names_in_", None))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PresortedTreeClassifier:
-        """X: (n_rows, n_columns), or what ``sort_columns`` made of it; y: (n_rows,) labels; sample_weight: (n_rows,).
+        """Grow the tree. Rows of weight 0 are left out.
 
-        Rows that weigh nothing are left out. Raises ValueError for a parameter that is not as documented, for
-        missing and infinite values, for all but two classes or more and for weights that are negative or no numbers;
-        NumbaMissing without the optional package.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns), or the result of ``sort_columns``.
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), not negative, or None.
+
+        Raises
+        ------
+        ValueError
+            For an invalid parameter, missing or infinite values, fewer than two classes, and invalid weights.
+        NumbaMissing
+            Without the optional package.
         """
         self.grow(X, y, sample_weight)
         return self
 
     def grow(self, X: Any, y: Any, sample_weight: Any = None) -> np.ndarray | None:
-        """``fit``, and (n_rows,) the leaf of each row; None where some weigh nothing."""
+        """Fit the tree, and return the leaf of each row, (n_rows,), or None if some rows have weight 0."""
         self.check_parameters()
-        growth = _compiled("tree_growth")
+        growth = _compiled()
         columns = X if isinstance(X, SortedColumns) else self.sort_columns(X)
         labels, self.classes_ = class_labels(np.empty((columns.n_rows, 0)), y)
         self._set_names(columns)
@@ -139,43 +149,43 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
         return leaf if len(leaf) == len(labels) else None
 
     def apply(self, X: Any) -> np.ndarray:
-        """(n_rows,) the node that is the leaf of each row."""
+        """Return the leaf of each row, (n_rows,), as a node number."""
         return leaves_of([self], self.checked(X))[0]
 
     def checked(self, X: Any) -> Any:
-        """``X`` as ``leaves_of`` takes it. Raises ValueError for what is not a table with the columns of ``fit``."""
+        """Return ``X`` as ``leaves_of`` takes it. Raises ValueError for a table with other columns than in ``fit``."""
         check_is_fitted(self)
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, n_classes) share of each of ``classes_`` in the weight of the leaf."""
+        """Return (n_rows, n_classes) probabilities: the share of each class in the weight of the leaf."""
         leaf = self.apply(X)
         return self.value_[leaf]
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n_rows,) labels; a tie goes to the first class."""
+        """Return the predicted labels, (n_rows,). The first class wins a tie."""
         leaf = self.apply(X)
         return self.classes_[self.value_.argmax(axis=1)[leaf]]
 
-    def says_second(self) -> np.ndarray:
-        """(n_nodes,) bool, whether a node says the second class."""
+    def predicts_second(self) -> np.ndarray:
+        """Return whether each node predicts the second class, (n_nodes,) bool."""
         return self.value_[:, 1] > self.value_[:, 0]
 
     @staticmethod
     def unmet_requirement() -> str | None:
-        """Return what to install first; None when numba is there."""
+        """Return the install command if numba is missing, and None otherwise."""
         try:
-            _compiled("tree_growth")
+            _compiled()
         except NumbaMissing as error:
             return str(error)
         return None
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
-        refuse_other_choices(self, {"criterion": ("gini", "entropy")})
-        refuse_no_count(self, "min_samples_leaf")
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, {"criterion": ("gini", "entropy")})
+        check_counts(self, "min_samples_leaf")
         if self.max_depth is not None:
-            refuse_no_count(self, "max_depth")
+            check_counts(self, "max_depth")
 
     def _grow(
         self, growth: Any, columns: SortedColumns, classes: np.ndarray, by_class: np.ndarray | None, weights: np.ndarray
@@ -183,7 +193,7 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
         n_rows, n_columns, n_classes = len(classes), len(columns.common), len(self.classes_)
         counted = by_class is not None and n_classes == 2
         is_sorted = np.diff(columns.first) > (2 if counted else 0)
-        begins, listed = _compiled("tree_growth").listed_by(columns.entries, columns.ends, ~is_sorted, n_rows)
+        begins, listed = growth.listed_by(columns.entries, columns.ends, ~is_sorted, n_rows)
         most = 2 * n_rows  # nodes
         feature, left = np.zeros((2, most), dtype=np.int32)
         below, above = np.zeros((2, most), dtype=np.int64)
@@ -235,8 +245,8 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
 
 
 def leaves_of(trees: list[Any], X: Any) -> np.ndarray:
-    """(n_trees, n_rows) the leaf of each row of ``X`` in each tree; one of them has ``checked`` it."""
-    compiled = _compiled("tree_growth")
+    """Return the leaf of each row of ``X`` in each tree, (n_trees, n_rows). ``X`` is from ``checked`` of a tree."""
+    compiled = _compiled()
     roots = np.cumsum([0, *(len(tree.left_) for tree in trees)])[:-1]
     nodes = np.empty(sum(len(tree.left_) for tree in trees), dtype=compiled.NODE)
     for tree, root in zip(trees, roots, strict=True):
@@ -252,28 +262,28 @@ def leaves_of(trees: list[Any], X: Any) -> np.ndarray:
 
 def _between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     middle = low / 2 + high / 2
-    return np.where(middle >= high, low, middle)  # next to each other, or so small that a half rounds
+    return np.where(middle >= high, low, middle)  # neighbouring floats, or so small that half of one is rounded
 
 
-def _same(some: list[Any], others: list[Any]) -> bool:
+def _same_objects(some: list[Any], others: list[Any]) -> bool:
     return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))
 
 
 def _by_class(classes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray | None:
-    """(n_classes,) what a row of each class weighs; None where the rows of one do not weigh the same."""
+    """Return the weight of a row of each class, (n_classes,), or None if the weights within a class differ."""
     by_class = np.ones(n_classes)
     by_class[classes] = weights
     return by_class if np.array_equal(by_class[classes], weights) else None
 
 
 def _draw(classes: np.ndarray, weights: np.ndarray) -> int:
-    """A whole number that goes with the share of the first class in the weight."""
+    """Return a whole number that depends on the first class's share of the weight."""
     share = weights[classes == 0].sum() / weights.sum()
     return crc32(f"{share:.12g}".encode()) % 2**31  # the last digit may differ between machines
 
 
-def _compiled(name: str) -> Any:
+def _compiled() -> Any:
     try:
-        return import_module(f"probcal.learners.{name}")
+        return import_module("probcal.learners.tree_growth")
     except ImportError as error:
         raise NumbaMissing(f"this tree needs numba ({error}); install it with: {INSTALL}") from None

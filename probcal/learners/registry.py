@@ -1,4 +1,4 @@
-"""The learners that have a short name. Any other is named by its import path."""
+"""The learners that have a short name. You name any other learner by its import path."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ LEARNERS: dict[str, Builtin] = {
     "linear_svm": Builtin(
         "sklearn.svm.LinearSVC",
         "linear support vector machine (hinge loss, C = 1)",
-        # liblinear penalises the intercept, which Weka's SMO does not: scaled by 5 the penalty next to vanishes,
-        # but the minimum takes more rounds than scikit-learn's 1,000, the more so under large weights
+        # liblinear penalises the intercept, which Weka's SMO does not. Scaled by 5 the penalty almost vanishes, but the
+        # minimum needs more than scikit-learn's 1,000 iterations, and even more under large weights.
         {"loss": "hinge", "C": 1.0, "intercept_scaling": 5.0, "max_iter": 500_000},
         label="SVM",
     ),

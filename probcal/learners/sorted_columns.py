@@ -1,4 +1,4 @@
-"""The columns of a table, each sorted once, for all the trees that are grown on them or on samples of their rows."""
+"""The columns of a table, each sorted once, for all trees grown on them or on samples of their rows."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ import numpy as np
 import scipy.sparse as sp
 
 CODE = 33
-"""An entry is an int64: the code of a value from this bit on, below it one bit for a class and 32 for the row."""
+"""An entry is an int64. The bits from here on hold the code of a value. Below it are one bit for a class and 32 for the
+row.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class SortedColumns:
-    """Attribute lists (Shafer, Agrawal & Mehta 1996, "SPRINT", section 2.1) of a (n_rows, n_columns) table.
+    """Hold the attribute lists (Shafer, Agrawal & Mehta 1996, "SPRINT", section 2.1) of a (n_rows, n_columns) table.
 
-    A value's code is its place among the distinct values of its column, so that codes lose nothing. ``entries``:
-    (n_entries,) int64, one for each row and column in order of column, code and row, but for the rows of a column's
-    commonest value, its ``common`` code, (n_columns,), which are all the others: a column of zeros and ones lists its
-    ones. ``ends``: (n_columns + 1,), where the entries of each column begin, and the last ends. ``values``: the
-    distinct values of all columns, those of one between two of ``first``, (n_columns + 1,).
-    ``names``: of the columns, as scikit-learn keeps them, or None.
+    The code of a value is its position among the distinct values of its column, so codes lose nothing.
+
+    ``entries``: (n_entries,) int64, sorted by column, code and row. There is one for each row and column, except for
+    rows with the most common value of a column. ``common``: (n_columns,) the codes of these values. A column of zeros
+    and ones thus lists its ones. ``ends``: (n_columns + 1,) where the entries of each column begin, and the last ones
+    end. ``values``: the distinct values of all columns. Those of a column lie between two of ``first``, (n_columns +
+    1,). ``names``: of the columns, as in scikit-learn, or None.
     """
 
     n_rows: int
@@ -34,19 +37,19 @@ class SortedColumns:
     names: np.ndarray | None
 
     def take(self, rows: np.ndarray) -> SortedColumns:
-        """The table made of ``rows``, numbers in any order, repeated or left out, without sorting it again."""
+        """Return the table of ``rows``, by number in any order, repeated or left out, without sorting it again."""
         counts = np.bincount(rows, minlength=self.n_rows)
-        places = np.argsort(rows, kind="stable")  # where row 0 went, where row 1 went, ...
+        places = np.argsort(rows, kind="stable")  # new positions of row 0, of row 1, ...
         begins = np.cumsum(counts) - counts
-        taken = [_taken(self.entries[a:b], counts, begins, places) for a, b in pairwise(self.ends.tolist())]
-        return replace(self, n_rows=len(rows), entries=np.concatenate(taken), ends=_offsets(taken))
+        samples = [_sample_entries(self.entries[a:b], counts, begins, places) for a, b in pairwise(self.ends.tolist())]
+        return replace(self, n_rows=len(rows), entries=np.concatenate(samples), ends=_offsets(samples))
 
 
 _ROW = (1 << (CODE - 1)) - 1
 
 
 def sort_columns(X: np.ndarray | sp.csc_array, names: np.ndarray | None = None) -> SortedColumns:
-    """``X``: (n_rows, n_columns) float64 without missing values, an array or in compressed sparse columns."""
+    """Return the sorted columns of ``X``, (n_rows, n_columns) float64 without missing values, dense or CSC."""
     column_of = _sparse_column if sp.issparse(X) else _column
     columns = [column_of(X, number) for number in range(X.shape[1])]
     entries, common, values = zip(*columns, strict=True)
@@ -62,7 +65,7 @@ def sort_columns(X: np.ndarray | sp.csc_array, names: np.ndarray | None = None) 
 
 
 def _column(X: np.ndarray, number: int) -> tuple[np.ndarray, int, np.ndarray]:
-    """(entries, common code, distinct values) of a column."""
+    """Return (entries, common code, distinct values) of a column."""
     column = np.ascontiguousarray(X[:, number])
     rows = np.argsort(column, kind="stable")
     ordered = column[rows]
@@ -75,7 +78,7 @@ def _column(X: np.ndarray, number: int) -> tuple[np.ndarray, int, np.ndarray]:
 
 
 def _sparse_column(X: sp.csc_array, number: int) -> tuple[np.ndarray, int, np.ndarray]:
-    """As ``_column``; what is not stored is 0, and 0 counts as the commonest value."""
+    """Return what ``_column`` returns. Values that are not stored are 0, and 0 counts as the most common value."""
     stored = slice(X.indptr[number], X.indptr[number + 1])
     values = np.union1d(X.data[stored], [0.0])
     common = int(np.searchsorted(values, 0.0))
@@ -84,8 +87,11 @@ def _sparse_column(X: sp.csc_array, number: int) -> tuple[np.ndarray, int, np.nd
     return np.sort(codes[listed] << CODE | rows[listed]), common, values
 
 
-def _taken(entries: np.ndarray, counts: np.ndarray, begins: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The ``entries`` of a column for a sample with ``counts`` of each row, at ``places`` from its ``begins`` on."""
+def _sample_entries(entries: np.ndarray, counts: np.ndarray, begins: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the ``entries`` of a column for a sample.
+
+    ``counts``: how often each row is in it. ``begins``: where its copies begin in ``places``, their new row numbers.
+    """
     rows = entries & _ROW
     copies = counts[rows]
     after = np.cumsum(copies)

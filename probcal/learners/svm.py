@@ -1,16 +1,17 @@
-"""The minimum of the hinge, by multipliers and semismooth Newton steps.
+"""The linear support vector machine of the papers (Weka's SMO), solved exactly.
 
-min |w|^2 / 2 + sum c max(0, 1 - y (x'w + b)), where b costs nothing, has a multiplier a in [0, c] for each row, and
-w = sum a y x, sum a y = 0 at the minimum. The method of multipliers takes, for a given penalty, the (w, b) at which
-the new multipliers clip(a + penalty (1 - y (x'w + b)), 0, c) add up to w and to 0, and starts over from those; a
-small cost of moving b makes every round's minimum unique and vanishes with the movement (Rockafellar 1976,
-"Augmented Lagrangians and applications of the proximal point algorithm in convex programming", section 5; the Newton
-steps inside and their stop as in Li, Sun & Toh 2018, "A highly efficient semismooth Newton augmented Lagrangian
-method for solving Lasso problems", section 3).
-Only the rows strictly between 0 and c enter the Hessian, and near the minimum those are the few of margin 1. A
-Newton step costs two products of the rows with a vector.
+The solver uses multipliers and semismooth Newton steps.
 
-The linear support vector machine of the papers (Weka's SMO), solved to the last digits.
+The problem is min |w|^2 / 2 + sum c max(0, 1 - y (x'w + b)), where b is not penalised. Each row has a multiplier a in
+[0, c]. At the minimum w = sum a y x and sum a y = 0. Each round of the method of multipliers has a given penalty. It
+finds the (w, b) for which the new multipliers clip(a + penalty (1 - y (x'w + b)), 0, c) sum to w and to 0, and starts
+again from those.
+
+A small cost of moving b makes every round's minimum unique and vanishes with the movement (Rockafellar 1976, "Augmented
+Lagrangians and applications of the proximal point algorithm in convex programming", section 5). The Newton steps and
+their stopping rule follow Li, Sun & Toh 2018 ("A highly efficient semismooth Newton augmented Lagrangian method for
+solving Lasso problems", section 3). Only the rows strictly between 0 and c enter the Hessian, and near the minimum
+those are the few of margin 1. A Newton step costs two products of the rows with a vector.
 """
 
 from __future__ import annotations
@@ -31,28 +32,28 @@ from probcal.methods._base import row_weights, two_classes
 
 _MAX_ROUNDS, _MAX_STEPS = 60, 100
 _FIRST, _GROWTH, _MOST = 0.1, 6.0, 1e11
-"""Of the penalty: its first, its growth from one round to the next and its most, in units of the mean c for rows of
-mean length."""
+"""The first penalty, its growth from round to round and its maximum, in units of the mean c for rows of mean length."""
 _ROUNDING = 1e-13
-"""Of a gradient, relative to the sum of the lengths of its terms."""
+"""Rounding error of a gradient, relative to the sum of the lengths of its terms."""
 _SLACK = 0.1
-"""Of a round's end: the gradient, relative to how far the multipliers moved over the root of the penalty."""
+"""End of a round: the gradient, relative to the movement of the multipliers over the root of the penalty."""
 _EXACT = 1e-11
-"""Of margins at the minimum, where they ought to be 1."""
+"""Accuracy of the margins at the minimum that should be 1."""
 _BALANCED = 1e-10
-"""Of the sum of a y, relative to that of a."""
+"""Accuracy of the sum of a y, relative to that of a."""
 _OVERSHOOT = 0.1
 _INSIDE = 1
 _ON_THE_MARGIN = 1e-7
 _LEVEL = 1e-10
-"""Of the slope along b, relative to the sum of c: below it, b may lie anywhere up to the next row's margin of 1."""
+"""Limit for the slope along b, relative to the sum of c. Below it, b is free up to the next row's margin of 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """``w``: (d,), b the last; ``margins``: (n_rows,) of the signed rows; ``n_steps`` of Newton.
+    """Hold a solution.
 
-    ``residual``: the largest error of the margin of a row whose multiplier lies strictly inside its range.
+    ``w``: (d,), b the last. ``margins``: (n_rows,) of the signed rows. ``n_steps``: Newton steps. ``residual``: the
+    largest error of the margin of a row whose multiplier lies strictly inside its range.
     """
 
     w: np.ndarray
@@ -63,9 +64,9 @@ class Solution:
 
 
 class Hinge:
-    """|w|^2 / 2 + sum over the signed rows of c max(0, 1 - margin), c the cost times the row's weight.
+    """Minimise |w|^2 / 2 + sum over the signed rows of c max(0, 1 - margin), c the cost times the row's weight.
 
-    ``data``: with a constant column of ones.
+    ``data``: the signed rows, with a constant column of ones.
     """
 
     def __init__(self, data: SignedRows, cost: float) -> None:
@@ -77,7 +78,7 @@ class Hinge:
         self._mean_square = float(squares.mean())
 
     def minimise(self) -> Solution:
-        """The minimum, sought from 0. Not ``converged`` where it did not come near enough."""
+        """Return the minimum, searched from 0. ``converged`` is False if the result is not close enough."""
         rows, limits = self._rows, self._limits
         w, margins, a = np.zeros(rows.shape[1]), np.zeros(len(rows)), limits
         mean = float(limits.mean())
@@ -98,7 +99,7 @@ class Hinge:
         return Solution(w, margins, n_steps, residual, converged)
 
     def room(self, solution: Solution) -> tuple[float, float]:
-        """How far b can go down and up at no cost: (0, 0) but where the costs on both sides happen to be equal."""
+        """Return how far b can move down and up at no cost. It is (0, 0) unless the costs on both sides are equal."""
         margins, limits = solution.margins, self._limits
         second = np.arange(len(margins)) >= self._n_first
         on = np.abs(margins - 1) <= _ON_THE_MARGIN
@@ -130,7 +131,8 @@ class Hinge:
             if np.linalg.norm(gradient) <= max(_SLACK * moved / np.sqrt(penalty), _ROUNDING * terms):
                 return w, n_steps
             before, piece = piece, np.where(raw <= 0, 0, np.where(raw < limits, _INSIDE, 2)).astype(np.int8)
-            if part == 1.0 and np.array_equal(before, piece):  # type: ignore[arg-type]  # a whole step within one parabola ends at its minimum  # None is equal to no array
+            # a whole step within one parabola ends at its minimum
+            if part == 1.0 and np.array_equal(before, piece):  # type: ignore[arg-type]  # None equals no array
                 return w, n_steps
             inside = rows[piece == _INSIDE]
             hessian = np.diag(curvature) + penalty * (inside.T @ inside)
@@ -150,9 +152,9 @@ def _part(
     fall: np.ndarray,
     slope: float,
 ) -> float:
-    """Which part of the Newton step to take: all of it, unless the function rises steeply at its end.
+    """Return the part of the Newton step to take: all of it, unless the function rises steeply at its end.
 
-    ``of_w``: the slope along the step, and how it grows, of what the function holds beside the rows' loss.
+    ``of_w``: the slope along the step, and its growth, of the function without the rows' loss.
     """
 
     def rise(part: float) -> tuple[float, float]:
@@ -174,29 +176,46 @@ def _part(
 
 
 class HingeSVM(ClassifierMixin, BaseEstimator):
-    """The minimum of |w|^2 / 2 + C sum_i weight_i max(0, 1 - y_i (x_i'w + b)), y_i = -1 or 1. Two classes.
+    """Fit a linear support vector machine for two classes, with an intercept that is not penalised.
 
-    As in Weka's SMO and sklearn's SVC(kernel="linear"), and not in LinearSVC, the intercept b is not penalised.
-    Where b may lie anywhere between two bounds, it lies halfway. Columns of unlike range are best scaled before.
+    It minimises |w|^2 / 2 + C sum_i weight_i max(0, 1 - y_i (x_i'w + b)), y_i = -1 or 1. Weka's SMO and sklearn's
+    SVC(kernel="linear") do not penalise the intercept b either, but LinearSVC does. If b is free between two bounds,
+    the midpoint is taken. Scale columns of different ranges first.
 
     Parameters
     ----------
-    C : above 0, what a margin short of 1 by 1 costs.
+    C : number above 0, the cost of a margin that is 1 too small.
 
-    Attributes: ``classes_`` (2,), ``coef_`` (1, n_columns), ``intercept_`` (1,), ``n_iter_`` Newton steps,
-    ``n_features_in_``, ``feature_names_in_`` where X had names.
+    Attributes
+    ----------
+    classes_ : (2,) labels in sorted order.
+    coef_ : (1, n_columns) weights.
+    intercept_ : (1,) intercept.
+    n_iter_ : Newton steps.
+    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
     """
 
     def __init__(self, C: float = 1.0) -> None:
         self.C = C
 
     def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> HingeSVM:
-        """X: (n_rows, n_columns); y: (n_rows,); sample_weight: (n_rows,) not negative, 1 unless given.
+        """Fit the machine.
 
-        Margins of the rows that hold the boundary are exact to 1e-11. Where that is not reached, which rows of
-        very unlike size may bring about, a ConvergenceWarning says so and the nearest point stands.
-        Raises ValueError for a C not above 0, missing or infinite values, sparse X, weights that are not as said or
-        leave a class without any, and all but two classes.
+        The margins of the rows that determine the boundary are exact to 1e-11. If that is not reached, a
+        ConvergenceWarning says so and the nearest point is kept. Rows of very different size can cause that.
+
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), not negative, or None for 1 each.
+
+        Raises
+        ------
+        ValueError
+            For a C not above 0, missing or infinite values, sparse X, invalid weights or a class without weight, and
+            any
+            number of classes but two.
         """
         if not isinstance(self.C, Real) or not 0 < self.C < np.inf:
             raise ValueError(f"C must be a number above 0, not {self.C!r}")
@@ -222,14 +241,14 @@ class HingeSVM(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """(n_rows,) margins, above 0 for the second class."""
+        """Return the margins, (n_rows,). They are above 0 for the second class."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_[0] + self.intercept_[0]  # type: ignore[has-type]
+        return validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_[0] + self.intercept_[0]  # type: ignore[has-type]  # set by fit
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n_rows,) labels; a margin of 0 goes to the first class."""
+        """Return the predicted labels, (n_rows,). A margin of 0 goes to the first class."""
         margins = self.decision_function(X)
-        return self.classes_[(margins > 0).astype(int)]  # type: ignore[has-type]
+        return self.classes_[(margins > 0).astype(int)]  # type: ignore[has-type]  # set by fit
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

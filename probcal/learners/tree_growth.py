@@ -1,9 +1,8 @@
-"""Growing one tree on sorted columns, compiled by numba; in one file, for numba looks no further for what has changed.
+"""Grow one tree on sorted columns, and find the leaves of rows. All functions are compiled by numba.
 
-The rows of a node are a stretch of every column's entries. A split cuts each stretch in two, either half in its old
-order (SPRINT, sections 2.3 and 2.4), so that nothing is ever sorted again.
-
-Rows and what they are listed by: the columns of two values, and the leaves of trees. Compiled by numba.
+They are in one file because numba's cache notices changes only within a file. The rows of a node are a stretch of every
+column's entries. A split cuts each stretch in two and keeps the order in both parts (SPRINT, sections 2.3 and 2.4), so
+that nothing is sorted again.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from probcal.learners.sorted_columns import CODE
 _CLASS = CODE - 1
 _ROW = (1 << _CLASS) - 1
 _SLACK = 1 + 1e-10
-"""A bound is computed with a rounding far below this, and a stretch is passed over only if it is worse by more."""
+"""A stretch is skipped only if its bound is worse by more than this, which is far above rounding."""
 
 
-# A loop over the elements of an array compiles in a fraction of the time of the same in numpy's words.
+# Loops over array elements compile much faster than the same code in numpy's functions.
 
 
 @njit(cache=True, nogil=True)
@@ -51,18 +50,19 @@ def grow(
     own,
     tallies,
 ):
-    """The number of nodes of the tree.
+    """Grow the tree and return its number of nodes.
 
-    ``entries``: a copy of those of a ``SortedColumns``, whose ``ends`` and ``common`` follow; ``begins``, ``listed``:
-    what ``listed_by`` gives of the columns that are not in ``is_sorted``, (n_columns,): they have two values at most,
-    and their entries are counted instead; ``classes``: (n_rows,) int32, the class of each row; ``class_weights``:
-    (n_classes,), what a row of each weighs; ``row_weights``: (n_rows,) what each row weighs where those of a class
-    differ, else (0,); ``min_leaf``: rows; ``max_depth``: splits above a leaf; ``draw``: whole number, from which the
-    column is drawn that a node begins with.
+    ``entries``: a copy of those of a ``SortedColumns``, followed by its ``ends`` and ``common``. ``begins``,
+    ``listed``: the result of ``listed_by`` for the columns that are not in ``is_sorted``, (n_columns,). These have at
+    most two values, and their entries are counted instead. ``classes``: (n_rows,) int32, the class of each row.
+    ``class_weights``: (n_classes,), the weight of a row of each class. ``row_weights``: (n_rows,) the weight of each
+    row if the weights within a class differ, and otherwise (0,). ``min_leaf``: in rows. ``max_depth``: splits above a
+    leaf. ``draw``: a whole number that determines the first column of each node.
 
-    Written are ``feature``, the column that a node splits, ``below`` and ``above``, the codes beside the cut, ``left``,
-    the node there, before the one on the right, or 0 in a leaf, ``value``: (n_nodes, n_classes), weights, and
-    ``leaf``: (n_rows,), zeros, the leaf of each row. What follows is space; ``rows`` counts from 0.
+    The results are written to these arrays. ``feature``: the column that a node splits. ``below`` and ``above``: the
+    codes next to the cut. ``left``: the left child, whose successor is the right child, or 0 in a leaf. ``value``:
+    (n_nodes, n_classes), weights. ``leaf``: (n_rows,), initially zeros, the leaf of each row. The other arrays are work
+    space, and ``rows`` counts from 0.
     """
     lows, highs, middles = own
     sorted_ones = np.flatnonzero(is_sorted)
@@ -90,7 +90,7 @@ def grow(
         if column < 0:
             continue
         feature[node], below[node], above[node], left[node] = column, low, high, n_nodes
-        # of a counted column the entries of all rows: nobody looks at those outside
+        # a counted column lists the entries of all rows, and those outside the node are not used
         first = lows[column] if is_sorted[column] else ends[column]
         last = highs[column] if is_sorted[column] else ends[column + 1]
         if last - first > 8 * len(members):
@@ -117,7 +117,8 @@ def grow(
             for one in sorted_ones:
                 middles[one] = _cut(entries, lows[one], highs[one], goes_left, spare)
             for turn in range(2):
-                # the smaller half is grown first, so that no more halves wait than a number of rows can be halved
+                # the smaller half is grown first, so that the number of waiting halves is at most the number of
+                # halvings
                 side = turn if middle - start > stop - middle else 1 - turn
                 waiting[n_waiting, 0], waiting[n_waiting, 3] = n_nodes + side, depth + 1
                 waiting[n_waiting, 1] = middle if side else start
@@ -126,7 +127,7 @@ def grow(
                     bounds[n_waiting, 0, one] = middles[one] if side else lows[one]
                     bounds[n_waiting, 1, one] = highs[one] if side else middles[one]
                 n_waiting += 1
-            if len(listed):  # the smaller half is on top, the larger where their parent was
+            if len(listed):  # the smaller half is on top, and the larger takes the parent's place
                 less = rows[start:middle] if middle - start <= stop - middle else rows[middle:stop]
                 _tally(less, classes, begins, listed, tallies[n_waiting - 1], tallies[n_waiting - 2])
         n_nodes += 2
@@ -135,7 +136,10 @@ def grow(
 
 @njit(cache=True, nogil=True)
 def _tally(members, classes, begins, columns, tally, other):
-    """Set ``tally``, (n_columns, 2), to how many of ``members`` of either class a column lists; less for ``other``."""
+    """Count in ``tally``, (n_columns, 2), the ``members`` of either class that a column lists.
+
+    The counts are subtracted from ``other``.
+    """
     for column in range(len(tally)):
         tally[column, 0] = tally[column, 1] = 0
     for row in members:
@@ -148,12 +152,12 @@ def _tally(members, classes, begins, columns, tally, other):
 
 @njit(cache=True, nogil=True)
 def _cut(entries, start, stop, goes_left, spare):
-    """Put what goes left before what goes right, each in its old order; the place where the right begins."""
+    """Move left entries before right ones, keep the order of both, and return where the right ones begin."""
     kept, moved = start, 0
     for place in range(start, stop):
         entry = entries[place]
         stays = goes_left[entry & _ROW]
-        # without a branch, for none could be foreseen
+        # without a branch, because it could not be predicted
         entries[kept] = entry
         spare[moved] = entry
         kept += stays
@@ -175,7 +179,7 @@ def _weigh(members, classes, class_weights, row_weights, weights):
 
 @njit(cache=True, nogil=True)
 def _pure(weights):
-    """Whether one class only weighs something."""
+    """Return whether only one class has weight."""
     found = 0
     for weight in weights:
         found += weight > 0
@@ -199,12 +203,12 @@ def _best_split(
     entropy,
     min_leaf,
 ):
-    """(column, code below the cut, code above it) of the split of least impurity, or column -1 where there is none.
+    """Return (column, code below the cut, code above it) of the split of least impurity, or column -1 without a split.
 
-    ``lows``, ``highs``: (n_columns,), the node's stretch of the entries of each column; a column that has one value
-    has it emptied. ``tally``: (n_columns, 2), the rows of either class that a column lists, of those that are not
-    sorted. ``total``: (n_classes,), the weights of the node. Of equally pure splits the first column's from
-    ``begin`` on and round, and there the lowest, wins.
+    ``lows``, ``highs``: (n_columns,), the node's stretch of the entries of each column. The stretch of a column with
+    one value is emptied. ``tally``: (n_columns, 2), the rows of either class that an unsorted column lists. ``total``:
+    (n_classes,), the weights of the node. Among equally pure splits the first column from ``begin`` on, cyclically,
+    wins, and within it the lowest cut.
     """
     n_rows = len(members)
     counts, space = np.zeros_like(total), np.zeros((6, len(total)))
@@ -222,15 +226,15 @@ def _best_split(
             if 0 < a + b < n_rows:
                 if not common[column]:
                     a, b = counts[0] - a, counts[1] - b
-                found = _try(a, b, found, 0, 1, node)
+                found = _better_cut(a, b, found, 0, 1, node)
         elif start == stop:
             continue
         elif stop - start == n_rows and entries[start] >> CODE == entries[stop - 1] >> CODE:
             highs[column] = start
         elif by_counts:
-            found = _two_classes(entries, start, stop, common[column], step, found, node)
+            found = _best_by_counts(entries, start, stop, common[column], step, found, node)
         else:
-            found = _any_classes(
+            found = _best_by_weights(
                 entries, start, stop, common[column], counts, total, classes, class_weights, row_weights, entropy,
                 min_leaf, found, space,
             )  # fmt: skip
@@ -242,40 +246,40 @@ def _best_split(
 
 
 @njit(cache=True, nogil=True)
-def _two_classes(entries, start, stop, common, step, found, node):
-    """The better of ``found``, (impurity, code below, code above), and a column's best cut, by counts alone."""
+def _best_by_counts(entries, start, stop, common, step, found, node):
+    """Return the better of ``found``, (impurity, code below, code above), and a column's best cut, by counts alone."""
     middle = start + np.searchsorted(entries[start:stop], (common + 1) << CODE)
-    before, after = _seconds(entries, start, middle), _seconds(entries, middle, stop)
+    before, after = _count_second(entries, start, middle), _count_second(entries, middle, stop)
     a, b = middle - start - before, before  # rows of either class on the left
     if middle - start > 1:
-        found = _stretch(entries, start, middle, 0.0, 0.0, step, found, node)
+        found = _best_in_stretch(entries, start, middle, 0.0, 0.0, step, found, node)
     if stop - start < node[0] + node[1]:
         if start < middle:
-            found = _try(a, b, found, entries[middle - 1] >> CODE, common, node)
+            found = _better_cut(a, b, found, entries[middle - 1] >> CODE, common, node)
         a, b = node[0] - (stop - middle - after), node[1] - after
         if middle < stop:
-            found = _try(a, b, found, common, entries[middle] >> CODE, node)
+            found = _better_cut(a, b, found, common, entries[middle] >> CODE, node)
     elif start < middle < stop:
-        found = _try(a, b, found, entries[middle - 1] >> CODE, entries[middle] >> CODE, node)
+        found = _better_cut(a, b, found, entries[middle - 1] >> CODE, entries[middle] >> CODE, node)
     if stop - middle > 1:
-        found = _stretch(entries, middle, stop, a, b, step, found, node)
+        found = _best_in_stretch(entries, middle, stop, a, b, step, found, node)
     return found
 
 
 @njit(cache=True, nogil=True)
-def _stretch(entries, start, stop, a, b, step, found, node):
-    """The best of ``found`` and of the cuts between entries ``start`` to ``stop``, with ``a`` and ``b`` rows before.
+def _best_in_stretch(entries, start, stop, a, b, step, found, node):
+    """Return the best of ``found`` and of the cuts between entries ``start`` to ``stop``, after ``a`` and ``b`` rows.
 
-    Impurity is a concave function of the two counts on the left. So over the counts that a run of entries can reach
-    it is least at a corner of the box between those at its ends: where even that is more than the best so far, the
-    run is passed over.
+    Impurity is a concave function of the two counts on the left. Over the counts that a run of entries can reach, it is
+    therefore least at a corner of the box between those at its ends. If even that is above the best so far, the run is
+    skipped.
     """
     if entries[start] >> CODE == entries[stop - 1] >> CODE:
         return found
     while start < stop:
         end = min(start + step, stop)
         last = min(end, stop - 1)
-        second = _seconds(entries, start, end)
+        second = _count_second(entries, start, end)
         c, d = a + (end - start - second), b + second
         if entries[start] >> CODE != entries[last] >> CODE:
             bound = np.inf
@@ -288,14 +292,14 @@ def _stretch(entries, start, stop, a, b, step, found, node):
                     b += one
                     below, above = entries[place] >> CODE, entries[place + 1] >> CODE
                     if below != above:
-                        found = _try(a, b, found, below, above, node)
+                        found = _better_cut(a, b, found, below, above, node)
         a, b, start = c, d, end
     return found
 
 
 @njit(cache=True, nogil=True)
-def _try(a, b, found, below, above, node):
-    """The better of ``found`` and the cut with ``a`` and ``b`` rows of the two classes on its left."""
+def _better_cut(a, b, found, below, above, node):
+    """Return the better of ``found`` and the cut with ``a`` and ``b`` rows of the two classes on its left."""
     if a + b < node[5] or node[0] + node[1] - a - b < node[5]:
         return found
     impurity = _impurity(a, b, node)
@@ -304,22 +308,22 @@ def _try(a, b, found, below, above, node):
 
 @njit(cache=True, nogil=True)
 def _impurity(a, b, node):
-    """Weight times impurity, summed over both sides, but for a factor."""
+    """Return weight times impurity, summed over both sides, up to a constant factor."""
     c, d = (node[0] - a) * node[2], (node[1] - b) * node[3]
     a, b = a * node[2], b * node[3]
     if node[4]:
-        return (_surprise(a, a + b) + _surprise(b, a + b)) + (_surprise(c, c + d) + _surprise(d, c + d))
+        return (_entropy_term(a, a + b) + _entropy_term(b, a + b)) + (_entropy_term(c, c + d) + _entropy_term(d, c + d))
     return (a * b / (a + b) if a + b > 0 else 0.0) + (c * d / (c + d) if c + d > 0 else 0.0)
 
 
 @njit(cache=True, nogil=True)
-def _surprise(part, whole):
+def _entropy_term(part, whole):
     return part * np.log(whole / part) if part > 0 else 0.0
 
 
 @njit(cache=True, nogil=True)
-def _seconds(entries, start, stop):
-    """How many of the entries are of the second class."""
+def _count_second(entries, start, stop):
+    """Return how many of the entries belong to the second class."""
     found = 0
     for place in range(start, stop):
         found += entries[place] >> _CLASS & 1
@@ -327,10 +331,10 @@ def _seconds(entries, start, stop):
 
 
 @njit(cache=True, nogil=True)
-def _any_classes(
+def _best_by_weights(
     entries, start, stop, common, counts, total, classes, class_weights, row_weights, entropy, min_leaf, found, space
 ):
-    """As ``_two_classes``, for any classes and for weights of rows: every cut is tried."""
+    """Return what ``_best_by_counts`` returns, for any classes and for row weights. Every cut is tried."""
     left, left_weights, right, right_weights, rest, rest_weights = space
     for kind in range(len(total)):
         left[kind] = left_weights[kind] = 0.0
@@ -358,7 +362,7 @@ def _any_classes(
             continue
         following = common if place == middle and n_common else entries[place] >> CODE
         if following != code:
-            impurity = _side(left_weights, entropy) + _side(right_weights, entropy)
+            impurity = _side_impurity(left_weights, entropy) + _side_impurity(right_weights, entropy)
             if impurity < found[0]:
                 found = (impurity, code, following)
     return found
@@ -366,7 +370,7 @@ def _any_classes(
 
 @njit(cache=True, nogil=True)
 def _move(row, sign, classes, class_weights, row_weights, counts, weights):
-    """Of a class without rows nothing is left, whatever rounding left."""
+    """Move a row between the sides. A class without rows has weight 0, whatever rounding left."""
     kind = classes[row]
     counts[kind] += sign
     if len(row_weights):
@@ -376,29 +380,31 @@ def _move(row, sign, classes, class_weights, row_weights, counts, weights):
 
 
 @njit(cache=True, nogil=True)
-def _side(weights, entropy):
-    """The part of a side in what ``_impurity`` is for two classes."""
+def _side_impurity(weights, entropy):
+    """Return the impurity of one side, as in ``_impurity`` for two classes."""
     found, whole = 0.0, weights.sum()
     for part in weights:
         if part > 0:
-            found += _surprise(part, whole) if entropy else part * (whole - part) / whole / 2
+            found += _entropy_term(part, whole) if entropy else part * (whole - part) / whole / 2
     return found
 
 
 _ROW_BITS = (1 << (CODE - 1)) - 1
 _ROWS = 128
-"""So many rows go down all trees before the next: they stay in the cache, and one steps while another waits for it."""
+"""This many rows pass all trees before the next rows. They stay in the cache, and their memory accesses overlap."""
 
 NODE = np.dtype([("left", np.uint32), ("feature", np.uint32), ("threshold", np.float64)])
-"""A node side by side in memory; without signs, for numba would ask each place whether it counts from the end."""
+"""A node is contiguous in memory. Its numbers are unsigned, because numba checks signed ones for negative indices."""
 
 
 @njit(cache=True, nogil=True)
 def leaves(X, nodes, roots):
-    """(n_trees, n_rows) uint32, the leaf of each row of ``X``, (n_rows, n_columns) float64, by its place in ``nodes``.
+    """Return the leaf of each row of ``X`` as a position in ``nodes``, (n_trees, n_rows) uint32.
 
-    ``nodes``: of all trees; ``left`` is a place too, and a leaf's its own, with a threshold that nothing is above.
-    ``roots``: (n_trees,) uint32.
+    ``X``: (n_rows, n_columns) float64.
+
+    ``nodes``: of all trees. ``left`` is also a position. In a leaf it is the leaf itself, with a threshold that no
+    value exceeds. ``roots``: (n_trees,) uint32.
     """
     found = np.empty((len(roots), len(X)), np.uint32)
     going = np.empty(_ROWS, np.uint64)
@@ -417,7 +423,7 @@ def leaves(X, nodes, roots):
                     above = X[row, nodes[node].feature] > nodes[node].threshold
                     following = nodes[node].left + np.uint32(above)
                     at[row] = following
-                    going[n_kept] = row  # without a branch, for none could be foreseen
+                    going[n_kept] = row  # without a branch, because it could not be predicted
                     n_kept += following != node
                 n_going = n_kept
     return found
@@ -425,7 +431,7 @@ def leaves(X, nodes, roots):
 
 @njit(cache=True, nogil=True)
 def listed_by(entries, ends, wanted, n_rows):
-    """(begins, columns): the columns ``wanted`` that list a row lie between its two of (n_rows + 1,) begins."""
+    """Return (begins, columns). The ``wanted`` columns of a row lie between its two of the (n_rows + 1,) begins."""
     begins = np.zeros(n_rows + 2, np.int64)
     for column in range(len(wanted)):
         if wanted[column]:

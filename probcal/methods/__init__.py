@@ -1,1 +1,1 @@
-"""Methods: each turns a base learner into an estimator of class probabilities."""
+"""Methods that turn a learner into a classifier with class probabilities."""

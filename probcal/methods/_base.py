@@ -1,10 +1,6 @@
-"""What every method is: a scikit-learn meta-estimator that hands its inputs on untouched.
+"""Base class of the methods, checks of labels and weights, and the scores that calibrators use.
 
-The labels and weights that a method is given, checked.
-
-The scores that a fitted learner gives to rows: what a calibrating map turns into probabilities.
-
-Arrays of estimates: (n_rows, n_classes), each row summing to 1.
+Arrays of probabilities have the shape (n_rows, n_classes), and each row sums to 1.
 """
 
 from __future__ import annotations
@@ -22,10 +18,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 
 def class_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(labels, classes): y as (n_rows,) array and its labels, two kinds at least, in sorted order.
+    """Return (labels, classes): ``y`` as an array (n_rows,), and its sorted distinct labels.
 
-    Raises ValueError when X and y differ in length, a label is missing, y is no list of labels, or there is
-    one class only.
+    Raises ValueError when X and y differ in length, a label is missing, y does not hold labels, or there is only one
+    class.
     """
     check_consistent_length(X, y)
     labels = column_or_1d(y, warn=True)
@@ -37,16 +33,16 @@ def class_labels(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         classes = np.unique(labels)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in labels})
-        raise ValueError(f"labels of one kind are needed, y mixes {' and '.join(kinds)}") from None
+        raise ValueError(f"y mixes labels of the types {' and '.join(kinds)}; give labels of one type") from None
     if not len(classes):
         raise ValueError("there are no rows to learn from")
     if len(classes) < 2:
-        raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; two are needed at least")
+        raise ValueError(f"y holds one class only, {classes.tolist()[0]!r}; give rows of at least two classes")
     return labels, classes
 
 
 def two_classes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """As ``class_labels``, of exactly two classes."""
+    """Return what ``class_labels`` returns. Raises ValueError for more than two classes."""
     labels, classes = class_labels(X, y)
     if len(classes) > 2:
         raise ValueError(f"two classes are needed, y holds {len(classes)}: {classes[:5].tolist()}")
@@ -54,9 +50,9 @@ def two_classes(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
-    """``sample_weight`` as (n_rows,) float64, or None where there is none.
+    """Return ``sample_weight`` as float64 array (n_rows,), or None if it is None.
 
-    Raises ValueError unless it holds one finite number for each row, none negative and not all 0.
+    Raises ValueError unless it holds one finite number per row, none of them negative and not all 0.
     """
     if sample_weight is None:
         return None
@@ -73,30 +69,30 @@ def row_weights(sample_weight: Any, n_rows: int) -> np.ndarray | None:
 
 
 class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """A base learner turned into an estimator of class probabilities.
+    """Turn a base learner into a classifier that predicts class probabilities.
 
-    Children have ``fit``, which begins with ``_begin``, and ``predict_proba``, which begins with
-    ``_before_predicting``. X reaches the learner as it was given: a frame with its categories, a sparse
-    matrix, texts.
+    Subclasses define ``fit``, which calls ``_begin`` first, and ``predict_proba``, which calls ``_before_predicting``
+    first. The learner gets X as it was given, such as a frame with categories, a sparse matrix or texts.
     """
 
     estimator: Any
     classes_: np.ndarray
     hands_weights_on = True
-    """Whether ``fit`` gives the weights of the rows to the learner as they are."""
+    """Whether ``fit`` passes the row weights to the learner unchanged."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of each row, the first of equal ones: (n_rows,) labels."""
+        """Return the most probable class of each row, (n_rows,). The first class wins a tie."""
         probabilities = self.predict_proba(X)
         return self.classes_[np.argmax(probabilities, axis=1)]
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
+        """Raise ValueError for an invalid parameter."""
 
     def _begin(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """(X, labels, weights), the latter (n_rows,) or None; sets what every fitted classifier has.
+        """Check the arguments of ``fit``, set the fitted attributes of classifiers, and return (X, labels, weights).
 
-        X is as given, unless rows cannot be taken from it: a sparse matrix of another kind becomes CSR.
+        ``weights`` is (n_rows,) or None. X is returned unchanged unless its rows cannot be indexed. A sparse matrix of
+        another format becomes CSR.
         """
         if isinstance(self.estimator, RegressorMixin) or not hasattr(self.estimator, "fit"):
             raise ValueError(f"estimator must be a classifier, not {self.estimator!r}")
@@ -108,18 +104,18 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _before_predicting(self, X: Any) -> None:
         check_is_fitted(self)
-        if getattr(X, "ndim", 2) == 2:  # texts and the like have no columns; of what else is wrong the learner tells
+        if getattr(X, "ndim", 2) == 2:  # texts have no columns, and the learner checks everything else
             validate_data(self, X, reset=False, skip_check_array=True)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Who gets ``sample_weight`` where scikit-learn's metadata routing is switched on."""
+        """Return the metadata routing: the method itself and, where it passes weights on, the learner."""
         router = MetadataRouter(owner=self).add_self_request(self)
         if self.hands_weights_on:
             router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
         return router
 
     def _weights_for_learner(self, weights: np.ndarray | None) -> np.ndarray | None:
-        """The weights, or None where metadata routing is switched on and the learner asked for none."""
+        """Return the weights, or None if metadata routing is on and the learner did not request them."""
         if weights is None or not get_config()["enable_metadata_routing"]:
             return weights
         return process_routing(self, "fit", sample_weight=weights).estimator.fit.get("sample_weight")
@@ -135,16 +131,19 @@ SCORES = ("auto", "decision_function", "log_odds", "probability")
 
 
 def scored_classes(classes: np.ndarray) -> np.ndarray:
-    """The classes that the columns of ``class_scores`` are of: the second of two, or each of several."""
+    """Return the classes of the columns of ``class_scores``: the second of two classes, or all of several."""
     return classes[1:] if len(classes) == 2 else classes
 
 
 def class_scores(learner: Any, X: Any, wanted: Scores, n_classes: int) -> np.ndarray:
-    """(n_rows, 1) float64 scores of the second of two classes; of more, (n_rows, n_classes), each against the rest.
+    """Return the learner's scores as float64.
 
-    ``"decision_function"`` is that of the learner. ``"log_odds"`` are ln p - ln (1 - p) of its ``predict_proba``, in
-    nats and within +-708. ``"probability"`` is p itself. ``"auto"`` is the decision function where there is one and
-    the log-odds elsewhere.
+    The shape is (n_rows, 1) for the second of two classes. For several classes it is (n_rows, n_classes), each class
+    against the rest.
+
+    ``"decision_function"`` is the learner's own. ``"log_odds"`` is ln p - ln (1 - p) of its ``predict_proba``, in nats
+    and within +-708. ``"probability"`` is p itself. ``"auto"`` is the decision function if the learner has one, and the
+    log-odds otherwise.
 
     Raises ValueError when the learner has no such scores, or not one for each class.
     """
@@ -164,46 +163,47 @@ def class_scores(learner: Any, X: Any, wanted: Scores, n_classes: int) -> np.nda
         )
     if wanted == "decision_function":
         return given
-    of = range(1, 2) if n_classes == 2 else range(n_classes)
+    numbers = range(1, 2) if n_classes == 2 else range(n_classes)
     if wanted == "probability":
-        return given[:, list(of)]
-    return np.column_stack([_log_odds(given, column) for column in of])
+        return given[:, list(numbers)]
+    return np.column_stack([_log_odds(given, column) for column in numbers])
 
 
-def _log_odds(estimates: np.ndarray, column: int) -> np.ndarray:
-    """(n_rows,) of one column against the sum of the others."""
-    # not from 1 - p: a probability next to 1 has lost the digits that its complement still has;
-    # the floor keeps the log-odds of an exact 0 and 1 finite, at -708 and 708
-    rest = np.delete(estimates, column, axis=1).sum(axis=1)
-    of, against = np.log(np.maximum([estimates[:, column], rest], np.finfo(np.float64).tiny))
-    return of - against
+def _log_odds(probabilities: np.ndarray, column: int) -> np.ndarray:
+    """Return the log-odds (n_rows,) of one column against the sum of the others, in nats."""
+    # not from 1 - p: for p near 1 the subtraction loses digits that the other columns still have.
+    # The floor keeps the log-odds of an exact 0 or 1 finite, at -708 and 708.
+    rest = np.delete(probabilities, column, axis=1).sum(axis=1)
+    log_p, log_rest = np.log(np.maximum([probabilities[:, column], rest], np.finfo(np.float64).tiny))
+    return log_p - log_rest
 
 
 def two_columns(p: np.ndarray) -> np.ndarray:
-    """(n_rows, 2) probabilities from the (n_rows,) probabilities of the second class."""
+    """Return (n_rows, 2) probabilities from the (n_rows,) probabilities of the second class."""
     return np.column_stack([1 - p, p])
 
 
-def one_against_rest(estimates: list[np.ndarray]) -> np.ndarray:
-    """(n_rows, n_classes) probabilities from the (n_rows,) estimates of each class put against the rest.
+def combine_classes(probabilities: list[np.ndarray]) -> np.ndarray:
+    """Return (n_rows, n_classes) probabilities from the (n_rows,) probabilities of each class against the rest.
 
-    One estimate is of the second of two classes; several are normalised.
+    A single array belongs to the second of two classes. Several arrays are normalised.
     """
-    return two_columns(estimates[0]) if len(estimates) == 1 else normalised(np.column_stack(estimates))
+    return two_columns(probabilities[0]) if len(probabilities) == 1 else normalised_rows(np.column_stack(probabilities))
 
 
-def clipped(estimates: np.ndarray, clip: tuple[float, float]) -> np.ndarray:
-    """(n_rows, n_classes) estimates projected to a range; of more than two classes each row is divided by its sum."""
+def clipped_rows(probabilities: np.ndarray, clip: tuple[float, float]) -> np.ndarray:
+    """Return the probabilities clipped to a range. With more than two classes each row is then divided by its sum."""
     if tuple(clip) == (0, 1):
-        return estimates
-    if estimates.shape[1] == 2:  # a row within the range keeps both columns: 1 - p loses the digits of a small one
-        p = estimates[:, 1]
+        return probabilities
+    # a row inside the range keeps both columns, because 1 - p would lose the digits of a small one
+    if probabilities.shape[1] == 2:
+        p = probabilities[:, 1]
         inside = (p >= clip[0]) & (p <= clip[1])
-        return np.where(inside[:, None], estimates, two_columns(np.clip(p, *clip)))
-    return normalised(np.clip(estimates, *clip))
+        return np.where(inside[:, None], probabilities, two_columns(np.clip(p, *clip)))
+    return normalised_rows(np.clip(probabilities, *clip))
 
 
-def normalised(estimates: np.ndarray) -> np.ndarray:
-    """Each row divided by its sum, (n_rows, n_classes); a row of zeros says that all classes are as likely."""
-    total = estimates.sum(axis=1, keepdims=True)
-    return np.divide(estimates, total, out=np.full_like(estimates, 1 / estimates.shape[1]), where=total > 0)
+def normalised_rows(probabilities: np.ndarray) -> np.ndarray:
+    """Return each row divided by its sum. A row of zeros becomes uniform."""
+    total = probabilities.sum(axis=1, keepdims=True)
+    return np.divide(probabilities, total, out=np.full_like(probabilities, 1 / probabilities.shape[1]), where=total > 0)

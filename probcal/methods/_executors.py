@@ -1,9 +1,4 @@
-"""Fits of thresholds elsewhere, in threads or other processes, started before they are needed.
-
-Fits in processes of their own.
-
-Fits in threads of this process: nothing is started, sent or read again, but only some learners gain by it.
-"""
+"""Run the fits of thresholds in threads or processes, and start them before they are needed."""
 
 from __future__ import annotations
 
@@ -26,17 +21,17 @@ from threadpoolctl import threadpool_limits
 
 
 class Step(NamedTuple):
-    """A threshold that will be needed; ``guessed``: unless the rows fall elsewhere than was assumed."""
+    """Hold a threshold that will be needed. ``guessed`` is True if that depends on the predictions of earlier fits."""
 
     p: float
     guessed: bool
 
 
 class Workers(Protocol):
-    """Where ``n`` fits go on side by side.
+    """Run ``n`` fits in parallel.
 
-    ``in_hand``: for each of them, how many are begun ahead at most; ``spare``: how many guesses more than ``n``, for a
-    worker that ends before the fit that the next step hangs on.
+    ``in_hand`` is the maximum number of fits started early for each worker. ``spare`` is the number of guessed fits
+    beyond ``n``. They keep a worker busy while the next step waits for another fit.
     """
 
     n: int
@@ -44,29 +39,32 @@ class Workers(Protocol):
     spare: int
 
     def submit(self, p: float) -> Future[Any]:
-        """The fit of threshold ``p``, begun after those that were submitted before."""
+        """Submit the fit of threshold ``p`` behind those submitted before."""
         ...
 
     def result(self, fit: Future[Any]) -> Any:
-        """What ``fit`` gives, once it has ended. Warns of what it warned of, and raises what it raised."""
+        """Return the result of ``fit`` when it has ended. Its warnings and errors are raised again here."""
         ...
 
     def close(self) -> None:
-        """Drop what waits."""
+        """Drop the waiting fits."""
         ...
 
 
-class Ahead:
-    """Fits in ``workers``. What is never taken is dropped."""
+class EarlyFits:
+    """Start fits in ``workers`` before they are needed. Fits that nobody takes are dropped."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._started: dict[float, Future[Any]] = {}
 
     def start(self, steps: Iterable[Step]) -> None:
-        """Start the first of ``steps``, and as many more as keep the workers busy; of guesses fewer."""
+        """Start the first of ``steps``, and enough of the others to keep the workers busy.
+
+        Fewer guessed steps are started.
+        """
         n, in_hand, spare = self._workers.n, self._workers.in_hand, self._workers.spare
-        # what waits was thought of with less knowledge: it goes behind what is now seen to come first
+        # waiting fits were ordered with less knowledge, so the new steps go first
         self._started = {p: one for p, one in self._started.items() if not one.cancel()}
         begun = 0
         for place, (p, guessed) in enumerate(islice(steps, n * in_hand)):
@@ -76,13 +74,13 @@ class Ahead:
             begun += p in self._started
 
     def take(self, p: float) -> Any:
-        """The fit of ``p``. Warns of what it warned of, and raises what it raised."""
+        """Return the fit of ``p``. Its warnings and errors are raised again here."""
         if p not in self._started:
             self.start([Step(p, guessed=False)])
         return self._workers.result(self._started.pop(p))
 
     def close(self) -> None:
-        """Drop what was not taken."""
+        """Drop the fits that were not taken."""
         for one in self._started.values():
             one.cancel()
         self._workers.close()
@@ -90,18 +88,20 @@ class Ahead:
 
 _Warned = tuple[str, type[Warning], str, int]
 _ENVIRONMENT = {"LOKY_MAX_MEMORY_LEAK_SIZE": "1e15"}
-"""A worker that has grown is not started anew: it is a learner's memory, such as Java's, and would grow again."""
+"""Stop loky from restarting a worker that has grown. The memory belongs to a learner, such as Java's, and would grow
+again.
+"""
 
 
 class InProcesses:
-    """``fit(p)`` of thresholds in ``n`` processes."""
+    """Run ``fit(p)`` of thresholds in ``n`` processes."""
 
-    in_hand = 2  # what was sent to a process cannot be taken back
+    in_hand = 2  # a fit that was sent to a process cannot be taken back
     spare = 1
 
     def __init__(self, fit: Callable[[float], Any], n: int) -> None:
         self.n = n
-        # written once: sent with every fit, the training rows would cost more than many a fit itself
+        # written once: sending the training rows with every fit would often cost more than the fit
         self._folder = tempfile.TemporaryDirectory(prefix="probcal-", ignore_cleanup_errors=True)
         self._path = Path(self._folder.name) / "fit"
         self._path.write_bytes(cloudpickle.dumps(fit))
@@ -130,7 +130,7 @@ def _fit(path: str, p: float) -> tuple[Any, list[_Warned]]:
 
 
 def _readable(error: Exception) -> Exception:
-    """``error``, or what it says where it cannot be sent from one process to another."""
+    """Return ``error``, or a RuntimeError with its message if it cannot be pickled."""
     try:
         cloudpickle.loads(cloudpickle.dumps(error))
     except Exception:
@@ -147,28 +147,28 @@ _TREES = (DecisionTreeClassifier, ExtraTreeClassifier)
 
 
 def learns_in_threads(estimator: Any) -> bool:
-    """Whether fits of ``estimator`` in threads go on side by side and never meddle with each other.
+    """Return whether fits of ``estimator`` run in parallel in threads without disturbing each other.
 
-    Known of scikit-learn's trees, which let Python's lock go while they grow and keep nothing outside the tree, and of
-    learners that say so by an attribute ``learns_in_threads``. A class made from one of them has to say so itself.
+    That holds for scikit-learn's trees, which release Python's lock while they grow and keep no state outside the tree.
+    A learner can declare it by an attribute ``learns_in_threads``. A subclass must declare it again.
     """
     kind = type(estimator)
     return kind in _TREES or bool("learns_in_threads" in vars(kind) and estimator.learns_in_threads)
 
 
 class InThreads(AbstractContextManager["InThreads"]):
-    """``call(one)`` of many in ``n`` threads."""
+    """Run ``call`` on many arguments in ``n`` threads."""
 
-    in_hand = 5  # some fits take ten times as long as others, and no thread is to be idle
+    in_hand = 5  # some fits take ten times as long as others, and no thread should be idle
     spare = 2
 
     def __init__(self, call: Callable[[Any], Any], n: int) -> None:
         self.n = n
         self._call = call
-        # every thread has scikit-learn's settings of its own
+        # each thread has its own scikit-learn settings
         self._pool = ThreadPoolExecutor(n, "probcal", initializer=partial(set_config, **get_config()))
         self._held = ExitStack()
-        # scikit-learn changes the filters for a moment, and of two threads the later one would leave them changed
+        # scikit-learn changes the filters for a moment, and with two threads the later one would leave them changed
         self._held.enter_context(warnings.catch_warnings())
 
     def submit(self, one: Any) -> Future[Any]:
@@ -178,7 +178,7 @@ class InThreads(AbstractContextManager["InThreads"]):
         return fit.result()
 
     def map(self, many: Iterable[Any]) -> Iterator[Any]:
-        """Of each in order; few wait to be taken, so that not all are kept."""
+        """Yield the results in order. Only a few results wait at a time, to save memory."""
         waiting: deque[Future[Any]] = deque()
         for one in many:
             waiting.append(self.submit(one))
@@ -188,7 +188,7 @@ class InThreads(AbstractContextManager["InThreads"]):
             yield waiting.popleft().result()
 
     def close(self) -> None:
-        """Drop what waits, and wait for what is under way: nothing is left running."""
+        """Drop the waiting fits, and wait for the running ones to end."""
         self._pool.shutdown(cancel_futures=True)
         self._held.close()
 

@@ -1,9 +1,4 @@
-"""How a method fits its base learner: copies with seeds of their own, weights, samples of one class.
-
-One fit of a learner for all methods that would fit it alike on the same rows.
-
-Weights of classes that a learner brings along, which defeat methods that choose them.
-"""
+"""Fit a base learner: copies with their own seeds, weights, samples of one class, and fits shared between methods."""
 
 from __future__ import annotations
 
@@ -23,17 +18,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from probcal._validation import open_seeds, take_rows
+from probcal._validation import take_rows, unset_seeds
 
-_MOST = 2
-"""Fits that are kept: cells come learner by learner, and a forest is large."""
+_MAX_FITS = 2
+"""How many fits are kept. Cells come learner by learner, and a forest is large."""
 
 
 class SharedFits:
-    """The fits on one set of training rows, without weights, each by the class and the parameters of its learner.
+    """Keep the fits on one set of training rows, without weights, by the class and parameters of the learner.
 
-    Rows are known by being the same object, so that a sample of them is never taken for all. What the fit warned of is
-    warned of anew each time it is used: no method can tell whether it was the first.
+    The rows are recognised as the same object, so a sample is never taken for all rows. The warnings of a fit are shown
+    again each time it is used. A method cannot notice whether its fit was the first.
     """
 
     def __init__(self) -> None:
@@ -43,7 +38,7 @@ class SharedFits:
 
     @contextmanager
     def of_rows(self, X: Any, y: np.ndarray) -> Iterator[None]:
-        """Within it, ``fit_or_shared`` uses these fits, for the learner's fit on all rows of ``X``."""
+        """Let ``fit_or_shared`` use these fits inside the block, for fits on all rows of ``X``."""
         self._X, self._y = X, y
         token = _ACTIVE.set(self)
         try:
@@ -53,8 +48,8 @@ class SharedFits:
             self._X = self._y = None
 
     def fitted(self, estimator: BaseEstimator, X: Any, labels: np.ndarray) -> BaseEstimator:
-        """``estimator`` fitted on X and ``labels``, or another one that was fitted alike."""
-        learner = _known_by(estimator) if X is self._X and np.array_equal(labels, self._y) else None  # type: ignore[arg-type]  # None is equal to no array
+        """Return ``estimator`` fitted on X and ``labels``, or an equal one that was fitted before."""
+        learner = _fit_key(estimator) if X is self._X and np.array_equal(labels, self._y) else None  # type: ignore[arg-type]  # None is equal to no array
         if learner is None:
             return estimator.fit(X, labels)
         key = labels.tobytes(), learner
@@ -65,13 +60,13 @@ class SharedFits:
                     warnings.simplefilter("always")
                     estimator.fit(X, labels)
             except Exception:
-                _warn(given)
+                _warn_again(given)
                 raise
             self._kept[key] = _Fit(estimator, given)
-            for old in list(self._kept)[:-_MOST]:
+            for old in list(self._kept)[:-_MAX_FITS]:
                 del self._kept[old]
         found = self._kept[key]
-        _warn(found.warned)
+        _warn_again(found.warned)
         return found.estimator
 
 
@@ -80,8 +75,8 @@ class _Fit(NamedTuple):
     warned: list[warnings.WarningMessage]
 
 
-def _warn(of: list[warnings.WarningMessage]) -> None:
-    for one in of:
+def _warn_again(records: list[warnings.WarningMessage]) -> None:
+    for one in records:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
 
@@ -89,24 +84,27 @@ _ACTIVE: ContextVar[SharedFits | None] = ContextVar("shared fits", default=None)
 
 
 def fit_or_shared(estimator: BaseEstimator, X: Any, labels: np.ndarray) -> BaseEstimator:
-    """``estimator.fit(X, labels)``, or a fit that nothing would tell from it, where one is at hand."""
+    """Return ``estimator.fit(X, labels)``, or an equal fit that was made before."""
     shared = _ACTIVE.get()
     return estimator.fit(X, labels) if shared is None else shared.fitted(estimator, X, labels)
 
 
-def _known_by(estimator: BaseEstimator) -> bytes | None:
-    """The class and the parameters as they would be stored; None where these cannot tell one fit from another."""
-    if open_seeds(estimator):
+def _fit_key(estimator: BaseEstimator) -> bytes | None:
+    """Return the class and parameters of ``estimator`` as bytes. None if they do not identify the fit."""
+    if unset_seeds(estimator):
         return None
     kind, parameters = type(estimator), sorted(estimator.get_params(deep=True).items(), key=lambda one: one[0])
     try:
         return pickle.dumps((kind.__module__, kind.__qualname__, parameters))
-    except (pickle.PicklingError, AttributeError, TypeError):  # such as a function without a name
+    except (pickle.PicklingError, AttributeError, TypeError):  # such as an anonymous function
         return None
 
 
 def drawn_seed(random_state: int | np.random.RandomState | np.random.Generator | None) -> int:
-    """A seed to derive streams from: the number itself, or one drawn from a generator. ValueError for anything else."""
+    """Return a seed for random streams: the number itself, or one drawn from a generator.
+
+    Raises ValueError for anything else.
+    """
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     if not isinstance(random_state, np.random.RandomState | np.random.Generator | None):
@@ -117,22 +115,22 @@ def drawn_seed(random_state: int | np.random.RandomState | np.random.Generator |
 
 
 def fresh_copy(estimator: BaseEstimator, random: np.random.Generator) -> BaseEstimator:
-    """An unfitted copy; every ``random_state`` left None, nested ones too, is drawn from ``random``."""
+    """Return an unfitted copy. Every ``random_state`` that is None, nested ones too, is drawn from ``random``."""
     copy = clone(estimator)
-    seeds = {name: int(random.integers(2**31 - 1)) for name in open_seeds(copy)}
+    seeds = {name: int(random.integers(2**31 - 1)) for name in unset_seeds(copy)}
     return copy.set_params(**seeds) if seeds else copy
 
 
 def takes_weights(estimator: BaseEstimator) -> bool:
-    """Whether ``fit_weighted`` can hand weights to ``estimator``."""
+    """Return whether ``fit_weighted`` can pass weights to ``estimator``."""
     return weights_parameter(estimator) is not None
 
 
 def fit_weighted(estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None) -> BaseEstimator:
-    """Fit with ``weights``, (n_rows,), or without where None.
+    """Fit ``estimator`` with ``weights``, (n_rows,), or without if None.
 
-    A Pipeline hands them to its last step. Returns ``estimator``, or one that was fitted alike where a run shares fits
-    between its methods. Raises ValueError where the estimator takes none.
+    A Pipeline passes them to its last step. Returns ``estimator``, or an equal fit if a run shares fits between
+    methods. Raises ValueError if the estimator takes no weights.
     """
     if weights is None:
         return fit_or_shared(estimator, X, labels)
@@ -143,36 +141,39 @@ def fit_weighted(estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: 
 
 
 def refuse_frozen(estimator: BaseEstimator) -> None:
-    """Raises ValueError for an estimator that a method would fit many times and that is never fitted anew."""
+    """Raise ValueError for a FrozenEstimator, because the method would fit it many times."""
     if isinstance(estimator, FrozenEstimator):
-        raise ValueError("a FrozenEstimator is never fitted again, and this method fits its learner many times")
+        raise ValueError(
+            "a FrozenEstimator cannot be fitted, and this method fits its learner many times; give the unfrozen learner"
+        )
 
 
 def fit_on_sample(
     estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None = None
 ) -> BaseEstimator:
-    """``fit_weighted``, where a sample that holds one class only gives the constant classifier of that class."""
+    """Fit as ``fit_weighted`` does. A sample of one class gives the constant classifier of that class."""
     if (labels == labels[0]).all():
         return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(labels), 1)), labels)
     return fit_weighted(estimator, X, labels, weights)
 
 
 def sampler(estimator: BaseEstimator, X: Any) -> Callable[[np.ndarray], Any]:
-    """A function of row numbers to what ``estimator`` is fitted on for the sample of these rows of ``X``.
+    """Return a function that maps row numbers to the training data of ``estimator`` for these rows of ``X``.
 
-    An estimator with a method ``sort_columns`` gets what that makes of ``X`` once, cut down by its ``take``.
+    If the estimator has a method ``sort_columns``, it is called once on ``X``, and the function is ``take`` of its
+    result.
     """
     sort_columns = getattr(estimator, "sort_columns", None)
     return partial(take_rows, X) if sort_columns is None else sort_columns(X).take
 
 
 def weights_parameter(estimator: BaseEstimator) -> str | None:
-    """The parameter of ``estimator.fit`` that brings weights to the classifier; None where there is none."""
+    """Return the parameter of ``estimator.fit`` that passes weights to the classifier, or None."""
     if getattr(estimator, "hands_weights_on", False) and not takes_weights(estimator.estimator):
-        return None  # a method of ours takes them in its fit, and has nobody to give them to
+        return None  # this method accepts weights in fit, but cannot pass them on
     if has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, FrozenEstimator):
-        return "sample_weight"  # a frozen estimator is not fitted, with weights or without
-    # empty unless metadata routing is switched on, when whoever asked for weights gets them by that name
+        return "sample_weight"  # a frozen estimator is not fitted, with or without weights
+    # empty unless metadata routing is on. A learner that requested weights then gets them by that name.
     if get_routing_for_object(estimator).consumes(method="fit", params=["sample_weight"]):
         return "sample_weight"
     if isinstance(estimator, Pipeline) and estimator.steps[-1][1] not in (None, "passthrough"):
@@ -183,9 +184,9 @@ def weights_parameter(estimator: BaseEstimator) -> str | None:
 
 
 def warn_of_class_weight(method: Any) -> None:
-    """UserWarning where the learner of ``method``, or one within it, has a ``class_weight`` that is not None.
+    """Warn if the learner of ``method``, or a learner inside it, has a ``class_weight``.
 
-    Of a Pipeline the last step is asked, for steps before it give no labels.
+    Only the last step of a Pipeline is checked, because the others predict no labels. The warning is a UserWarning.
     """
     learner = method.estimator
     while isinstance(learner, Pipeline):
@@ -195,8 +196,8 @@ def warn_of_class_weight(method: Any) -> None:
         if name.rpartition("__")[2] == "class_weight" and value is not None:
             warnings.warn(
                 f"{type(learner).__name__} has {name}={value!r}: {type(method).__name__} weights or relabels the rows "
-                "for a threshold, and weights of the learner's own move it elsewhere, so that the probabilities are "
+                "for each threshold, and the learner's own class weights move that threshold, so the probabilities are "
                 f"wrong; set {name}=None",
                 UserWarning,
-                stacklevel=4,  # of whoever called fit
+                stacklevel=4,  # the caller of fit
             )

@@ -1,7 +1,4 @@
-"""More than two classes out of two-class estimates: one class against the rest.
-
-More than two classes out of two-class estimates: each pair of classes by itself, and the pairs coupled.
-"""
+"""Split a problem of several classes into two-class problems, and combine their probabilities."""
 
 from __future__ import annotations
 
@@ -12,43 +9,48 @@ from typing import Literal
 
 import numpy as np
 
-from probcal.methods._base import normalised, one_against_rest
+from probcal.methods._base import combine_classes, normalised_rows
 
 Multiclass = Literal["difference", "normalised"]
 
 ZERO_ONE = np.array([0, 1])
-"""The classes of a problem of one class against the rest."""
+"""The classes of a one-against-rest problem."""
 
 
-def against_the_rest(
+def one_against_rest_problems(
     labels: np.ndarray, classes: np.ndarray, multiclass: Multiclass
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The (labels, classes) of each two-class problem: one for two classes, k - 1 or k for k of them.
+    """Return the (labels, classes) of each two-class problem.
 
-    With two classes the labels stay as they are; with more, 1 marks the class in question.
+    Two classes make one problem, with the labels unchanged. k classes make k - 1 problems for ``"difference"`` and k
+    for ``"normalised"``. There the label 1 marks the class in question.
     """
     if len(classes) == 2:
         return [(labels, classes)]
-    alone = classes[:-1] if multiclass == "difference" else classes
-    return [((labels == one).astype(np.int64), ZERO_ONE) for one in alone]
+    separate = classes[:-1] if multiclass == "difference" else classes
+    return [((labels == one).astype(np.int64), ZERO_ONE) for one in separate]
 
 
-def joined(estimates: list[np.ndarray], multiclass: Multiclass, clip: tuple[float, float]) -> np.ndarray:
-    """(n_rows, n_classes) probabilities from the (n_rows,) estimates of each problem, clipped to ``clip``.
+def combine_problems(probabilities: list[np.ndarray], multiclass: Multiclass, clip: tuple[float, float]) -> np.ndarray:
+    """Return (n_rows, n_classes) probabilities from the (n_rows,) probabilities of each problem, clipped to ``clip``.
 
-    ``"difference"``: the last class gets what the others leave, 1 - sum (section 3, "Multiclass Case"). The
-    paper is silent on a sum above 1: the last class then gets the lower end of ``clip``, and the row is
-    divided by its sum. ``"normalised"``: each row is divided by its sum.
+    ``"difference"``: the last class gets 1 - sum of the others (section 3, "Multiclass Case"). The paper does not treat
+    a sum above 1. The last class then gets the lower end of ``clip``, and the row is divided by its sum.
+
+    ``"normalised"``: each row is divided by its sum.
     """
-    columns = np.clip(np.column_stack(estimates), *clip)
+    columns = np.clip(np.column_stack(probabilities), *clip)
     if columns.shape[1] == 1 or multiclass == "normalised":
-        return one_against_rest(list(columns.T))
+        return combine_classes(list(columns.T))
     last = 1 - columns.sum(axis=1, keepdims=True)
-    return normalised(np.hstack([columns, np.maximum(last, clip[0])]))
+    return normalised_rows(np.hstack([columns, np.maximum(last, clip[0])]))
 
 
-def each_pair(labels: np.ndarray, classes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(row numbers, the two classes) of every pair of ``classes``: first and second, first and third, ..."""
+def class_pairs(labels: np.ndarray, classes: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return (row numbers, two classes) for each pair of ``classes``.
+
+    The order is first and second, first and third, ...
+    """
     return [
         (np.flatnonzero((labels == one) | (labels == other)), np.array([one, other]))
         for one, other in combinations(classes, 2)
@@ -56,34 +58,38 @@ def each_pair(labels: np.ndarray, classes: np.ndarray) -> list[tuple[np.ndarray,
 
 
 @contextmanager
-def naming_the_pair(classes: np.ndarray) -> Iterator[None]:
-    """An error within tells the two ``classes``: a ValueError in its message, any other in a note."""
+def pair_in_errors(classes: np.ndarray) -> Iterator[None]:
+    """Name the two ``classes`` in every error raised inside the block.
+
+    A ValueError names them in its message, other errors in a note.
+    """
     one, other = classes.tolist()
     try:
         yield
     except ValueError as error:
-        raise ValueError(f"of the classes {one!r} and {other!r}: {error}") from error
-    except Exception as error:  # of a kind that may not be made of a message alone
+        raise ValueError(f"in the pair of classes {one!r} and {other!r}: {error}") from error
+    except Exception as error:  # other errors may not accept a message alone
         error.add_note(f"in the pair of classes {one!r} and {other!r}")
         raise
 
 
-def coupled(estimates: list[np.ndarray], n_classes: int) -> np.ndarray:
-    """(n_rows, n_classes) probabilities from the (n_rows,) estimates of each pair, in the order of ``each_pair``.
+def couple_pairs(probabilities: list[np.ndarray], n_classes: int) -> np.ndarray:
+    """Return (n_rows, n_classes) probabilities from the (n_rows,) probabilities of each pair.
 
-    Wu, Lin & Weng (2004), the second approach, which LIBSVM takes: with r_ij the estimate that a row is of class i,
-    given that it is of i or j, the p that minimise
+    This is the second approach of Wu, Lin & Weng (2004), which LIBSVM uses. Let r_ij be the predicted probability of
+    class i for a row of class i or j. The result is the p that minimise
 
         sum over i of sum over j != i of (r_ji p_i - r_ij p_j)^2   under   sum of p = 1, p >= 0.
 
-    Where such p agree with every pair, r_ij = p_i / (p_i + p_j), they are found. The minimum solves the linear system
-    Q p + b e = 0, e'p = 1 with Q_ii = sum over s != i of r_si^2, Q_ij = -r_ji r_ij, and its p are not negative.
-    ``estimates`` are of the second class of each pair (r_ji for i < j) and lie strictly within (0, 1), or the system
-    may have no single solution.
+    If some p agree with every pair, r_ij = p_i / (p_i + p_j), the result is these p. The minimum solves the linear
+    system Q p + b e = 0, e'p = 1 with Q_ii = sum over s != i of r_si^2 and Q_ij = -r_ji r_ij. Its p are not negative.
+
+    ``probabilities`` come in the order of ``class_pairs`` and belong to the second class of each pair (r_ji for i < j).
+    They must lie strictly within (0, 1), because otherwise the system may have no unique solution.
     """
-    n_rows = len(estimates[0])
+    n_rows = len(probabilities[0])
     r = np.zeros((n_rows, n_classes, n_classes))
-    for (i, j), of_second in zip(combinations(range(n_classes), 2), estimates, strict=True):
+    for (i, j), of_second in zip(combinations(range(n_classes), 2), probabilities, strict=True):
         r[:, j, i], r[:, i, j] = of_second, 1 - of_second
     system = np.ones((n_rows, n_classes + 1, n_classes + 1))
     system[:, :-1, :-1] = -r * r.transpose(0, 2, 1)
@@ -93,5 +99,5 @@ def coupled(estimates: list[np.ndarray], n_classes: int) -> np.ndarray:
     wanted = np.zeros((n_rows, n_classes + 1, 1))
     wanted[:, -1] = 1.0
     p = np.linalg.solve(system, wanted)[:, :-1, 0]
-    p = np.maximum(p, 0.0)  # below by rounding only
+    p = np.maximum(p, 0.0)  # negative only by rounding
     return p / p.sum(axis=1, keepdims=True)

@@ -1,9 +1,4 @@
-"""Fitting the classifiers of thresholds: one after the other, ahead of need in processes, or together.
-
-What classifiers of a shortcut say of rows, taken in blocks so that their margins never fill the memory.
-
-Rows that occur more than once, asked about once.
-"""
+"""Fit the classifiers of thresholds separately, in batches by a shortcut, or by one fit for all."""
 
 from __future__ import annotations
 
@@ -20,23 +15,26 @@ from sklearn.preprocessing import FunctionTransformer
 from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import Shortcut, rows_of
-from probcal.methods._executors import Ahead, InProcesses, InThreads, Step
+from probcal.methods._executors import EarlyFits, InProcesses, InThreads, Step
 from probcal.methods.importance import WeightedTraining
 
 _NUMBERS_OF_A_BLOCK = 2**20
 
 
-def says_together(shortcut: Shortcut, classifiers: list[Any], X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """((n_rows, k) bool: whether each says the second class, (k,) bool: whether its margins tell for every row)."""
+def batch_answers(shortcut: Shortcut, classifiers: list[Any], X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the predicted labels of all ``classifiers``, and for which of them the margins decide every label.
+
+    The first array is (n_rows, k) bool, True for the second class. The second is (k,) bool.
+    """
     blocks, sure = [], np.ones(len(classifiers), dtype=bool)
     for margins, error in _margins(shortcut, classifiers, X):
         blocks.append(margins > 0)
-        sure &= (np.abs(margins) > error).all(axis=0)  # false of a margin that is no number
+        sure &= (np.abs(margins) > error).all(axis=0)  # False for a margin that is not a number
     return np.concatenate(blocks), sure
 
 
-def votes_together(shortcut: Shortcut, classifiers: list[Any], X: Any) -> np.ndarray:
-    """(n_rows,) int64, how many say the second class."""
+def batch_votes(shortcut: Shortcut, classifiers: list[Any], X: Any) -> np.ndarray:
+    """Return how many classifiers predict the second class, (n_rows,) int64."""
     return np.concatenate([(margins > 0).sum(axis=1) for margins, _ in _margins(shortcut, classifiers, X)])
 
 
@@ -52,60 +50,66 @@ def _margins(shortcut: Shortcut, classifiers: list[Any], X: Any) -> Iterator[tup
 
 
 def _checked(shortcut: Shortcut, classifiers: list[Any], X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The margins and, of a shape that goes with theirs, their errors; ValueError for anything else."""
-    told = shortcut.margins(classifiers, X)
-    wanted = count_rows(X), len(classifiers)
+    """Return the margins and their errors. Raises ValueError if their shapes do not match."""
+    output = shortcut.margins(classifiers, X)
+    expected = count_rows(X), len(classifiers)
     kind = type(shortcut).__name__
-    if not isinstance(told, tuple) or len(told) != 2:
-        raise ValueError(f"the shortcut {kind} must give margins and how far off they may be, not {told!r}")
-    margins, error = (np.asarray(one) for one in told)
-    if margins.shape != wanted:
-        raise ValueError(f"the shortcut {kind} gave margins of shape {margins.shape}, not {wanted}: rows, classifiers")
+    if not isinstance(output, tuple) or len(output) != 2:
+        raise ValueError(f"the shortcut {kind} must return (margins, errors of the margins), not {output!r}")
+    margins, error = (np.asarray(one) for one in output)
+    if margins.shape != expected:
+        raise ValueError(
+            f"the shortcut {kind} gave margins of shape {margins.shape}; {expected} (rows, classifiers) is needed"
+        )
     try:
-        fits = np.broadcast_shapes(error.shape, wanted) == wanted
+        fits = np.broadcast_shapes(error.shape, expected) == expected
     except ValueError:
         fits = False
     if not fits or (error < 0).any():
         raise ValueError(
-            f"the shortcut {kind} gave errors of shape {error.shape}: what is wanted is one number, or one for each"
-            f" margin, {wanted}, or each row, ({wanted[0]}, 1), or each classifier, (1, {wanted[1]}), none below 0"
+            f"the shortcut {kind} gave errors of shape {error.shape}, or below 0; give errors from 0: one number, or"
+            f" one per margin, {expected}, per row, ({expected[0]}, 1), or per classifier, (1, {expected[1]})"
         )
     return margins, error
 
 
-_KNOWN = ("sklearn", "probcal")
-_WORTH_IT = 0.9
-"""Asking about more of the rows than this saves less than finding the others costs."""
+_TRUSTED_PACKAGES = ("sklearn", "probcal")
+_MAX_DISTINCT_SHARE = 0.9
+"""Predicting for a larger share of the rows than this saves less than finding the distinct rows costs."""
 
 
 def answers_row_by_row(estimator: Any) -> bool:
-    """Whether what ``estimator`` predicts of a row hangs on that row alone.
+    """Return whether the prediction of ``estimator`` for a row depends on that row only.
 
-    It is taken to be so of learners of scikit-learn and probcal made of nothing else, but for a FunctionTransformer,
-    whose function may look at all rows, and of one of yours that says so by an attribute ``answers_row_by_row``.
+    That is assumed for learners made only of parts from scikit-learn and probcal. The exception is FunctionTransformer,
+    whose function may look at all rows. Other learners can declare it by an attribute ``answers_row_by_row``.
     """
     if hasattr(estimator, "answers_row_by_row"):
         return bool(estimator.answers_row_by_row)
     parts = [estimator, *(part for part in estimator.get_params(deep=True).values() if hasattr(part, "get_params"))]
     kinds = [type(part) for part in parts]
-    return all(kind.__module__.split(".")[0] in _KNOWN and kind is not FunctionTransformer for kind in kinds)
+    return all(kind.__module__.split(".")[0] in _TRUSTED_PACKAGES and kind is not FunctionTransformer for kind in kinds)
 
 
 @dataclass(frozen=True, eq=False)
 class DistinctRows:
-    """``X``: rows to be asked about; ``place``: (n_rows,) int, which of them each row is, or None for all in order."""
+    """Hold the rows to predict for.
+
+    ``X``: the rows. ``place``: (n_rows,) int, the position in ``X`` of each original row, or None if ``X`` holds all
+    rows in order.
+    """
 
     X: Any
     place: np.ndarray | None = None
 
     def labels(self, classifier: Any) -> np.ndarray:
-        """(n_rows,) what ``classifier`` predicts."""
+        """Return the predicted labels of the original rows, (n_rows,)."""
         labels = np.asarray(classifier.predict(self.X))
         return labels if self.place is None else labels[self.place]
 
 
 def distinct_rows(X: Any) -> DistinctRows:
-    """The distinct rows of a frame or an array of numbers, each once; all of any other ``X``."""
+    """Return each distinct row of a frame or a numeric array once, and all rows of any other ``X``."""
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
         frame = pd.DataFrame(X)
     elif isinstance(X, pd.DataFrame):
@@ -114,40 +118,40 @@ def distinct_rows(X: Any) -> DistinctRows:
         return DistinctRows(X)
     try:
         hashes = pd.util.hash_pandas_object(frame, index=False).to_numpy()
-    except TypeError:  # cells that cannot be hashed
+    except TypeError:  # some cells cannot be hashed
         return DistinctRows(X)
     _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
-    if len(first) > _WORTH_IT * len(frame) or not _same(frame, frame.take(first[place])):
+    if len(first) > _MAX_DISTINCT_SHARE * len(frame) or not _same_rows(frame, frame.take(first[place])):
         return DistinctRows(X)
     return DistinctRows(take_rows(X, first), place)
 
 
-def _same(frame: pd.DataFrame, other: pd.DataFrame) -> bool:
+def _same_rows(frame: pd.DataFrame, other: pd.DataFrame) -> bool:
     return frame.equals(other.set_axis(frame.index))  # two rows may share a hash
 
 
 class Train(Protocol):
-    """Gives the classifier of a threshold: the same whenever, wherever and after whatever it is fitted."""
+    """Train the classifier of a threshold. The result must not depend on when, where or after what it is fitted."""
 
     def __call__(self, p: float) -> Any: ...
 
 
 class Probe(NamedTuple):
-    """A fitted probe; ``together``: whether the shortcut made it, and can tell of it together with others."""
+    """Hold a fitted probe. ``together`` is True if a shortcut made it and can predict for it in a batch."""
 
     classifier: Any
     together: bool
 
 
 class Probes(Protocol):
-    """The classifiers of thresholds, each fitted once, and what they say of the rows that intervals are weighed by."""
+    """Fit the classifier of each threshold once, and return its predictions for the rows that weigh the intervals."""
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
-        """Told before every ``take`` which thresholds come next, the one to be taken first."""
+        """Announce the next thresholds before every ``take``. The first one is taken next."""
         ...
 
     def take(self, p: float) -> tuple[Probe, np.ndarray]:
-        """The probe of threshold ``p`` and, (n_rows,) bool, whether it says the positive class."""
+        """Return the probe of threshold ``p`` and whether it predicts the positive class, (n_rows,) bool."""
         ...
 
     def close(self) -> None:
@@ -155,11 +159,11 @@ class Probes(Protocol):
         ...
 
 
-class EachByItself:
-    """One fit after the other or, told of the next steps, ahead in ``n_workers`` threads or processes.
+class SeparateProbes:
+    """Fit each threshold separately, or start the next ones early in ``n_workers`` threads or processes.
 
-    Fitting ahead is safe because a probe depends on its threshold and on nothing that was fitted before
-    it; one that is never taken is dropped.
+    Early fitting is safe because a probe depends only on its threshold, not on earlier fits. A probe that nobody takes
+    is dropped.
     """
 
     def __init__(
@@ -167,27 +171,30 @@ class EachByItself:
     ) -> None:
         self._fit = _Fit(train, rows, positive)
         workers = InThreads if in_threads else InProcesses
-        self._ahead = Ahead(workers(self._fit, n_workers)) if n_workers > 1 else None  # type: ignore[arg-type]
+        self._ahead = EarlyFits(workers(self._fit, n_workers)) if n_workers > 1 else None  # type: ignore[arg-type]  # mypy sees no common protocol
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
         if self._ahead is not None:
             self._ahead.start(steps)
 
     def take(self, p: float) -> tuple[Probe, np.ndarray]:
-        classifier, says = self._fit(p) if self._ahead is None else self._ahead.take(p)
-        return Probe(classifier, together=False), says
+        classifier, positive = self._fit(p) if self._ahead is None else self._ahead.take(p)
+        return Probe(classifier, together=False), positive
 
     def close(self) -> None:
         if self._ahead is not None:
             self._ahead.close()
 
 
-class Together:
-    """All that are sure to be needed next fitted at once by ``shortcut``; those it cannot vouch for by the learner."""
+class BatchProbes:
+    """Fit the thresholds that are sure to be needed next in one batch by ``shortcut``.
+
+    The learner itself is fitted where the shortcut cannot guarantee the labels.
+    """
 
     def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: Shortcut) -> None:
         self._train, self._rows, self._shortcut = train, rows, shortcut
-        self._slow = EachByItself(train, DistinctRows(rows), positive)
+        self._slow = SeparateProbes(train, DistinctRows(rows), positive)
         self._ready: dict[float, tuple[Probe, np.ndarray]] = {}
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
@@ -218,25 +225,25 @@ class Together:
         ready = {}
         if made:
             classifiers = [classifier for _, classifier in made]
-            says, sure = says_together(self._shortcut, classifiers, self._rows)
+            answers, sure = batch_answers(self._shortcut, classifiers, self._rows)
             ready = {
                 p: (Probe(classifier, together=True), column)
-                for (p, classifier), column, one in zip(made, says.T.copy(), sure, strict=True)
+                for (p, classifier), column, one in zip(made, answers.T.copy(), sure, strict=True)
                 if one
             }
         return ready | {p: self._slow.take(p) for p in thresholds if p not in ready}
 
 
-class Shifted:
-    """One fit for all, where class weights shift the learner's log-odds and do nothing else."""
+class ShiftedProbes:
+    """Fit once for all thresholds, where class weights only shift the learner's log-odds."""
 
     def __init__(self, train: WeightedTraining, rows: Any, positive: Any, shortcut: PriorShift) -> None:
         self._train, self._rows, self._shortcut = train, rows, shortcut
-        self._slow = EachByItself(train, DistinctRows(rows), positive)
+        self._slow = SeparateProbes(train, DistinctRows(rows), positive)
         self._log_odds: _LogOdds | None = None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
-        """Nothing is gained by it."""
+        """Do nothing: a single fit serves all thresholds."""
 
     def take(self, p: float) -> tuple[Probe, np.ndarray]:
         train = self._train
@@ -245,23 +252,23 @@ class Shifted:
         if made is not None:
             if self._log_odds is None:
                 self._log_odds = _LogOdds(*self._shortcut.log_odds(made.base, self._rows))
-            if self._log_odds.tell(-made.shift):
+            if self._log_odds.all_on_one_side(-made.shift):
                 return Probe(made, together=True), self._log_odds.values > -made.shift
         return self._slow.take(p)
 
     def close(self) -> None:
-        """Nothing waits to be taken."""
+        """Do nothing: no fit is waiting."""
 
 
 class _LogOdds:
-    """``values``: (n_rows,) nats, each off by at most its ``error``."""
+    """Hold (n_rows,) log-odds ``values`` in nats, each within ``error`` of the true value."""
 
     def __init__(self, values: np.ndarray, error: np.ndarray | float) -> None:
         self.values = values
         self._lows, self._highs = np.sort(values - error), np.sort(values + error)
 
-    def tell(self, point: float) -> bool:
-        """Whether all lie on one side of ``point`` for sure. Of one that is no number, none do."""
+    def all_on_one_side(self, point: float) -> bool:
+        """Return whether every value lies on one side of ``point`` for certain. False if any value is NaN."""
         from_below = np.searchsorted(self._lows, point, side="right")
         return bool(from_below == np.searchsorted(self._highs, point) and not np.isnan(self._highs[-1]))
 

@@ -1,9 +1,4 @@
-"""What Probing, relabelling and the weight sweep share: classifiers at thresholds, and their votes.
-
-How often the classifiers of rising thresholds contradict each other.
-
-Pairs of thresholds whose classifiers contradict each other somewhere: their boundaries cross.
-"""
+"""Base class of Probing, relabelling and the weight sweep: classifiers at thresholds and their votes."""
 
 from __future__ import annotations
 
@@ -23,28 +18,28 @@ from probcal.fast_paths.shortcut import shortcut_of
 from probcal.methods._base import ProbabilityMethod, row_weights
 from probcal.methods._executors import learns_in_threads
 from probcal.methods._fitting import drawn_seed, refuse_frozen, warn_of_class_weight
-from probcal.methods._multiclass import Multiclass, against_the_rest, joined, naming_the_pair
+from probcal.methods._multiclass import Multiclass, combine_problems, one_against_rest_problems, pair_in_errors
 from probcal.methods._probes import (
+    BatchProbes,
     DistinctRows,
-    EachByItself,
     Probes,
-    Shifted,
-    Together,
+    SeparateProbes,
+    ShiftedProbes,
     Train,
     answers_row_by_row,
     distinct_rows,
 )
 from probcal.methods.importance import WeightedTraining
 from probcal.methods.iso_probability import as_given, grid_within_hull, points_of
-from probcal.methods.refinement import Goal, Tells, ThresholdClassifiers, on_grid, refined
+from probcal.methods.refinement import AnswerOptions, Goal, ThresholdClassifiers, fit_on_grid, refine_thresholds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Monotonicity:
-    """What sorting the votes changed (Langford & Zadrozny 2005, section 3, third issue).
+    """Describe how sorting changed the votes (Langford & Zadrozny 2005, section 3, third issue).
 
-    ``thresholds``: (n,) rising; ``changed_votes``: (n_rows,) int, how many votes of each row the sort changed;
-    ``changed_at``: (n,) int, in how many rows it changed the vote of each threshold.
+    ``thresholds``: (n,) rising. ``changed_votes``: (n_rows,) int, how many votes of each row changed. ``changed_at``:
+    (n,) int, for how many rows the vote of each threshold changed.
     """
 
     thresholds: np.ndarray
@@ -53,12 +48,12 @@ class Monotonicity:
 
     @property
     def changed_rows(self) -> float:
-        """Share of rows, in [0, 1], whose votes were not all ones before all zeros."""
+        """Return the share of rows, in [0, 1], that had a vote of 0 before a vote of 1."""
         return float(np.mean(self.changed_votes > 0))
 
     @property
     def changed(self) -> float:
-        """Share of all votes, in [0, 1], that the sort changed."""
+        """Return the share of all votes, in [0, 1], that the sort changed."""
         return float(np.mean(self.changed_votes) / len(self.thresholds))
 
     def __repr__(self) -> str:
@@ -69,54 +64,55 @@ class Monotonicity:
 
 
 def monotonicity(thresholds: np.ndarray, answers: np.ndarray) -> Monotonicity:
-    """The report on ``answers``, (n_rows, n) bool, a column for each of the rising ``thresholds``."""
+    """Return the report on ``answers``, (n_rows, n) bool, one column for each of the rising ``thresholds``."""
     votes = answers.sum(axis=1)
     changed = answers != (np.arange(len(thresholds)) < votes[:, None])
     return Monotonicity(thresholds, changed.sum(axis=1), changed.sum(axis=0))
 
 
 _SIDE = 100
-"""The grid within the hull of points in the plane is cut from so many points each way."""
+"""Number of grid points along each side of the box of the points."""
 
 
 def crossing_pairs(answers: np.ndarray) -> int:
-    """How many pairs a < b of rising thresholds have a row that b calls positive and a negative.
+    """Return how many pairs a < b of rising thresholds contradict each other.
 
-    ``answers``: (n_rows, n) bool, a column for each threshold. The positive region of b belongs within that of a;
-    where a point of it lies outside, the two boundaries have crossed, or changed places.
+    They do if b predicts positive and a predicts negative for some row. ``answers``: (n_rows, n) bool, one column per
+    threshold. The positive region of b should lie within that of a. If a point of it lies outside, the two boundaries
+    have crossed or changed places.
     """
     counts = (~answers).T.astype(np.float64) @ answers.astype(np.float64)
     return int(np.count_nonzero(np.triu(counts, 1)))
 
 
-def crossings(answered: Callable[[Any], np.ndarray], X: Any) -> int:
-    """``crossing_pairs`` among the rows of ``X`` and, where they are points in the plane, all within their hull.
+def crossings(predict: Callable[[Any], np.ndarray], X: Any) -> int:
+    """Return ``crossing_pairs`` of the rows of ``X`` and, for points in the plane, of a grid in their convex hull.
 
-    ``answered``: rows -> (n_rows, n) bool. ``X`` of two numeric columns stands for its convex hull, of which a grid
-    of 100 x 100 points over its box is asked besides the rows. Other rows are asked alone. It is what is found there: a
-    lower bound of the pairs that cross anywhere within the hull.
+    ``predict``: from rows to (n_rows, n) bool. For two numeric columns a grid of 100 x 100 points over the box of ``X``
+    is added, as far as it lies within the hull. The number is a lower bound of the pairs that cross anywhere within the
+    hull.
     """
-    answers, points = answered(X), points_of(X)
+    answers, points = predict(X), points_of(X)
     if points is not None and len(within := grid_within_hull(points, _SIDE)):
-        answers = np.vstack([answers, answered(as_given(within, X))])
+        answers = np.vstack([answers, predict(as_given(within, X))])
     return crossing_pairs(answers)
 
 
 TwoClasses = tuple[np.ndarray | None, np.ndarray, np.ndarray]
-"""A problem of two classes: the numbers of its rows, None for all, their labels, and the two classes."""
+"""A problem of two classes: the numbers of its rows (None for all), their labels, and the two classes."""
 
 
-def _splits_as_it_goes(method: ThresholdMethod) -> bool:
+def _has_stages(method: ThresholdMethod) -> bool:
     if method._grid() is not None:
-        raise AttributeError("thresholds on a grid are others for every number of probes, so there are no stages")
+        raise AttributeError("a grid has other thresholds for each number of probes, so there are no stages")
     return True
 
 
 class ThresholdMethod(ProbabilityMethod):
-    """A probability is where the answers of classifiers at rising thresholds go from 1 to 0.
+    """Predict the probability at which the answers of classifiers at rising thresholds go from 1 to 0.
 
-    Children say how the classifier of a threshold is trained (``_training``), and may put the thresholds on a
-    grid (``_grid``).
+    Subclasses define how the classifier of a threshold is trained (``_training``), and may set a grid of thresholds
+    (``_grid``).
     """
 
     n_probes: int
@@ -135,11 +131,11 @@ class ThresholdMethod(ProbabilityMethod):
         return Goal()
 
     def _grid(self) -> np.ndarray | None:
-        """(n,) rising thresholds, or None where Algorithm 1 chooses them."""
+        """Return the rising thresholds (n,) of a grid, or None if Algorithm 1 chooses them."""
         return None
 
     def _fit_thresholds(self, X: Any, y: Any, sample_weight: Any, X_counted: Any = None) -> None:
-        """``X_counted``: rows that intervals are weighed by instead of the training rows."""
+        """Fit the classifiers. ``X_counted``: rows that weigh the intervals instead of the training rows."""
         refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight)
         warn_of_class_weight(self)
@@ -150,94 +146,96 @@ class ThresholdMethod(ProbabilityMethod):
         seed = drawn_seed(self.random_state)
         problems = self._problems(labels)
         self.probings_: list[ThresholdClassifiers] = []
-        for number, (rows, of_problem, classes) in enumerate(problems):
+        for number, (rows, problem_labels, classes) in enumerate(problems):
             stream = (seed,) if len(problems) == 1 else (seed, number)
-            with nullcontext() if rows is None else naming_the_pair(classes):
-                of_rows, of_weights = (X, weights) if rows is None else _of_rows(rows, X, weights)
-                train = self._training(of_rows, of_problem, classes, of_weights, stream)
-                asked = of_rows if X_counted is None else X_counted
-                self.probings_.append(self._probed(train, asked, counted, classes[1]))
+            with nullcontext() if rows is None else pair_in_errors(classes):
+                problem_X, problem_weights = (X, weights) if rows is None else _select_rows(rows, X, weights)
+                train = self._training(problem_X, problem_labels, classes, problem_weights, stream)
+                weighing_X = problem_X if X_counted is None else X_counted
+                self.probings_.append(self._fit_problem(train, weighing_X, counted, classes[1]))
         if len(problems) == 1:
             (only,) = self.probings_
             self.thresholds_, self.estimators_, self.order_ = only.thresholds, only.classifiers, only.order
-            self.estimates_ = np.clip(only.estimates, *self.clip)
+            self.estimates_ = np.clip(only.probabilities, *self.clip)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
-        problems = against_the_rest(labels, self.classes_, self.multiclass)  # type: ignore[arg-type]  # checked by fit
-        return [(None, of_problem, classes) for of_problem, classes in problems]
+        problems = one_against_rest_problems(labels, self.classes_, self.multiclass)  # type: ignore[arg-type]  # check_parameters has checked it
+        return [(None, problem_labels, classes) for problem_labels, classes in problems]
 
-    def _probed(self, train: Train, asked: Any, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
+    def _fit_problem(self, train: Train, weighing_X: Any, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
         grid = self._grid()
         weighs_classes = isinstance(train, WeightedTraining) and train.weighs_classes
         shortcut = shortcut_of(self.estimator) if self.shortcuts and weighs_classes else None
         once = self.shortcuts and answers_row_by_row(self.estimator)
         n_workers, in_threads = effective_n_jobs(self.n_jobs), learns_in_threads(self.estimator)
         if shortcut is None:
-            rows = distinct_rows(asked) if once else DistinctRows(asked)
-            found: Probes = EachByItself(train, rows, positive, n_workers, in_threads=in_threads)
+            rows = distinct_rows(weighing_X) if once else DistinctRows(weighing_X)
+            found: Probes = SeparateProbes(train, rows, positive, n_workers, in_threads=in_threads)
         else:
-            found = (Shifted if isinstance(shortcut, PriorShift) else Together)(train, asked, positive, shortcut)  # type: ignore[arg-type]  # told apart by the same condition
-            shortcut = shortcut_of(self.estimator)  # a new one, which remembers no training rows
-        tells = Tells(shortcut, once, n_workers if in_threads else 1)
+            kind = ShiftedProbes if isinstance(shortcut, PriorShift) else BatchProbes
+            found = kind(train, weighing_X, positive, shortcut)  # type: ignore[arg-type]  # the line above decides
+            shortcut = shortcut_of(self.estimator)  # a new shortcut, which keeps no training rows
+        options = AnswerOptions(shortcut, once, n_workers if in_threads else 1)
         with closing(found) as probes:
             if grid is not None:
-                return on_grid(probes, grid, self._goal(), positive, tells)
-            return refined(probes, self.n_probes, self._goal(), counted, positive, tells)
+                return fit_on_grid(probes, grid, self._goal(), positive, options)
+            return refine_thresholds(probes, self.n_probes, self._goal(), counted, positive, options)
 
     def votes(self, X: Any) -> np.ndarray:
-        """How many classifiers say the positive class: (n_rows,) int for two classes.
+        """Return how many classifiers predict the positive class: (n_rows,) int for two classes.
 
-        With more classes (n_rows, n_problems), a column for each class that was put against the rest or each pair.
+        With more classes the shape is (n_rows, n_problems), one column for each class against the rest or each pair.
         """
         self._before_predicting(X)
         votes = [one.votes(X) for one in self.probings_]
         return votes[0] if len(votes) == 1 else np.column_stack(votes)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Algorithm 2: (n_rows, n_classes) probabilities in the order of ``classes_``.
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``, by Algorithm 2.
 
-        Counting votes is the same as sorting them, which makes them monotone (section 3).
+        Counting the votes equals sorting them, which makes them monotone (section 3).
         """
         self._before_predicting(X)
-        return self._joined([one.estimates[one.votes(X)] for one in self.probings_])
+        return self._combined([one.probabilities[one.votes(X)] for one in self.probings_])
 
-    @available_if(_splits_as_it_goes)  # type: ignore[untyped-decorator]
+    @available_if(_has_stages)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """(n_rows, n_classes) probabilities after 1, 2, ... probes, each array a new one.
+        """Yield (n_rows, n_classes) probabilities after 1, 2, ... probes, each in a new array.
 
-        Those after t are the ones of ``n_probes=t`` with the same seed, to the last bit. Every probe predicts
-        once. AttributeError where the thresholds lie on a grid.
+        After t probes they equal those of ``n_probes=t`` with the same seed, to the last bit. Each probe predicts once.
+        Raises AttributeError if the thresholds lie on a grid.
         """
         self._before_predicting(X)
         last: tuple[np.ndarray | None, ...] = (None,) * len(self.probings_)
-        for stage in zip_longest(*(one.staged_estimates(X) for one in self.probings_)):
-            # a problem that ran out of intervals stays as it is
+        for stage in zip_longest(*(one.staged_probabilities(X) for one in self.probings_)):
+            # a problem without further intervals stays as it is
             last = tuple(old if new is None else new for new, old in zip(stage, last, strict=True))
-            yield self._joined(list(last))  # type: ignore[arg-type]  # each problem has a first stage
+            yield self._combined(list(last))  # type: ignore[arg-type]  # each problem has a first stage
 
     def monotonicity(self, X: Any) -> Monotonicity | list[Monotonicity]:
-        """How often the votes on ``X`` contradict each other, so that sorting them changes some.
+        """Return how often the votes on ``X`` contradict each other, so that sorting changes them.
 
-        With more than two classes a list, one report for each class that was put against the rest or each pair.
+        With more than two classes it is a list, one report for each class against the rest or each pair.
         """
         self._before_predicting(X)
         reports = [monotonicity(one.thresholds, one.answers(X)) for one in self.probings_]
         return reports[0] if len(reports) == 1 else reports
 
     def measures(self, X: Any) -> dict[str, float]:
-        """What only the method knows of rows ``X``.
+        """Return the measures that only the method knows for rows ``X``.
 
-        ``crossings``: how many pairs of thresholds a < b contradict each other, b's classifier calling a point positive
-        that a's calls negative; of the rows and, where X is two numeric columns, of a grid of 100 x 100 points over
-        their box, as far as it lies within their convex hull. Pairs that contradict each other between these points
-        only are not found, so that it is a lower bound. With more than two classes, the sum over the problems.
+        ``crossings``: how many pairs of thresholds a < b contradict each other. They do if b's classifier predicts
+        positive and a's predicts negative at a point. The points are the rows of ``X``. For two numeric columns, a grid
+        of 100 x 100 points over their box is added, as far as it lies within their convex hull. It is a lower bound,
+        because contradictions between these points are not found. With more than two classes it is the sum over the
+        problems.
         """
         self._before_predicting(X)
         return {"crossings": float(sum(crossings(one.answers, X) for one in self.probings_))}
 
-    def _joined(self, estimates: list[np.ndarray]) -> np.ndarray:
-        return joined(estimates, self.multiclass, self.clip)  # type: ignore[arg-type]  # checked by fit
+    def _combined(self, probabilities: list[np.ndarray]) -> np.ndarray:
+        return combine_problems(probabilities, self.multiclass, self.clip)  # type: ignore[arg-type]  # check_parameters has checked it
 
 
-def _of_rows(rows: np.ndarray, X: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
+def _select_rows(rows: np.ndarray, X: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray | None]:
     return take_rows(X, rows), None if weights is None else row_weights(weights[rows], len(rows))

@@ -1,4 +1,4 @@
-"""Bagging as an estimator of class probabilities: the share of bags that vote for a class."""
+"""Bagging as a method: the predicted probability of a class is the share of bags that vote for it."""
 
 from __future__ import annotations
 
@@ -7,26 +7,29 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from probcal._validation import count_rows, refuse_no_count, refuse_no_range, refuse_other_choices
-from probcal.methods._base import ProbabilityMethod, clipped, normalised
+from probcal._validation import check_choices, check_clip, check_counts, count_rows
+from probcal.methods._base import ProbabilityMethod, clipped_rows, normalised_rows
 from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
 
 
 class BaggedVoteClassifier(ProbabilityMethod):
-    """Classifiers trained on bootstrap samples (Langford & Zadrozny 2005, section 2, "Bagging").
+    """Vote with classifiers trained on bootstrap samples (Langford & Zadrozny 2005, section 2, "Bagging").
 
     Parameters
     ----------
-    estimator : any classifier; under ``voting="means"`` one with ``predict_proba``.
-    n_estimators : number of bags; the paper uses 100.
-    voting : ``"votes"`` reports the proportion of classifiers that output the class, as the paper
-        says; ``"means"`` the mean of their probabilities, as Weka's Bagging does.
-    clip : estimates are projected to this range; the paper says nothing of it, ``(0, 1)`` leaves them.
-        With more than two classes the rows are then divided by their sums.
-    random_state : seed; each bag has a random stream of its own.
+    estimator : any classifier. With ``voting="means"`` it needs ``predict_proba``.
+    n_estimators : number of bags. The paper uses 100.
+    voting : ``"votes"`` predicts the proportion of classifiers that output the class, as in the paper. ``"means"``
+        predicts the mean of their probabilities, as Weka's Bagging does.
+    clip : predicted probabilities are clipped to this range. With more than two classes each row is then divided by
+        its sum. The paper does not clip, and ``(0, 1)`` changes nothing.
+    random_state : seed. Each bag has its own random stream.
 
-    Attributes: ``classes_`` (n_classes,) labels in sorted order, ``estimators_`` the fitted classifiers,
-    ``n_features_in_`` and ``feature_names_in_`` where X has them.
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimators_ : the fitted classifiers.
+    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
     """
 
     hands_weights_on = False
@@ -47,10 +50,20 @@ class BaggedVoteClassifier(ProbabilityMethod):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
+        """Fit one classifier per bootstrap sample.
 
-        A row comes into a bag in proportion to its weight, so that the learner needs to know of none.
-        Raises ValueError for anything else.
+        The chance of a row to be drawn is proportional to its weight, so the learner itself gets no weights.
+
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), not negative, or None.
+
+        Raises
+        ------
+        ValueError
+            For an invalid parameter, invalid labels or invalid weights.
         """
         refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight)
@@ -61,18 +74,21 @@ class BaggedVoteClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, n_classes) probabilities of ``classes_``; unclipped, 0 and 1 where all bags agree."""
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``.
+
+        Without clipping they are 0 and 1 where all bags agree.
+        """
         self._before_predicting(X)
         if len(self.classes_) == 2:
-            return clipped(np.mean([self._says(bag, X) for bag in self.estimators_], axis=0), self.clip)
-        total = sum(self._says(bag, X) for bag in self.estimators_)
-        return normalised(np.clip(total / len(self.estimators_), *self.clip))
+            return clipped_rows(np.mean([self._output(bag, X) for bag in self.estimators_], axis=0), self.clip)
+        total = sum(self._output(bag, X) for bag in self.estimators_)
+        return normalised_rows(np.clip(total / len(self.estimators_), *self.clip))
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
-        refuse_other_choices(self, {"voting": ("votes", "means")})
-        refuse_no_count(self, "n_estimators")
-        refuse_no_range(self.clip)
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, {"voting": ("votes", "means")})
+        check_counts(self, "n_estimators")
+        check_clip(self.clip)
 
     def _fit_bag(
         self,
@@ -87,10 +103,10 @@ class BaggedVoteClassifier(ProbabilityMethod):
             rows = random.choice(len(labels), size=len(labels), p=chances)
         return fit_on_sample(fresh_copy(self.estimator, random), sample(rows), labels[rows])
 
-    def _says(self, bag: Any, X: Any) -> np.ndarray:
-        """(n_rows, n_classes): what one bag says, zeros for classes that it has not seen."""
+    def _output(self, bag: Any, X: Any) -> np.ndarray:
+        """Return the votes or probabilities of one bag, (n_rows, n_classes), with zeros for classes it has not seen."""
         if self.voting == "votes":
             return (bag.predict(X)[:, None] == self.classes_).astype(np.float64)
-        says = np.zeros((count_rows(X), len(self.classes_)))
-        says[:, np.searchsorted(self.classes_, bag.classes_)] = bag.predict_proba(X)
-        return says
+        output = np.zeros((count_rows(X), len(self.classes_)))
+        output[:, np.searchsorted(self.classes_, bag.classes_)] = bag.predict_proba(X)
+        return output

@@ -1,7 +1,4 @@
-"""The probabilities that a learner gives by itself.
-
-A learner's scores stretched to [0, 1] and read as if they were probabilities.
-"""
+"""Methods without calibration: the learner's own probabilities, and its scores rescaled to [0, 1]."""
 
 from __future__ import annotations
 
@@ -10,31 +7,34 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 
-from probcal._validation import refuse_no_range, refuse_other_choices
+from probcal._validation import check_choices, check_clip
 from probcal.config.components import unmet_need
-from probcal.methods._base import ProbabilityMethod, class_scores, clipped, one_against_rest, two_columns
+from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes, two_columns
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 
 
 class DirectClassifier(ProbabilityMethod):
-    """The estimator's own ``predict_proba``, behind the same interface as the other methods.
+    """Predict the learner's own probabilities, with the interface of the other methods.
 
     Parameters
     ----------
     estimator : classifier with ``predict_proba``.
-    clip : estimates are projected to this range, as Vovk, Petej & Gammerman (2021) truncate those of a forest, whose
-        certain and wrong ones would cost an infinite loss. ``(0, 1)`` leaves them.
-    negative : where P(negative) of two classes comes from. ``"predicted"`` takes the estimator's own column.
-        ``"complement"`` takes 1 - P(positive), which is 0 where P(positive) rounds to 1: programs that keep one number
-        for each row compute the log loss in this way.
+    clip : predicted probabilities are clipped to this range. Vovk, Petej & Gammerman (2021) truncate those of a forest
+        like this, because a certain and wrong prediction costs an infinite loss. ``(0, 1)`` changes nothing.
+    negative : where P(negative) of two classes comes from. ``"predicted"`` takes the learner's own column.
+        ``"complement"`` takes 1 - P(positive), which is 0 where P(positive) rounds to 1. Programs that store one number
+        per row compute the log loss in this way.
     random_state : seed of the classifier.
 
-    Attributes: ``classes_`` (n_classes,), ``estimator_`` the fitted classifier, ``n_features_in_`` and
-    ``feature_names_in_`` where X has them.
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimator_ : the fitted classifier.
+    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
     """
 
     needs_one_of = ("predict_proba",)
-    negative: Literal["predicted", "complement"] = "predicted"  # also of subclasses that do not have the parameter
+    negative: Literal["predicted", "complement"] = "predicted"  # the default for subclasses without this parameter
 
     def __init__(
         self,
@@ -50,10 +50,19 @@ class DirectClassifier(ProbabilityMethod):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
+        """Fit the learner.
 
-        Raises ValueError for anything else, for weights with a learner that takes none, and for a learner without
-        ``predict_proba``.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), not negative, or None.
+
+        Raises
+        ------
+        ValueError
+            For an invalid parameter, invalid labels or weights, weights for a learner that takes none, and a learner
+            without ``predict_proba``.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         copy = fresh_copy(self.estimator, np.random.default_rng(drawn_seed(self.random_state)))
@@ -63,42 +72,45 @@ class DirectClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, n_classes) probabilities in the order of ``classes_``."""
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
         self._before_predicting(X)
-        p = clipped(self.estimator_.predict_proba(X), self.clip)
+        p = clipped_rows(self.estimator_.predict_proba(X), self.clip)
         return two_columns(p[:, 1]) if self.negative == "complement" and len(self.classes_) == 2 else p
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
-        refuse_no_range(self.clip)
-        refuse_other_choices(self, {"negative": ("predicted", "complement")})
+        """Raise ValueError for an invalid parameter."""
+        check_clip(self.clip)
+        check_choices(self, {"negative": ("predicted", "complement")})
 
     def predict(self, X: Any) -> np.ndarray:
-        """The learner's own prediction: (n_rows,) labels."""
+        """Return the learner's own predicted labels, (n_rows,)."""
         self._before_predicting(X)
         return self.estimator_.predict(X)
 
 
 class RescaledClassifier(ProbabilityMethod):
-    """(score - min) / (max - min), min and max those of the training rows, cut off at 0 and 1.
+    """Rescale the scores to [0, 1]: (score - min) / (max - min), with the min and max of the training rows.
 
-    What Niculescu-Mizil & Caruana (2005) take for the estimates of support vector machines and boosting before
-    calibration, as Gao, Parameswaran & Peng (2017, footnote 5) do after them. The scores are the decision function
-    or, where there is none, the log-odds of the estimated probability. Nothing makes these numbers probabilities but
-    their range: ``predict`` takes those above 1/2 for the second class, wherever the learner itself draws its line.
+    Niculescu-Mizil & Caruana (2005) use this as the uncalibrated prediction of support vector machines and boosting.
+    Gao, Parameswaran & Peng (2017, footnote 5) follow them. The scores are the decision function or, if there is none,
+    the log-odds of the predicted probability. Scores outside the range become 0 or 1.
 
-    Several classes: each has its own minimum and maximum, and each row is divided by its sum. Where all training rows
-    have one score, its estimate is 1/2.
+    Only the range of these numbers makes them look like probabilities. ``predict`` returns the second class above 1/2,
+    wherever the learner has its own threshold.
+
+    With several classes, each has its own minimum and maximum, and each row is divided by its sum. If all training rows
+    have the same score, the prediction for that score is 1/2.
 
     Parameters
     ----------
-    estimator : classifier with ``decision_function`` or ``predict_proba``; draws with its own ``random_state``.
+    estimator : classifier with ``decision_function`` or ``predict_proba``. It uses its own ``random_state``.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
     estimator_ : the fitted classifier.
-    least_, greatest_ : (n_columns,) scores that are given 0 and 1; one column for two classes, else one a class.
+    least_, greatest_ : (n_columns,) scores that become 0 and 1. There is one column for two classes, and otherwise one
+        per class.
     """
 
     needs_one_of = ("decision_function", "predict_proba")
@@ -107,10 +119,21 @@ class RescaledClassifier(ProbabilityMethod):
         self.estimator = estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """X: (n_rows, n_columns), y: (n_rows,) labels, sample_weight: (n_rows,) or None, for the learner.
+        """Fit the learner and the range of its scores.
 
-        Rows of weight 0 have no part in the minimum and maximum. Raises ValueError for what is none of these, a
-        learner that takes no weights where some are given, and scores that are missing or infinite.
+        Rows of weight 0 do not count for the minimum and maximum.
+
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+        sample_weight : weights for the learner, (n_rows,), or None.
+
+        Raises
+        ------
+        ValueError
+            For invalid labels or weights, weights for a learner that takes none, and scores that are missing or
+            infinite.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         self.estimator_ = fit_weighted(clone(self.estimator), X, labels, self._weights_for_learner(weights))
@@ -123,9 +146,9 @@ class RescaledClassifier(ProbabilityMethod):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, n_classes) rescaled scores in the order of ``classes_``."""
+        """Return (n_rows, n_classes) rescaled scores in the order of ``classes_``."""
         self._before_predicting(X)
-        return one_against_rest(list(self._rescaled(self._scores(X)).T))
+        return combine_classes(list(self._rescaled(self._scores(X)).T))
 
     def _scores(self, X: Any) -> np.ndarray:
         return class_scores(self.estimator_, X, "auto", len(self.classes_))

@@ -1,9 +1,4 @@
-"""How the classifier of a threshold is trained: under importance weights, given or sampled.
-
-Importance weights, given to a learner directly or through rejection sampling.
-
-Costing: classifiers of several rejection samples that vote (Zadrozny, Langford & Abe 2003, section 2.3.2).
-"""
+"""Train a classifier under importance weights: as sample weights, by rejection sampling, or by costing."""
 
 from __future__ import annotations
 
@@ -22,14 +17,13 @@ TotalWeight = Literal["n"] | None
 def importance_weights(
     positive: np.ndarray, p: float, total_weight: TotalWeight = None, row_weights: np.ndarray | None = None
 ) -> np.ndarray:
-    """i_p(y) = (1-p)/p for positive rows and 1 for the others (Langford & Zadrozny 2005, Corollary 1).
+    """Return the importance weights i_p(y): (1-p)/p for positive rows, 1 for the others, (n_rows,) float64.
 
-    A classifier that is best under these weights says 1 exactly where D(1|x) > p.
+    The best classifier under these weights predicts 1 exactly where D(1|x) > p (Langford & Zadrozny 2005, Corollary 1).
 
-    ``positive``: (n_rows,) bool. ``total_weight=None`` leaves the weights as printed; ``"n"`` rescales
-    them to sum to the number of rows, so that a regularised learner sees the same amount of data at
-    every p. Where the rows have weights of their own, (n_rows,), these are multiplied, and ``"n"`` means
-    their sum. Returns (n_rows,) float64.
+    ``positive`` is (n_rows,) bool. ``total_weight=None`` leaves the weights as printed. ``"n"`` rescales them to sum to
+    the number of rows, so that a regularised learner sees the same amount of data for every p. ``row_weights``,
+    (n_rows,), are multiplied with them, and ``"n"`` then means their sum.
     """
     weights = np.where(positive, (1 - p) / p, 1.0)
     total: float = len(weights)
@@ -39,10 +33,10 @@ def importance_weights(
 
 
 def class_weights(positive: np.ndarray, p: float, total_weight: TotalWeight = None) -> tuple[float, float]:
-    """What ``importance_weights`` gives the rows of the negative and of the positive class, to the last bit.
+    """Return the values of ``importance_weights`` for the negative and the positive class, exact to the last bit.
 
-    Where rows have weights of their own these are multiplied, but under ``total_weight="n"``, where the order of the
-    factors would tell in the last bit.
+    Row weights multiply these values. With ``total_weight="n"`` the order of the factors would then change the last
+    bit.
     """
     ratio = (1 - p) / p
     if total_weight is None:
@@ -52,22 +46,25 @@ def class_weights(positive: np.ndarray, p: float, total_weight: TotalWeight = No
 
 
 def rejection_sample(weights: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Row numbers of one rejection sample: row i is kept with probability w_i / Z.
+    """Return the row numbers of one rejection sample. Row i is kept with probability w_i / Z.
 
-    Z is the largest weight, the smallest that is valid, so that no row is thrown away needlessly
-    (Zadrozny, Langford & Abe 2003, section 2.3). Rows keep their order and none is repeated.
+    Z is the largest weight, the smallest valid value, so that no row is dropped without need (Zadrozny, Langford & Abe
+    2003, section 2.3). Rows keep their order, and no row is repeated.
     """
     return np.flatnonzero(random.random(len(weights)) * weights.max() < weights)
 
 
 class MajorityVote:
-    """Says the second of ``classes``, (2,), where more than half of ``classifiers`` do, and the first elsewhere."""
+    """Predict the majority label of ``classifiers`` (Zadrozny, Langford & Abe 2003, section 2.3.2).
+
+    It is the second of ``classes``, (2,), if more than half predict it, and the first otherwise.
+    """
 
     def __init__(self, classifiers: list[Any], classes: np.ndarray) -> None:
         self.classifiers, self.classes_ = classifiers, classes
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n_rows,) labels."""
+        """Return the predicted labels, (n_rows,)."""
         votes = sum((one.predict(X) == self.classes_[1]).astype(np.int64) for one in self.classifiers)
         return self.classes_[(2 * votes > len(self.classifiers)).astype(np.int64)]
 
@@ -77,10 +74,10 @@ Weighting = Literal["auto", "weight", "rejection", "costing"]
 
 @dataclass(frozen=True, eq=False)
 class WeightedTraining:
-    """Steps 2(d) and 2(e) of Algorithm 1: the learner on the rows weighted by i_p.
+    """Train on the rows weighted by i_p: steps 2(d) and 2(e) of Algorithm 1.
 
-    ``labels``: (n_rows,) of the two ``classes``, the second positive; ``row_weights``: (n_rows,) or None,
-    multiplied with i_p; ``stream``: the numbers that the random stream of every threshold starts from.
+    ``labels``: (n_rows,) of the two ``classes``, the second positive. ``row_weights``: (n_rows,) or None, multiplied
+    with i_p. ``stream``: the numbers that seed the random stream of every threshold.
     """
 
     estimator: Any
@@ -94,7 +91,7 @@ class WeightedTraining:
     stream: tuple[int, ...]
 
     def __call__(self, p: float) -> Any:
-        """The classifier of threshold ``p``."""
+        """Return the classifier of threshold ``p``."""
         random = random_stream(self.stream, p)
         weights = importance_weights(self.labels == self.classes[1], p, self.total_weight, self.row_weights)
         if self.gives_weights:
@@ -105,16 +102,16 @@ class WeightedTraining:
 
     @property
     def gives_weights(self) -> bool:
-        """Whether the learner is given the weights, and not samples."""
+        """Return whether the learner gets the weights, and not samples."""
         return self.weighting == "weight" or (self.weighting == "auto" and takes_weights(self.estimator))
 
     @property
     def weighs_classes(self) -> bool:
-        """Whether the learner's weights are those of ``class_weights`` times ``row_weights``, to the last bit."""
+        """Return whether the learner's weights are exactly those of ``class_weights`` times ``row_weights``."""
         return self.gives_weights and (self.row_weights is None or self.total_weight is None)
 
     def class_weights(self, p: float) -> tuple[float, float]:
-        """What threshold ``p`` multiplies the weights of the rows of each of ``classes`` by."""
+        """Return the factors by which threshold ``p`` multiplies the row weights of each of ``classes``."""
         return class_weights(self.labels == self.classes[1], p, self.total_weight)
 
     @cached_property
@@ -128,13 +125,13 @@ class WeightedTraining:
 
 
 def random_stream(stream: tuple[int, ...], p: float) -> np.random.Generator:
-    """The generator of threshold ``p``, the same whenever and wherever it is fitted."""
-    # of p's leading digits: the last may differ between machines, and the stream must not
+    """Return the random generator of threshold ``p``. It does not depend on the order or place of fitting."""
+    # only leading digits of p: the last may differ between machines, and the stream must not
     return np.random.default_rng([*stream, *f"{p:.12g}".encode()])
 
 
-def refuse_weights_for_none(method: Any) -> None:
-    """Raises ValueError where ``method`` is told to give weights to an estimator that takes none."""
+def check_weights_accepted(method: Any) -> None:
+    """Raise ValueError if ``method`` should give weights to an estimator that takes none."""
     if method.weighting == "weight" and not takes_weights(method.estimator):
         raise ValueError(
             f"{type(method.estimator).__name__}.fit takes no sample_weight; use weighting='rejection' or 'auto'"

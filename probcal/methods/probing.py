@@ -1,9 +1,4 @@
-"""Probing: class probabilities from binary classifiers (Langford & Zadrozny 2005).
-
-Each probe is a classifier trained with the positive class weighted (1-p)/p, so that it says 1 where it
-holds D(1|x) > p. The number of probes that say 1 tells in which interval between thresholds the
-probability lies.
-"""
+"""Probing: class probabilities from binary classifiers (Langford & Zadrozny 2005)."""
 
 from __future__ import annotations
 
@@ -11,12 +6,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from probcal._validation import refuse_no_count, refuse_no_flag, refuse_no_range, refuse_other_choices
+from probcal._validation import check_choices, check_clip, check_counts, check_flag
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod
-from probcal.methods.importance import TotalWeight, WeightedTraining, Weighting, refuse_weights_for_none
-from probcal.methods.refinement import Goal, Loss, Refinement, evenly
+from probcal.methods.importance import TotalWeight, WeightedTraining, Weighting, check_weights_accepted
+from probcal.methods.refinement import Goal, Loss, Refinement, even_thresholds
 
 _CHOICES = {
     "loss": ("log_loss", "squared_error"),
@@ -29,50 +24,54 @@ _CHOICES = {
 
 
 class ProbingClassifier(ThresholdMethod):
-    """Probability estimates from any classifier, by Algorithms 1 and 2 of Langford & Zadrozny (2005), the paper below.
+    """Predict class probabilities with any classifier, by Probing (Langford & Zadrozny 2005, Algorithms 1 and 2).
+
+    Each probe is a classifier trained with the positive class weighted (1-p)/p, so that it predicts 1 where D(1|x) > p.
+    The number of probes that predict 1 tells between which thresholds the probability lies.
 
     Parameters
     ----------
-    estimator : classifier with ``fit`` and ``predict``; only its labels are used, never its scores.
-    n_probes : number of classifiers; the paper uses 100.
-    loss : ``"log_loss"`` (cross entropy, as in the paper's experiments) or ``"squared_error"``; decides
-        which interval is split next and where (section 3, "Loss Details").
-    refinement : for squared error, ``"printed"`` splits the interval of largest \\|S_a\\|(b-a), the rule of
-        the paper; ``"true_drop"`` of largest \\|S_a\\|(b-a)^2, for that is what the squared error can drop by.
-        Log loss has one rule, the paper's, which is its true drop.
-    weighting : how a classifier gets its importance weights i_p: ``"weight"`` as ``sample_weight`` (a
-        Pipeline hands it to its last step), ``"rejection"`` by rejection sampling, ``"costing"`` by
-        ``n_samples`` rejection samples a probe whose classifiers vote by majority (Zadrozny, Langford &
-        Abe 2003), ``"auto"`` as ``sample_weight`` where ``fit`` takes it and by rejection sampling elsewhere.
-    n_samples : rejection samples a probe under ``weighting="costing"``.
-    discretisation : ``"train"`` weighs each interval by the training rows that lie in it, as printed;
-        ``"transductive"`` by the rows of ``X_test`` that ``fit`` is then given, which the paper calls better
-        where they are known; ``"uniform"`` takes the thresholds t / (n_probes + 1), as Theorem 2 assumes.
-    total_weight : None leaves i_p as printed; ``"n"`` rescales the weights to sum to the number of rows (to
-        the sum of ``sample_weight`` where there is one).
-    multiclass : with k > 2 classes, ``"difference"`` probes k - 1 of them against the rest and gives the last
-        one 1 - sum, as printed; where that is below the lower end of ``clip`` it is set there and the row
-        divided by its sum. ``"normalised"`` probes all k and divides each row by its sum.
-    clip : estimates are projected to this range, so that no loss is infinite.
-    n_jobs : processes that fit probes ahead of need, or threads where the learner gains by them (scikit-learn's trees,
-        J48), which then answer side by side, too; the result does not depend on it.
-    shortcuts : whether probes are fitted together where the learner has a shortcut (see ``probcal.fast_paths``), and
-        asked about equal rows once. No vote of a training row changes, nor of any other but one that lies within
-        rounding of where a label does. False fits and asks each by itself.
-    random_state : seed. Each threshold has a random stream of its own, so the order of fitting, and
-        ``n_probes``, never change the classifier of a threshold.
+    estimator : classifier with ``fit`` and ``predict``. Only its predicted labels are used, never its scores.
+    n_probes : number of classifiers. The paper uses 100.
+    loss : ``"log_loss"`` (cross entropy, as in the paper's experiments) or ``"squared_error"``. It decides which
+        interval is split next and where (section 3, "Loss Details").
+    refinement : rule for squared error. ``"printed"`` splits the interval with the largest ``|S_a| (b-a)``, as in the
+        paper. ``"true_drop"`` takes the largest ``|S_a| (b-a)^2``, which is what the squared error can drop by. Log
+        loss
+        has only the paper's rule, which is its true drop.
+    weighting : how a classifier gets its importance weights i_p. ``"weight"`` passes them as ``sample_weight`` (a
+        Pipeline passes them to its last step). ``"rejection"`` samples rows. ``"costing"`` takes ``n_samples``
+        rejection samples per probe, whose classifiers vote by majority (Zadrozny, Langford & Abe 2003). ``"auto"`` is
+        ``"weight"`` if ``fit`` accepts weights, and ``"rejection"`` otherwise.
+    n_samples : rejection samples per probe with ``weighting="costing"``.
+    discretisation : ``"train"`` weighs each interval by its training rows, as printed. ``"transductive"`` weighs it by
+        the rows of ``X_test``, an argument of ``fit``. The paper prefers this if they are known. ``"uniform"`` takes
+        the thresholds t / (n_probes + 1), as in Theorem 2.
+    total_weight : None leaves i_p as printed. ``"n"`` rescales the weights to sum to the number of rows, or to the sum
+        of ``sample_weight``.
+    multiclass : with k > 2 classes, ``"difference"`` probes k - 1 of them against the rest and gives the last one
+        1 - sum, as printed. If that is below the lower end of ``clip``, it is set to this end and the row is divided by
+        its sum. ``"normalised"`` probes all k classes and divides each row by its sum.
+    clip : predicted probabilities are clipped to this range, so that no loss is infinite.
+    n_jobs : number of processes that fit probes early. Scikit-learn's trees and J48 use threads, and then also predict
+        in parallel. The result does not depend on it.
+    shortcuts : whether probes are fitted in batches if the learner has a shortcut (see ``probcal.fast_paths``), and
+        predict equal rows only once. No vote of a training row changes. Another row's vote can change only if it lies
+        within rounding of a boundary. False fits each probe separately and predicts every row.
+    random_state : seed. Each threshold has its own random stream, so the order of fitting and ``n_probes`` never change
+        the classifier of a threshold.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    probings_ : a ``ThresholdClassifiers`` for two classes; with more, one for each class put against the rest.
-    thresholds_ : with two classes, (n_fitted,) thresholds p, rising. Fewer than ``n_probes`` only if no
-        interval that floating point can still split is left.
+    probings_ : one ``ThresholdClassifiers`` for two classes. With more, one for each class against the rest.
+    thresholds_ : with two classes, (n_fitted,) thresholds p, rising. There are fewer than ``n_probes`` only if floats
+        can split no interval any more.
     estimators_ : with two classes, the fitted classifiers in the order of ``thresholds_``.
-    order_ : with two classes, (n_fitted,) int, the places in ``estimators_`` in the order of fitting.
-    estimates_ : with two classes, (n_fitted + 1,) the probability of the second one for each number of
+    order_ : with two classes, (n_fitted,) int, the positions in ``estimators_`` in the order of fitting.
+    estimates_ : with two classes, (n_fitted + 1,) the predicted probability of the second class for each number of
         votes, from 0 up.
-    n_features_in_, feature_names_in_ : number and names of the columns of X, where it has them.
+    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
 
     Examples
     --------
@@ -119,19 +118,25 @@ class ProbingClassifier(ThresholdMethod):
 
     @property
     def needs_test_rows(self) -> bool:
-        """Whether ``fit`` has to be given ``X_test``."""
+        """Return whether ``fit`` needs ``X_test``."""
         return self.discretisation == "transductive"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, X_test: Any = None) -> Self:
-        """Algorithm 1.
+        """Fit the probes by Algorithm 1.
 
-        X: (n_rows, n_columns), passed on untouched; y: (n_rows,) labels of two kinds or more;
-        sample_weight: (n_rows,), not negative, multiplied with the importance weights; X_test: (n_test_rows,
-        n_columns), rows to be asked about later, for ``discretisation="transductive"`` only.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns), passed to the learner unchanged.
+        y : labels of two or more classes, (n_rows,).
+        sample_weight : weights, (n_rows,), not negative, or None. They are multiplied with the importance weights.
+        X_test : rows to be predicted later, (n_test_rows, n_columns), only for ``discretisation="transductive"``.
 
-        Raises ValueError for a parameter that is not as documented, for labels that are missing or all
-        equal, for weights that are no weights, for ``weighting="weight"`` with a learner that takes none,
-        and for ``X_test`` without ``discretisation="transductive"`` or the other way round.
+        Raises
+        ------
+        ValueError
+            For an invalid parameter, labels that are missing or all equal, invalid weights, ``weighting="weight"`` with
+            a
+            learner that takes none, and ``X_test`` without ``discretisation="transductive"`` or the other way round.
         """
         if self.needs_test_rows != (X_test is not None):
             raise ValueError('fit takes X_test with discretisation="transductive", and only then')
@@ -139,18 +144,18 @@ class ProbingClassifier(ThresholdMethod):
         return self
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
-        refuse_other_choices(self, _CHOICES)
-        refuse_no_flag(self, "shortcuts")
-        refuse_no_count(self, "n_probes", "n_samples")
-        refuse_no_range(self.clip)
-        refuse_weights_for_none(self)
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, _CHOICES)
+        check_flag(self, "shortcuts")
+        check_counts(self, "n_probes", "n_samples")
+        check_clip(self.clip)
+        check_weights_accepted(self)
 
     def _goal(self) -> Goal:
         return Goal(self.loss, self.refinement)
 
     def _grid(self) -> np.ndarray | None:
-        return evenly(self.n_probes) if self.discretisation == "uniform" else None
+        return even_thresholds(self.n_probes) if self.discretisation == "uniform" else None
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]

@@ -1,9 +1,4 @@
-"""A learner whose estimates are protected against a changing distribution as the labels of a stream come in.
-
-What methods that learn from a stream share: rows come in order, and each label after the row's estimate.
-
-A learner fitted anew as labels come in: the usual remedy against a distribution that changes.
-"""
+"""Methods that learn from a stream: protected predictions, and a learner that is fitted again as labels arrive."""
 
 from __future__ import annotations
 
@@ -16,20 +11,20 @@ from scipy.sparse import issparse, vstack
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from probcal._validation import count_rows, refuse_no_count, take_rows
+from probcal._validation import check_counts, count_rows, take_rows
 from probcal.methods._base import two_columns
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper
-from probcal.protection.stream_input import refuse_other_feedback
+from probcal.protection.stream_input import check_feedback
 
 
 def stream_labels(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
-    """(n_rows,) ``y``. Raises ValueError unless it is one of ``classes`` for each row."""
+    """Return ``y`` as array (n_rows,). Raises ValueError unless it holds one of ``classes`` for each row."""
     y = np.asarray(y)
     if y.shape != (n_rows,):
         raise ValueError(f"y must hold a label for each of {n_rows} rows, its shape is {y.shape}")
     if strange := set(y.tolist()) - set(classes.tolist()):
-        raise ValueError(f"y holds labels that the training rows do not have, such as {min(strange, key=str)!r}")
+        raise ValueError(f"y holds labels that no training row has, such as {min(strange, key=str)!r}")
     return y
 
 
@@ -37,26 +32,32 @@ _MOST_POINTS = 400
 
 
 class ProtectedClassifier(DirectClassifier):
-    """Vovk, Petej & Gammerman (2021): the learner is fitted once; its estimates of a stream are bet against and mended.
+    """Fit the learner once, and protect its predictions along a stream (Vovk, Petej & Gammerman 2021).
 
-    Without labels, in ``predict_proba``, they are the base's own, truncated, after a stream as before it.
-    ``probcal.protection`` has the Jumpers themselves, which take one row at a time and whose state can be kept.
+    Protection bets against the learner's probabilities and corrects them as labels arrive. ``predict_proba`` gets no
+    labels: it returns the learner's own probabilities, truncated, before and after a stream. ``probcal.protection``
+    holds the Jumpers themselves. They take one row at a time, and you can save their state.
 
     Parameters
     ----------
     estimator : classifier with ``predict_proba``, the base forecaster.
-    calibrators : a family by its name, ``"quadratic"``, ``"cox"`` or ``"cox_slipped"``, or a list of functions of an
-        estimate of two classes; see ``SimpleJumper``.
-    jump_rate : of the Simple Jumper; several, of the Composite Jumper.
-    passive_weight : the Composite Jumper's share on the base itself, which limits what can be lost to it.
-    start : where the capital lies at first, ``"uniform"`` as printed or ``"first"``.
-    truncation : base estimates are moved into [truncation, 1 - truncation]. The poster says .1, and .01 is what its
-        authors ran. None for not at all: then a label of base probability 0 is refused.
-    delay, every : labels come so many rows late, and only those of every so-manyth row.
+    calibrators : a family by name, ``"quadratic"``, ``"cox"`` or ``"cox_slipped"``, or a list of functions of the
+        predicted probability of two classes. See ``SimpleJumper``.
+    jump_rate : jump rate of the Simple Jumper. Several rates make a Composite Jumper.
+    passive_weight : the share of the Composite Jumper's capital on the base forecaster. It limits what protection can
+        lose against the base.
+    start : where the capital lies at first: ``"uniform"`` as printed, or ``"first"``.
+    truncation : base probabilities are moved into [truncation, 1 - truncation]. The poster says .1, and its authors ran
+        .01. None truncates nothing, and a label of base probability 0 is then an error.
+    delay, every : labels arrive ``delay`` rows late, and only for every ``every``-th row.
     random_state : seed of the classifier.
 
-    Attributes: those of ``DirectClassifier``; ``log10_martingale_`` (n_rows,), log10 S after each row of the last
-    stream, from the first call of ``predict_proba_online`` after a fit on.
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimator_ : the fitted classifier.
+    log10_martingale_ : (n_rows,) log10 S after each row of the last stream. ``predict_proba_online`` sets it.
+    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
     """
 
     online = True
@@ -85,11 +86,20 @@ class ProtectedClassifier(DirectClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
+        """Fit the learner.
 
-        Raises ValueError as ``DirectClassifier.fit``, and for more classes than the calibrators are for.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), not negative, or None.
+
+        Raises
+        ------
+        ValueError
+            As ``DirectClassifier.fit``, and for more classes than the calibrators support.
         """
-        vars(self).pop("log10_martingale_", None)  # type: ignore[attr-defined]  # of a stream under another fit  # mypy takes it for a class's
+        vars(self).pop("log10_martingale_", None)  # type: ignore[attr-defined]  # mypy takes vars for a class's
         super().fit(X, y, sample_weight)
         n_classes = len(self.classes_)
         if n_classes > 2:
@@ -97,20 +107,29 @@ class ProtectedClassifier(DirectClassifier):
         return self
 
     @property
-    def clip(self) -> tuple[float, float]:  # type: ignore[override]  # told by truncation
-        """The range that the truncated base estimates lie in."""
+    def clip(self) -> tuple[float, float]:  # type: ignore[override]  # a property: truncation decides it
+        """Return the range of the truncated base probabilities."""
         least = self.truncation or 0.0
         return least, 1 - least
 
     def predict_proba_online(self, X: Any, y: Any) -> np.ndarray:
-        """(n_rows, n_classes): rows in the order in which they come, each estimated before its label is known.
+        """Return (n_rows, n_classes) probabilities for rows in the order of arrival.
 
-        ``y``: (n_rows,) labels. The fitted classifier stays as it is. Raises ValueError for labels that the training
-        rows do not have.
+        Each row is predicted before its label is used. The fitted classifier does not change.
+
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+
+        Raises
+        ------
+        ValueError
+            For labels that the training rows do not have.
         """
         self._before_predicting(X)
         y = stream_labels(y, self.classes_, count_rows(X))
-        # not yet truncated, for several classes truncated twice are others than truncated once
+        # not truncated here, because for several classes truncating twice differs from truncating once
         base, two = self.estimator_.predict_proba(X), len(self.classes_) == 2
         numbers = np.searchsorted(self.classes_, y)
         p, self.log10_martingale_ = self._jumper().protect(
@@ -119,22 +138,25 @@ class ProtectedClassifier(DirectClassifier):
         return two_columns(p) if two else p
 
     def measures(self, X: Any) -> dict[str, float]:
-        """What the last stream came to; X is not used. Raises NotFittedError before any stream."""
+        """Return log10 S at the end of the last stream. X is not used. Raises NotFittedError before any stream."""
         return {"log10_martingale": float(self._course()[-1])}
 
     def curves(self, X: Any) -> dict[str, list[dict[str, list[float]]]]:
-        """log10 S along the last stream, at most 400 points; X is not used. Raises NotFittedError before any stream."""
+        """Return log10 S along the last stream, at most 400 points.
+
+        X is not used. Raises NotFittedError before any stream.
+        """
         course = self._course()
         places = np.unique(np.linspace(0, len(course) - 1, _MOST_POINTS).round().astype(int))
         return {"martingale": [{"x": places.tolist(), "y": course[places].round(4).tolist()}]}
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
+        """Raise ValueError for an invalid parameter."""
         self._jumper()
-        refuse_other_feedback(self.delay, self.every)
+        check_feedback(self.delay, self.every)
 
     def _course(self) -> np.ndarray:
-        """(n_rows + 1,) log10 S before the first row and after each."""
+        """Return log10 S before the first row and after each row, (n_rows + 1,)."""
         if not hasattr(self, "log10_martingale_"):
             raise NotFittedError(
                 f"this {type(self).__name__} has protected no stream since it was fitted; call predict_proba_online"
@@ -144,24 +166,29 @@ class ProtectedClassifier(DirectClassifier):
 
     def _jumper(self) -> SimpleJumper | CompositeJumper:
         if np.ndim(self.jump_rate) == 0 and not self.passive_weight:
-            return SimpleJumper(self.calibrators, self.jump_rate, self.start, self.truncation)  # type: ignore[arg-type]
+            return SimpleJumper(self.calibrators, self.jump_rate, self.start, self.truncation)  # type: ignore[arg-type]  # a single number here
         rates = np.atleast_1d(self.jump_rate).tolist()
         return CompositeJumper(self.calibrators, rates, self.passive_weight, self.start, self.truncation)
 
 
 class RetrainedClassifier(DirectClassifier):
-    """The learner's own probabilities; on a stream it is fitted anew after every ``every`` rows, on all rows so far.
+    """Fit the learner again after every ``every`` rows of a stream, on all rows so far.
 
-    What Vovk, Petej & Gammerman (2021) would spare the user: "the predictor may need to be retrained".
+    It is the usual remedy for a changing distribution, which protection can replace. In the words of Vovk, Petej &
+    Gammerman (2021), "the predictor may need to be retrained".
 
     Parameters
     ----------
     estimator : classifier with ``predict_proba``.
     every : rows of the stream between two fits.
-    clip : estimates are projected to this range; ``(0, 1)`` leaves them.
-    random_state : seed of the classifier, the same for every fit if it is a number.
+    clip : predicted probabilities are clipped to this range. ``(0, 1)`` changes nothing.
+    random_state : seed of the classifier. A number is used for every fit.
 
-    Attributes: those of ``DirectClassifier``.
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimator_ : the fitted classifier.
+    n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
     """
 
     online = True
@@ -180,39 +207,58 @@ class RetrainedClassifier(DirectClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,), not negative.
+        """Fit the learner, and keep the rows for later fits.
 
-        The rows are kept for the fits to come. Raises ValueError as ``DirectClassifier.fit``.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), not negative, or None.
+
+        Raises
+        ------
+        ValueError
+            As ``DirectClassifier.fit``.
         """
         super().fit(X, y, sample_weight)
         self._learned = X, np.asarray(y), sample_weight
         return self
 
     def predict_proba_online(self, X: Any, y: Any) -> np.ndarray:
-        """(n_rows, n_classes): rows in the order in which they come, each estimated before its label is known.
+        """Return (n_rows, n_classes) probabilities for rows in the order of arrival.
 
-        ``y``: (n_rows,) labels; they weigh 1 each. The fitted classifier stays as it is. Raises ValueError for labels
-        that the training rows do not have.
+        Each row is predicted before its label is used. The rows of the stream weigh 1 each. The fitted classifier does
+        not change.
+
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+
+        Raises
+        ------
+        ValueError
+            For labels that the training rows do not have.
         """
         self._before_predicting(X)
         y = stream_labels(y, self.classes_, count_rows(X))
         learner, parts = self, []
-        for start in range(0, max(len(y), 1), self.every):  # no rows are the learner's to refuse
+        for start in range(0, max(len(y), 1), self.every):  # the learner rejects an empty X
             if start:
                 learner = clone(self).fit(*self._up_to(X, y, start))
             parts.append(learner.predict_proba(take_rows(X, slice(start, start + self.every))))
         return np.concatenate(parts)
 
     def _up_to(self, X: Any, y: np.ndarray, n_rows: int) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """The training rows and the first ``n_rows`` of a stream."""
+        """Return the training rows and the first ``n_rows`` of a stream."""
         learned, labels, weights = self._learned
         if weights is not None:
             weights = np.concatenate([weights, np.ones(n_rows)])
         return _joined(learned, take_rows(X, slice(n_rows))), np.concatenate([labels, y[:n_rows]]), weights
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
-        refuse_no_count(self, "every")
+        """Raise ValueError for an invalid parameter."""
+        check_counts(self, "every")
         super().check_parameters()
 
 

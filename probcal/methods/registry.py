@@ -1,4 +1,4 @@
-"""The methods that have a short name. Any other is named by its import path."""
+"""The methods that have a short name. You name any other method by its import path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Halck's relabelling: labels changed at random where Probing changes weights."""
+"""Halck's relabelling, which changes labels at random where Probing changes weights."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from probcal._validation import refuse_no_count, refuse_no_range, refuse_other_choices
+from probcal._validation import check_choices, check_clip, check_counts
 from probcal.methods._fitting import fit_on_sample, fresh_copy
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod
 from probcal.methods.importance import random_stream
-from probcal.methods.refinement import Goal, Loss, evenly
+from probcal.methods.refinement import Goal, Loss, even_thresholds
 
 _CHOICES = {
     "loss": ("log_loss", "squared_error"),
@@ -23,21 +23,22 @@ _CHOICES = {
 
 
 class RelabelingClassifier(ThresholdMethod):
-    """Halck (2002), as Langford & Zadrozny (2005, section 2) describe it: Probing by changed labels.
+    """Probe with changed labels: the method of Halck (2002), as described by Langford & Zadrozny (2005, section 2).
 
-    For threshold p < 1/2 each negative row becomes positive with the chance (1/2 - p) / (1 - p), for p > 1/2
-    each positive row negative with the chance 1 - 1/(2p): a row of probability p is then as likely positive
-    as negative, and a classifier without weights that is best on these labels says 1 where D(1|x) > p.
-    Which thresholds are probed, the votes and the estimates are those of ``ProbingClassifier``, so that the
-    two differ in nothing else; Halck's own choice of thresholds is not known to us.
+    For a threshold p < 1/2 each negative row becomes positive with probability (1/2 - p) / (1 - p). For p > 1/2 each
+    positive row becomes negative with probability 1 - 1/(2p). A row of probability p is then equally likely to be
+    positive or negative. The best classifier for these labels, without weights, predicts 1 where D(1|x) > p.
+
+    Thresholds, votes and predictions are those of ``ProbingClassifier``, so the two methods differ in nothing else.
+    Halck's own choice of thresholds is not known to us.
 
     Parameters
     ----------
-    estimator : classifier with ``fit`` and ``predict``; only its labels are used, and it needs no weights.
+    estimator : classifier with ``fit`` and ``predict``. Only its labels are used, and it needs no weights.
     n_probes, loss, discretisation, multiclass, clip, n_jobs : as in ``ProbingClassifier``.
-    random_state : seed; each threshold has a random stream of its own.
+    random_state : seed. Each threshold has its own random stream.
 
-    Attributes: those of ``ProbingClassifier``.
+    The attributes are those of ``ProbingClassifier``.
     """
 
     def __init__(
@@ -62,25 +63,33 @@ class RelabelingClassifier(ThresholdMethod):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """X: (n_rows, n_columns), passed on untouched; y: (n_rows,) labels; sample_weight: (n_rows,).
+        """Fit one classifier per threshold.
 
-        Raises ValueError for a parameter that is not as documented, labels or weights that are none, and
-        for weights with a learner that takes none.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns), passed to the learner unchanged.
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), not negative, or None.
+
+        Raises
+        ------
+        ValueError
+            For an invalid parameter, invalid labels or weights, and weights for a learner that takes none.
         """
         self._fit_thresholds(X, y, sample_weight)
         return self
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
-        refuse_other_choices(self, _CHOICES)
-        refuse_no_count(self, "n_probes")
-        refuse_no_range(self.clip)
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, _CHOICES)
+        check_counts(self, "n_probes")
+        check_clip(self.clip)
 
     def _goal(self) -> Goal:
         return Goal(self.loss)
 
     def _grid(self) -> np.ndarray | None:
-        return evenly(self.n_probes) if self.discretisation == "uniform" else None
+        return even_thresholds(self.n_probes) if self.discretisation == "uniform" else None
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
@@ -104,7 +113,7 @@ class _RelabelledTraining:
 
 
 def relabelled(labels: np.ndarray, classes: np.ndarray, p: float, random: np.random.Generator) -> np.ndarray:
-    """(n_rows,) labels under which one half takes the place of ``p``; the second of ``classes`` is positive."""
+    """Return (n_rows,) labels for which 1/2 replaces the threshold ``p``. The second of ``classes`` is positive."""
     changed, chance = (classes[0], (0.5 - p) / (1 - p)) if p < 0.5 else (classes[1], 1 - 0.5 / p)
     other = classes[1] if p < 0.5 else classes[0]
     return np.where((labels == changed) & (random.random(len(labels)) < chance), other, labels)

@@ -1,13 +1,15 @@
-"""How good probabilities are.
+"""Metrics of predicted probabilities.
 
-Two classes: ``y`` is (n,) of 0 and 1 (or False and True) and ``p`` (n, 2), the columns of ``predict_proba``, or
-(n,), predicted P(y = 1). Only the log loss differs between the two: see ``cross_entropy``. Several classes, where a
-metric says what it does with them: ``y`` is (n,) of the whole numbers 0 to k - 1 and ``p`` (n, k). The rows of
-``p`` sum to 1 within 1e-6. ``sample_weight``, (n,), is not negative and not all 0: a row of weight two counts as two
-rows (for ``calibration_p_value`` as one row that counts double), one of weight 0 as none.
+Two classes: ``y`` is (n,) of 0 and 1 (or False and True). ``p`` is (n, 2), the columns of ``predict_proba``, or (n,),
+the predicted P(y = 1). Only the log loss differs between the two: see ``cross_entropy``. Several classes, where a
+metric supports them: ``y`` is (n,) of the whole numbers 0 to k - 1, and ``p`` is (n, k).
 
-No function changes what it is given or depends on the order of the rows, but for the last digits. All raise
-ValueError for anything else: missing values, estimates outside [0, 1], other labels, unequal lengths, no rows.
+The rows of ``p`` sum to 1 within 1e-6. ``sample_weight``, (n,), is not negative and not all 0. A row of weight two
+counts as two rows, and one of weight 0 as none. For ``calibration_p_value`` a row of weight two is one row that counts
+double.
+
+No function changes its arguments. The order of the rows changes only the last digits. All raise ValueError for anything
+else: missing values, probabilities outside [0, 1], other labels, unequal lengths, and no rows.
 """
 
 from __future__ import annotations

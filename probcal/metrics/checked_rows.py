@@ -1,4 +1,4 @@
-"""What a metric is given, checked: labels, estimates and weights."""
+"""Checks of the labels, predictions and weights that a metric gets."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 _SUM_TOLERANCE = 1e-6
-"""How far the estimates of one row may be from 1 in sum: ten roundings of float32."""
+"""Tolerance of the sum of a row of predictions: ten roundings of float32."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Labels, predictions and weights that were checked.
+    """Hold checked labels, predictions and weights.
 
-    ``y``: (n,) whole numbers. ``p``: (n,) of P(y = 1), or (n, k) where there are k > 2 classes. ``weight``: (n,),
-    above 0 and below 1 or all 1. ``negative``: (n,) of P(y = 0) where two columns were given, else None.
+    ``y``: (n,) whole numbers. ``p``: (n,) of P(y = 1), or (n, k) for k > 2 classes. ``weight``: (n,), above 0 and below
+    1, or all 1. ``negative``: (n,) of P(y = 0) if two columns were given, and otherwise None.
     """
 
     y: np.ndarray
@@ -29,7 +29,7 @@ class Rows:
     def p_of_label(self) -> np.ndarray:
         """Return the predicted probability of each row's own label, (n,).
 
-        A small P(y = 0) beside a P(y = 1) that rounds to 1 is kept: 1 - P(y = 1) would be 0.
+        A small P(y = 0) next to a P(y = 1) that rounds to 1 is kept, where 1 - P(y = 1) would be 0.
         """
         if self.p.ndim == 2:
             return np.asarray(self.p[np.arange(len(self.p)), self.y.astype(int)])
@@ -37,13 +37,13 @@ class Rows:
         return np.where(self.y == 1, self.p, negative)
 
     def mean(self, values: np.ndarray) -> float:
-        """The weighted mean of ``values``, (n,)."""
+        """Return the weighted mean of ``values``, (n,)."""
         return float((self.weight * values).sum() / self.weight.sum())
 
     def against_the_rest(self) -> list[Rows]:
-        """Each class against all others as rows of two classes.
+        """Return each class against all others as rows of two classes.
 
-        With two classes it is the second alone, since the first says the same once more, mirrored.
+        Two classes give only the second one, because the first is its mirror image.
         """
         if self.p.ndim == 1:
             return [self]
@@ -52,13 +52,13 @@ class Rows:
 
 
 def checked(y: Any, p: Any, sample_weight: Any = None) -> Rows:
-    """The rows that weigh something. Raises ValueError as every metric does."""
+    """Return the rows of positive weight. Raises ValueError as every metric does."""
     y, p = _numbers(y, "y"), _numbers(p, "p")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):
         shapes = f"{y.shape} and {p.shape}"
         raise ValueError(f"y must be of shape (n,), and p of shape (n,) or (n, n_classes) with equal n, not {shapes}")
-    _some(y)
-    # of several columns one may exceed 1 by what its row's sum may
+    _check_not_empty(y)
+    # one of several columns may exceed 1 by the tolerance of the row's sum
     most = 1 if p.ndim == 1 else 1 + _SUM_TOLERANCE
     refuse(~((p >= 0) & (p <= most)), p, "p must lie within [0, 1], with no missing values")
     p = np.minimum(p, 1)
@@ -88,18 +88,18 @@ def checked_two_classes(y: Any, p: Any, sample_weight: Any = None) -> Rows:
 
 
 def checked_pair(a: Any, b: Any, sample_weight: Any, names: tuple[str, str]) -> Rows:
-    """As ``checked``, for two sets of probabilities, (n,) each."""
+    """Return what ``checked`` does, for two sets of probabilities, (n,) each."""
     a, b = (_numbers(values, name) for values, name in zip((a, b), names, strict=True))
     if a.ndim != 1 or a.shape != b.shape:
         raise ValueError(f"{names[0]} and {names[1]} must be of one shape (n,), not {a.shape} and {b.shape}")
-    _some(a)
+    _check_not_empty(a)
     for values, name in zip((a, b), names, strict=True):
         refuse(~((values >= 0) & (values <= 1)), values, f"{name} must lie within [0, 1], with no missing values")
     return Rows(a, b, _checked_weight(sample_weight, len(a)))
 
 
 def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
-    """Raises ValueError with the ``rule`` and the first row where ``bad`` is true."""
+    """Raise ValueError with the ``rule`` and the first row where ``bad`` is True."""
     if bad.any():
         where = np.unravel_index(int(np.argmax(bad)), bad.shape)
         place = f"row {where[0]}" + "".join(f", column {column}" for column in where[1:])
@@ -107,13 +107,13 @@ def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` is one real number, NaN and infinity among them; True and False are not."""
+    """Return whether ``value`` is one real number, including NaN and infinity. True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_count(value: Any) -> bool:
-    """Whether ``value`` is a whole number of at least 1; True is not."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1  # type: ignore[operator]
+    """Return whether ``value`` is a whole number of at least 1. True is not."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1  # type: ignore[operator]  # Real has no order
 
 
 def _check_classes(y: np.ndarray, p: np.ndarray) -> None:
@@ -126,7 +126,7 @@ def _check_classes(y: np.ndarray, p: np.ndarray) -> None:
     refuse(np.abs(sums - 1) > _SUM_TOLERANCE, sums, "each row of p must sum to 1")
 
 
-def _some(y: np.ndarray) -> None:
+def _check_not_empty(y: np.ndarray) -> None:
     if not len(y):
         raise ValueError("there are no rows to measure")
 
@@ -140,15 +140,15 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     refuse(~(np.isfinite(weight) & (weight >= 0)), weight, "sample_weight must be finite and not negative")
     if not weight.any():
         raise ValueError("sample_weight must not be 0 in every row")
-    # only ratios matter; a power of two changes none of them, and no sum can overflow any more
+    # Only ratios matter. A power of two changes none of them, and no sum can overflow any more.
     return np.ldexp(weight, -np.frexp(weight.max())[1])
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
-    if np.ma.is_masked(values):  # as an array it would show what is under the mask
-        raise ValueError(f"{name} must hold numbers, and no missing values ({np.ma.count_masked(values)} are masked)")  # type: ignore[no-untyped-call]
+    if np.ma.is_masked(values):  # the array would show the values under the mask
+        raise ValueError(f"{name} must hold numbers, and no missing values ({np.ma.count_masked(values)} are masked)")  # type: ignore[no-untyped-call]  # numpy's own
     values = np.asarray(values)
-    if values.dtype == object:  # a pandas column of its own kind, or labels of any kind
+    if values.dtype == object:  # a pandas extension type, or labels of any type
         values = np.array(values.tolist())
     if values.dtype.kind not in "biuf" and values.size:
         raise ValueError(f"{name} must hold numbers, and no missing values")

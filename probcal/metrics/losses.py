@@ -1,7 +1,4 @@
-"""Losses of each row by itself, in the mean: squared error, cross entropy, distance from the truth.
-
-What decisions by the estimates cost when the two mistakes cost different amounts.
-"""
+"""Losses, which are means over the rows: squared error, cross entropy, distance from the truth and expected cost."""
 
 from __future__ import annotations
 
@@ -15,17 +12,50 @@ from probcal.metrics.ranking import Ranked
 
 
 def rms_error(y: Any, p: Any, sample_weight: Any = None) -> float:
-    """Root of the mean of (y - p)^2, in [0, 1] (Langford & Zadrozny 2005, Table 2).
+    """Return the root of the mean of (y - p)^2 (Langford & Zadrozny 2005, Table 2).
 
-    Of several classes: the root of ``brier_score``.
+    With several classes it is the root of ``brier_score``.
+
+    Parameters
+    ----------
+    y : labels, (n,).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
+    sample_weight : weights of the rows, (n,), or None.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        For invalid arguments (see ``probcal.metrics``).
     """
     return math.sqrt(squared_error(checked(y, p, sample_weight)))
 
 
 def brier_score(y: Any, p: Any, sample_weight: Any = None) -> float:
-    """Mean of (y - p)^2, in [0, 1]; of several classes, of half the sum of (1[y = c] - p_c)^2 over the classes.
+    """Return the mean of (y - p)^2.
 
-    Brier (1950) sums over the classes without the half, so that two classes count twice.
+    With several classes it is the mean of half the sum of (1[y = c] - p_c)^2 over the classes. Brier (1950) sums over
+    the classes without the half, so that two classes count twice.
+
+    Parameters
+    ----------
+    y : labels, (n,).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
+    sample_weight : weights of the rows, (n,), or None.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        For invalid arguments (see ``probcal.metrics``).
     """
     return squared_error(checked(y, p, sample_weight))
 
@@ -39,13 +69,28 @@ class MurphyDecomposition(NamedTuple):
 
 
 def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None) -> MurphyDecomposition:
-    """Why a Brier score of two classes is what it is, exactly, over the distinct estimates.
+    """Return the exact decomposition of a Brier score of two classes over the distinct predictions.
 
-    With w the weight, p the estimate and o the rate of positive rows of each distinct estimate, and r the rate
-    of all rows: ``reliability`` is the mean of (p - o)^2 (0 if calibrated), ``resolution`` the mean of (o - r)^2
-    (0 if the estimates separate nothing), both weighted by w, and ``uncertainty`` is r (1 - r), which no
-    estimate can change. Where no two rows have equal estimates, o is a single label and resolution is all of
-    uncertainty. Murphy (1973), A new vector partition of the probability score, equation 7.
+    For each distinct prediction let w be its weight, p its value and o the observed frequency of positive rows. Let r
+    be the base rate. ``reliability`` is the mean of (p - o)^2 weighted by w (0 if calibrated). ``resolution`` is the
+    mean of (o - r)^2 weighted by w (0 if the predictions separate nothing). ``uncertainty`` is r (1 - r), which no
+    prediction can change. If no two rows have equal predictions, o is a single label and the resolution equals the
+    uncertainty. See Murphy (1973), A new vector partition of the probability score, equation 7.
+
+    Parameters
+    ----------
+    y : labels 0 and 1, (n,).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
+    sample_weight : weights of the rows, (n,), or None.
+
+    Returns
+    -------
+    MurphyDecomposition
+
+    Raises
+    ------
+    ValueError
+        For invalid arguments (see ``probcal.metrics``).
     """
     ranked = Ranked.of(checked_two_classes(y, p, sample_weight))
     weight = ranked.in_blocks(ranked.weight)
@@ -61,13 +106,29 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None) -> MurphyDec
 def cross_entropy(y: Any, p: Any, base: float = 2, sample_weight: Any = None) -> float:
     """Return the mean of -log P(observed label), in bits unless ``base`` says otherwise.
 
-    It is infinite if at least one observed label had predicted probability 0. Give both columns of
-    ``predict_proba``, (n, 2): from ``p`` of shape (n,) the probability of label 0 is computed as 1 - p, which is 0
-    where p rounds to 1 although the classifier gave label 0 a small probability. Langford & Zadrozny's text gives the
-    natural logarithm, but the numbers of their Table 1 are bits: COIL J48 has one leaf and .326, and
-    the entropy of 238 positive rows in 4000 is .3255 bits or .2256 nats.
+    It is infinite if at least one observed label had predicted probability 0. Give both columns of ``predict_proba``,
+    (n, 2). From ``p`` of shape (n,) the probability of label 0 is computed as 1 - p. That is 0 where p rounds to 1,
+    although the classifier gave label 0 a small probability.
 
-    Raises ValueError for a ``base`` that is no finite number above 1; for nats it is ``math.e``.
+    Langford & Zadrozny's text gives the natural logarithm, but the numbers of their Table 1 are bits. COIL J48 has one
+    leaf and .326, and the entropy of 238 positive rows in 4000 is .3255 bits or .2256 nats.
+
+    Parameters
+    ----------
+    y : labels, (n,).
+    p : predicted probabilities, (n, n_classes), or (n,) of P(y = 1).
+    base : base of the logarithm, 2 for bits and ``math.e`` for nats.
+    sample_weight : weights of the rows, (n,), or None.
+
+    Returns
+    -------
+    float
+        At least 0, in bits for ``base=2``.
+
+    Raises
+    ------
+    ValueError
+        For a ``base`` that is no finite number above 1, and invalid arguments.
     """
     rows = checked(y, p, sample_weight)
     if not (is_number(base) and 1 < base < math.inf):
@@ -76,28 +137,47 @@ def cross_entropy(y: Any, p: Any, base: float = 2, sample_weight: Any = None) ->
 
 
 def l1_error(true_p: Any, p: Any, sample_weight: Any = None) -> float:
-    """Mean of |p - true_p|, in [0, 1], where the true P(y = 1) of each row is known: ``true_p`` (n,), ``p`` (n,).
+    """Return the mean of |p - true_p|, if the true P(y = 1) of each row is known.
 
-    Gao, Parameswaran & Peng (2017), section 1; their Theorem 1 says that no sample of labels can bound it.
+    See Gao, Parameswaran & Peng (2017), section 1. Their Theorem 1 says that no sample of labels can bound it.
+
+    Parameters
+    ----------
+    true_p : true probabilities P(y = 1), (n,).
+    p : predicted probabilities P(y = 1), (n,).
+    sample_weight : weights of the rows, (n,), or None.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        For invalid arguments (see ``probcal.metrics``).
     """
     rows = checked_pair(true_p, p, sample_weight, ("true_p", "p"))
     return rows.mean(np.abs(rows.y - rows.p))
 
 
 def n_errors(rows: Rows) -> float:
-    """Rows whose likeliest class, the first of equal ones, is not the one that came; weighted ones in proportion."""
+    """Return the number of rows whose most probable class is wrong, in proportion to the weights.
+
+    The first of equal classes counts as the most probable.
+    """
     if rows.p.ndim == 2:
-        called = np.argmax(rows.p, axis=1)
+        predicted = np.argmax(rows.p, axis=1)
     else:
-        called = rows.p > (0.5 if rows.negative is None else rows.negative)
-    return len(rows.y) * rows.mean(called != rows.y)
+        predicted = rows.p > (0.5 if rows.negative is None else rows.negative)
+    return len(rows.y) * rows.mean(predicted != rows.y)
 
 
 def squared_error(rows: Rows) -> float:
     if rows.p.ndim == 1:
         return rows.mean((rows.y - rows.p) ** 2)
-    came = rows.y[:, np.newaxis] == np.arange(rows.p.shape[1])
-    return rows.mean(((came - rows.p) ** 2).sum(axis=1) / 2)
+    observed = rows.y[:, np.newaxis] == np.arange(rows.p.shape[1])
+    return rows.mean(((observed - rows.p) ** 2).sum(axis=1) / 2)
 
 
 def entropy_of(rows: Rows, base: float) -> float:
@@ -108,21 +188,53 @@ def entropy_of(rows: Rows, base: float) -> float:
 
 
 def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = None) -> float:
-    """Mean cost of calling a row positive if and only if p >= ``loss_parameter``, in [0, 1].
+    """Return the mean cost of predicting the positive class if and only if p >= ``loss_parameter``.
 
-    A false negative costs 1 - loss_parameter, a false positive loss_parameter: for these costs the rule is the
-    best one if p is the truth. Gao, Parameswaran & Peng (2017), section 4.
+    A false negative costs 1 - loss_parameter, and a false positive costs loss_parameter. The rule is the best one for
+    these costs if p is the truth. See Gao, Parameswaran & Peng (2017), section 4.
 
-    Raises ValueError for a ``loss_parameter`` that is no number within [0, 1].
+    Parameters
+    ----------
+    y : labels 0 and 1, (n,).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
+    loss_parameter : number within [0, 1].
+    sample_weight : weights of the rows, (n,), or None.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        For a ``loss_parameter`` that is no number within [0, 1], and invalid arguments.
     """
     return cost(checked_two_classes(y, p, sample_weight), _checked_parameter(loss_parameter))
 
 
 def loss_ratio(y: Any, before: Any, after: Any, loss_parameter: float, sample_weight: Any = None) -> float:
-    """``expected_cost`` of the estimates ``after`` calibration over that ``before``: below 1 it has paid.
+    """Return the ``expected_cost`` after calibration divided by that before. Below 1, calibration has paid.
 
-    Gao, Parameswaran & Peng (2017), section 4 and Figure 3. 1 where neither costs anything, infinite where
-    only the estimates after do.
+    See Gao, Parameswaran & Peng (2017), section 4 and Figure 3. The ratio is 1 if both costs are 0, and infinite if
+    only the cost before is 0.
+
+    Parameters
+    ----------
+    y : labels 0 and 1, (n,).
+    before, after : predicted probabilities, (n,) of P(y = 1), or (n, 2).
+    loss_parameter : number within [0, 1].
+    sample_weight : weights of the rows, (n,), or None.
+
+    Returns
+    -------
+    float
+        At least 0.
+
+    Raises
+    ------
+    ValueError
+        As for ``expected_cost``.
     """
     parameter = _checked_parameter(loss_parameter)
     cost_before = cost(checked_two_classes(y, before, sample_weight), parameter)
@@ -131,15 +243,15 @@ def loss_ratio(y: Any, before: Any, after: Any, loss_parameter: float, sample_we
 
 
 def ratio_of(before: float, after: float) -> float:
-    """The loss ratio of two costs: 1 where neither costs anything, infinite where only the one after does."""
+    """Return the loss ratio of two costs: 1 if both are 0, and infinite if only the one before is 0."""
     if before == 0:
         return 1.0 if after == 0 else math.inf
     return after / before
 
 
 def cost(rows: Rows, parameter: float) -> float:
-    called = rows.p >= parameter
-    return rows.mean(np.where(called, (rows.y == 0) * parameter, (rows.y == 1) * (1 - parameter)))
+    predicted = rows.p >= parameter
+    return rows.mean(np.where(predicted, (rows.y == 0) * parameter, (rows.y == 1) * (1 - parameter)))
 
 
 def _checked_parameter(loss_parameter: float) -> float:

@@ -1,7 +1,4 @@
-"""How well the estimates order the rows.
-
-One sort of the rows, from which AUC and every measure of calibration are read.
-"""
+"""Ranking metrics, and the sorted rows that they share with the calibration metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from probcal.metrics.checked_rows import Rows, checked, checked_two_classes
 
 @dataclass(frozen=True)
 class Ranked:
-    """Rows of two classes in rising order of p. Rows of equal p form one block: no metric can tell them apart."""
+    """Hold rows of two classes in rising order of p. Rows of equal p form one block, as no metric separates them."""
 
     y: np.ndarray
     p: np.ndarray
@@ -40,21 +37,35 @@ class Ranked:
         return bool((self.y == 0).any() and (self.y == 1).any())
 
     def in_blocks(self, values: np.ndarray) -> np.ndarray:
-        """The sum of ``values``, (n,), within each block."""
+        """Return the sum of ``values``, (n,), within each block."""
         return np.add.reduceat(values, np.append(0, self.ends[:-1] + 1))
 
     def up_to(self, values: np.ndarray) -> np.ndarray:
-        """The running sum of ``values``, (n,), before the first block and after each."""
+        """Return the running sum of ``values``, (n,), before the first block and after each."""
         return np.append(0.0, np.cumsum(values)[self.ends])
 
 
 def roc_auc(y: Any, p: Any, sample_weight: Any = None) -> float:
-    """Probability that a positive row gets a higher estimate than a negative one, ties counting half.
+    """Return the probability that a positive row has a higher prediction than a negative one. Ties count half.
 
-    Of three classes or more: the mean over the classes of each against the rest, every class counting alike
-    (Hand & Till 2001 take pairs of classes instead). A pair of rows weighs the product of their weights.
+    With three or more classes it is the mean over the classes of each against the rest, with equal weights of the
+    classes. (Hand & Till 2001 take pairs of classes instead.) A pair of rows weighs the product of their weights.
 
-    Raises ValueError when ``y`` lacks a class: there is no such pair then.
+    Parameters
+    ----------
+    y : labels, (n,).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
+    sample_weight : weights of the rows, (n,), or None.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If ``y`` lacks a class, because there is no pair of rows then, and for invalid arguments.
     """
     ranked = [Ranked.of(one) for one in checked(y, p, sample_weight).against_the_rest()]
     if not all(one.has_both_classes() for one in ranked):
@@ -64,10 +75,25 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None) -> float:
 
 
 def roc_curve(y: Any, p: Any, n_points: int = 200) -> tuple[np.ndarray, np.ndarray]:
-    """(share of negative rows, share of positive rows) above each of at most ``n_points`` thresholds, both rising.
+    """Return the shares of negative and of positive rows above each of at most ``n_points`` thresholds, both rising.
 
-    They begin at (0, 0) and end at (1, 1); of more distinct estimates, those of evenly spread places along the
-    curve are kept. Raises ValueError for several classes, and when ``y`` lacks a class.
+    They begin at (0, 0) and end at (1, 1). If there are more distinct predictions, points evenly spread along the curve
+    are kept.
+
+    Parameters
+    ----------
+    y : labels 0 and 1, (n,).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
+    n_points : largest number of points.
+
+    Returns
+    -------
+    tuple of two arrays (n_thresholds,)
+
+    Raises
+    ------
+    ValueError
+        For several classes, and if ``y`` lacks a class.
     """
     ranked = Ranked.of(checked_two_classes(y, p))
     if not ranked.has_both_classes():
@@ -81,12 +107,12 @@ def roc_curve(y: Any, p: Any, n_points: int = 200) -> tuple[np.ndarray, np.ndarr
 
 
 def area_under_roc(ranked: list[Ranked]) -> float:
-    """NaN where a class is absent."""
-    return float(np.mean([_won(one) if one.has_both_classes() else np.nan for one in ranked]))
+    """Return the area under the ROC curve, or NaN if a class is absent."""
+    return float(np.mean([_won_share(one) if one.has_both_classes() else np.nan for one in ranked]))
 
 
-def _won(ranked: Ranked) -> float:
-    """Won pairs over all pairs; those within one block of equal estimates are won by half."""
+def _won_share(ranked: Ranked) -> float:
+    """Return won pairs over all pairs. Pairs within one block of equal predictions are won by half."""
     positive = ranked.up_to(ranked.weight * ranked.y)
     negative = ranked.up_to(ranked.weight * (1 - ranked.y))
     won = np.sum(np.diff(positive) * (negative[1:] + negative[:-1]) / 2)

@@ -16,14 +16,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from probcal.metrics.calibration import binned, farthest, p_value, widest
+from probcal.metrics.calibration import bin_error, largest_sum_error, p_value, range_error
 from probcal.metrics.checked_rows import checked, checked_two_classes
 from probcal.metrics.losses import cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.ranking import Ranked, area_under_roc
 
 
 class Prediction:
-    """The test rows of one cell: labels, predicted probabilities, weights, and true probabilities where known."""
+    """Hold the test rows of one cell: labels, predicted probabilities, weights, and true probabilities if known."""
 
     def __init__(self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None) -> None:
         self.rows = checked(y, p, sample_weight)
@@ -31,35 +31,35 @@ class Prediction:
 
     @cached_property
     def ranked(self) -> list[Ranked]:
-        """The rows sorted by prediction: once for two classes, else once for each class."""
+        """Return the rows sorted by prediction: once for two classes, and once per class for several."""
         return [Ranked.of(one) for one in self.rows.against_the_rest()]
 
     @property
     def positive(self) -> np.ndarray:
-        """The predicted P(y = 1) of each row as it was given, (n,)."""
+        """Return the predicted P(y = 1) of each row as it was given, (n,)."""
         p = np.asarray(self._given[1])
         return p[:, 1] if p.ndim == 2 else p
 
     @cached_property
     def share(self) -> float:
-        """The share of positive rows."""
+        """Return the base rate."""
         rows = checked_two_classes(*self._given)
         return rows.mean(rows.y)
 
     @property
     def weight(self) -> Any:
-        """The weights as they were given: (n,) or None."""
+        """Return the weights as they were given: (n,) or None."""
         return self._given[2]
 
     @property
     def distance(self) -> np.ndarray:
-        """The distance of each prediction from the true probability, (n,)."""
+        """Return the distance of each prediction from the true probability, (n,)."""
         return np.abs(np.asarray(self.true_p) - self.positive)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: how it is computed, what it is called, which end is better, and between which numbers it lies."""
+    """Describe a metric: how it is computed, what it is called, which end is better, and its bounds."""
 
     name: str
     about: str
@@ -69,30 +69,30 @@ class Metric:
     long: str
     """The title of its table."""
     value: Callable[[Prediction], float] | None = None
-    """None where the fitted method measures it, or a comparison of methods."""
+    """None if the fitted method or a comparison of methods measures it."""
     larger_is_better: bool = False
     no_end: str = ""
-    """Why neither end is the better one. No column is then the best."""
+    """Why neither end is better. No value is then marked as best."""
     least: float = 0.0
     most: float = 1.0
     undefined: bool = False
-    """Whether it may be NaN: where the test rows leave it without a value."""
+    """Whether it may be NaN, because some test rows leave it without a value."""
     measured: Literal["always", "asked", "by the method", "in comparisons"] = "always"
-    """When it is measured: of every cell, or where an experiment asks for it."""
+    """When it is measured: for every cell, or if an experiment asks for it."""
     of_the_truth: bool = False
     """Whether it needs the true probabilities of the rows."""
     decimals: int = 3
 
     @property
     def good_end(self) -> str:
-        """Which end is better, in words."""
+        """Return which end is better, in words."""
         if self.no_end:
             return self.no_end
         return "larger is better" if self.larger_is_better else "smaller is better"
 
     @property
     def help(self) -> str:
-        """What it is and which end is better, for lists and the schema."""
+        """Return what it is and which end is better, for lists and the schema."""
         return self.about if self.no_end else f"{self.about}, {self.good_end}"
 
     def best(self, numbers: list[float]) -> float:
@@ -100,7 +100,7 @@ class Metric:
         return max(numbers) if self.larger_is_better else min(numbers)
 
     def fault(self, number: float) -> str | None:
-        """Return why ``number`` can be no value of this metric; None where it can."""
+        """Return why ``number`` cannot be a value of this metric, or None if it can."""
         if math.isnan(number):
             return None if self.undefined else "always has a value"
         if self.least - _ROUNDING <= number <= self.most + _ROUNDING:
@@ -113,7 +113,7 @@ class Metric:
 
 
 _ROUNDING = 1e-9
-"""How far a number may be beyond its bounds."""
+"""Tolerance of a number beyond its bounds."""
 _LARGEST_COUNT = 1e15
 _OF_THE_DATA = "of the data, whatever the predictions"
 
@@ -156,21 +156,21 @@ _ENTRIES = (
         "empirical calibration error over every interval of predictions",
         "c_emp",
         "Empirical calibration error c_emp",
-        lambda one: widest(one.ranked),
+        lambda one: range_error(one.ranked),
     ),
     Metric(
         "ece",
         "expected calibration error in 15 bins of equal width",
         "ECE",
         "Expected calibration error (15 bins of equal width)",
-        lambda one: binned(one.ranked),
+        lambda one: bin_error(one.ranked),
     ),
     Metric(
         "ks",
         "Kolmogorov-Smirnov calibration error",
         "KS",
         "Kolmogorov-Smirnov calibration error",
-        lambda one: farthest(one.ranked),
+        lambda one: largest_sum_error(one.ranked),
     ),
     Metric(
         "c_emp_p",
@@ -209,9 +209,9 @@ _ENTRIES = (
     ),
     Metric(
         "errors",
-        "number of rows whose likeliest class is not theirs",
+        "number of rows whose most probable class is wrong",
         "Errors",
-        "Errors: rows whose likeliest class is not theirs",
+        "Errors: rows whose most probable class is wrong",
         lambda one: n_errors(one.rows),
         most=_LARGEST_COUNT,
         measured="asked",
@@ -277,26 +277,26 @@ _ENTRIES = (
 )
 _BY_NAME = {one.name: one for one in _ENTRIES}
 METRICS = tuple(one.name for one in _ENTRIES if one.measured == "always")
-"""Measured of every cell."""
+"""Measured for every cell."""
 ASKED_METRICS = tuple(one.name for one in _ENTRIES if one.measured == "asked")
-"""Measured only where an experiment asks for them, as expected costs are."""
+"""Measured only if an experiment asks for them, like expected costs."""
 METHOD_METRICS = tuple(one.name for one in _ENTRIES if one.measured == "by the method")
-"""Measured by the methods that can, where an experiment asks for them."""
+"""Measured by the methods that can, if an experiment asks for them."""
 NAMED = (*METRICS, *ASKED_METRICS, *METHOD_METRICS)
 """The names that an experiment can ask for, besides ``cost(p)``."""
 DEFAULT_METRICS = ("cxe", "rms", "auc", "c_emp")
-"""What an experiment shows that names no metrics."""
+"""The metrics of an experiment that names none."""
 
 COST = "cost(p)"
-"""How the expected costs are called, at whatever loss parameter p: ``cost(0.05)``."""
+"""The name of the expected costs, for any loss parameter p: ``cost(0.05)``."""
 ABOUT_COST = "expected cost at a loss parameter p, such as cost(0.05), two classes only, smaller is better"
 _COST = re.compile(r"cost\((\d*\.?\d+)\)")
 
 
 def loss_parameter(name: str) -> float | None:
-    """p of the metric ``cost(p)``, which is strictly between 0 and 1; None for any other name.
+    """Return p of the metric ``cost(p)``, strictly between 0 and 1, or None for any other name.
 
-    There is one name for each p, its shortest with a leading 0: ``cost(0.05)``.
+    Each p has one name, the shortest with a leading 0: ``cost(0.05)``.
     """
     found = _COST.fullmatch(name)
     parameter = float(found[1]) if found else 0.0
@@ -304,20 +304,20 @@ def loss_parameter(name: str) -> float | None:
 
 
 def cost_name(parameter: float) -> str:
-    """``cost(0.05)`` for .05."""
+    """Return ``cost(0.05)`` for .05."""
     return f"cost({parameter:g})"
 
 
 def nearest_cost(name: str) -> str | None:
-    """What ``name``, which is no metric, would be called if it means one of the costs; None where it does not."""
+    """Return the right name of the cost that ``name``, an unknown metric, seems to mean, or None."""
     found = _COST.fullmatch(name)
     return cost_name(float(found[1])) if found and 0 < float(found[1]) < 1 else None
 
 
 def find_metric(name: str) -> Metric | None:
-    """Return the metric of this ``name``, a cost such as ``cost(0.05)`` among them; None where there is none.
+    """Return the metric of this ``name``, or None. A cost such as ``cost(0.05)`` is a metric too.
 
-    A cost is at most that of calling every row what costs more, and undefined for several classes.
+    A cost is at most that of the cheaper constant prediction, and undefined for several classes.
     """
     if name in _BY_NAME:
         return _BY_NAME[name]
@@ -337,19 +337,33 @@ def find_metric(name: str) -> Metric | None:
 
 
 def metric_named(name: str) -> Metric:
-    """Return the metric of this ``name``; an unknown one goes by its own name and is a loss."""
+    """Return the metric of this ``name``. An unknown one keeps its name and counts as a loss."""
     return find_metric(name) or replace(_BY_NAME["cxe"], name=name, about=name, short=name, long=name, value=None)
 
 
 def all_metrics(
     y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, also: Iterable[str] = ()
 ) -> dict[str, float]:
-    """Return every metric of ``METRICS`` by its short name; for several classes from one sort of each class.
+    """Return every metric of ``METRICS`` by its short name.
 
-    ``also`` names the ``ASKED_METRICS`` that are wanted too, and expected costs, such as ``cost(0.05)``. Other names
-    in it are passed over. A small test set may lack a class. Its AUC is NaN, undefined, and the others stand. So is a
-    cost of several classes. Metrics of the truth are there where ``true_p``, (n,), the true P(y = 1) of each row, is
-    given, for two classes only.
+    If the test rows lack a class, the AUC is NaN, and the others have values. A cost is NaN for several classes.
+
+    Parameters
+    ----------
+    y : labels, (n,).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
+    sample_weight : weights of the rows, (n,), or None.
+    true_p : true probabilities P(y = 1), (n,), of two classes, or None. They add the metrics of the truth.
+    also : names of ``ASKED_METRICS`` and of expected costs, such as ``cost(0.05)``. Other names are ignored.
+
+    Returns
+    -------
+    dict of str to float
+
+    Raises
+    ------
+    ValueError
+        For invalid arguments (see ``probcal.metrics``).
     """
     one = Prediction(y, p, sample_weight, true_p)
     wanted = [_BY_NAME[name] for name in METRICS] + [metric for name in also if (metric := find_metric(name))]

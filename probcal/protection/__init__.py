@@ -1,4 +1,4 @@
-"""Protection of a probabilistic forecaster against a changing distribution: test martingales turned into estimates."""
+"""Protection of a probabilistic forecaster against a changing distribution, by test martingales."""
 
 from probcal.protection.calibrating_functions import Cox, Quadratic
 from probcal.protection.guarantees import first_alarm, regret_bound

@@ -1,7 +1,4 @@
-"""Families of calibrating functions: what a Jumper may make of a base estimate.
-
-Calibrators in a saved state.
-"""
+"""Families of calibrating functions, which a Jumper applies to base probabilities, and how they are saved."""
 
 from __future__ import annotations
 
@@ -19,39 +16,39 @@ _MOST = 100
 
 
 class Calibrators(Protocol):
-    """A finite family of functions from probabilities to probabilities, in a fixed order; its input is read-only."""
+    """Apply a finite family of functions from probabilities to probabilities, in a fixed order, to read-only input."""
 
     def apply(self, p: np.ndarray) -> np.ndarray:
-        """(n,) estimates of P(y = 1) -> (n, n_calibrators); (n, n_classes) -> (n, n_calibrators, n_classes)."""
+        """Map (n,) values of P(y = 1) to (n, n_calibrators), and (n, n_classes) to (n, n_calibrators, n_classes)."""
 
     def apply_one(self, p: float) -> list[float]:
-        """One estimate of P(y = 1) -> n_calibrators of them."""
+        """Map one value of P(y = 1) to n_calibrators values."""
 
 
 @dataclass(frozen=True)
 class Quadratic:
-    """f_eps(p) = p + eps p (1 - p), Vovk, Petej & Gammerman (2021), section 1; the identity first.
+    """Apply f_eps(p) = p + eps p (1 - p), the identity first (Vovk, Petej & Gammerman 2021, section 1).
 
-    For more than two classes f_{k, eps}(p) = p + eps p_k (e_k - p) for every class k and every eps but 0, where e_k
-    is certain of class k: class k gains eps p_k (1 - p_k), the others give it up in proportion. For two classes
-    these are the f_eps above.
+    For more than two classes there is f_{k, eps}(p) = p + eps p_k (e_k - p) for every class k and every eps but 0,
+    where e_k is certain of class k. Class k gains eps p_k (1 - p_k), and the others lose it in proportion. For two
+    classes these are the f_eps above.
     """
 
     eps: tuple[float, ...] = (0.0, 1.0, -1.0, 0.5, -0.5)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what are no such numbers."""
+        """Raise ValueError unless ``eps`` holds numbers within [-1, 1]."""
         eps = tuple(map(as_number, items(self.eps, "eps")))
         if not eps or not all(-1 <= one <= 1 for one in eps):
             raise ValueError(f"eps must be one or more numbers within [-1, 1], not {self.eps!r}")
         object.__setattr__(self, "eps", eps)
 
-    # p + eps p (1 - p) is written as p (p + (1 + eps) (1 - p)), where nothing cancels: p^2 at eps = -1, however small
+    # p + eps p (1 - p) is computed as p (p + (1 + eps) (1 - p)), without cancellation: p^2 at eps = -1, however small
 
     def apply(self, p: np.ndarray) -> np.ndarray:
-        """(n,) estimates -> (n, n_eps); (n, k) of k classes -> (n, n_calibrators, k)."""
+        """Map (n,) probabilities to (n, n_eps), and (n, k) of k classes to (n, n_calibrators, k)."""
         if p.ndim == 1:
-            values = np.multiply.outer([1 + eps for eps in self.eps], 1 - p)  # each calibrator in one piece of memory
+            values = np.multiply.outer([1 + eps for eps in self.eps], 1 - p)  # each calibrator is contiguous in memory
             values += p
             values *= p
             return values.T
@@ -63,19 +60,19 @@ class Quadratic:
         return np.concatenate(parts, axis=1)
 
     def apply_one(self, p: float) -> list[float]:
-        """One estimate of P(y = 1) -> as many as there are eps."""
+        """Map one value of P(y = 1) to one value per eps."""
         rest = 1 - p
         return [p * (p + (1 + eps) * rest) for eps in self.eps]
 
 
 @dataclass(frozen=True)
 class Cox:
-    """f(p) = p^b e^a / (p^b e^a + (1 - p)^b) for pairs (a, b): Cox (1958, Biometrika 45); for two classes only."""
+    """Apply f(p) = p^b e^a / (p^b e^a + (1 - p)^b) for pairs (a, b) and two classes (Cox 1958, Biometrika 45)."""
 
     pairs: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
-        """Raises ValueError for what are no such pairs, and beyond 100, where floats overflow."""
+        """Raise ValueError unless ``pairs`` holds pairs of numbers up to 100. Larger ones would overflow."""
         pairs = [tuple(map(as_number, items(pair, "each of pairs"))) for pair in items(self.pairs, "pairs")]
         sound = all(len(pair) == 2 and abs(pair[0]) <= _MOST and 0 <= pair[1] <= _MOST for pair in pairs)
         if not pairs or not sound:
@@ -83,26 +80,26 @@ class Cox:
         object.__setattr__(self, "pairs", tuple(pairs))
 
     def apply(self, p: np.ndarray) -> np.ndarray:
-        """(n,) estimates -> (n, n_pairs). Raises ValueError for more than two classes."""
+        """Map (n,) probabilities to (n, n_pairs). Raises ValueError for more than two classes."""
         if p.ndim > 1:
-            raise ValueError("Cox calibrators are for two classes; for more use 'quadratic' or functions of your own")
+            raise ValueError("Cox calibrators are for two classes; for more use 'quadratic' or your own functions")
         values = np.empty((len(self.pairs), len(p)))
         powers = {b: (p**b, (1 - p) ** b) for _, b in self.pairs}
         for row, (a, b) in zip(values, self.pairs, strict=True):
-            for_it = powers[b][0] * math.exp(a)
-            np.divide(for_it, for_it + powers[b][1], out=row)
+            odds_for = powers[b][0] * math.exp(a)
+            np.divide(odds_for, odds_for + powers[b][1], out=row)
         return values.T
 
     def apply_one(self, p: float) -> list[float]:
-        """One estimate of P(y = 1) -> as many as there are pairs."""
+        """Map one value of P(y = 1) to one value per pair."""
         powers = {b: (p**b, (1 - p) ** b) for _, b in self.pairs}
         odds = [(powers[b][0] * math.exp(a), powers[b][1]) for a, b in self.pairs]
-        return [for_it / (for_it + against) for for_it, against in odds]
+        return [odds_for / (odds_for + against) for odds_for, against in odds]
 
 
 @dataclass(frozen=True)
-class Own:
-    """Functions of the user's: each takes p, (n,) or (n, n_classes), and returns probabilities of the same shape."""
+class UserFunctions:
+    """Apply the user's functions. Each takes p, (n,) or (n, n_classes), and returns probabilities of the same shape."""
 
     functions: tuple[Callable[[np.ndarray], Any], ...]
 
@@ -113,12 +110,12 @@ class Own:
         return self.apply(np.array([p]))[0].tolist()
 
     def _values(self, number: int, p: np.ndarray) -> np.ndarray:
-        values = np.asarray(self.functions[number](p.copy()), dtype=np.float64)  # it may work in place
+        values = np.asarray(self.functions[number](p.copy()), dtype=np.float64)  # the function may change its argument
         sound = values.shape == p.shape and bool(((values >= 0) & (values <= 1)).all())
         if sound and p.ndim > 1:
             sound = bool((np.abs(values.sum(axis=1) - 1) <= SUM_TOLERANCE).all())
         if not sound:
-            raise ValueError(f"calibrator {number} (from 0) must turn p of shape {p.shape} into as many probabilities")
+            raise ValueError(f"calibrator {number} (from 0) must return probabilities of the shape of p, {p.shape}")
         return values
 
 
@@ -126,14 +123,14 @@ _ALPHAS, _BETAS = (0.0, 1.0, -1.0), (1.0, 0.5, 2.0)
 FAMILIES: dict[str, Calibrators] = {
     "quadratic": Quadratic(),
     "cox": Cox(tuple((a, b) for b in _BETAS for a in _ALPHAS)),
-    # the authors' notebook passes the place of a and of b in their lists instead of a and b themselves
+    # the authors' notebook passes the positions of a and b in their lists instead of a and b
     "cox_slipped": Cox(tuple((float(a), float(b)) for b in range(len(_BETAS)) for a in range(len(_ALPHAS)))),
 }
-"""Those with a name; "cox" and "cox_slipped" are the nine of the authors' notebook, intended and as it is run."""
+"""The families with a name. "cox" is what the authors' notebook intends, and "cox_slipped" is what it runs."""
 
 
 def family(calibrators: str | Calibrators | Sequence[Callable[[np.ndarray], Any]]) -> Calibrators:
-    """The family meant by a name, a family, or a sequence of functions. Raises ValueError for anything else."""
+    """Return the family of a name, a family, or a sequence of functions. Raises ValueError for anything else."""
     if isinstance(calibrators, str):
         if calibrators not in FAMILIES:
             known = ", ".join(f'"{name}"' for name in FAMILIES)
@@ -144,11 +141,11 @@ def family(calibrators: str | Calibrators | Sequence[Callable[[np.ndarray], Any]
     functions = tuple(calibrators) if isinstance(calibrators, Sequence) else ()
     if not functions or not all(map(callable, functions)):
         raise ValueError(f"calibrators must be a name, a family or a list of functions, not {calibrators!r}")
-    return Own(functions)  # type: ignore[arg-type]  # each was asked whether it is callable
+    return UserFunctions(functions)  # type: ignore[arg-type]  # each is callable, as checked above
 
 
-def kept(calibrators: Any) -> Any:
-    """What is kept of them: a name, the parameters of a family, or the names of functions, which are not kept."""
+def saved_calibrators(calibrators: Any) -> Any:
+    """Return what a saved state stores: a name, the parameters of a family, or only the names of functions."""
     if isinstance(calibrators, str):
         return calibrators
     found = family(calibrators)
@@ -156,35 +153,35 @@ def kept(calibrators: Any) -> Any:
         return {"quadratic": list(found.eps)}
     if isinstance(found, Cox):
         return {"cox": [list(pair) for pair in found.pairs]}
-    if isinstance(found, Own):
+    if isinstance(found, UserFunctions):
         return {"functions": [getattr(one, "__name__", type(one).__name__) for one in found.functions]}
     return {"family": type(found).__name__}
 
 
-def restored(saved: Any, given: Any) -> Any:
-    """The calibrators of ``saved``, as ``kept`` returned it, with those given again, or None.
+def restore_calibrators(saved: Any, given: Any) -> Any:
+    """Return the calibrators of ``saved``, which ``saved_calibrators`` returned, or ``given`` if they must be given.
 
-    Raises ValueError where they must be given and are not, and where others are given.
+    Raises ValueError if ``given`` is missing but needed, or differs from the saved ones.
     """
-    known = _known(saved)
+    known = _saved_family(saved)
     if known is None and given is None:
-        raise ValueError("the calibrators of this stream have no name: give them as calibrators=")
-    if given is not None and (kept(given) != saved if known is None else family(given) != known):
-        raise ValueError(f"the stream has the calibrators {saved!r}, not {kept(given)!r}")
+        raise ValueError("the state does not hold the calibrators of this stream; give them as calibrators=")
+    if given is not None and (saved_calibrators(given) != saved if known is None else family(given) != known):
+        raise ValueError(f"the stream has the calibrators {saved!r}, not {saved_calibrators(given)!r}")
     if known is None:
         return given
     return saved if isinstance(saved, str) else known
 
 
-def _known(saved: Any) -> Calibrators | None:
-    """None for what must be given again."""
+def _saved_family(saved: Any) -> Calibrators | None:
+    """Return the saved calibrators, or None if the user must give them again."""
     if isinstance(saved, str):
         return family(saved)
     [(kind, values)] = saved.items() if isinstance(saved, dict) and len(saved) == 1 else [(None, None)]
     if kind in ("functions", "family"):
         return None
     if kind == "quadratic":
-        return Quadratic(values)  # type: ignore[arg-type]
+        return Quadratic(values)  # type: ignore[arg-type]  # it checks them
     if kind == "cox":
-        return Cox(values)  # type: ignore[arg-type]
-    raise ValueError(f"there are no such calibrators as {saved!r}")
+        return Cox(values)  # type: ignore[arg-type]  # it checks them
+    raise ValueError(f"unknown calibrators {saved!r}")

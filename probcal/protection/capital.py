@@ -1,9 +1,4 @@
-"""One Simple Jumper: its capital on each calibrator, and what it has gained.
-
-The capital of a Simple Jumper after every label of an array, many steps side by side.
-
-A sum of millions of terms that does not drift.
-"""
+"""The capital of one Simple Jumper, step by step or for a whole array, and sums without drift."""
 
 from __future__ import annotations
 
@@ -14,32 +9,32 @@ from typing import Any, Self
 
 import numpy as np
 
-from probcal.protection.stream_input import entries, listed, number, refuse_no_capital
+from probcal.protection.stream_input import check_capital, entries, list_of, number
 
 _BLOCKS = 256
 _SHORTEST = 16
 
 
 def capitals(start: np.ndarray, likelihoods: np.ndarray, jump_rate: float) -> np.ndarray:
-    """(n + 1, n_calibrators) normalised capital before the first label, after it, and so on.
+    """Return the normalised capital before the first label and after each label, (n + 1, n_calibrators).
 
     start : (n_calibrators,) normalised capital.
     likelihoods : (n, n_calibrators) of the labels under each calibrator, not all 0 in a row.
 
-    A step is linear: capital -> diag(likelihoods) ((1 - J) I + J / |E| 1 1^T) capital. The steps are cut into blocks
-    of one length, all blocks done side by side on the unit vectors, which gives the matrix of each; their products
-    give the capital at the start of every block, and from there all are done once more, side by side.
+    A step is linear: capital -> diag(likelihoods) ((1 - J) I + J / |E| 1 1^T) capital. The steps are cut into blocks of
+    equal length. All blocks are first run in parallel on the unit vectors, which gives their matrices. The products of
+    these matrices give the capital at the start of each block. From there all blocks run once more in parallel.
     """
     n, n_calibrators = likelihoods.shape
     if not n:
         return start[None]
     length = max(-(-n // _BLOCKS), _SHORTEST)
     blocks = -(-n // length)
-    # in one piece: large pieces that come and go are handed back to the system each time, which costs a quarter more
+    # allocated at once: returning large arrays to the system each time costs a quarter more
     padded, steps = np.empty((2, n_calibrators * blocks * length))
     padded = padded.reshape(n_calibrators, -1)
     padded[:, n:] = 1
-    # only ratios within a row matter here; with 1 the largest, no sum of capitals falls below J / |E|
+    # only ratios within a row matter here. With a maximum of 1 no sum of capitals falls below J / |E|.
     np.divide(likelihoods.T, likelihoods.max(axis=1), out=padded[:, :n])
     steps = steps.reshape(length, n_calibrators, blocks)
     steps[...] = padded.reshape(n_calibrators, blocks, length).transpose(2, 0, 1)
@@ -48,12 +43,12 @@ def capitals(start: np.ndarray, likelihoods: np.ndarray, jump_rate: float) -> np
 
 
 def _matrices(steps: np.ndarray, jump_rate: float) -> np.ndarray:
-    """(n_blocks, n_calibrators, n_calibrators): what each block makes of the unit vectors, up to a factor."""
+    """Return the matrix of each block, up to a factor, (n_blocks, n_calibrators, n_calibrators)."""
     _, n_calibrators, blocks = steps.shape
     capital, total = np.repeat(np.eye(n_calibrators)[:, :, None], blocks, axis=2), np.empty((n_calibrators, blocks))
     for likelihoods in steps:
         np.add.reduce(capital, axis=0, out=total)
-        # one factor for all unit vectors: jumps keep them within |E| / J of each other, so that none is lost
+        # one factor for all unit vectors: jumps keep them within |E| / J of each other, so none vanishes
         most = total.max(axis=0)
         capital *= (1 - jump_rate) / most
         total *= jump_rate / n_calibrators / most
@@ -63,9 +58,9 @@ def _matrices(steps: np.ndarray, jump_rate: float) -> np.ndarray:
 
 
 def _starts(start: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """(n_calibrators, n_blocks) normalised capital at the start of each block."""
+    """Return the normalised capital at the start of each block, (n_calibrators, n_blocks)."""
     reach = 1
-    so_far = matrices[:-1].copy()  # of block i and of those before it, twice as many each time round
+    so_far = matrices[:-1].copy()  # product of block i and those before it, of twice as many in each round
     while reach < len(matrices) - 1:
         so_far[reach:] = so_far[reach:] @ so_far[:-reach]
         so_far /= so_far.max(axis=(1, 2), keepdims=True)
@@ -75,7 +70,7 @@ def _starts(start: np.ndarray, matrices: np.ndarray) -> np.ndarray:
 
 
 def _states(starts: np.ndarray, steps: np.ndarray, jump_rate: float) -> np.ndarray:
-    """(n_steps + 1, n_calibrators) normalised capital before each step and after the last."""
+    """Return the normalised capital before each step and after the last, (n_steps + 1, n_calibrators)."""
     length, n_calibrators, blocks = steps.shape
     states = np.empty((n_calibrators, blocks * length + 1))
     before = states[:, :-1].reshape(n_calibrators, blocks, length)
@@ -93,7 +88,7 @@ def _states(starts: np.ndarray, steps: np.ndarray, jump_rate: float) -> np.ndarr
 
 @dataclass(slots=True)
 class LongSum:
-    """What rounding takes from ``high`` is kept in ``low`` (Neumaier 1974)."""
+    """Add many terms. ``low`` keeps what rounding takes from ``high`` (Neumaier 1974)."""
 
     high: float = 0.0
     low: float = 0.0
@@ -109,8 +104,8 @@ class LongSum:
 
     @classmethod
     def from_state(cls, state: Any, name: str) -> Self:
-        """Raises ValueError, which begins with ``name``, for what ``state`` does not return."""
-        return cls(*(number(one, name, -math.inf, math.inf) for one in listed(state, name, 2)))
+        """Return the saved sum. Raises ValueError, whose message begins with ``name``, for an invalid ``state``."""
+        return cls(*(number(one, name, -math.inf, math.inf) for one in list_of(state, name, 2)))
 
     @property
     def value(self) -> float:
@@ -119,9 +114,10 @@ class LongSum:
 
 @dataclass(slots=True)
 class Jumper:
-    """``capital`` is normalised after every label, so that it neither overflows nor vanishes.
+    """Hold the capital of one Simple Jumper.
 
-    ``log10`` is what it has gained, log10 S: kept for a mixture of several only, to weigh them.
+    ``capital`` is normalised after every label, so that it neither overflows nor vanishes. ``log10`` is its log10 S.
+    Only a mixture of several Jumpers uses it, to weigh them.
     """
 
     jump_rate: float
@@ -129,37 +125,37 @@ class Jumper:
     log10: LongSum = field(default_factory=LongSum)
 
     def weights(self, jump: bool) -> list[float]:
-        """The calibrators' shares of the next estimate: after the jump, unless that row is to get no label."""
+        """Return the calibrators' shares of the next prediction: after a jump, unless that row never gets a label."""
         if not jump:
             return self.capital
         stay, arrive = 1 - self.jump_rate, self.jump_rate / len(self.capital)
         return [stay * one + arrive for one in self.capital]
 
     def step(self, likelihoods: list[float]) -> tuple[list[float], float]:
-        """Capital after a label, and the probability that the mean of the calibrators gave to it; nothing is changed.
+        """Return the capital after a label, and the mean probability of the label under the calibrators.
 
-        likelihoods : the label's probability under each calibrator.
+        The Jumper does not change. likelihoods : the label's probability under each calibrator.
         """
         capital = list(map(mul, self.weights(jump=True), likelihoods))
         total = sum(capital)
-        refuse_no_capital(total > 0)
+        check_capital(total > 0)
         return [one / total for one in capital], total
 
     def learn_all(self, likelihoods: np.ndarray) -> np.ndarray:
-        """(n + 1, n_calibrators) capital before the first label, after it, and so on."""
+        """Learn all labels, and return the capital before the first one and after each, (n + 1, n_calibrators)."""
         capital = capitals(np.array(self.capital), likelihoods, self.jump_rate)
         self.capital = capital[-1].tolist()
         return capital
 
     def gain_all(self, capital: np.ndarray, likelihoods: np.ndarray, base: np.ndarray) -> np.ndarray:
-        """(n + 1,) log10 S before the first label, after it, and so on, ``capital`` being that of ``learn_all``."""
+        """Return log10 S before the first label and after each, (n + 1,). ``capital`` is that of ``learn_all``."""
         gains = np.log10(np.einsum("ne,ne->n", self.jumped(capital[:-1]), likelihoods)) - np.log10(base)
         log10 = self.log10.value + np.concatenate([[0.0], np.cumsum(gains)])
         self.log10.add(float(gains.sum()))
         return log10
 
     def jumped(self, capital: np.ndarray) -> np.ndarray:
-        """``weights`` of capital in rows, (n, n_calibrators)."""
+        """Return ``weights`` for rows of capital, (n, n_calibrators)."""
         weights = (1 - self.jump_rate) * capital
         weights += self.jump_rate / capital.shape[1]
         return weights
@@ -168,10 +164,10 @@ class Jumper:
         return {"capital": list(self.capital), "log10": self.log10.state()}
 
     def restore(self, state: Any, name: str) -> None:
-        """Raises ValueError, which begins with ``name``, for what ``state`` does not return."""
+        """Restore a saved Jumper. Raises ValueError, whose message begins with ``name``, for an invalid ``state``."""
         saved = entries(state, name, ("capital", "log10"))
         where = f"{name}.capital"
-        self.capital = [number(one, where, 0, 1) for one in listed(saved["capital"], where, len(self.capital))]
+        self.capital = [number(one, where, 0, 1) for one in list_of(saved["capital"], where, len(self.capital))]
         if abs(sum(self.capital) - 1) > 1e-9:
             raise ValueError(f"{where} must sum to 1, not to {sum(self.capital)!r}")
         self.log10 = LongSum.from_state(saved["log10"], f"{name}.log10")

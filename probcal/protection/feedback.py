@@ -1,7 +1,4 @@
-"""Which labels are there when a row is estimated.
-
-How far a stream has come: all that changes from row to row.
-"""
+"""The labels that are known when a row is predicted, and the state of a stream."""
 
 from __future__ import annotations
 
@@ -13,16 +10,18 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from probcal.protection.capital import Jumper, LongSum
-from probcal.protection.stream_input import entries, is_whole, listed, number, whole
+from probcal.protection.stream_input import entries, is_whole, list_of, number, whole
 
 _MOST = 1 + 1e-9
-"""Of a probability that was rounded."""
+"""Upper limit for a probability that was rounded."""
 
 
 class Arrivals(NamedTuple):
-    """Of n rows: which get a label, (n,); the arrivals in order; and how many of them each row knows, for indexing.
+    """Hold the labels that arrive during n rows.
 
-    ``likelihoods`` (n_arrivals, n_calibrators) and ``base`` (n_arrivals,) are the probabilities of the labels.
+    ``labelled``: (n,) bool, which rows get a label. ``known``: how many arrivals each row knows, for indexing.
+    ``likelihoods``, (n_arrivals, n_calibrators), and ``base``, (n_arrivals,), are the probabilities of the labels in
+    the order of arrival.
     """
 
     labelled: np.ndarray
@@ -32,14 +31,14 @@ class Arrivals(NamedTuple):
 
 
 class Feedback:
-    """The number of the next row, and the labels still on their way."""
+    """Hold the number of the next row, and the labels that have not arrived yet."""
 
     def __init__(self) -> None:
         self.row = 0
         self._waiting: _Labels | None = None
 
     def arrivals(self, likelihoods: np.ndarray, base: np.ndarray, delay: int, every: int) -> Arrivals:
-        """The next rows, whose labels have these probabilities under the calibrators and under the base."""
+        """Return the arrivals of the next rows, whose labels have these probabilities under calibrators and base."""
         if not delay and every == 1 and self._waiting is None:
             self.row += len(base)
             return Arrivals(np.ones(len(base), dtype=bool), slice(len(base)), likelihoods, base)
@@ -47,7 +46,7 @@ class Feedback:
         labelled = numbers % every == 0
         labels = _Labels(numbers[labelled], likelihoods[labelled], base[labelled])
         if self._waiting is not None:
-            labels = self._waiting.followed_by(labels)
+            labels = self._waiting.joined_with(labels)
         there = np.searchsorted(labels.rows + delay, numbers, side="left")
         arrived = int(np.searchsorted(labels.rows + delay, numbers[-1], side="right"))
         self.row += len(base)
@@ -63,7 +62,7 @@ class Feedback:
 
     @classmethod
     def from_state(cls, state: Any, n_calibrators: int) -> Self:
-        """Raises ValueError, which says where, for what ``state`` does not return."""
+        """Return the saved feedback. Raises ValueError, which names the place, for an invalid ``state``."""
         saved = entries(state, "feedback", ("row", "waiting"))
         feedback = cls()
         feedback.row = whole(saved["row"], "feedback.row", 0)
@@ -78,7 +77,7 @@ class _Labels:
     likelihoods: np.ndarray
     base: np.ndarray
 
-    def followed_by(self, others: _Labels) -> _Labels:
+    def joined_with(self, others: _Labels) -> _Labels:
         pairs = ((getattr(self, name), getattr(others, name)) for name in _Labels.__annotations__)
         return _Labels(*map(np.concatenate, pairs))
 
@@ -87,7 +86,7 @@ class _Labels:
 
     @classmethod
     def from_state(cls, state: Any, row: int, n_calibrators: int) -> Self:
-        """Of rows before ``row``."""
+        """Return the saved labels of rows before ``row``."""
         where = "feedback.waiting"
         saved = entries(state, where, tuple(cls.__annotations__))
         n = len(saved["rows"]) if isinstance(saved["rows"], list) else 0
@@ -96,10 +95,10 @@ class _Labels:
             raise ValueError(f"{where}.rows must be row numbers before {row} in order, not {saved['rows']!r}")
         name = f"{where}.likelihoods"
         likelihoods = [
-            [number(one, name, 0, _MOST) for one in listed(each, name, n_calibrators)]
-            for each in listed(saved["likelihoods"], name, n)
+            [number(one, name, 0, _MOST) for one in list_of(each, name, n_calibrators)]
+            for each in list_of(saved["likelihoods"], name, n)
         ]
-        base = [number(one, f"{where}.base", math.ulp(0), 1) for one in listed(saved["base"], f"{where}.base", n)]
+        base = [number(one, f"{where}.base", math.ulp(0), 1) for one in list_of(saved["base"], f"{where}.base", n)]
         if not all(map(any, likelihoods)):
             raise ValueError(f"{name} must not all be 0 for one row")
         return cls(np.array(saved["rows"]), np.array(likelihoods), np.array(base))
@@ -107,7 +106,10 @@ class _Labels:
 
 @dataclass(slots=True)
 class Progress:
-    """``log10`` is log10 S and ``highest`` the most that it has been; there are no ``jumpers`` before the first row."""
+    """Hold all of a stream that changes from row to row.
+
+    ``log10`` is log10 S and ``highest`` its highest value so far. ``jumpers`` is empty before the first row.
+    """
 
     n_classes: int | None = None
     log10: LongSum = field(default_factory=LongSum)
@@ -125,14 +127,14 @@ class Progress:
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], fresh: Callable[[int], list[Jumper]]) -> Self:
-        """``fresh`` makes the Jumpers for a number of classes.
+    def from_state(cls, state: dict[str, Any], new_jumpers: Callable[[int], list[Jumper]]) -> Self:
+        """Return the saved progress. ``new_jumpers`` makes the Jumpers for a number of classes.
 
-        Raises ValueError, which says where, for what ``state`` does not return.
+        Raises ValueError, which names the place, for an invalid ``state``.
         """
         n_classes = state["n_classes"]
-        jumpers = [] if n_classes is None else fresh(whole(n_classes, "n_classes", 2))
-        saved = listed(state["jumpers"], "jumpers", len(jumpers))
+        jumpers = [] if n_classes is None else new_jumpers(whole(n_classes, "n_classes", 2))
+        saved = list_of(state["jumpers"], "jumpers", len(jumpers))
         for place, (jumper, one) in enumerate(zip(jumpers, saved, strict=True)):
             jumper.restore(one, f"jumpers[{place}]")
         return cls(

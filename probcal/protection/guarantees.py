@@ -1,7 +1,4 @@
-"""When a test martingale says that the base estimates are not calibrated.
-
-How much more a Simple Jumper can lose than the best calibrators in hindsight.
-"""
+"""Guarantees of protection: when a test martingale raises an alarm, and how much a Simple Jumper can lose."""
 
 from __future__ import annotations
 
@@ -14,16 +11,26 @@ from probcal.protection.stream_input import as_number, is_whole, numbers
 
 
 def first_alarm(log10_martingale: Any, level: float) -> int | None:
-    """The first row, counted from 0, after whose label S has reached ``level``; None if it never does.
+    """Return the first row, counted from 0, after whose label S has reached ``level``, or None if it never does.
 
-    log10_martingale : (n,) log10 S_1, ..., log10 S_n, as ``protect`` returns them.
-
-    If the label of every row is drawn with the probability that the base states for it, given all that came before,
-    S is a martingale of expectation 1, and by Ville's inequality P(S_n >= c for some n) <= 1 / c: an alarm at level
-    100 is false once in a hundred streams at most, however long they are. ``has_reached`` of a Jumper says the same
+    Suppose the base forecaster is right: the label of every row is drawn with its predicted probability, given the
+    past. Then S is a martingale of expectation 1. By Ville's inequality P(S_n >= c for some n) <= 1 / c. So at most one
+    stream in a hundred has a false alarm at level 100, however long it is. ``has_reached`` of a Jumper returns the same
     row by row.
 
-    Raises ValueError for a ``level`` that is not above 1, and for what is no array of that shape.
+    Parameters
+    ----------
+    log10_martingale : (n,) log10 S_1, ..., log10 S_n, as ``protect`` returns them.
+    level : number above 1.
+
+    Returns
+    -------
+    int or None
+
+    Raises
+    ------
+    ValueError
+        For a ``level`` that is not above 1, and for a ``log10_martingale`` of another shape.
     """
     least = log10_level(level)
     log10 = numbers(log10_martingale, "log10_martingale")
@@ -34,25 +41,39 @@ def first_alarm(log10_martingale: Any, level: float) -> int | None:
 
 
 def log10_level(level: float) -> float:
-    """log10 of the level of an alarm. Raises ValueError unless it is a finite number above 1."""
+    """Return log10 of the level of an alarm. Raises ValueError unless it is a finite number above 1."""
     if not 1 < as_number(level) < math.inf:
         raise ValueError(f"level must be a number above 1, as 1 is where S starts, not {level!r}")
     return math.log10(level)
 
 
 def regret_bound(n: int, n_calibrators: int, jump_rate: float, switches: int = 0) -> float:
-    """log10 loss of the protected estimates on ``n`` labels, less that of the best sequence of calibrators, at most.
+    """Return the regret bound of a Simple Jumper: its log10 loss minus that of the best sequence of calibrators.
 
-    The sequence changes its calibrator ``switches`` times; with 0 it is the best fixed calibrator. For Algorithm 1 of
-    Vovk, Petej & Gammerman (2021) as printed, start="uniform".
+    The bound holds for Algorithm 1 of Vovk, Petej & Gammerman (2021) as printed, with start="uniform", on ``n`` labels.
+    The sequence changes its calibrator ``switches`` times. With 0 it is the best fixed calibrator.
 
-    Its capital is a mixture over all sequences of calibrators: the first has weight 1 / |E|, since a jump out of equal
-    shares leaves them equal; each of the n - 1 jumps thereafter keeps the calibrator with weight 1 - J + J / |E| and
-    takes any other with J / |E|. The mixture is at least the weight of one sequence times its likelihood, so the loss
-    is at most that of the sequence and
-    log10 |E| + (n - 1 - k) log10(1 / (1 - J + J / |E|)) + k log10(|E| / J) for k switches.
+    The capital is a mixture over all sequences of calibrators. The first calibrator has weight 1 / |E|, because a jump
+    out of equal shares keeps them equal. Each of the n - 1 later jumps keeps the calibrator with weight 1 - J + J / |E|
+    and takes any other with J / |E|. The mixture is at least the weight of one sequence times its likelihood. So its
+    loss exceeds that of a sequence with k switches by at most
+    log10 |E| + (n - 1 - k) log10(1 / (1 - J + J / |E|)) + k log10(|E| / J).
 
-    Raises ValueError for a number that is out of its range; at most n - 1 switches are possible.
+    Parameters
+    ----------
+    n : number of labels.
+    n_calibrators : size of the family, |E|.
+    jump_rate : J, in (0, 1].
+    switches : k, from 0 to n - 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        For a number that is out of its range.
     """
     counts = is_whole(n, 1) and is_whole(n_calibrators, 1) and is_whole(switches, 0, n - 1)
     if not counts or not 0 < as_number(jump_rate) <= 1:

@@ -1,8 +1,6 @@
-"""What a stream is given, checked: base estimates and labels.
+"""Checks of the inputs of a stream: probabilities, labels, parameters and saved states.
 
-Numbers and lists as a user or a saved state gives them, checked: every message begins with the name of the part.
-
-What a Jumper is made of, checked.
+Every message begins with the name of the part.
 """
 
 from __future__ import annotations
@@ -15,26 +13,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SUM_TOLERANCE = 1e-5
-"""Of the sum of a row of probabilities of several classes, which may have been rounded."""
+"""Tolerance of the sum of a row of probabilities of several classes, which may be rounded."""
 
 
 def as_number(value: Any) -> float:
-    """``value`` as a float; nan for what is no number, so that no comparison with it holds."""
+    """Return ``value`` as a float, or NaN if it is no number, so that every comparison is False."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return math.nan
     try:
         return float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]  # Real has no order for mypy
 
 
 def is_whole(value: Any, least: float, most: float = math.inf) -> bool:
-    """Whether ``value`` is a whole number from ``least`` to ``most``."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most  # type: ignore[operator]
+    """Return whether ``value`` is a whole number from ``least`` to ``most``."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most  # type: ignore[operator]  # as above
 
 
 def number(value: Any, name: str, least: float, most: float) -> float:
-    """``value`` as a float. Raises ValueError unless it is a finite number from ``least`` to ``most``."""
+    """Return ``value`` as a float. Raises ValueError unless it is a finite number from ``least`` to ``most``."""
     found = as_number(value)
     if not (math.isfinite(found) and least <= found <= most):
         within = "" if least == -math.inf and most == math.inf else f" within [{least:g}, {most:g}]"
@@ -43,29 +41,29 @@ def number(value: Any, name: str, least: float, most: float) -> float:
 
 
 def whole(value: Any, name: str, least: int) -> int:
-    """``value`` as an int. Raises ValueError unless it is a whole number of at least ``least``."""
+    """Return ``value`` as an int. Raises ValueError unless it is a whole number of at least ``least``."""
     if not is_whole(value, least):
         raise ValueError(f"{name} must be a whole number of at least {least}, not {value!r}")
     return int(value)
 
 
 def items(values: Any, name: str) -> tuple[Any, ...]:
-    """What ``values`` holds, in order. Raises ValueError for what holds nothing in order, and for text."""
-    ordered = isinstance(values, Sequence) or (hasattr(values, "__array__") and getattr(values, "ndim", 1))  # type: ignore[arg-type]
+    """Return the items of ``values`` in order. Raises ValueError for text and for anything without an order."""
+    ordered = isinstance(values, Sequence) or (hasattr(values, "__array__") and getattr(values, "ndim", 1))  # type: ignore[arg-type]  # an array
     if isinstance(values, str) or not ordered:
         raise ValueError(f"{name} must be a sequence, not {values!r}")
     return tuple(values)
 
 
-def listed(value: Any, name: str, length: int) -> list[Any]:
-    """``value``. Raises ValueError unless it is a list of that length."""
+def list_of(value: Any, name: str, length: int) -> list[Any]:
+    """Return ``value``. Raises ValueError unless it is a list of that length."""
     if not isinstance(value, list) or len(value) != length:
         raise ValueError(f"{name} must be a list of {length}, not {value!r}")
     return value
 
 
 def entries(value: Any, name: str, names: Sequence[str]) -> dict[str, Any]:
-    """``value``. Raises ValueError unless it is a dict of exactly these entries."""
+    """Return ``value``. Raises ValueError unless it is a dict of exactly these entries."""
     if not isinstance(value, dict) or set(value) != set(names):
         found = f"those of {list(value)}" if isinstance(value, dict) else repr(value)
         raise ValueError(f"{name} must have the entries {', '.join(names)}, not {found}")
@@ -76,23 +74,23 @@ _MOST_ROWS = 10**15
 
 
 def stream(p: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """``p`` (n,) or (n, n_classes) and ``y`` (n,) as arrays of numbers. Raises ValueError for other shapes."""
+    """Return ``p``, (n,) or (n, n_classes), and ``y``, (n,), as numeric arrays. Raises ValueError for other shapes."""
     p, y = numbers(p, "p"), numbers(y, "y")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(p) != len(y):
         shapes = f"{p.shape} and {y.shape}"
         raise ValueError(f"p must be of shape (n,) or (n, n_classes), and y of shape (n,) with equal n, not {shapes}")
     if p.ndim == 2 and p.shape[1] < 3:
-        raise ValueError("with two classes p must be of shape (n,), the estimates of P(y = 1); try p[:, 1]")
+        raise ValueError("with two classes p must be of shape (n,), the probabilities P(y = 1); try p[:, 1]")
     return p, y
 
 
 def one_row(p: Any) -> np.ndarray:
-    """``p`` () or (n_classes,) as an array of one row, in the shape that ``stream`` returns."""
+    """Return ``p``, () or (n_classes,), as an array of one row in the shape that ``stream`` returns."""
     return stream(numbers(p, "p")[None], [0])[0]
 
 
 def numbers(values: Any, name: str) -> np.ndarray:
-    """``values`` as an array of numbers. Raises ValueError for what is none, and for masked values."""
+    """Return ``values`` as a numeric array. Raises ValueError for other values and for masked ones."""
     array = np.asarray(values)
     if array.dtype == object and all(isinstance(one, Real | np.bool_) for one in array.flat):
         array = array.astype(np.float64)
@@ -102,30 +100,31 @@ def numbers(values: Any, name: str) -> np.ndarray:
 
 
 def rows(p: np.ndarray, y: np.ndarray, truncation: float | None, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """Truncated base estimates and labels as whole numbers; ``first`` is the number of the first row, for messages.
+    """Return the truncated base probabilities, and the labels as whole numbers.
 
-    Raises ValueError for what is no probability or no label, and for a label that the base holds to be impossible.
+    ``first`` is the number of the first row, for messages. Raises ValueError for invalid probabilities or labels, and
+    for a label of base probability 0.
     """
-    base, n_classes = estimates(p, truncation, first), classes_of(p)
+    base, n_classes = base_probabilities(p, truncation, first), classes_of(p)
     possible = (y >= 0) & (y < n_classes)
     labels = np.where(possible, y, 0).astype(np.int64)
     _refuse(~possible | (labels != y), y, f"y must hold the whole numbers 0 to {n_classes - 1} only", first)
     _refuse(
         likelihood(base, labels, n_classes) == 0,
         y,
-        "the base holds the label to be impossible, so that the likelihood ratio would be 0/0; give a truncation",
+        "the base gives the label probability 0, so the likelihood ratio would be 0/0; give a truncation",
         first,
     )
     return base, labels
 
 
 def classes_of(p: np.ndarray) -> int:
-    """2 for estimates of P(y = 1), (n,); else the columns of ``p``."""
+    """Return 2 for probabilities P(y = 1), (n,), and otherwise the number of columns of ``p``."""
     return 2 if p.ndim == 1 else p.shape[1]
 
 
-def estimates(p: np.ndarray, truncation: float | None, first: int) -> np.ndarray:
-    """Base estimates, checked and truncated, as in ``rows``; read-only, for they may be the caller's own."""
+def base_probabilities(p: np.ndarray, truncation: float | None, first: int) -> np.ndarray:
+    """Return the base probabilities, checked and truncated. They are read-only, because they may be the caller's."""
     p = p.astype(np.float64, copy=False)
     _refuse(~((p >= 0) & (p <= 1)), p, "p must lie within [0, 1], with no missing values", first)
     if p.ndim == 2:
@@ -140,25 +139,28 @@ def estimates(p: np.ndarray, truncation: float | None, first: int) -> np.ndarray
 
 
 def likelihood(p: np.ndarray, y: np.ndarray, n_classes: int) -> np.ndarray:
-    """B_p({y}), (n,) or (n, n_calibrators): ``p`` of that shape for two classes, else with a last axis of classes."""
+    """Return B_p({y}), (n,) or (n, n_calibrators).
+
+    ``p`` has that shape, and a last axis of classes if there are more than two.
+    """
     if n_classes == 2:
         likelihoods = p - (1.0 - y).reshape(-1, *[1] * (p.ndim - 1))
-        return np.abs(likelihoods, out=likelihoods)  # p where y is 1, 1 - p where it is 0
+        return np.abs(likelihoods, out=likelihoods)  # p where y is 1, and 1 - p where it is 0
     return np.take_along_axis(p, y.reshape(-1, *[1] * (p.ndim - 1)), axis=-1)[..., 0]
 
 
-def refuse_other_feedback(delay: int, every: int) -> None:
-    """Raises ValueError unless ``delay`` is a whole number of at least 0 and ``every`` one of at least 1."""
+def check_feedback(delay: int, every: int) -> None:
+    """Raise ValueError unless ``delay`` is a whole number of at least 0 and ``every`` one of at least 1."""
     for value, name, least in ((delay, "delay", 0), (every, "every", 1)):
         if not is_whole(value, least, _MOST_ROWS):
             raise ValueError(f"{name} must be a whole number of at least {least} and at most 10^15, not {value!r}")
 
 
-def refuse_no_capital(some: bool) -> None:
-    """Raises ValueError unless ``some`` capital is left after a label."""
+def check_capital(some: bool) -> None:
+    """Raise ValueError if no capital is left after a label."""
     if not some:
         raise ValueError(
-            "all capital is on calibrators that hold a label to be impossible; let the identity be among them"
+            "all capital is on calibrators that give a label probability 0; add the identity to the calibrators"
         )
 
 
@@ -170,19 +172,19 @@ def _refuse(bad: np.ndarray, values: np.ndarray, rule: str, first: int) -> None:
 
 
 LEAST_JUMP_RATE = 1e-12
-"""Less would be a jump in more rows than any stream has, and at last no number at all."""
+"""A smaller rate would jump in no row of any stream, and finally could not be a float."""
 
 
 class Numbers(NamedTuple):
-    """The numeric parameters, as floats."""
+    """Hold the numeric parameters as floats."""
 
     jump_rates: tuple[float, ...]
     passive_weight: float
     truncation: float | None
 
 
-def checked(jump_rates: Any, passive_weight: Any, start: Any, truncation: Any) -> Numbers:
-    """Raises ValueError for a parameter that is not as documented."""
+def check_parameters(jump_rates: Any, passive_weight: Any, start: Any, truncation: Any) -> Numbers:
+    """Return the numeric parameters. Raises ValueError for an invalid parameter."""
     given = items(jump_rates, "jump_rates")
     if not given:
         raise ValueError("jump_rates must hold at least one jump rate")

@@ -41,7 +41,7 @@ class ReturnsACopy(Around):
         return clone(self)
 
 
-@caught_by(answers.the_classes_are_kept_in_rising_order)
+@caught_by(answers.classes_are_sorted)
 class ClassesAsTheyCome(Centres):
     def classes_of(self, y):
         _, first, codes = np.unique(y, return_index=True, return_inverse=True)
@@ -49,15 +49,15 @@ class ClassesAsTheyCome(Centres):
         return y[first[order]], np.argsort(order)[codes]
 
 
-@caught_by(answers.every_row_is_given_a_label)
+@caught_by(answers.predict_returns_one_label_per_row)
 class LabelsInAColumn(Centres):
     def predict(self, X):
         return super().predict(X)[:, None]
 
 
 @caught_by(
-    answers.every_row_is_given_a_label,
-    answers.the_predicted_label_is_the_likeliest,
+    answers.predict_returns_one_label_per_row,
+    answers.the_predicted_label_is_the_most_probable,
     invariance.the_names_of_the_labels_do_not_matter,
 )
 class LabelsOfItsOwn(Centres):
@@ -67,27 +67,27 @@ class LabelsOfItsOwn(Centres):
         return labels
 
 
-@caught_by(answers.every_class_has_a_column_of_probabilities)
+@caught_by(answers.predict_proba_has_one_column_per_class)
 class AColumnTooMany(Centres):
     def predict_proba(self, X):
         p = super().predict_proba(X)
         return np.column_stack([p, np.zeros(len(p))])
 
 
-@caught_by(answers.probabilities_lie_within_0_and_1_and_sum_to_1)
+@caught_by(answers.probabilities_are_in_0_1_and_sum_to_1)
 class TooSure(Centres):
     def predict_proba(self, X):
         p = super().predict_proba(X)
         return p + 0.3 * (p - p.mean(axis=1, keepdims=True))
 
 
-@caught_by(answers.probabilities_lie_within_0_and_1_and_sum_to_1)
+@caught_by(answers.probabilities_are_in_0_1_and_sum_to_1)
 class SumsToMore(Centres):
     def predict_proba(self, X):
         return super().predict_proba(X) ** 0.9
 
 
-@caught_by(answers.the_predicted_label_is_the_likeliest)
+@caught_by(answers.the_predicted_label_is_the_most_probable)
 class PrefersTheFirst(Centres):
     def predict(self, X):
         p = self.predict_proba(X).copy()
@@ -95,7 +95,7 @@ class PrefersTheFirst(Centres):
         return self.classes_[p.argmax(axis=1)]
 
 
-@caught_by(answers.three_classes_are_learned_or_refused_by_name)
+@caught_by(answers.three_classes_are_learned_or_rejected_clearly)
 class CrashesOnThree(Centres):
     def classes_of(self, y):
         classes, codes = super().classes_of(y)
@@ -104,7 +104,7 @@ class CrashesOnThree(Centres):
         return classes, codes
 
 
-@caught_by(answers.three_classes_are_learned_or_refused_by_name)
+@caught_by(answers.three_classes_are_learned_or_rejected_clearly)
 class LearnsTwoOfThree(Centres):
     def near(self, X):
         p = super().near(X)
@@ -114,7 +114,7 @@ class LearnsTwoOfThree(Centres):
         return p
 
 
-@caught_by(repeats.the_same_seed_gives_the_same_estimates)
+@caught_by(repeats.the_same_seed_gives_the_same_predictions)
 class CountsItsFits(Centres):
     """As random numbers without a seed would, every fit comes out otherwise; but in the same way in every run."""
 
@@ -125,7 +125,7 @@ class CountsItsFits(Centres):
         self.centres_ += 0.05 * (next(self.fits) % 2)
 
 
-@caught_by(repeats.a_clone_of_the_fitted_learns_the_same)
+@caught_by(repeats.a_clone_of_a_fitted_component_learns_the_same)
 class CloneRemembers(Centres):
     def __sklearn_clone__(self):
         copy = type(self)(self.width)
@@ -138,14 +138,14 @@ class CloneRemembers(Centres):
             self.centres_ = (self.centres_ + self.before + 0.1) / 2
 
 
-@caught_by(repeats.a_pickled_copy_gives_the_same_estimates)
+@caught_by(repeats.a_pickled_copy_predicts_the_same)
 class PicklesFewDigits(Centres):
     def __getstate__(self):
         state = dict(super().__getstate__())
         return {**state, "centres_": state["centres_"].round(3)} if "centres_" in state else state
 
 
-@caught_by(repeats.parameters_are_kept_as_given)
+@caught_by(repeats.parameters_stay_as_given)
 class FillsInItsParameter(Centres):
     def __init__(self, width=None):
         self.width = width
@@ -155,20 +155,20 @@ class FillsInItsParameter(Centres):
         self.width = self.width or 1.0
 
 
-@caught_by(invariance.a_row_is_estimated_by_itself)
+@caught_by(invariance.each_row_is_predicted_independently)
 class CentresWhatItIsAsked(Centres):
     def near(self, X):
         return super().near(X - X.mean(axis=0))
 
 
-@caught_by(invariance.the_order_of_training_rows_moves_no_more_than_a_seed)
+@caught_by(invariance.the_order_of_training_rows_matters_no_more_than_a_seed)
 class LooksAtTheFirstRow(Centres):
     def learn(self, X, codes, weights):
         super().learn(X, codes, weights)
         self.centres_ += 0.01 * X[0]
 
 
-@caught_by(invariance.the_order_of_training_rows_moves_no_more_than_a_seed)
+@caught_by(invariance.the_order_of_training_rows_matters_no_more_than_a_seed)
 class FavoursTheFirstLabel(Centres):
     place = 0
 
@@ -182,7 +182,7 @@ class FavoursTheFirstLabel(Centres):
         return p / 1.05
 
 
-@caught_by(invariance.the_order_of_training_rows_moves_no_more_than_a_seed)
+@caught_by(invariance.the_order_of_training_rows_matters_no_more_than_a_seed)
 class FavoursTheLastLabel(FavoursTheFirstLabel):
     place = -1
 
@@ -231,52 +231,52 @@ class WeightsAreScaled(Centres):
         self.centres_ *= weights.sum() / (weights.sum() + 10)
 
 
-@caught_by(weights.weights_that_favour_a_class_raise_its_estimates)
+@caught_by(weights.a_heavier_class_gets_higher_probabilities)
 class LargeWeightsAreDropped(Centres):
     def weights_of(self, X, sample_weight):
         weights = super().weights_of(X, sample_weight)
         return np.where(weights > 10, 1, weights)
 
 
-@caught_by(weights.whole_weights_are_repeated_rows, weights.weights_that_favour_a_class_raise_its_estimates)
+@caught_by(weights.whole_weights_are_repeated_rows, weights.a_heavier_class_gets_higher_probabilities)
 class WeightsAreIgnored(Centres):
     def weights_of(self, X, sample_weight):
         return super().weights_of(X, sample_weight) ** 0
 
 
-@caught_by(weights.weights_that_make_no_sense_are_refused)
+@caught_by(weights.invalid_weights_are_rejected)
 class TakesAnyWeights(Centres):
     def weights_of(self, X, sample_weight):
         return np.ones(len(X)) if sample_weight is None else sample_weight
 
 
-@caught_by(inputs.rows_labels_and_weights_are_left_as_they_were)
+@caught_by(inputs.inputs_are_not_changed)
 class RoundsWhatItIsGiven(Centres):
     def fit(self, X, y, sample_weight=None):
         np.round(X, 6, out=X)
         return super().fit(X, y, sample_weight)
 
 
-@caught_by(inputs.the_given_learner_is_left_as_it_was)
+@caught_by(inputs.the_given_learner_is_not_changed)
 class FitsTheGivenLearner(Around):
     def fit(self, X, y, sample_weight=None):
         self.estimator.fit(X, y, sample_weight=sample_weight)
         return super().fit(X, y, sample_weight)
 
 
-@caught_by(inputs.frames_reach_the_learner_untouched)
+@caught_by(inputs.frames_reach_the_learner_unchanged)
 class MakesArrays(Around):
     def fit(self, X, y, sample_weight=None):
         return super().fit(np.asarray(X), y, sample_weight)
 
 
-@caught_by(inputs.frames_reach_the_learner_untouched)
+@caught_by(inputs.frames_reach_the_learner_unchanged)
 class CountsRowsAnew(Around):
     def fit(self, X, y, sample_weight=None):
         return super().fit(X.reset_index(drop=True) if hasattr(X, "columns") else X, y, sample_weight)
 
 
-@caught_by(inputs.frames_reach_the_learner_untouched)
+@caught_by(inputs.frames_reach_the_learner_unchanged)
 class DropsUnseenCategories(Around):
     def fit(self, X, y, sample_weight=None):
         if hasattr(X, "columns"):
@@ -284,39 +284,39 @@ class DropsUnseenCategories(Around):
         return super().fit(X, y, sample_weight)
 
 
-@caught_by(streams.no_estimate_of_a_stream_knows_its_own_label_or_a_later_one)
+@caught_by(streams.stream_predictions_ignore_their_own_and_later_labels)
 class CountsItsOwnLabel(Counting):
     def shares(self, mine):
         return super().shares(mine) + 0.01 * mine
 
 
-@caught_by(streams.no_estimate_of_a_stream_knows_its_own_label_or_a_later_one)
+@caught_by(streams.stream_predictions_ignore_their_own_and_later_labels)
 class CountsTheWholeStream(Counting):
     def shares(self, mine):
         return np.tile(mine.mean(axis=0), (len(mine), 1))
 
 
-@caught_by(faults.missing_labels_are_refused)
+@caught_by(faults.missing_labels_are_rejected)
 class TakesMissingLabels(Centres):
     def checked(self, X, y):
         return super().checked(X, np.nan_to_num(y) if np.asarray(y).dtype.kind == "f" else y)
 
 
-@caught_by(faults.rows_and_labels_of_other_lengths_are_refused)
+@caught_by(faults.rows_and_labels_of_different_lengths_are_rejected)
 class TakesTheShorter(Centres):
     def checked(self, X, y):
         rows = min(len(X), len(y))
         return super().checked(X[:rows], y[:rows])
 
 
-@caught_by(faults.one_class_is_learned_or_refused_by_name)
+@caught_by(faults.one_class_is_learned_or_rejected_clearly)
 class CrashesOnOneClass(Centres):
     def learn(self, X, codes, weights):
         super().learn(X, codes, weights)
         self.centres_[1]
 
 
-@caught_by(faults.one_class_is_learned_or_refused_by_name)
+@caught_by(faults.one_class_is_learned_or_rejected_clearly)
 class RefusesOneClassWithoutSayingSo(Centres):
     def learn(self, X, codes, weights):
         super().learn(X, codes, weights)
@@ -324,14 +324,14 @@ class RefusesOneClassWithoutSayingSo(Centres):
             raise ValueError("bad input")
 
 
-@caught_by(faults.another_number_of_columns_is_refused)
+@caught_by(faults.a_different_number_of_columns_is_rejected)
 class TakesAnyColumns(Centres):
     def predict_proba(self, X):
         check_is_fitted(self)
         return self.near(np.column_stack([X, np.zeros((len(X), 9))])[:, : self.centres_.shape[1]])
 
 
-@caught_by(faults.an_unfitted_component_says_so)
+@caught_by(faults.an_unfitted_component_raises_not_fitted)
 class AttributesAreMissing(Centres):
     def predict_proba(self, X):
         return self.near(validate_data(self, X, reset=False) if hasattr(self, "centres_") else X)

@@ -17,20 +17,20 @@ NEEDS = {name: "weka" for name, builtin in LEARNERS.items() if ".weka." in built
 
 KEPT_BY_SCIKIT_LEARN_IN_PART = {
     ("tree", "whole_weights_are_repeated_rows"): "min_samples_leaf counts rows, whatever their weight",
-    ("tree", "weights_that_make_no_sense_are_refused"): "negative weights are taken, and give estimates below 0",
+    ("tree", "invalid_weights_are_rejected"): "negative weights are taken, and give estimates below 0",
     ("presorted_tree", "whole_weights_are_repeated_rows"): "min_samples_leaf counts rows, whatever their weight",
-    ("gaussian_nb", "weights_that_make_no_sense_are_refused"): "negative weights are taken, and give NaN",
+    ("gaussian_nb", "invalid_weights_are_rejected"): "negative weights are taken, and give NaN",
 }
 
-ONLY_FOR_METHODS = {"the_given_learner_is_left_as_it_was", "frames_reach_the_learner_untouched"}
+ONLY_FOR_METHODS = {"the_given_learner_is_not_changed", "frames_reach_the_learner_unchanged"}
 ONLY_WITH_PROBABILITIES = {
-    "every_class_has_a_column_of_probabilities",
-    "probabilities_lie_within_0_and_1_and_sum_to_1",
-    "the_predicted_label_is_the_likeliest",
+    "predict_proba_has_one_column_per_class",
+    "probabilities_are_in_0_1_and_sum_to_1",
+    "the_predicted_label_is_the_most_probable",
 }
-ONLY_FOR_STREAMS = "no_estimate_of_a_stream_knows_its_own_label_or_a_later_one"
+ONLY_FOR_STREAMS = "stream_predictions_ignore_their_own_and_later_labels"
 LEARN_FROM_STREAMS = {"protected", "retrained"}
-ONLY_FOR_SEVERAL_CLASSES = {"three_classes_are_learned_or_refused_by_name"}
+ONLY_FOR_SEVERAL_CLASSES = {"three_classes_are_learned_or_rejected_clearly"}
 MAY_NOT_APPLY = {
     **dict.fromkeys(LEARNERS, ONLY_FOR_METHODS),
     "linear_svm": ONLY_FOR_METHODS | ONLY_WITH_PROBABILITIES,

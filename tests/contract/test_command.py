@@ -33,11 +33,11 @@ def test_it_says_by_itself_what_is_a_learner_and_what_a_method():
     _, method = lines(f"{HERE}.sound.Bootstrap")
     _, foreign = lines("sklearn.calibration.CalibratedClassifierCV", "-p", "cv=2")
     assert learner[0].endswith("a learner")
-    assert "does not apply  frames reach the learner untouched: it is a learner" in learner
+    assert "does not apply  frames reach the learner unchanged: it is a learner" in learner
     for printed in (method, foreign):
         assert printed[0].endswith("a method")
         assert "LogisticRegression" in printed[0]
-        assert "passed          frames reach the learner untouched" in printed
+        assert "passed          frames reach the learner unchanged" in printed
 
 
 def test_a_failed_check_says_what_was_expected_what_came_and_what_to_do_and_ends_with_1():
@@ -53,7 +53,7 @@ def test_an_unforeseen_exception_is_a_failure_and_its_traceback_is_kept_for_verb
     name = f"{HERE}.broken.CrashesOnOneClass"
     code, printed = lines(name)
     assert code == 1
-    failed = "failed          one class is learned or refused by name: IndexError came: index 1 is out of bounds"
+    failed = "failed          one class is learned or rejected clearly: IndexError: index 1 is out of bounds"
     assert any(line.startswith(failed) for line in printed)
     assert not any("Traceback" in line for line in printed)
     _, verbose = lines(name, "-v")
@@ -88,7 +88,7 @@ def test_warnings_do_not_fail_a_check_nor_show(tmp_path, monkeypatch):
     )
     result = probcal("test", "learner_that_warns.Warns")
     assert "careful" not in result.output
-    assert "passed          every row is given a label" in result.stdout
+    assert "passed          predict returns one label per row" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_warnings_do_not_fail_a_check_nor_show(tmp_path, monkeypatch):
         (["sklearn.ensemble.BaggingRegressor"], "neither a learner nor a method: BaggingRegressor"),
         (["pathlib.Path"], "neither a learner nor a method: Path is not a classifier: it has no fit and no predict"),
         (["direct", "-l", "logistc"], 'no learner "logistc"; did you mean "logistic"?'),
-        (["direct", "-l", "linear_svm"], "linear_svm gives labels only and direct needs predict_proba"),
-        (["kernel_nb", "-l", "tree"], "kernel_nb is a learner itself; --learner"),
+        (["direct", "-l", "linear_svm"], "linear_svm has only predict and direct needs predict_proba"),
+        (["kernel_nb", "-l", "tree"], "kernel_nb is a learner; --learner"),
         (["probing", "-p", "n_probe=3"], 'no parameter "n_probe"; did you mean "n_probes"?'),
         (["probing", "-p", "n_probes=-3"], "n_probes must be a whole number from 1, not -3"),
         (["probing", "-p", "n_probes"], "'n_probes' is not NAME=VALUE"),
@@ -121,7 +121,7 @@ def test_a_mistake_in_the_call_is_told_before_anything_is_tried(words, told):
     [
         (
             "no_base", "class Mine:\n    def __init__(self, estimator=None): self.estimator = estimator\n",
-            "Mine has no get_params and no set_params, so that no copy of it can be made; let it inherit from "
+            "Mine has no get_params and no set_params, so it cannot be copied; let it inherit from "
             "sklearn.base.BaseEstimator (a classifier from sklearn.base.ClassifierMixin too, named first)",
         ),
         (

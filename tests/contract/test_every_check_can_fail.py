@@ -46,10 +46,10 @@ class GivesNaNToWeights(Centres):
 
 def test_estimates_that_are_nan_are_told_as_such_and_not_as_a_difference():
     told = tried(GivesNaN)
-    assert "4 of 80 estimates are NaN" in told["the_same_seed_gives_the_same_estimates"]
-    assert "4 of 80 estimates are NaN" in told["a_pickled_copy_gives_the_same_estimates"]
-    assert "8 of 80 estimates are NaN" in told["a_row_is_estimated_by_itself"]
-    assert "80 of 80 estimates are NaN" in tried(GivesNaNToWeights)["weights_of_one_change_nothing"]
+    assert "4 of 80 predictions are NaN" in told["the_same_seed_gives_the_same_predictions"]
+    assert "4 of 80 predictions are NaN" in told["a_pickled_copy_predicts_the_same"]
+    assert "8 of 80 predictions are NaN" in told["each_row_is_predicted_independently"]
+    assert "80 of 80 predictions are NaN" in tried(GivesNaNToWeights)["weights_of_one_change_nothing"]
     assert not any("differ by" in reason for reason in told.values())
 
 

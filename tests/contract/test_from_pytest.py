@@ -61,7 +61,7 @@ def test_a_check_raises_what_is_wrong():
 
 
 def test_a_check_that_does_not_apply_is_skipped_by_pytest(pytester):
-    frames = next(check for check in contract_checks(Centres()) if str(check) == "frames reach the learner untouched")
+    frames = next(check for check in contract_checks(Centres()) if str(check) == "frames reach the learner unchanged")
     with pytest.raises(DoesNotApply, match="it is a learner") as skipped:
         frames()
     pytester.makepyfile(

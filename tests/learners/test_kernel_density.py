@@ -17,9 +17,9 @@ pytestmark = pytest.mark.filterwarnings("error")
 class Watched(KernelDensity):
     """Tells how many points were interpolated."""
 
-    def _interpolated(self, points):
+    def _interpolated_mass(self, points):
         self.interpolated = len(points)
-        return super()._interpolated(points)
+        return super()._interpolated_mass(points)
 
 
 def make(values, weights=None, precision=1.0, kind=KernelDensity):
@@ -151,7 +151,7 @@ def test_many_points_are_interpolated_and_still_those_of_the_plain_loops(shape, 
     expected = [oracle.density(values.tolist(), weights.tolist(), density.precision, one) for one in x[some].tolist()]
     assert relative_error(found[some], np.array(expected)) < 1e-8
     some = rng.choice(len(x), 1000, replace=False)
-    assert relative_error(found[some], density._summed(x[some] - density._origin)) < 1e-8
+    assert relative_error(found[some], density._exact_mass(x[some] - density._origin)) < 1e-8
 
 
 @pytest.mark.parametrize(("low", "high", "bound"), [(0, 6, 7e-13), (6, 8, 7e-10), (8, 10, 2e-6)])
@@ -162,7 +162,7 @@ def test_one_kernel_is_interpolated_as_exactly_as_the_constants_say(low, high, b
     density.precision = bin_in_widths
     assert density.width == pytest.approx(1, rel=1e-12)
     points = np.linspace(low, high, 5000)
-    assert relative_error(density._interpolated(points), density._summed(points)) < bound
+    assert relative_error(density._interpolated_mass(points), density._exact_mass(points)) < bound
 
 
 @pytest.mark.parametrize("share", [2e-12, 1e-9, 1e-6, 1e-3])
@@ -174,7 +174,7 @@ def test_a_heavy_kernel_beyond_a_light_one_does_not_spoil_it(share, bin_in_width
         density = make([0, distance, 1000], np.array([1, share, 1e-3]) * 1e6, precision=0.01, kind=Watched)
         density.precision = bin_in_widths
         x = np.linspace(-4, distance + 4, 1000) * density.width
-        worst = max(worst, relative_error(density(x), density._summed(x)))
+        worst = max(worst, relative_error(density(x), density._exact_mass(x)))
         assert density.interpolated > 500
     assert worst < 1e-8
 

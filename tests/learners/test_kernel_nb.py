@@ -287,9 +287,9 @@ def test_an_infinite_value_is_refused_with_the_name_of_its_column():
 def test_other_columns_at_prediction_are_refused(mixed):
     X, y = mixed
     model = KernelNaiveBayes().fit(X, y)
-    with pytest.raises(ValueError, match="2 columns came, 3 were fitted"):
+    with pytest.raises(ValueError, match="X has 2 columns, and 3 were fitted"):
         model.predict(X[["n", "c"]])
-    with pytest.raises(ValueError, match="'gaps' came where 'n' was fitted"):
+    with pytest.raises(ValueError, match="'gaps' where 'n' was fitted"):
         model.predict(X[["gaps", "n", "c"]])
 
 

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import BetaCalibrationClassifier
-from probcal.methods.calibrators._calibrator import contained
+from probcal.methods.calibrators._calibrator import silenced
 from tests.methods.calibrating import Given, blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -139,7 +139,7 @@ def test_neither_numpys_error_state_nor_the_warning_filters_change(method, modul
 
 def test_what_is_contained_ends_with_an_error_too():
     before = np.geterr(), list(warnings.filters)
-    with pytest.raises(RuntimeError), contained():
+    with pytest.raises(RuntimeError), silenced():
         np.seterr(all="ignore")
         warnings.filterwarnings("ignore")
         raise RuntimeError

@@ -215,7 +215,7 @@ def test_what_is_no_classifier_is_refused(method):
 )
 def test_a_frozen_learner_cannot_be_fitted_many_times(method):
     X, y = noisy()
-    with pytest.raises(ValueError, match="FrozenEstimator is never fitted again"):
+    with pytest.raises(ValueError, match="FrozenEstimator cannot be fitted"):
         method(FrozenEstimator(clone(LOGISTIC).fit(X, y))).fit(X, y)
 
 

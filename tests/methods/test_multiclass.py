@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import BaggedVoteClassifier, ProbingClassifier, RelabelingClassifier, WeightSweepClassifier
-from probcal.methods._multiclass import joined
+from probcal.methods._multiclass import combine_problems
 
 quick = settings(max_examples=100, deadline=None, derandomize=True)
 TREE = DecisionTreeClassifier(min_samples_leaf=5)
@@ -48,28 +48,28 @@ def test_the_estimates_of_a_row_sum_to_1_in_the_order_of_the_classes(method):
 
 
 def test_the_last_class_gets_what_the_others_leave():
-    p = joined([np.array([0.2]), np.array([0.5])], "difference", (0.001, 0.999))
+    p = combine_problems([np.array([0.2]), np.array([0.5])], "difference", (0.001, 0.999))
     assert p[0] == pytest.approx([0.2, 0.5, 0.3], abs=1e-15)
 
 
 def test_where_the_others_leave_nothing_the_last_class_gets_the_least_and_the_row_is_divided_by_its_sum():
     # .8 + .7 = 1.5 leave -.5: the last one gets .001, and 1.501 is the sum
-    p = joined([np.array([0.8]), np.array([0.7])], "difference", (0.001, 0.999))
+    p = combine_problems([np.array([0.8]), np.array([0.7])], "difference", (0.001, 0.999))
     assert p[0] == pytest.approx(np.array([0.8, 0.7, 0.001]) / 1.501, abs=1e-15)
 
 
 def test_unclipped_the_last_class_gets_zero_there():
-    p = joined([np.array([1.0]), np.array([1.0])], "difference", (0.0, 1.0))
+    p = combine_problems([np.array([1.0]), np.array([1.0])], "difference", (0.0, 1.0))
     assert p[0].tolist() == [0.5, 0.5, 0]
 
 
 def test_normalised_estimates_are_divided_by_their_sum():
-    p = joined([np.array([0.6]), np.array([0.4]), np.array([0.2])], "normalised", (0.0, 1.0))
+    p = combine_problems([np.array([0.6]), np.array([0.4]), np.array([0.2])], "normalised", (0.0, 1.0))
     assert p[0] == pytest.approx([0.5, 1 / 3, 1 / 6])
 
 
 def test_where_every_class_is_refused_all_are_as_likely():
-    p = joined([np.zeros(1)] * 4, "normalised", (0.0, 1.0))
+    p = combine_problems([np.zeros(1)] * 4, "normalised", (0.0, 1.0))
     assert p[0].tolist() == [0.25] * 4
 
 
@@ -77,7 +77,7 @@ def test_where_every_class_is_refused_all_are_as_likely():
 @quick
 @given(arrays(float, st.tuples(st.integers(1, 5), st.integers(2, 6)), elements=st.floats(0, 1)))
 def test_whatever_is_joined_is_a_distribution(multiclass, estimates):
-    p = joined(list(estimates.T), multiclass, (0.001, 0.999))
+    p = combine_problems(list(estimates.T), multiclass, (0.001, 0.999))
     assert np.allclose(p.sum(axis=1), 1, atol=1e-12)
     assert (p > 0).all()
 
@@ -85,7 +85,7 @@ def test_whatever_is_joined_is_a_distribution(multiclass, estimates):
 @quick
 @given(arrays(float, (3, 4), elements=st.floats(0, 0.25)))
 def test_estimates_that_fit_together_are_left_as_printed(estimates):
-    p = joined(list(estimates.T), "difference", (0.0, 1.0))
+    p = combine_problems(list(estimates.T), "difference", (0.0, 1.0))
     assert np.allclose(p[:, :4], estimates, atol=1e-15)
 
 

@@ -1,4 +1,4 @@
-"""Pairs of classes, coupled: against slow oracles, and where the pairs agree."""
+"""Pairs of classes, couple_pairs: against slow oracles, and where the pairs agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 from probcal import WeightSweepClassifier
-from probcal.methods._multiclass import coupled, each_pair
+from probcal.methods._multiclass import class_pairs, couple_pairs
 from tests.stubs import Stub
 
 quick = settings(max_examples=60, deadline=None, derandomize=True)
@@ -58,7 +58,7 @@ def by_descent(r):
 @given(st.integers(3, 6).flatmap(ratios))
 def test_the_coupled_probabilities_are_those_that_libsvm_descends_to(estimates):
     k = round((1 + np.sqrt(1 + 8 * len(estimates))) / 2)
-    (p,) = coupled([np.array([one]) for one in estimates], k)
+    (p,) = couple_pairs([np.array([one]) for one in estimates], k)
     assert p == pytest.approx(by_descent(square_table(estimates, k)), abs=1e-8)
 
 
@@ -66,7 +66,7 @@ def test_the_coupled_probabilities_are_those_that_libsvm_descends_to(estimates):
 @given(ratios(4))
 def test_no_other_distribution_has_less_disagreement(estimates):
     r = square_table(estimates, 4)
-    (p,) = coupled([np.array([one]) for one in estimates], 4)
+    (p,) = couple_pairs([np.array([one]) for one in estimates], 4)
     found = minimize(objective, np.full(4, 0.25), (r,), bounds=[(0, 1)] * 4, tol=1e-14,
                      constraints={"type": "eq", "fun": lambda p: p.sum() - 1})  # fmt: skip
     assert objective(p, r) <= found.fun + 1e-9
@@ -78,19 +78,19 @@ def test_no_other_distribution_has_less_disagreement(estimates):
 def test_pairs_that_agree_give_back_the_probabilities_they_come_from(shares):
     p = shares / shares.sum()
     estimates = [np.array([p[j] / (p[i] + p[j])]) for i, j in combinations(range(5), 2)]
-    assert coupled(estimates, 5)[0] == pytest.approx(p, abs=1e-9)
+    assert couple_pairs(estimates, 5)[0] == pytest.approx(p, abs=1e-9)
 
 
 def test_each_row_is_coupled_by_itself():
     rng = np.random.default_rng(0)
     estimates = list(rng.uniform(0.1, 0.9, (6, 8)))
-    together = coupled(estimates, 4)
-    alone = np.vstack([coupled([one[[row]] for one in estimates], 4) for row in range(8)])
+    together = couple_pairs(estimates, 4)
+    alone = np.vstack([couple_pairs([one[[row]] for one in estimates], 4) for row in range(8)])
     assert np.array_equal(together, alone)
 
 
 def test_the_pairs_are_in_the_order_of_the_classes():
-    pairs = each_pair(np.array(["c", "a", "b", "a"]), np.array(["a", "b", "c"]))
+    pairs = class_pairs(np.array(["c", "a", "b", "a"]), np.array(["a", "b", "c"]))
     assert [(rows.tolist(), two.tolist()) for rows, two in pairs] == [
         ([1, 2, 3], ["a", "b"]), ([0, 1, 3], ["a", "c"]), ([0, 2], ["b", "c"]),
     ]  # fmt: skip
@@ -175,7 +175,7 @@ class NoThird(Stub):
 
 def test_an_error_of_a_learner_names_the_pair():
     X, y = np.zeros((30, 1)), np.repeat(["a", "b", "c"], 10)
-    with pytest.raises(ValueError, match=r"^of the classes 'a' and 'c': that is too hard"):
+    with pytest.raises(ValueError, match=r"^in the pair of classes 'a' and 'c': that is too hard"):
         WeightSweepClassifier(NoThird(), multiclass="pairs").fit(X, y)
     with pytest.raises(RuntimeError, match=r"^that is too hard") as caught:
         WeightSweepClassifier(NoThird(RuntimeError), multiclass="pairs").fit(X, y)

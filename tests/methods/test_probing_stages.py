@@ -81,7 +81,7 @@ def test_uniform_thresholds_have_no_stages():
     with pytest.raises(AttributeError) as caught:
         method.staged_predict_proba(X)
     assert str(caught.value.__cause__) == (
-        "thresholds on a grid are others for every number of probes, so there are no stages"
+        "a grid has other thresholds for each number of probes, so there are no stages"
     )
     assert method.order_.tolist() == [0, 1, 2, 3]
 

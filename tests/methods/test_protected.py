@@ -95,7 +95,7 @@ def test_estimates_of_0_and_1_may_be_left_where_no_label_comes_that_is_impossibl
     certain = ProtectedClassifier(DecisionTreeClassifier(random_state=0), truncation=None)
     assert set(fitted(certain, X, y).predict_proba(X)[:, 1].tolist()) == {0.0, 1.0}
     assert certain.predict_proba_online(X[:100], y[:100])[:, 1] == pytest.approx(y[:100], abs=1e-12)
-    with pytest.raises(ValueError, match="impossible"):
+    with pytest.raises(ValueError, match="probability 0"):
         certain.predict_proba_online(X[100:], y[100:])
 
 

@@ -63,7 +63,7 @@ def test_estimates_are_clipped():
 
 
 @pytest.mark.parametrize(
-    ("y", "message"), [(["maybe"] * 60, "labels that the training rows do not have"), (["yes"], "for each of 60 rows")]
+    ("y", "message"), [(["maybe"] * 60, "labels that no training row has"), (["yes"], "for each of 60 rows")]
 )
 def test_labels_that_are_none_are_refused(y, message):
     X, labels = stream()

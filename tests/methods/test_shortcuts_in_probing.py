@@ -136,10 +136,10 @@ def test_margins_are_asked_for_in_blocks():
     [
         ("fit", lambda *_: None, "must give a list of 1 classifiers"),
         ("fit", lambda *_: [], "must give a list of 1 classifiers"),
-        ("margins", lambda self, some, X: X[:, 0], "must give margins and how far off they may be"),
-        ("margins", lambda self, some, X: (X[:, 0], 0.0), r"margins of shape \(400,\), not \(400, 1\)"),
+        ("margins", lambda self, some, X: X[:, 0], "must return"),
+        ("margins", lambda self, some, X: (X[:, 0], 0.0), r"margins of shape \(400,\); \(400, 1\)"),
         ("margins", lambda self, some, X: (X[:, :1], np.zeros(400)), r"errors of shape \(400,\)"),
-        ("margins", lambda self, some, X: (X[:, :1], -1.0), "none below 0"),
+        ("margins", lambda self, some, X: (X[:, :1], -1.0), "or below 0"),
     ],
 )
 def test_a_shortcut_that_is_none_is_named(method, gives, said):

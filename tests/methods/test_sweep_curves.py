@@ -149,7 +149,7 @@ def test_rows_of_no_weight_are_no_support_vectors_and_change_no_numbers():
 
 @pytest.mark.parametrize("learner", [LOGISTIC, LinearSVC()], ids=["logistic", "liblinear"])
 def test_a_learner_that_names_no_support_vectors_is_refused(learner):
-    with pytest.raises(ValueError, match="has none"):
+    with pytest.raises(ValueError, match="has no support_"):
         swept(learner, FEW, rows="support_vectors")
 
 
@@ -167,7 +167,7 @@ def test_the_support_vectors_of_a_pipeline_are_those_of_its_last_step():
     assert np.array_equal(kept, np.sort(alone.support_))
     fitted = swept(machine, FEW, [0.4, 0.5, 0.6], rows="support_vectors")
     assert sum(len(line["x"]) for line in fitted.curves(TOY.X[TEST])["training_rows"]) == len(kept)
-    with pytest.raises(ValueError, match="LogisticRegression has none"):
+    with pytest.raises(ValueError, match="LogisticRegression has no support_"):
         swept(make_pipeline(StandardScaler(), LOGISTIC), FEW, rows="support_vectors")
 
 
@@ -194,7 +194,7 @@ class Names(LogisticRegression):
     "support", [None, "all", 3, [], [0.5], [True, False], [[0, 1]], [0, 300], [-1, 2], [1, 1, 2]], ids=str
 )
 def test_support_vectors_that_are_no_row_numbers_are_refused(support):
-    with pytest.raises(ValueError, match="that of Names holds something else"):
+    with pytest.raises(ValueError, match="support_ of Names does not hold row numbers"):
         swept(Names(support), FEW, rows="support_vectors")
 
 

@@ -130,7 +130,7 @@ def test_each_of_several_classes_has_a_predictor_and_rows_are_divided_by_their_s
         raw.append(p1 / (1 - p0 + p1))
     expected = np.transpose(raw) / np.sum(raw, axis=0)[:, None]
     np.testing.assert_allclose(fitted.predict_proba(X), expected, atol=1e-9)
-    with pytest.raises(ValueError, match="an interval is of two classes; there are 3"):
+    with pytest.raises(ValueError, match="for two classes only, and y had 3"):
         fitted.predict_interval(X)
 
 

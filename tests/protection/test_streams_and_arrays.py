@@ -95,7 +95,7 @@ def test_functions_of_the_users_own_are_given_again():
     state = jumper.state()
     again = SimpleJumper.from_state(state, calibrators=functions)
     assert again.predict_one(0.4) == jumper.predict_one(0.4)
-    with pytest.raises(ValueError, match="have no name"):
+    with pytest.raises(ValueError, match="does not hold the calibrators"):
         SimpleJumper.from_state(state)
     with pytest.raises(ValueError, match="not 'cox'"):
         SimpleJumper.from_state(state, calibrators="cox")

@@ -111,9 +111,9 @@ def test_feedback_that_is_none(wrong):
 
 def test_calibrators_that_all_rule_a_label_out():
     never = [lambda p: 0 * p]
-    with pytest.raises(ValueError, match="let the identity be among them"):
+    with pytest.raises(ValueError, match="add the identity"):
         SimpleJumper(never).protect(P, Y)
-    with pytest.raises(ValueError, match="let the identity be among them"):
+    with pytest.raises(ValueError, match="add the identity"):
         SimpleJumper(never).learn_one(0.5, 1)
 
 

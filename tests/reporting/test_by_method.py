@@ -52,7 +52,7 @@ def test_the_heading_says_how_to_read_it(table):
         "**Table 1. Bank marketing**; mean ± sd over 2 seeds on one split; ↑ larger is better; ↓ smaller is better; "
         "best in bold.\n"
     ) in table()
-    assert "- AUC: area under the ROC curve; Errors: rows whose likeliest class is not theirs; Loss:" in table()
+    assert "- AUC: area under the ROC curve; Errors: rows whose most probable class is wrong; Loss:" in table()
     assert "log10 S: martingale at the end (log10), what each method gains over a base of its own." in table()
 
 

@@ -113,7 +113,7 @@ def test_a_region_holds_the_points_that_its_level_calls_positive(folder):
     low, high = box_of([sweep])
     inside = low + np.random.default_rng(0).random((4000, 2)) * (high - low)
     for place, level in enumerate(LEVELS):
-        says = TREE.probings_[0].says_one(place, pd.DataFrame(inside, columns=TOY.X.columns))
+        says = TREE.probings_[0].predicts_positive(place, pd.DataFrame(inside, columns=TOY.X.columns))
         assert 0.2 < says.mean() < 0.8
         lines = sweep.borders[level]
         # but for a pixel's width along the border

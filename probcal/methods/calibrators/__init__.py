@@ -1,1 +1,1 @@
-"""Calibrators: methods that fit one map from a learner's scores to probabilities."""
+"""Calibrators: methods that fit a map from a learner's scores to probabilities."""

@@ -1,9 +1,4 @@
-"""A learner whose scores a map turns into probabilities, and the rows that the map is fitted on.
-
-Which training rows a learner is fitted on, and which ones are kept from it to calibrate on.
-
-Optional packages, imported when they are needed and kept from changing what is not theirs.
-"""
+"""Base class of the calibrators, the choice of their calibration rows, and the import of optional packages."""
 
 from __future__ import annotations
 
@@ -19,9 +14,9 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
 from sklearn.utils.metaestimators import available_if
 
-from probcal._validation import is_count, refuse_other_choices, take_rows
+from probcal._validation import check_choices, is_count, take_rows
 from probcal.errors import ProbcalError
-from probcal.methods._base import ProbabilityMethod, class_scores, one_against_rest, scored_classes
+from probcal.methods._base import ProbabilityMethod, class_scores, combine_classes, scored_classes
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -29,7 +24,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 
 def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
-    """A stratified part of ``size``, a share of the rows or a number of them, to calibrate on.
+    """Return a stratified split of the rows. ``size`` is the share or number of rows to calibrate on.
 
     The rows are those of scikit-learn's ``train_test_split(stratify=labels)``. Raises ValueError when a class would be
     missing from either part.
@@ -39,7 +34,7 @@ def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
     n_held_out = int(size) if is_count(size) else math.ceil(size * n_rows)
     if counts.min() < 2:
         raise ValueError(
-            f"class {told(classes[counts.argmin()])} has 1 row, and two are needed: one to learn from and one to "
+            f"class {label_text(classes[counts.argmin()])} has 1 row, and two are needed: one to learn from and one to "
             "calibrate on; give more rows of it, leave it out, or use calibration='train' where the method has that"
         )
     if not len(classes) <= n_held_out <= n_rows - len(classes):
@@ -51,23 +46,23 @@ def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
     for rows, purpose, advice in ((learn, "learn from", "lower"), (calibrate, "calibrate on", "raise")):
         for label in np.setdiff1d(classes, labels[rows]):
             raise ValueError(
-                f"class {told(label)} has {int((labels == label).sum())} of the rows, and none is among the rows to "
-                f"{purpose}; {advice} holdout_size, or give more rows of that class"
+                f"class {label_text(label)} has {int((labels == label).sum())} of the rows, and none is among the rows "
+                f"to {purpose}; {advice} holdout_size, or give more rows of that class"
             )
     return learn, calibrate
 
 
 def folds(X: Any, labels: np.ndarray, cv: Any, seed: int) -> list[Rows]:
-    """Each fold's rows: ``cv`` stratified shuffled folds, or those of a splitter or list of pairs.
+    """Return the rows of each fold: ``cv`` stratified shuffled folds, or those of a splitter or list of pairs.
 
-    Raises ValueError when a class has fewer rows than there are folds, or a fold has no row of it to learn from.
+    Raises ValueError when a class has fewer rows than there are folds, or when a fold has no row of it to learn from.
     """
     classes, counts = np.unique(labels, return_counts=True)
     if not is_count(cv):
         pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in check_cv(cv).split(X, labels)]
     elif counts.min() < cv:
         raise ValueError(
-            f"class {told(classes[counts.argmin()])} has {counts.min()} of the rows, too few for one in each of "
+            f"class {label_text(classes[counts.argmin()])} has {counts.min()} of the rows, too few for one in each of "
             f"cv={cv} folds; lower cv, give more rows of it, or leave it out"
         )
     else:
@@ -77,52 +72,56 @@ def folds(X: Any, labels: np.ndarray, cv: Any, seed: int) -> list[Rows]:
     for number, (learn, _) in enumerate(pairs, 1):
         for label in np.setdiff1d(classes, labels[learn]):
             raise ValueError(
-                f"class {told(label)} is missing from the rows to learn from in fold {number} of {len(pairs)}; "
+                f"class {label_text(label)} is missing from the rows to learn from in fold {number} of {len(pairs)}; "
                 "use stratified folds, such as cv=5"
             )
     return pairs
 
 
-def refuse_no_holdout_size(size: Any) -> None:
-    """Raises ValueError unless ``size`` is a share between 0 and 1 or a number of rows."""
+def check_holdout_size(size: Any) -> None:
+    """Raise ValueError unless ``size`` is a share between 0 and 1 or a number of rows."""
     is_share = isinstance(size, float | np.floating) and 0 < size < 1
     if not is_share and not is_count(size):
         raise ValueError(f"holdout_size must be a share between 0 and 1 or a whole number of rows from 1, not {size!r}")
 
 
-def refuse_no_folds(cv: Any) -> None:
-    """Raises ValueError unless ``cv`` is a number of folds from 2, a splitter, or a list of pairs of row numbers."""
+def check_folds(cv: Any) -> None:
+    """Raise ValueError unless ``cv`` is a number of folds from 2, a splitter, or a list of pairs of row numbers."""
     if is_count(cv) and cv >= 2:
         return
     if (not hasattr(cv, "split") and not isinstance(cv, list | tuple)) or isinstance(cv, str):
         raise ValueError(f"cv must be a whole number of folds from 2, or a splitter of scikit-learn, not {cv!r}")
 
 
-def told(label: Any) -> str:
-    """A label as a message shows it."""
+def label_text(label: Any) -> str:
+    """Return a label as text for a message."""
     return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 Calibration = Literal["train", "holdout", "cross_val"]
 Map = Callable[[np.ndarray], np.ndarray]
-"""From (n,) scores to (n,) probabilities p. One that computes 1 - p with more digits has the method ``complement``."""
+"""From (n,) scores to (n,) probabilities p. A map that computes 1 - p with more digits has the method ``complement``.
+"""
 
 
-def _has_estimates_before(method: CalibratingMethod) -> bool:
-    """AttributeError, which says more than False, where the learner gives scores alone."""
+def _has_own_probabilities(method: CalibratingMethod) -> bool:
+    """Return True if the learner predicts probabilities.
+
+    Otherwise raise AttributeError, which explains more than False.
+    """
     learner = getattr(method, "estimator_", None) or method._learner()
     if not hasattr(learner, "predict_proba"):
-        raise AttributeError(f"{type(learner).__name__} has no predict_proba, so there are no estimates before")
+        raise AttributeError(f"{type(learner).__name__} has no predict_proba, so there is no stage before calibration")
     return True
 
 
 class CalibratingMethod(ProbabilityMethod, ABC):
-    """One learner, fitted on all classes, and a map from its scores to probabilities for each class.
+    """Fit one learner on all classes, and one map per class from its scores to probabilities.
 
-    Two classes have one map, of the second class. More have one map for each class against the rest, and each row of
-    estimates is divided by its sum (Zadrozny & Elkan 2002, as scikit-learn's CalibratedClassifierCV).
+    Two classes have one map, for the second class. Several classes have one map for each class against the rest, and
+    each row is divided by its sum (Zadrozny & Elkan 2002, and scikit-learn's CalibratedClassifierCV).
 
-    Children have ``_fit_map`` and the parameters ``calibration``, ``holdout_size``, ``cv`` and ``random_state``.
+    Subclasses define ``_fit_map`` and the parameters ``calibration``, ``holdout_size``, ``cv`` and ``random_state``.
     """
 
     calibration: Calibration
@@ -131,17 +130,24 @@ class CalibratingMethod(ProbabilityMethod, ABC):
     random_state: int | np.random.RandomState | None
     scores: Any
     before_and_after = True
-    """That the stages of ``staged_predict_proba`` are two, before and after calibration."""
+    """The stages of ``staged_predict_proba`` are two: before and after calibration."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the learner and the maps. Test rows have no part in it.
+        """Fit the learner and the maps.
 
-        X: (n_rows, n_columns), handed to the learner as it is; y: (n_rows,) labels; sample_weight: (n_rows,) or
-        None, given to the learner and to the maps, where a row of weight 2 counts as two rows.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns), passed to the learner unchanged.
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), or None. The learner and the maps use them. A row of weight 2 counts as two
+        rows.
 
-        Raises ValueError for a parameter that is not as documented, labels or weights that are no labels or weights,
-        a class too rare for ``calibration``, a learner that takes no weights where some are given, and scores that are
-        missing or infinite.
+        Raises
+        ------
+        ValueError
+            For an invalid parameter, invalid labels or weights, a class too rare for ``calibration``, weights for a
+            learner
+            that takes none, and scores that are missing or infinite.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         self.estimator_, rows, scores = self._learner_and_scores(X, labels, self._weights_for_learner(weights))
@@ -154,7 +160,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
             row_weights = weights[rows]
         for label in np.setdiff1d(self.classes_, labels[rows]):
             raise ValueError(
-                f"class {told(label)} has no row of positive weight among the {len(rows)} rows to calibrate on; "
+                f"class {label_text(label)} has no row of positive weight among the {len(rows)} rows to calibrate on; "
                 "give more rows of it, or leave it out"
             )
         self.maps_ = [
@@ -164,34 +170,37 @@ class CalibratingMethod(ProbabilityMethod, ABC):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """(n_rows, n_classes) probabilities of ``classes_``; a row that every map gives 0 says all are as likely."""
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``.
+
+        A row that every map gives 0 becomes uniform.
+        """
         self._before_predicting(X)
         scores = self._scores(self.estimator_, X)
         if len(self.maps_) == 1 and hasattr(one := self.maps_[0], "complement"):
             return np.column_stack([one.complement(scores[:, 0]), one(scores[:, 0])])
-        return one_against_rest([one(scores[:, column]) for column, one in enumerate(self.maps_)])
+        return combine_classes([one(scores[:, column]) for column, one in enumerate(self.maps_)])
 
-    @available_if(_has_estimates_before)  # type: ignore[untyped-decorator]
+    @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """(n_rows, n_classes) probabilities: the learner's own, then those of ``predict_proba``.
+        """Yield (n_rows, n_classes) probabilities: the learner's own, then those of ``predict_proba``.
 
-        Both come from one fitted learner, ``estimator_``. AttributeError where it has no ``predict_proba``.
+        Both come from ``estimator_``. Raises AttributeError if the learner has no ``predict_proba``.
         """
         self._before_predicting(X)
         yield np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
         yield self.predict_proba(X)
 
     def check_parameters(self) -> None:
-        refuse_other_choices(self, {"calibration": ("train", "holdout", "cross_val")})
-        refuse_no_holdout_size(self.holdout_size)
-        refuse_no_folds(self.cv)
+        check_choices(self, {"calibration": ("train", "holdout", "cross_val")})
+        check_holdout_size(self.holdout_size)
+        check_folds(self.cv)
 
     @abstractmethod
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Map:
-        """The map of one class. ``scores``, ``positive`` (bool) and ``weights`` (above 0, or None) are (n,)."""
+        """Fit the map of one class. ``scores``, ``positive`` (bool) and ``weights`` (above 0, or None) are (n,)."""
 
     def _learner(self) -> Any:
-        """What is copied and fitted."""
+        """Return the learner to copy and fit."""
         return self.estimator
 
     def _scores(self, learner: Any, X: Any) -> np.ndarray:
@@ -200,7 +209,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
     def _learner_and_scores(
         self, X: Any, labels: np.ndarray, weights: np.ndarray | None
     ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """(the learner, the rows to calibrate on, their scores)."""
+        """Return (the fitted learner, the rows to calibrate on, their scores)."""
         random = np.random.default_rng(drawn_seed(self.random_state))
         learner = fresh_copy(self._learner(), random)
         if self.calibration == "train":
@@ -220,7 +229,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
 
 
 def fit_on_rows(learner: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> Any:
-    """``learner`` fitted on some of the rows of an ``X`` that can be indexed."""
+    """Fit ``learner`` on some of the rows of ``X``."""
     return fit_weighted(learner, take_rows(X, rows), labels[rows], None if weights is None else weights[rows])
 
 
@@ -228,19 +237,19 @@ INSTALL = "pip install 'probcal[calibrators]'"
 
 
 class CalibratorMissing(ProbcalError, ImportError):
-    """A package that a method is built on is not installed."""
+    """A package that a method needs is not installed."""
 
 
 @contextmanager
-def contained() -> Iterator[None]:
-    """Within it no warning shows and no number raises; after it numpy's error state and the filters are as before."""
+def silenced() -> Iterator[None]:
+    """Ignore warnings and numpy's floating-point errors inside the block, and restore all filters after it."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         yield
 
 
 def unmet_class(module: str, name: str) -> str | None:
-    """Return why ``optional_class`` would raise; None when it would not."""
+    """Return why ``optional_class`` would fail, or None."""
     try:
         optional_class(module, name)
     except CalibratorMissing as error:
@@ -249,9 +258,9 @@ def unmet_class(module: str, name: str) -> str | None:
 
 
 def optional_class(module: str, name: str) -> Any:
-    """The class ``name`` of an optional ``module``. Raises CalibratorMissing with the line that installs it."""
+    """Return the class ``name`` of an optional ``module``. Raises CalibratorMissing with the install command."""
     try:
-        with contained():
+        with silenced():
             return getattr(import_module(module), name)
     except ImportError as error:
         raise CalibratorMissing(f"this method needs {module} ({error}); install it with: {INSTALL}") from None

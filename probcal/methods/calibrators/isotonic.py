@@ -1,7 +1,4 @@
-"""Isotonic calibration: the nondecreasing function of the score that fits the labels best.
-
-Isotonic regression as the slopes of a convex hull (Gao, Parameswaran & Peng 2017, Algorithm 1).
-"""
+"""Isotonic calibration: the nondecreasing function of the score that fits the labels best."""
 
 from __future__ import annotations
 
@@ -10,25 +7,26 @@ from typing import Any, Literal
 
 import numpy as np
 
-from probcal._validation import refuse_no_range, refuse_other_choices
+from probcal._validation import check_choices, check_clip
 from probcal.methods._base import SCORES, Scores, class_scores
 from probcal.methods.calibrators._calibrator import CalibratingMethod, Calibration
 from probcal.methods.direct import RescaledClassifier
 
 
 def isotonic_values(positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The slopes z_i, (n,), of the greatest convex minorant of the points (total weight, total positive weight).
+    """Return the slopes z_i, (n,), of the greatest convex minorant of (cumulative weight, cumulative positive weight).
 
-    ``positive``: (n,) float64 positive weight of each place in the order of the scores, ``weight``: (n,) its whole
-    weight, above 0. The z_i are the nondecreasing values of least weighted squared error to positive / weight, and
-    the sum of weight * z is that of ``positive`` over every run of equal z.
+    This is isotonic regression by a convex hull (Gao, Parameswaran & Peng 2017, Algorithm 1). ``positive``: (n,)
+    float64 positive weight at each distinct score, in rising order of the scores. ``weight``: (n,) its total weight,
+    above 0. The z_i are the nondecreasing values of least weighted squared error to positive / weight. Over every run
+    of equal z the sum of weight * z equals that of ``positive``.
 
-    Of our own, rather than SciPy's isotonic_regression, because it must be exact: SciPy averages averages, while
-    an edge of the hull is here one quotient of two sums. Without weights those are whole numbers, so equal slopes are
-    found equal and each z is the float64 nearest to the true one.
+    SciPy's isotonic_regression is not used, because the result must be exact. SciPy averages averages, while here each
+    edge of the hull is one quotient of two sums. Without weights those sums are whole numbers. Equal slopes are then
+    found equal, and each z is the float64 nearest to the true value.
     """
-    # an edge of the hull is as wide as its weight and rises by its positive weight; a new point joins the edges
-    # before it for as long as they are not less steep
+    # an edge of the hull is as wide as its weight and rises by its positive weight. A new point is merged with
+    # the edges before it while they are at least as steep.
     widths: list[float] = []
     rises: list[float] = []
     lengths: list[int] = []
@@ -46,9 +44,9 @@ def isotonic_values(positive: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Isotonic:
-    """Linear between the knots, constant beyond the outermost, and projected to ``clip``.
+    """Interpolate linearly between the knots, stay constant beyond them, and clip to ``clip``.
 
-    ``scores``: (n_knots,) rising; ``probabilities``: (n_knots,) not falling.
+    ``scores``: (n_knots,) rising. ``probabilities``: (n_knots,) not falling.
     """
 
     scores: np.ndarray
@@ -60,39 +58,41 @@ class Isotonic:
 
 
 class IsotonicClassifier(CalibratingMethod):
-    """Isotonic regression by the PAV algorithm, as Algorithm 1 of Gao, Parameswaran & Peng (2017).
+    """Calibrate by isotonic regression with the PAV algorithm (Gao, Parameswaran & Peng 2017, Algorithm 1).
 
-    Rows of equal score are pooled first. Between the scores that it was fitted on the function is linear, and beyond
-    them constant: the paper asks for "a continuous nondecreasing function" and leaves open which. On the rows that it
-    was fitted on the empirical calibration error is 0 (Claim 5).
+    Rows with equal scores are pooled first. Between the fitted scores the function is linear, and beyond them it is
+    constant. The paper asks for "a continuous nondecreasing function" and does not say which. The empirical calibration
+    error on the calibration rows is 0 (Claim 5).
 
     Parameters
     ----------
     estimator : classifier with ``decision_function`` or ``predict_proba``.
-    scores : ``"decision_function"``, ``"log_odds"`` of the estimated probability (in nats, within +-708),
-        ``"probability"``, or ``"auto"``, the first of these that the classifier offers; or ``"rescaled"``, the scores
-        of ``"auto"`` stretched to [0, 1] over the rows that the classifier was trained on, as RescaledClassifier
-        does it. Their order is what counts; only between two fitted scores does it matter which they are, and for
-        what ``staged_predict_proba`` gives as the estimates before: with ``"rescaled"`` it is these scores.
-    calibration : whose scores: ``"holdout"``, of a stratified part of the rows that was kept from the classifier, as
-        in the paper; ``"train"``, of the rows that it was trained on, which are often too good; ``"cross_val"``, of
-        each row by a classifier that was trained without its fold, while the final one is trained on all rows
+    scores : the scores that are calibrated. ``"decision_function"``, ``"log_odds"`` of the predicted probability (in
+        nats, within +-708) and ``"probability"`` are the learner's. ``"auto"`` is the first of these that the
+        classifier
+        offers. ``"rescaled"`` stretches the scores of ``"auto"`` to [0, 1] over the training rows, as
+        RescaledClassifier does. Mainly their order counts. The values matter only between two fitted scores, and for
+        the
+        stage before calibration of ``staged_predict_proba``, which with ``"rescaled"`` returns these scores.
+    calibration : whose scores the map is fitted on. ``"holdout"``: a stratified part of the rows that the classifier
+        has not seen, as in the paper. ``"train"``: its training rows, whose scores are often too good. ``"cross_val"``:
+        all rows, each scored by a classifier trained without its fold. The final classifier is then trained on all rows
         (CalibratedClassifierCV with ``ensemble=False``).
-    holdout_size : for ``"holdout"``: the share of rows kept, or their number; the paper keeps 2000.
+    holdout_size : for ``"holdout"``: the share or the number of rows kept. The paper keeps 2000.
     cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
         (rows to learn from, rows to calibrate on).
-    clip : the function is projected to this range. It reaches exactly 0 and 1 where only rows of one class have the
-        lowest or highest scores, and the cross entropy of a row that turns out otherwise is then infinite. ``(0, 1)``
-        leaves it, as the paper does. Of more than two classes it is each class's function that is projected, before
-        rows are divided by their sums.
+    clip : the fitted function is clipped to this range. It is exactly 0 or 1 where only rows of one class have the
+        lowest or highest scores. The cross entropy of a row with the other label is then infinite. ``(0, 1)`` changes
+        nothing, as in the paper. With more than two classes each class's function is clipped before rows are divided by
+        their sums.
     random_state : seed of the classifier and of the split.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    estimator_ : the fitted classifier; with ``scores="rescaled"`` the RescaledClassifier around it.
-    maps_ : the fitted functions, each with its knots ``scores`` and ``probabilities``, (n_knots,): one function, of the
-        second of two classes, or one for each of several.
+    estimator_ : the fitted classifier. With ``scores="rescaled"`` it is the RescaledClassifier around it.
+    maps_ : the fitted functions: one for the second of two classes, or one for each of several. Each has its knots
+        ``scores`` and ``probabilities``, (n_knots,).
     """
 
     needs_one_of = ("decision_function", "predict_proba")
@@ -117,10 +117,10 @@ class IsotonicClassifier(CalibratingMethod):
         self.random_state = random_state
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
-        refuse_other_choices(self, {"scores": (*SCORES, "rescaled")})
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, {"scores": (*SCORES, "rescaled")})
         super().check_parameters()
-        refuse_no_range(self.clip)
+        check_clip(self.clip)
 
     def _learner(self) -> Any:
         return RescaledClassifier(self.estimator) if self.scores == "rescaled" else self.estimator
@@ -130,16 +130,16 @@ class IsotonicClassifier(CalibratingMethod):
         return class_scores(learner, X, wanted, len(self.classes_))
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
-        return Isotonic(*fit_isotonic(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]
+        return Isotonic(*fit_isotonic(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]  # a pair, as checked
 
 
 def fit_isotonic(
     scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The knots of g, two arrays (n_knots,): scores, rising, and probabilities, not falling.
+    """Return the knots of g, two arrays (n_knots,): rising scores, and probabilities that do not fall.
 
-    ``scores``: (n_rows,) finite floats, higher for the positive class; ``positive``: (n_rows,) bool; ``weights``:
-    (n_rows,) above 0, None for 1 each. A run of equal probabilities is kept as its two ends.
+    ``scores``: (n_rows,) finite floats, higher for the positive class. ``positive``: (n_rows,) bool. ``weights``:
+    (n_rows,) above 0, or None for 1 each. A run of equal probabilities is stored as its two ends.
     """
     distinct, place = np.unique(np.asarray(scores, dtype=np.float64), return_inverse=True)
     weights = np.ones(len(scores)) if weights is None else weights

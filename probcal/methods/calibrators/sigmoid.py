@@ -1,4 +1,4 @@
-"""Platt's sigmoid: a score turned into a probability by 1 / (1 + exp(A score + B))."""
+"""Platt's sigmoid, which turns a score into the probability 1 / (1 + exp(A score + B))."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from probcal._validation import refuse_no_range, refuse_other_choices
+from probcal._validation import check_choices, check_clip
 from probcal.methods._base import SCORES, Scores, class_scores
 from probcal.methods.calibrators._calibrator import CalibratingMethod, Calibration
 
 _MOST_STEPS = 100
 _RIDGE = 1e-12
-"""Added to the Hessian, which is singular where all scores are equal."""
+"""Added to the Hessian, which is singular if all scores are equal."""
 _CLOSE = 1e-10
-"""Share of the loss: a step that promises less is the last, for the loss has no digits left to compare."""
+"""Share of the loss. A step that promises less is the last, because the loss has no more digits to compare."""
 _LENGTHS = 0.5 ** np.arange(40)
 _SUFFICIENT = 1e-4
-"""A step must bring this part of what its length promised (ridge, digits and part: Lin, Lin & Weng 2007)."""
+"""A step must gain this part of what its length promised. (Ridge, digits and part are those of Lin, Lin & Weng 2007.)
+"""
 
 
 @dataclass(frozen=True)
 class Sigmoid:
-    """1 / (1 + exp(slope * score + intercept)), for (n,) scores, projected to ``clip``."""
+    """Map (n,) scores to 1 / (1 + exp(slope * score + intercept)), clipped to ``clip``."""
 
     slope: float
     intercept: float
@@ -40,33 +41,33 @@ class Sigmoid:
 
 
 class SigmoidClassifier(CalibratingMethod):
-    """Platt (1999), by default fitted on the scores of the training rows, as Weka's SMO -M does.
+    """Calibrate with Platt's sigmoid (1999), fitted by default on the scores of the training rows, like Weka's SMO -M.
 
     Parameters
     ----------
     estimator : classifier with ``decision_function`` or ``predict_proba``.
-    scores : what the sigmoid is fitted on: ``"decision_function"``, ``"log_odds"`` of the estimated
-        probability (Bennett 2000, for naive Bayes; in nats, within +-708), ``"probability"`` itself, or
-        ``"auto"``, the decision function where there is one and the probability elsewhere, as scikit-learn's
-        CalibratedClassifierCV. Log-odds suit learners that are too sure of themselves and never wholly sure: one row
-        of probability 0 or 1 that is wrong flattens the sigmoid.
-    calibration : whose scores: ``"train"``, of the rows that the classifier was trained on; ``"holdout"``, of a
-        stratified part of the rows that was kept from it; ``"cross_val"``, of each row by a classifier that was
-        trained without its fold, while the final one is trained on all rows (CalibratedClassifierCV with
+    scores : the scores that the sigmoid is fitted on. ``"decision_function"`` is the learner's. ``"log_odds"`` is that
+        of the predicted probability (Bennett 2000, for naive Bayes), in nats and within +-708. ``"probability"`` is the
+        probability itself. ``"auto"`` is the decision function if there is one and the probability otherwise, as in
+        scikit-learn's CalibratedClassifierCV. Log-odds suit learners that are overconfident but never certain: a single
+        wrong row of probability 0 or 1 flattens the sigmoid.
+    calibration : whose scores the sigmoid is fitted on. ``"train"``: the classifier's training rows. ``"holdout"``: a
+        stratified part of the rows that it has not seen. ``"cross_val"``: all rows, each scored by a classifier trained
+        without its fold. The final classifier is then trained on all rows (CalibratedClassifierCV with
         ``ensemble=False``).
     holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
     cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
         (rows to learn from, rows to calibrate on).
-    clip : the sigmoid is projected to this range; ``(0, 1)`` leaves it. Of more than two classes it is each class's
-        sigmoid that is projected, before rows are divided by their sums.
+    clip : the sigmoid is clipped to this range. ``(0, 1)`` changes nothing. With more than two classes each class's
+        sigmoid is clipped before rows are divided by their sums.
     random_state : seed of the classifier and of the split.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
     estimator_ : the fitted classifier.
-    maps_ : the fitted sigmoids: one, of the second of two classes, or one for each of several.
-    slope_, intercept_ : A and B; float for two classes, (n_classes,) for several.
+    maps_ : the fitted sigmoids: one for the second of two classes, or one for each of several.
+    slope_, intercept_ : A and B. Each is a float for two classes and (n_classes,) for several.
     """
 
     needs_one_of = ("decision_function", "predict_proba")
@@ -92,19 +93,19 @@ class SigmoidClassifier(CalibratingMethod):
 
     @property
     def slope_(self) -> float | np.ndarray:
-        """A of 1 / (1 + exp(A score + B)), a float for two classes, (n_classes,) for several."""
+        """Return A of 1 / (1 + exp(A score + B)), a float for two classes and (n_classes,) for several."""
         return self._of_maps("slope")
 
     @property
     def intercept_(self) -> float | np.ndarray:
-        """B of 1 / (1 + exp(A score + B)), a float for two classes, (n_classes,) for several."""
+        """Return B of 1 / (1 + exp(A score + B)), a float for two classes and (n_classes,) for several."""
         return self._of_maps("intercept")
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented."""
-        refuse_other_choices(self, {"scores": SCORES})
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, {"scores": SCORES})
         super().check_parameters()
-        refuse_no_range(self.clip)
+        check_clip(self.clip)
 
     def _scores(self, learner: Any, X: Any) -> np.ndarray:
         wanted = self.scores
@@ -113,7 +114,7 @@ class SigmoidClassifier(CalibratingMethod):
         return class_scores(learner, X, wanted, len(self.classes_))
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
-        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]
+        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]  # a pair, as checked
 
     def _of_maps(self, name: str) -> float | np.ndarray:
         values = [getattr(one, name) for one in self.maps_]
@@ -121,12 +122,13 @@ class SigmoidClassifier(CalibratingMethod):
 
 
 def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
-    """(A, B) of Platt (1999), by Newton's method with backtracking (Lin, Lin & Weng 2007, Algorithm 1).
+    """Return (A, B) of Platt (1999), by Newton's method with backtracking (Lin, Lin & Weng 2007, Algorithm 1).
 
-    ``scores``: (n_rows,) finite floats, higher for the positive class; ``positive``: (n_rows,) bool; ``weights``:
-    (n_rows,) above 0, None for 1 each. Targets are smoothed as Platt has it: (n1 + 1) / (n1 + 2) for positive rows,
-    1 / (n0 + 2) for the others, n1 and n0 being the total weight of either, so that a row of weight 2 is the row
-    twice. Where all scores are equal A is 0.
+    ``scores``: (n_rows,) finite floats, higher for the positive class. ``positive``: (n_rows,) bool. ``weights``:
+    (n_rows,) above 0, or None for 1 each.
+
+    Targets are smoothed as Platt does: (n1 + 1) / (n1 + 2) for positive rows and 1 / (n0 + 2) for the others. n1 and n0
+    are the total weights of each, so a row of weight 2 equals the row twice. If all scores are equal, A is 0.
     """
     if weights is None:
         weights = np.ones(len(scores))
@@ -134,7 +136,7 @@ def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | 
     n1 = float(weights[positive].sum())
     n0 = float(weights[~positive].sum())
     target = np.where(positive, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
-    # as spread out as 1 around 0, so that neither huge log-odds nor scores far from 0 upset the Hessian
+    # centred, with a spread of 1, so that neither huge log-odds nor scores far from 0 upset the Hessian
     centre = (weights * scores).sum() / total if np.ptp(scores) > 0 else scores[0]
     scale = (weights * np.abs(scores - centre)).sum() / total or 1.0
     score = (scores - centre) / scale
@@ -143,7 +145,7 @@ def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | 
 
 
 def _newton(score: np.ndarray, target: np.ndarray, weights: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-    """The (slope, shift) of least loss, from a start of (0, anything)."""
+    """Return the (slope, shift) of least loss. The start is (0, any shift)."""
     loss = _sigmoid_loss(parameters, score, target, weights)
     for _ in range(_MOST_STEPS):
         p = expit(-(parameters[0] * score + parameters[1]))
@@ -168,6 +170,6 @@ def _newton(score: np.ndarray, target: np.ndarray, weights: np.ndarray, paramete
 
 
 def _sigmoid_loss(parameters: np.ndarray, score: np.ndarray, target: np.ndarray, weights: np.ndarray) -> float:
-    """Weighted cross entropy in nats between the targets and 1 / (1 + exp(A score + B))."""
+    """Return the weighted cross entropy in nats between the targets and 1 / (1 + exp(A score + B))."""
     z = parameters[0] * score + parameters[1]
     return float(np.sum(weights * (np.logaddexp(0, z) - (1 - target) * z)))

@@ -1,4 +1,4 @@
-"""Temperature scaling, by scikit-learn."""
+"""Temperature scaling with scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _SINCE = "1.8"
 
 
 class TemperatureClassifier(CalibratedClassifierCV):
-    """softmax(scores / T), T the temperature of least log loss (Guo, Pleiss, Sun & Weinberger 2017, section 4.2).
+    """Calibrate with softmax(scores / T), T the temperature of least log loss (Guo, Pleiss, Sun & Weinberger 2017).
 
-    scikit-learn's CalibratedClassifierCV with ``method="temperature"`` and ``ensemble=False``: T is fitted on each
-    row's score by a learner that was trained without its fold, and the learner that predicts is trained on all rows.
-    The scores are the decision function, or the logarithms of the probabilities where there is none.
+    See their section 4.2. This is scikit-learn's CalibratedClassifierCV with ``method="temperature"`` and
+    ``ensemble=False``. T is fitted on scores of learners trained without the row's fold, and the final learner is
+    trained on all rows. The scores are the decision function or, if there is none, the logarithms of the probabilities.
 
-    It is here because that class, up to scikit-learn 1.9.1 at least, reads labels that are numbers as the places of
-    their classes: with classes 1 and 2 it fits T to the wrong class, without a word. This one is given the places.
+    Use this class because scikit-learn's, up to version 1.9.1 at least, reads numeric labels as positions of their
+    classes. With classes 1 and 2 it silently fits T to the wrong class. This class passes positions.
 
     Parameters
     ----------
     estimator : classifier with ``decision_function`` or ``predict_proba``.
-    cv : number of stratified folds, in the order of the rows; a splitter of scikit-learn, or a list of (rows to learn
-        from, rows to calibrate on). None is 5.
-    n_jobs : processes for the folds.
+    cv : number of stratified folds, in the order of the rows, a splitter of scikit-learn, or a list of (rows to learn
+        from, rows to calibrate on). None means 5.
+    n_jobs : number of processes for the folds.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    calibrated_classifiers_ : one, of a learner whose classes are 0, 1, ..., the places in ``classes_``.
+    calibrated_classifiers_ : a list of one, whose learner has the classes 0, 1, ..., the positions in ``classes_``.
     """
 
     needs_one_of = ("decision_function", "predict_proba")
@@ -46,10 +46,20 @@ class TemperatureClassifier(CalibratedClassifierCV):
         super().__init__(estimator, method="temperature", cv=cv, n_jobs=n_jobs, ensemble=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """X: (n_rows, n_columns), y: (n_rows,) labels, sample_weight: (n_rows,) or None, for learner and temperature.
+        """Fit the learner and the temperature.
 
-        Raises ValueError for what is none of these, a class of fewer rows than folds, a learner that takes no weights
-        where some are given, and an older scikit-learn.
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns).
+        y : labels, (n_rows,).
+        sample_weight : weights for learner and temperature, (n_rows,), or None.
+
+        Raises
+        ------
+        ValueError
+            For invalid labels or weights, a class with fewer rows than folds, weights for a learner that takes none,
+            and a
+            scikit-learn that is too old.
         """
         self.check_parameters()
         labels, classes = class_labels(X, y)
@@ -57,7 +67,7 @@ class TemperatureClassifier(CalibratedClassifierCV):
             name = weights_parameter(self.estimator)
             if name is None:
                 raise ValueError(f"{type(self.estimator).__name__} cannot be fitted with weights")
-            if name != "sample_weight":  # of a Pipeline, whose last step scikit-learn does not look at
+            if name != "sample_weight":  # scikit-learn does not look at the last step of a Pipeline
                 fit_params = {name: sample_weight, **fit_params}
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Since .* does not appear to accept sample_weight")
@@ -66,7 +76,7 @@ class TemperatureClassifier(CalibratedClassifierCV):
         return self
 
     def check_parameters(self) -> None:
-        """Raises ValueError for a parameter that is not as documented, or where scikit-learn has no temperature."""
+        """Raise ValueError for an invalid parameter, or if scikit-learn has no temperature scaling."""
         if parse_version(sklearn.__version__) < parse_version(_SINCE):
             raise ValueError(
                 f"temperature scaling needs scikit-learn {_SINCE} or newer, and this is {sklearn.__version__}: "

@@ -164,7 +164,7 @@ def test_a_truth_value_is_known_in_whatever_kind_of_column_it_comes(kind):
 
 def test_two_columns_of_one_name_are_refused_by_name(mixed):
     X, y, _ = mixed
-    with pytest.raises(ValueError, match="column 'age' is there twice"):
+    with pytest.raises(ValueError, match="column 'age' occurs twice"):
         WekaClassifier().fit(X.set_axis(["age", "age", *X.columns[2:]], axis=1), y)
 
 
