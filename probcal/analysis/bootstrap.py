@@ -21,7 +21,7 @@ from probcal.analysis.split_results import SAMPLES, CompareData, column_id, fini
 from probcal.metrics.registry import metric_named
 from probcal.papers.check.findings import paper_column
 from probcal.papers.check.measured_results import Checked, Splits
-from probcal.reporting.best_methods import best_of, in_the_order_of_table_4
+from probcal.reporting.best_methods import best_of, table_4_order
 from probcal.reporting.grid import DECIMALS
 from probcal.store.outline import Column, Row
 from probcal.store.summary import summarise
@@ -195,7 +195,7 @@ def first_places(drawn: Bootstrap) -> list[FirstPlace]:
     outline, columns = checked.outline, checked.outline.columns
     found = []
     for row in outline.datasets if len(columns) > 1 else ():
-        for metric in in_the_order_of_table_4(outline.metrics):
+        for metric in table_4_order(outline.metrics):
             draws = [drawn.draws(row, column, metric) for column in columns]
             known = [one for one in draws if one is not None]
             if len(known) < len(columns):

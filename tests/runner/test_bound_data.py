@@ -226,7 +226,7 @@ class TestWhatRunWouldDo:
         flip(table(done))
         said = done.probcal("table", "results/small").said
         assert "warning: coins: 2 cells were made of other data (the data changed); probcal run makes them anew" in said
-        assert "stale: 2 of 2 cells were made under other settings, data or code than the last run had, or of" in said
+        assert "stale: 2 of 2 cells have other settings, data or code than the last run, or" in said
 
     def test_an_edited_card_is_not_called_changed_data(self, done):
         card = done.folder / "coins.yaml"

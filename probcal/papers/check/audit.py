@@ -12,7 +12,7 @@ from probcal.papers.bands import Verdict
 from probcal.papers.check.findings import FARTHEST
 from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Published
-from probcal.reporting.metric_table import by_the_yardstick, held_against, published_number
+from probcal.reporting.metric_table import compared_summary, published_number, ranking_verdict
 from probcal.store.folder import Store
 from probcal.store.outline import Column, Row
 from probcal.store.summary import Summary
@@ -153,8 +153,8 @@ def _number(
 ) -> Iterator[Number]:
     published = published_number(paper, row, column, metric)
     table = paper.tables[metric]
-    ours = held_against(table, checked.outline, checked.results, row, column, metric)
-    verdict = None if published is None else by_the_yardstick(ours, published, table)
+    ours = compared_summary(table, checked.outline, checked.results, row, column, metric)
+    verdict = None if published is None else ranking_verdict(ours, published, table)
     if published is not None and verdict is not None:
         variant = f"{prefix}{column.learner}/{column.method}"
         excepted = any(one.is_about(row, column) for one in checked.outline.exceptions)

@@ -17,7 +17,7 @@ from typing import Literal
 from probcal.papers.bands import ROUNDING, Verdict, compare, why_not_judged
 from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Published
-from probcal.reporting.metric_table import held_against, published_number, verdict_of, why_no_verdict
+from probcal.reporting.metric_table import compared_summary, published_number, verdict_of, why_no_verdict
 from probcal.store.outline import Column, Row
 from probcal.store.summary import planned_ids
 
@@ -105,7 +105,7 @@ def _number_finding(checked: Checked, row: Row, column: Column, metric: str) -> 
     if published is None or checked.published is None:
         return
     table = checked.published.tables[metric]
-    ours = held_against(table, checked.outline, checked.results, row, column, metric)
+    ours = compared_summary(table, checked.outline, checked.results, row, column, metric)
     verdict = verdict_of(ours, published, table)
     state = state_of(ours.values, verdict)
     yield Finding(

@@ -255,7 +255,7 @@ def test_five_splits_give_an_alarm(small):
 def test_one_random_split_is_not_held_to_the_tolerance_of_the_papers_own(small):
     store = two_splits(small, 1, kind="holdout")
     assert "0 new, 1 not run, 1 cannot be judged (of 2)" in summary(probcal("check", store.folder))
-    assert "1 cannot be judged, for want of splits or of a spread" in tables_text(store)
+    assert "1 cannot be judged, with too few splits or no spread" in tables_text(store)
     assert "1 new, 1 not run (of 2)" in summary(probcal("check", two_splits(small, 1, kind="standard").folder))
 
 
