@@ -134,7 +134,7 @@ class TestWhatAWorkerReads:
     def test_a_data_set_of_scikit_learn_is_held_against_the_planned_one_too(self):
         card = read_card(find_card("wine-first"))
         assert load(card.bound_to(card.expect.fingerprint)).fingerprint() == card.expect.fingerprint
-        with pytest.raises(DataError, match="scikit-learn here has other values than those that it was planned with"):
+        with pytest.raises(DataError, match="scikit-learn here does not have the values that it was planned with"):
             load(card.bound_to("0" * 64))
 
     def test_a_data_set_is_compared_with_its_fingerprint_once_per_process(self, coins, monkeypatch):
