@@ -12,9 +12,9 @@ from typing import Any
 from reproduction_tables import TABLES
 from speed import ROOT
 
-from probcal.analysis.claim_support import Comparison, Survival, compare
-from probcal.analysis.comparison_tables import wins_said
-from probcal.analysis.pairs import Pair, said_p
+from probcal.analysis.claim_support import ClaimSupport, Comparison, compare
+from probcal.analysis.comparison_tables import wins_text
+from probcal.analysis.pairs import Pair, p_text
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
 from probcal.papers.check.audit import Audit, audit
@@ -48,11 +48,11 @@ class Asked:
     def comparison(self) -> Comparison:
         return _comparison(self.folder)
 
-    def claim(self, label: str) -> Survival:
+    def claim(self, label: str) -> ClaimSupport:
         return next(one for one in self.comparison.claims if one.claim.label == label)
 
     def printed(self, label: str) -> str:
-        """The paper's own count, as ``wins_said`` writes ours."""
+        """The paper's own count, as ``wins_text`` writes ours."""
         paper = self.checked.published
         claim = next(one for one in paper.claims if one.label == label)
         tallies = judge(claim, paper, Printed(paper)).tallies.values()
@@ -175,12 +175,12 @@ def on_all(asked: Asked, label: str) -> str:
 
 def tally(asked: Asked, label: str) -> str:
     """``5, 3, 5 of 12``, one number a metric."""
-    return wins_said(asked.claim(label))
+    return wins_text(asked.claim(label))
 
 
 def wilcoxon(asked: Asked, label: str, metric: str) -> str:
     """Holm's p over the pairs of methods."""
-    return said_p(asked.claim(label).counts[metric].wilcoxon_holm).replace("<", "&lt;")
+    return p_text(asked.claim(label).counts[metric].wilcoxon_holm).replace("<", "&lt;")
 
 
 def verdict(asked: Asked, label: str) -> str:
@@ -210,7 +210,7 @@ def by_the_means_there(asked: Asked, which: str) -> str:
 
 def pair_p(asked: Asked, metric: str, later: str, earlier: str) -> str:
     """Wilcoxon's, after Holm, of two labels."""
-    return said_p(_pair(asked, metric, later, earlier).p_holm).replace("<", "&lt;")
+    return p_text(_pair(asked, metric, later, earlier).p_holm).replace("<", "&lt;")
 
 
 def _pair(asked: Asked, metric: str, later: str, earlier: str) -> Pair:

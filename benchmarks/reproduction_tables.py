@@ -8,9 +8,9 @@ from typing import Any
 from speed import ROOT
 from tabulate import tabulate
 
-from probcal.analysis.claim_support import Sure, Survival
-from probcal.analysis.comparison_tables import draws_said, grids, wins_said
-from probcal.analysis.pairs import said_p
+from probcal.analysis.claim_support import ClaimSupport, DrawnVerdict
+from probcal.analysis.comparison_tables import draws_text, grids, wins_text
+from probcal.analysis.pairs import p_text
 from probcal.metrics.registry import metric_named
 from probcal.reporting.grid import markdown
 
@@ -46,10 +46,10 @@ def claims(asked: Any) -> str:
         rows.append([
             SHORT[one.claim.label],
             asked.printed(one.claim.label),
-            wins_said(one),
+            wins_text(one),
             ", ".join(f"{count.splits[0]}\N{EN DASH}{count.splits[1]}" for count in counts),
             ", ".join(f"{count.better}:{count.worse}" for count in tested),
-            ", ".join(said_p(count.wilcoxon_holm) for count in tested).replace("<", "&lt;"),
+            ", ".join(p_text(count.wilcoxon_holm) for count in tested).replace("<", "&lt;"),
             one.measured.verdict,
             _sure(one.drawn),
             *([_sure(one.on_those_run or one.drawn)] if partly else []),
@@ -68,8 +68,8 @@ def claims(asked: Any) -> str:
     return _pipe(rows, header)
 
 
-def _sure(one: Sure) -> str:
-    return f"**{one.verdict}** ({draws_said(one)})"
+def _sure(one: DrawnVerdict) -> str:
+    return f"**{one.verdict}** ({draws_text(one)})"
 
 
 def surviving(asked: Any) -> str:
@@ -93,7 +93,7 @@ def surviving(asked: Any) -> str:
     return "\n".join(lines)
 
 
-def _there(one: Survival) -> Sure:
+def _there(one: ClaimSupport) -> DrawnVerdict:
     return one.on_those_run or one.drawn
 
 
@@ -104,7 +104,7 @@ def _named(claims: list[Survival]) -> str:
 def statements(asked: Any) -> str:
     """The claims of another paper, as ``probcal compare`` words them."""
     rows = [
-        [one.claim.statement(), wins_said(one), one.measured.verdict, _sure(one.drawn)]
+        [one.claim.statement(), wins_text(one), one.measured.verdict, _sure(one.drawn)]
         for one in asked.comparison.claims
     ]
     return _pipe(rows, ["statement", "ours", "by the means", "verdict (for : against)"])
@@ -146,7 +146,7 @@ def changed(asked: Any) -> str:
             one = next((each for each in found if (each.later, each.earlier) == (pair.later, pair.earlier)), None)
             row.append(
                 f"{one.ahead} of {len(one.tested)}; {one.count('better')}:{one.count('worse')}; "
-                f"{said_p(one.p_holm)}".replace("<", "&lt;")
+                f"{p_text(one.p_holm)}".replace("<", "&lt;")
                 if one
                 else ""
             )

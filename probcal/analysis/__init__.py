@@ -1,1 +1,1 @@
-"""What of a comparison of methods survives the statistics that the field uses: ``probcal compare``."""
+"""Statistical comparison of methods for ``probcal compare``: ranks, tests, bootstrap and support of claims."""

@@ -1,10 +1,8 @@
-"""The results drawn again: what the means could have been, jointly for all columns and metrics of a data set.
+"""Bootstrap of stored results, joint for all columns and metrics of a data set, and how often each method is the best.
 
-Where there are several splits these are drawn again with replacement, and their mean is moved away from ours so far
-that its middle 95 % is as wide as the corrected t-interval: splits that share rows say less than their number. Where
-there is one split its test rows are drawn again, which tells nothing of other training sets.
-
-The table of best methods with how sure each first place is.
+With several splits, the splits are resampled with replacement. Their means are then stretched around our mean,
+until their middle 95 % is as wide as the corrected t-interval, since splits that share rows are not independent.
+With one split, its test rows are resampled. That says nothing about other training sets.
 """
 
 from __future__ import annotations
@@ -19,54 +17,60 @@ import numpy.typing as npt
 
 from probcal.analysis.hypothesis_tests import inflation
 from probcal.analysis.ranks import labels_of
-from probcal.analysis.split_results import SAMPLES, Kept, column_id, finished, share_of_test_rows
+from probcal.analysis.split_results import SAMPLES, CompareData, column_id, finished, share_of_test_rows
 from probcal.metrics.registry import metric_named
 from probcal.papers.check.findings import paper_column
 from probcal.papers.check.measured_results import Checked, Splits
-from probcal.reporting.best_methods import best_of, in_the_order_of_table_4
+from probcal.reporting.best_methods import best_of, table_4_order
 from probcal.reporting.grid import DECIMALS
 from probcal.store.outline import Column, Row
 from probcal.store.summary import summarise
 
 _NORMAL = 1.959964
-"""Half the middle 95 % of a normal distribution of sd 1."""
+"""Half the width of the middle 95 % of a standard normal distribution."""
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Course:
-    """One number, drawn ``SAMPLES`` times. ``infinite``: the share of splits that gave ∞ in each draw."""
+class Draws:
+    """Hold ``SAMPLES`` bootstrap draws of one mean.
+
+    ``infinite`` is the share of infinite splits in each draw.
+    """
 
     finite: Floats
-    """The mean of the finite splits; NaN where there are none."""
+    """Mean of the finite splits in each draw. NaN where a draw has none."""
     infinite: Floats
 
     @functools.cached_property
     def means(self) -> Floats:
-        """As the tables have them: infinite as soon as one split is."""
+        """Return the mean of each draw as the tables print it: infinite as soon as one split is."""
         return np.where(self.infinite > 0, np.inf, self.finite)
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """``kept``: of the data sets with one split; without it those stay as they are."""
+class Bootstrap:
+    """Draw the results of an experiment again and keep the draws.
+
+    ``kept`` holds the draws for data sets with one split. Without them such a result stays as it is.
+    """
 
     checked: Checked
-    kept: Kept
+    kept: CompareData
     _every: dict[tuple[str, str, str, int | None], list[Splits]] = field(default_factory=dict)
 
     def every(self, dataset: str, column: str, metric: str, stage: int | None = None) -> list[Splits]:
-        """What each draw says of a published data set and column; empty where ours has no number of it."""
+        """Return one set of splits per draw for a published data set and column, or an empty list without results."""
         name = (dataset, column, metric, stage)
         if name not in self._every:
             place = self.place_of(dataset, column)
-            course = self.course(*place, metric, stage) if place else None
-            self._every[name] = _as_splits(course) if course else []
+            draws = self.draws(*place, metric, stage) if place else None
+            self._every[name] = _as_splits(draws) if draws else []
         return self._every[name]
 
     def place_of(self, dataset: str, column: str) -> tuple[Row, Column] | None:
-        """The first row and column of ours that stand for the published ones."""
+        """Return our first row and column that stand for the published ones."""
         paper = self.checked.published
         for row in [one for one in self.checked.outline.datasets if one.published == dataset][:1]:
             for ours in self.checked.planned(row):
@@ -74,25 +78,28 @@ class Drawn:
                     return row, ours
         return None
 
-    def course(self, row: Row, column: Column, metric: str, stage: int | None = None) -> Course | None:
-        """None without a number. Columns of a data set are drawn together where they have the same splits."""
+    def draws(self, row: Row, column: Column, metric: str, stage: int | None = None) -> Draws | None:
+        """Return the draws of one result, or None without a result.
+
+        Columns of a data set with the same splits are resampled together.
+        """
         rows = self.kept.rows.get(row.name, {}).get(metric, {})
         if stage is None and column_id(column) in rows:
             numbers = rows[column_id(column)]
-            return Course(np.where(np.isinf(numbers), np.nan, numbers), np.isinf(numbers).astype(float))
+            return Draws(np.where(np.isinf(numbers), np.nan, numbers), np.isinf(numbers).astype(float))
         splits = self.checked.splits(row, column, metric, stage)
-        return _resampled(row, splits, self._share(row, column)) if splits else None
+        return _resampled(row, splits, self._test_share(row, column)) if splits else None
 
     def is_drawn(self, row: Row, column: Column, metric: str) -> bool:
-        """Not where one split has no test rows to draw of: its course is one number a thousand times."""
+        """Return whether the result varies between draws. With one split and no test rows it does not."""
         rows = self.kept.rows.get(row.name, {}).get(metric, {})
         return column_id(column) in rows or len(self.checked.splits(row, column, metric)) > 1
 
-    def _share(self, row: Row, column: Column) -> float:
+    def _test_share(self, row: Row, column: Column) -> float:
         return share_of_test_rows(row, [*finished(self.checked.outline, self.checked.results, row, column).values()])
 
 
-def _resampled(row: Row, splits: Splits, share: float) -> Course:
+def _resampled(row: Row, splits: Splits, share: float) -> Draws:
     values = np.array([splits[one] for one in sorted(splits)])
     n, infinite = len(values), np.isinf(values)
     weights = _weights(row.name, n)
@@ -100,19 +107,22 @@ def _resampled(row: Row, splits: Splits, share: float) -> Course:
     with np.errstate(invalid="ignore", divide="ignore"):
         means = finite_weights @ values[~infinite] / finite_weights.sum(axis=1)
     middle = values[~infinite].mean() if (~infinite).any() else math.nan
-    return Course(middle + _stretch(n, share) * (means - middle), weights[:, infinite].sum(axis=1) / n)
+    return Draws(middle + _stretch(n, share) * (means - middle), weights[:, infinite].sum(axis=1) / n)
 
 
 @functools.cache
 def _weights(name: str, n: int) -> Floats:
-    """(SAMPLES, n): how often each split is drawn; the same for all columns of the data set."""
+    """Return (SAMPLES, n): how often each split is drawn. They are the same for all columns of the data set."""
     random = np.random.default_rng(zlib.crc32(name.encode()))
     return np.array([np.bincount(random.integers(n, size=n), minlength=n) for _ in range(SAMPLES)], dtype=np.float64)
 
 
 @functools.cache
 def _stretch(n: int, share: float) -> float:
-    """What makes the middle 95 % of the means of n draws, of variance (n - 1)/n^2 s^2, the corrected t-interval's."""
+    """Return the factor that makes the middle 95 % of resampled means as wide as the corrected t-interval.
+
+    The means of n resampled values have variance (n - 1)/n^2 s^2.
+    """
     if n == 1:
         return 1.0
     from scipy import stats
@@ -121,10 +131,13 @@ def _stretch(n: int, share: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class OneDraw:
-    """One draw as the claims read results: as many splits as say whether any, or half, of them are infinite."""
+class BootstrapDraw:
+    """Present one draw in the form in which claims read results.
 
-    drawn: Drawn
+    It has as many splits as are needed to say whether any, or half, of them are infinite.
+    """
+
+    drawn: Bootstrap
     draw: int
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
@@ -135,10 +148,10 @@ class OneDraw:
         return 0.0
 
 
-def _as_splits(course: Course) -> list[Splits]:
+def _as_splits(draws: Draws) -> list[Splits]:
     return [
         {0: math.inf} if share >= 0.5 else {0: mean} if share == 0 else {0: math.inf, 1: mean, 2: mean}
-        for mean, share in zip(course.finite.tolist(), course.infinite.tolist(), strict=True)
+        for mean, share in zip(draws.finite.tolist(), draws.infinite.tolist(), strict=True)
     ]
 
 
@@ -147,38 +160,44 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class FirstPlace:
-    """Of one data set and metric. ``first``: (n_draws, n_columns), who has, or shares, the first place in each draw."""
+    """Hold how often each method is the best for one data set and metric.
+
+    ``first`` is (n_draws, n_columns): whether the column has or shares the first place in each draw.
+    """
 
     row: Row
     metric: str
     columns: tuple[Column, ...]
     labels: tuple[str, ...]
-    """Of the columns."""
+    """Labels of the columns."""
     winners: tuple[str, ...]
-    """Labels of the best by our means, as ``probcal table`` has them."""
+    """Labels of the best methods by our means, as ``probcal table`` prints them."""
     printed: str | None
-    """The paper's entry."""
+    """Best method as printed in the paper."""
     first: Flags
     drawn: bool
-    """False where a column has one split and nothing to draw of: the shares are 0 and 1 and say nothing."""
+    """False where a column has one split and no test rows to draw from. Then all shares are 0 or 1 and mean nothing."""
 
     @property
     def shares(self) -> dict[str, float]:
-        """Label -> in how many of the draws it is among the best, the surest first."""
+        """Return label -> share of the draws in which it is among the best, the largest share first."""
         shares = self.first.mean(axis=0)
         order = sorted(range(len(self.labels)), key=lambda one: -shares[one])
         return {self.labels[one]: float(shares[one]) for one in order if shares[one] > 0}
 
 
-def first_places(drawn: Drawn) -> list[FirstPlace]:
-    """One a data set and metric with a better end, where all columns have numbers and there are two or more."""
+def first_places(drawn: Bootstrap) -> list[FirstPlace]:
+    """Return the first places for each data set and metric that has a better end.
+
+    A data set is left out where one of its columns has no number. With fewer than two columns the list is empty.
+    """
     checked = drawn.checked
     outline, columns = checked.outline, checked.outline.columns
     found = []
     for row in outline.datasets if len(columns) > 1 else ():
-        for metric in in_the_order_of_table_4(outline.metrics):
-            courses = [drawn.course(row, column, metric) for column in columns]
-            known = [one for one in courses if one is not None]
+        for metric in table_4_order(outline.metrics):
+            draws = [drawn.draws(row, column, metric) for column in columns]
+            known = [one for one in draws if one is not None]
             if len(known) < len(columns):
                 continue
             means = [summarise(outline, checked.results, row, column, metric).mean for column in columns]
@@ -196,6 +215,9 @@ def first_places(drawn: Drawn) -> list[FirstPlace]:
 
 
 def _first(means: npt.NDArray[np.float64], metric: str) -> Flags:
-    """``means``: (n_draws, n_columns). Equal in the printed decimals is a shared place; ∞ has none."""
+    """Return which columns are first in each draw of ``means``, (n_draws, n_columns).
+
+    Columns that are equal in the printed decimals share the place. An infinite mean is never first.
+    """
     rounded = np.round(-means if metric_named(metric).larger_is_better else means, DECIMALS)
     return np.asarray((rounded == rounded.min(axis=1, keepdims=True)) & np.isfinite(rounded))

@@ -1,7 +1,4 @@
-"""A paper's claims under the field's statistics: in how many of the draws of our results each would be supported.
-
-Everything that is compared in one results folder.
-"""
+"""Support of a paper's claims by the bootstrap draws, and the whole comparison of one results folder."""
 
 from __future__ import annotations
 
@@ -12,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.bootstrap import Drawn, FirstPlace, OneDraw, first_places
+from probcal.analysis.bootstrap import Bootstrap, BootstrapDraw, FirstPlace, first_places
 from probcal.analysis.pairs import Pair, pairs
 from probcal.analysis.ranks import Ranks, ranks
-from probcal.analysis.split_results import SAMPLES, Kept, kept
+from probcal.analysis.split_results import SAMPLES, CompareData, compare_data
 from probcal.errors import ProbcalError
 from probcal.papers.check.judged_claims import Judged, Ours, Outcome, Tally, Verdict, judge, judge_tallies, outcomes
 from probcal.papers.check.measured_results import Checked
@@ -25,7 +22,7 @@ from probcal.store.folder import Store
 from probcal.store.summary import Results
 
 SURE = 0.975
-"""The share of draws that decides: as a count beyond the end of its 95 % interval."""
+"""Share of draws that decides a claim. A count then lies beyond the end of its 95 % interval."""
 _CODES: dict[Outcome | None, int] = {"win": 1, "loss": -1, "tie": 0, None: 2}
 _PAIRED = ("beats", "even", "gains_most")
 
@@ -34,34 +31,40 @@ Codes = npt.NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Count:
-    """How often a claim is met by one metric, of ``known`` entries that have results; ``total`` are in the paper."""
+    """Hold how often a claim holds by one metric.
+
+    ``known`` of the ``total`` entries in the paper have results, and the claim holds in ``wins`` of these.
+    """
 
     wins: int
     known: int
     total: int
     splits: tuple[int, int]
-    """95 % of the draws have so many wins; the data sets are these."""
+    """95 % interval of the wins for these data sets."""
     datasets: tuple[int, int]
-    """The same with the data sets drawn again too, of which there are as many."""
+    """95 % interval of the wins when the data sets are resampled too."""
     on_all: tuple[float, int, int]
-    """Of ``total``, were those without results like these: a mean of the draws, and 95 % of them."""
+    """Mean and 95 % interval of the wins among ``total`` entries, if those without results were like the others."""
     better: int | None
     worse: int | None
-    """Data sets with a significant difference between the claim's two columns, for and against it."""
+    """Number of data sets with a significant difference for (``better``) and against (``worse``) the claim."""
     wilcoxon: float | None
     wilcoxon_holm: float | None
 
 
 @dataclass(frozen=True)
-class Sure:
-    """``shares``: of the draws, by verdict. ``by_the_means``: what our means alone say."""
+class DrawnVerdict:
+    """Hold the verdict of the draws.
+
+    ``shares`` is verdict -> share of the draws. ``by_the_means`` is the verdict of our means alone.
+    """
 
     verdict: Verdict
     shares: dict[Verdict, float]
     by_the_means: Verdict
 
     @classmethod
-    def of(cls, verdicts: list[Verdict], by_the_means: Verdict) -> Sure:
+    def of(cls, verdicts: list[Verdict], by_the_means: Verdict) -> DrawnVerdict:
         every: tuple[Verdict, ...] = ("supported", "not supported", "undecided")
         shares = {verdict: verdicts.count(verdict) / len(verdicts) for verdict in every}
         sure = [verdict for verdict, share in shares.items() if share >= SURE]
@@ -69,16 +72,20 @@ class Sure:
 
 
 @dataclass(frozen=True)
-class Survival:
-    """``measured``: by our means alone, as ``probcal check`` has it. ``drawn``: however what was not run comes out."""
+class ClaimSupport:
+    """Hold one claim with its verdicts.
+
+    ``measured`` is the verdict of our means, as in ``probcal check``. ``drawn`` is the verdict of the draws. It leaves
+    a claim undecided that data sets without results could change.
+    """
 
     claim: Claim
     measured: Judged
-    drawn: Sure
-    on_those_run: Sure | None
-    """Of the data sets with results as if they were all of the paper's; None where they are."""
+    drawn: DrawnVerdict
+    on_those_run: DrawnVerdict | None
+    """Verdict as if the data sets with results were all of the paper's. None where they are."""
     counts: dict[str, Count]
-    """By metric, or of all together under the name ``""``; empty for claims that are no count."""
+    """Metric -> count, or ``""`` -> count of all metrics together. Empty for claims that count nothing."""
 
     @property
     def verdict(self) -> Verdict:
@@ -89,11 +96,12 @@ class Survival:
         return self.drawn.shares
 
 
-def survives(drawn: Drawn, pairs: Iterable[Pair], places: Iterable[FirstPlace]) -> list[Survival]:
-    """Every claim of the paper of which there are results: supported, or not, where 97.5 % of the draws say so.
+def supported_claims(drawn: Bootstrap, pairs: Iterable[Pair], places: Iterable[FirstPlace]) -> list[ClaimSupport]:
+    """Return how well each claim of the paper is supported by our results, where there are any.
 
-    Data sets that were not run leave undecided what they could tip, in each draw as in ``probcal check``. ``pairs`` of
-    all metrics and ``places`` are those of the same results. Empty without a paper.
+    A claim is supported, or not supported, where 97.5 % of the draws say so. Data sets without results leave a claim
+    undecided where they could change it, in each draw as in ``probcal check``. ``pairs`` of all metrics and
+    ``places`` come from the same results. The list is empty without a paper.
     """
     paper = drawn.checked.published
     if paper is None:
@@ -101,21 +109,21 @@ def survives(drawn: Drawn, pairs: Iterable[Pair], places: Iterable[FirstPlace]) 
     numbers = Ours(drawn.checked, paper)
     tested = {(one.metric, _title(one, paper)): one for one in pairs}
     first = {(one.row.published, one.metric): one for one in reversed([*places])}
-    told = [one for one in paper.claims if set(one.metrics) <= {*drawn.checked.outline.metrics, *_OF_ALL}]
-    found = [_survival(claim, paper, drawn, numbers, tested, first) for claim in told]
+    claims = [one for one in paper.claims if set(one.metrics) <= {*drawn.checked.outline.metrics, *_UNLISTED_METRICS}]
+    found = [_support(claim, paper, drawn, numbers, tested, first) for claim in claims]
     return [one for one in found if _has_results(one)]
 
 
-_OF_ALL = ("loss_ratio", "steepest_growth")
-"""Metrics that no experiment lists: they are taken from stages and curves."""
+_UNLISTED_METRICS = ("loss_ratio", "steepest_growth")
+"""Metrics that no experiment lists, since they come from stages and curves."""
 
 
-def _has_results(one: Survival) -> bool:
+def _has_results(one: ClaimSupport) -> bool:
     return any(tally.known for tally in one.measured.tallies.values())
 
 
 def _title(pair: Pair, paper: Published) -> tuple[str, str]:
-    """(later, earlier) by the titles of the published columns; empty where there is none."""
+    """Return (later, earlier) as titles of published columns, each empty where there is none."""
     titles = {names: title for title, names in reversed(paper.columns.items())}
     later, earlier = (
         titles.get((one.paper_learner or "", one.paper_method or ""), "") for one in (pair.later, pair.earlier)
@@ -123,18 +131,18 @@ def _title(pair: Pair, paper: Published) -> tuple[str, str]:
     return later, earlier
 
 
-def _survival(
-    claim: Claim, paper: Published, drawn: Drawn, numbers: Ours,
+def _support(
+    claim: Claim, paper: Published, drawn: Bootstrap, numbers: Ours,
     tested: dict[tuple[str, tuple[str, str]], Pair], first: dict[tuple[str, str], FirstPlace],
-) -> Survival:  # fmt: skip
+) -> ClaimSupport:  # fmt: skip
     measured = judge(claim, paper, numbers)
     here = outcomes(claim, paper, numbers)
-    run = _run(claim, paper, measured, numbers)
+    run = _with_results(claim, paper, measured, numbers)
     on_those_run: list[Verdict] = []
     counts: dict[str, Count] = {}
     if not here:
-        verdicts = _judged(claim, paper, drawn)
-        on_those_run = _judged(run, paper, drawn) if run else []
+        verdicts = _verdicts_of_draws(claim, paper, drawn)
+        on_those_run = _verdicts_of_draws(run, paper, drawn) if run else []
     else:
         counted = "" in here and all(outcome is None or entry in first for entry, outcome in here[""].items())
         codes = _codes_of_places(claim, paper, here[""], first) if counted else _codes(claim, paper, drawn, here)
@@ -148,12 +156,12 @@ def _survival(
             )
             for metric, one in codes.items()
         }
-    of_a_part = Sure.of(on_those_run, judge(run, paper, numbers).verdict) if run else None
-    return Survival(claim, measured, Sure.of(verdicts, measured.verdict), of_a_part, counts)
+    of_a_part = DrawnVerdict.of(on_those_run, judge(run, paper, numbers).verdict) if run else None
+    return ClaimSupport(claim, measured, DrawnVerdict.of(verdicts, measured.verdict), of_a_part, counts)
 
 
-def _run(claim: Claim, paper: Published, measured: Judged, numbers: Ours) -> Claim | None:
-    """The claim of those data sets alone that have results; None where none lacks."""
+def _with_results(claim: Claim, paper: Published, measured: Judged, numbers: Ours) -> Claim | None:
+    """Return the claim limited to the data sets with results, or None where all have results."""
     tallies = measured.tallies.values()
     if not any(tally.not_run for tally in tallies):
         return None
@@ -167,15 +175,15 @@ def _run(claim: Claim, paper: Published, measured: Judged, numbers: Ours) -> Cla
     return claim.of_a_part(datasets, known / (known + sum(tally.not_run for tally in tallies)))
 
 
-def _judged(claim: Claim, paper: Published, drawn: Drawn) -> list[Verdict]:
-    return [judge(claim, paper, OneDraw(drawn, draw)).verdict for draw in range(SAMPLES)]
+def _verdicts_of_draws(claim: Claim, paper: Published, drawn: Bootstrap) -> list[Verdict]:
+    return [judge(claim, paper, BootstrapDraw(drawn, draw)).verdict for draw in range(SAMPLES)]
 
 
 def _codes(
-    claim: Claim, paper: Published, drawn: Drawn, here: dict[str, dict[tuple[str, str], Outcome | None]]
+    claim: Claim, paper: Published, drawn: Bootstrap, here: dict[str, dict[tuple[str, str], Outcome | None]]
 ) -> dict[str, Codes]:
-    """Metric -> (n_draws, n_entries), as ``_CODES``."""
-    every = [outcomes(claim, paper, OneDraw(drawn, draw)) for draw in range(SAMPLES)]
+    """Return metric -> (n_draws, n_entries) outcomes, coded as in ``_CODES``."""
+    every = [outcomes(claim, paper, BootstrapDraw(drawn, draw)) for draw in range(SAMPLES)]
     return {
         metric: np.array([[_CODES[one] for one in found[metric].values()] for found in every], dtype=np.int8)
         for metric in here
@@ -186,7 +194,7 @@ def _codes_of_places(
     claim: Claim, paper: Published, here: dict[tuple[str, str], Outcome | None],
     first: dict[tuple[str, str], FirstPlace],
 ) -> dict[str, Codes]:  # fmt: skip
-    """Of ``best`` and ``printed_best``, where the best of each draw is known already."""
+    """Return the outcomes of ``best`` and ``printed_best``, where the best methods of each draw are known already."""
     found = np.full((SAMPLES, len(here)), 2, dtype=np.int8)
     for place, (entry, outcome) in enumerate(here.items()):
         if outcome is None:
@@ -213,7 +221,7 @@ def _verdicts(claim: Claim, codes: dict[str, Codes]) -> list[Verdict]:
 def _count(
     tally: Tally, codes: Codes, entries: list[tuple[str, str]], significant: tuple[int, int, Pair] | None
 ) -> Count:
-    """``codes``: (n_draws, n_entries)."""
+    """Return the count of one metric from its outcomes, ``codes``, (n_draws, n_entries)."""
     known = [place for place in range(len(entries)) if codes[0, place] != _CODES[None]]
     wins = codes[:, known] == _CODES["win"]
     datasets = list(dict.fromkeys(entries[place][0] for place in known))
@@ -232,14 +240,14 @@ def _count(
     again, on_all = others(len(datasets)), wins.sum(axis=1) + others(lacking)
     better, worse, pair = significant or (None, None, None)
     return Count(
-        tally.wins, tally.known, len(entries), _middle(wins.sum(axis=1)), _middle(again),
-        (float(on_all.mean()), *_middle(on_all)), better, worse,
+        tally.wins, tally.known, len(entries), _middle_95(wins.sum(axis=1)), _middle_95(again),
+        (float(on_all.mean()), *_middle_95(on_all)), better, worse,
         pair.p if pair else None, pair.p_holm if pair else None,
     )  # fmt: skip
 
 
-def _middle(counts: npt.NDArray[np.int64]) -> tuple[int, int]:
-    """The middle 95 %."""
+def _middle_95(counts: npt.NDArray[np.int64]) -> tuple[int, int]:
+    """Return the ends of the middle 95 %."""
     low, high = np.quantile(counts, [1 - SURE, SURE], method="inverted_cdf")
     return int(low), int(high)
 
@@ -247,7 +255,7 @@ def _middle(counts: npt.NDArray[np.int64]) -> tuple[int, int]:
 def _significant(
     claim: Claim, metric: str, entries: list[tuple[str, str]], tested: dict[tuple[str, tuple[str, str]], Pair]
 ) -> tuple[int, int, Pair] | None:
-    """Data sets for and against a claim of two columns, where these are a pair that was tested."""
+    """Return the number of data sets for and against a claim about two columns, if this pair was tested."""
     if claim.kind not in _PAIRED or claim.after:
         return None
     a, b = claim.columns
@@ -263,33 +271,39 @@ CLIPPED = "cxe_clipped"
 
 
 class NothingToCompare(ProbcalError):
-    """There are no two methods with numbers of one data set, and no claims."""
+    """Signal that no two methods have results for the same data set and that there are no claims."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """``ranks`` and ``pairs`` by metric, in the order of the tables; a metric without any is not there."""
+    """Hold all that ``probcal compare`` prints.
+
+    ``ranks`` and ``pairs`` are by metric, in the order of the tables. Metrics without any are left out.
+    """
 
     checked: Checked
-    kept: Kept
+    kept: CompareData
     ranks: dict[str, Ranks]
     pairs: dict[str, list[Pair]]
     places: list[FirstPlace]
-    claims: list[Survival]
+    claims: list[ClaimSupport]
 
 
 def compare(store: Store) -> Comparison:
-    """Raises StoreError and UnknownPaper as ``probcal table`` does, and NothingToCompare."""
+    """Compare all methods in one results folder.
+
+    Raises StoreError and UnknownPaper as ``probcal table`` does, and NothingToCompare.
+    """
     checked = Checked.of(store)
     outline = checked.outline
-    small = kept(store, outline, checked.results)
+    small = compare_data(store, outline, checked.results)
     checked = replace(checked, results=_with_clipped(checked.results, small))
-    drawn = Drawn(checked, small)
+    drawn = Bootstrap(checked, small)
     metrics = in_order([*outline.metrics, *([CLIPPED] if small.clipped else [])])
     every_rank = {metric: ranks(outline, checked.results, metric) for metric in metrics}
     every_pair = {metric: pairs(drawn, metric) for metric in metrics}
     places = first_places(drawn)
-    claims = survives(drawn, [one for found in every_pair.values() for one in found], places)
+    claims = supported_claims(drawn, [one for found in every_pair.values() for one in found], places)
     if not places and not claims and not any(every_pair.values()):
         raise NothingToCompare(
             f"{store.folder}: nothing to compare: no two methods have results of one data set; probcal run makes them"
@@ -302,7 +316,7 @@ def compare(store: Store) -> Comparison:
     )  # fmt: skip
 
 
-def _with_clipped(results: Results, small: Kept) -> Results:
+def _with_clipped(results: Results, small: CompareData) -> Results:
     return {
         name: replace(cell, metrics={**cell.metrics, CLIPPED: small.clipped[name]}) if name in small.clipped else cell
         for name, cell in results.items()

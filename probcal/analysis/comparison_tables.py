@@ -1,7 +1,4 @@
-"""A comparison as tables: claims, mean ranks, pairs over the data sets and in each, the best methods.
-
-A comparison as Markdown, as JSON for a program, or as CSV: one line a test.
-"""
+"""Tables of a comparison (claims, mean ranks, pairs, best methods) as Markdown, JSON or CSV with one line per test."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from probcal._io import Field, csv_text
-from probcal.analysis.claim_support import Comparison, Count, Sure, Survival
-from probcal.analysis.pairs import Pair, Tested, said_p
+from probcal.analysis.claim_support import ClaimSupport, Comparison, Count, DrawnVerdict
+from probcal.analysis.pairs import Pair, Tested, p_text
 from probcal.analysis.split_results import column_id
 from probcal.metrics.registry import metric_named
 from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown
@@ -22,14 +19,14 @@ from probcal.store.outline import Row
 _MINUS = "\N{MINUS SIGN}"
 _MOST_COLUMNS = 5
 _FEW = 0.05
-"""Methods that are best in fewer draws than this are not named."""
+"""Methods that are best in a smaller share of the draws are not named."""
 
 
 def grids(comparison: Comparison) -> list[Grid]:
-    """Those that there is something for, numbered."""
+    """Return the tables that have content, numbered."""
     found = [*_claims(comparison), *_ranks(comparison), *_over_datasets(comparison), *_in_each(comparison)]
     found += _best(comparison)
-    found[0].notes.extend(_lacking(comparison))
+    found[0].notes.extend(_missing_notes(comparison))
     return [replace(one, number=number) for number, one in enumerate(found, 1)]
 
 
@@ -43,31 +40,31 @@ def _claims(comparison: Comparison) -> Iterator[Grid]:
     rows = [
         [
             Text(one.claim.statement()),
-            Text(wins_said(one)),
+            Text(wins_text(one)),
             Text(", ".join(f"{count.splits[0]} to {count.splits[1]}" for count in one.counts.values())),
             Text(", ".join(f"{count.better}:{count.worse}" for count in _tested(one))),
-            Text(", ".join(said_p(count.wilcoxon_holm) for count in _tested(one))),
+            Text(", ".join(p_text(count.wilcoxon_holm) for count in _tested(one))),
             Text(one.measured.verdict),
             Text(one.verdict, bold=True),
-            Text(draws_said(one.drawn)),
-            *([Text(of_those.verdict, bold=True), Text(draws_said(of_those))] if partly else []),
+            Text(draws_text(one.drawn)),
+            *([Text(of_those.verdict, bold=True), Text(draws_text(of_those))] if partly else []),
         ]
         for one in comparison.claims
         for of_those in [one.on_those_run or one.drawn]
     ]
     explanation = (
-        "wins by our means, one number a metric in the claim's order; what 95 % of the draws have; data sets with a "
-        "significant difference for and against; Wilcoxon's test over the data sets; a claim is (not) supported where "
-        "97.5 % of the draws say so, "
-        + ("however the data sets that were not run may come out; " if partly else "")
-        + "draws: the shares of them that support it and that do not"
-        + ("; on those run: the same as if the data sets with results were all that the paper has." if partly else ".")
+        "wins by our means, one number per metric; their 95 % interval; data sets with a significant difference for "
+        "and against; Wilcoxon's test over the data sets. A claim is supported or not supported where 97.5 % of the "
+        "draws say so"
+        + (", whatever the data sets without results would show" if partly else "")
+        + ". Draws: the shares for and against the claim"
+        + (". On those run: the same, as if the data sets with results were all of the paper's." if partly else ".")
     )
     yield Grid(0, "What the paper claims", explanation, header, rows, [])
 
 
-def wins_said(one: Survival) -> str:
-    """``11, 10, 11 of 11``; our number where the claim is about one."""
+def wins_text(one: ClaimSupport) -> str:
+    """Return the wins as ``11, 10, 11 of 11``, or our number where the claim is about a single number."""
     if not one.counts:
         return one.measured.said
     known = {count.known for count in one.counts.values()}
@@ -76,21 +73,21 @@ def wins_said(one: Survival) -> str:
     return f"{', '.join(str(count.wins) for count in one.counts.values())} of {known.pop()}"
 
 
-def _tested(one: Survival) -> list[Count]:
+def _tested(one: ClaimSupport) -> list[Count]:
     return [count for count in one.counts.values() if count.better is not None]
 
 
-def draws_said(one: Sure) -> str:
-    """``94 : 0 %``, for the claim and against it; the others leave it undecided."""
+def draws_text(one: DrawnVerdict) -> str:
+    """Return the shares of draws for and against the claim as ``94 : 0 %``. The other draws are undecided."""
     return f"{100 * one.shares['supported']:.0f} : {100 * one.shares['not supported']:.0f} %"
 
 
-def _lacking(comparison: Comparison) -> list[str]:
+def _missing_notes(comparison: Comparison) -> list[str]:
     if not comparison.kept.lacking:
         return []
     return [
-        f"One split and no predictions of {', '.join(comparison.kept.lacking)}: taken as they are, without a test; "
-        "probcal compare where the run was made keeps what is needed in compare.json."
+        f"No test for {', '.join(comparison.kept.lacking)}: one split, and its predictions are not here. Run probcal "
+        "compare on the machine of the run; it keeps what is needed in compare.json."
     ]
 
 
@@ -104,16 +101,19 @@ def _ranks(comparison: Comparison) -> Iterator[Grid]:
         [Text(label), *(Text(f"{of[label]:.2f}", bold=of[label] == min(of.values())) for of in by_metric.values())]
         for label in labels
     ]
-    rows.append([Text("p"), *(Text(said_p(one.p)) for one in every.values())])
+    rows.append([Text("p"), *(Text(p_text(one.p)) for one in every.values())])
     rows.append([Text("critical difference"), *(Text(f"{one.critical_difference:.2f}") for one in every.values())])
     rows.append([Text("data sets"), *(Text(str(one.n_datasets)) for one in every.values())])
-    notes = [f"{metric_named(metric).short}, not told apart: {_groups(one.groups)}." for metric, one in every.items()]
+    notes = [
+        f"{metric_named(metric).short}, not significantly different: {_groups(one.groups)}."
+        for metric, one in every.items()
+    ]
     left_out = dict.fromkeys(title for one in every.values() for title in one.left_out)
     if left_out:
-        notes.append(f"Without a number in some column: {', '.join(left_out)}.")
+        notes.append(f"Left out, since a column has no number: {', '.join(left_out)}.")
     explanation = (
-        "1 is the best of a data set, ∞ the last; p of no difference (Friedman's test in the form of Iman & Davenport; "
-        "of permuted ranks below ten data sets); Nemenyi's critical difference at 5 %."
+        "rank 1 is the best of a data set, ∞ the last; p of Friedman's test (form of Iman & Davenport; permuted ranks "
+        "below ten data sets); Nemenyi's critical difference at 5 %."
     )
     yield Grid(0, "Mean ranks", explanation, ["", *(metric_named(metric).short for metric in every)], rows, notes)
 
@@ -131,17 +131,17 @@ def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
             Text(str(pair.count("better"))),
             Text(str(pair.count("worse"))),
             Text(str(pair.count("undecided"))),
-            Text(said_p(pair.p)),
-            Text(said_p(pair.p_holm), bold=pair.p_holm is not None and pair.p_holm <= _FEW),
+            Text(p_text(pair.p)),
+            Text(p_text(pair.p_holm), bold=pair.p_holm is not None and pair.p_holm <= _FEW),
         ]
         for metric, found in comparison.pairs.items()
         for place, pair in enumerate(found)
     ]
     header = ["", "", "ahead", "better", "worse", "undecided", "Wilcoxon p", "p (Holm)"]
     explanation = (
-        "two methods of a learner: in how many data sets the first has the better mean; in how many it is "
-        "significantly better, worse or neither (the tables of the metrics say which); Wilcoxon's signed ranks over "
-        "the data sets, with Holm's correction for the pairs of the metric."
+        "two methods of a learner: number of data sets in which the first has the better mean, and in which it is "
+        "significantly better, worse or neither (see the tables of the metrics); Wilcoxon's signed ranks over the data "
+        "sets, with Holm's correction for the pairs of the metric."
     )
     if any(len(pair.tested) > 1 for found in comparison.pairs.values() for pair in found):
         yield Grid(0, "Pairs of methods over the data sets", explanation, header, rows, [])
@@ -154,7 +154,7 @@ def _in_each(comparison: Comparison) -> Iterator[Grid]:
         names = [_name(pair) for pair in found]
         entries = [[_entry(of.get(row.name)) for of in by_row] for row in datasets]
         header, titles = names, [row.title for row in datasets]
-        if len(names) > max(_MOST_COLUMNS, len(titles)):  # a pair a line
+        if len(names) > max(_MOST_COLUMNS, len(titles)):  # one pair per line
             header, titles, entries = titles, names, [list(column) for column in zip(*entries, strict=True)]
         rows = [[Text(title), *line] for title, line in zip(titles, entries, strict=True)]
         explanation = (
@@ -177,7 +177,7 @@ def _entry(one: Tested | None) -> Text:
     sign = _MINUS if one.difference < 0 else "+" if one.difference > 0 else ""
     number = INFINITY if math.isinf(one.difference) else f"{abs(one.difference):.3f}".removeprefix("0")
     sign = "" if number == ".000" else sign
-    how = {"splits": said_p(one.p_holm), "rows": f"{said_p(one.p_holm)} r", "∞": "∞", "none": "?"}[one.how]
+    how = {"splits": p_text(one.p_holm), "rows": f"{p_text(one.p_holm)} r", "∞": "∞", "none": "?"}[one.how]
     return Text(sign + number, f" ({how})", bold=one.verdict != "undecided")
 
 
@@ -206,9 +206,8 @@ def _best(comparison: Comparison) -> Iterator[Grid]:
             texts.append(Text(said, f" [{place.printed}]" if place.printed else ""))
         rows.append(texts)
     explanation = (
-        "in which share of the draws a method is the best or shares that place (ties of three decimals), from "
-        ".05 on"
-        + ("; (?) of one split as it is, nothing drawn" if any(not one.drawn for one in comparison.places) else "")
+        "share of the draws in which a method is the best or shares that place (ties in three decimals), from .05 on"
+        + ("; (?) one split, not drawn" if any(not one.drawn for one in comparison.places) else "")
         + ("; in brackets the paper's entry." if any(one.printed for one in comparison.places) else ".")
     )
     yield Grid(0, "Best methods, and how surely", explanation, ["", *(metric_named(one).short for one in metrics)],
@@ -223,7 +222,7 @@ _HEADER = [
 
 
 def text(comparisons: Sequence[Comparison], format: str) -> str:
-    """``format``: one of ``FORMATS``."""
+    """Return the comparisons in one of ``FORMATS``."""
     if format == "json":
         return json.dumps([_as_json(one) for one in comparisons], indent=1, ensure_ascii=False) + "\n"
     if format == "csv":
@@ -248,7 +247,7 @@ def _number(number: float | None) -> str:
 
 
 def _as_json(comparison: Comparison) -> dict[str, Any]:
-    """JSON has no infinity: it is the text ``inf``."""
+    """Return the comparison for JSON. Infinity becomes the text ``inf``, since JSON has no infinity."""
     return {
         "experiment": comparison.checked.outline.name,
         "ranks": {metric: _plain(asdict(one)) for metric, one in comparison.ranks.items()},

@@ -1,9 +1,4 @@
-"""The corrected resampled t-test: random splits of one data set share rows, so they are no independent draws.
-
-Tests of many differences at once: Wilcoxon's signed ranks and Holm's correction.
-
-The paired bootstrap over test rows, for data sets with one split: every method on the same rows drawn anew.
-"""
+"""Tests of differences between methods: corrected t-test, Wilcoxon's test, Holm's correction, row bootstrap."""
 
 from __future__ import annotations
 
@@ -15,12 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 _ZERO = 1e-12
-"""Differences whose spread is below this are the same number but for rounding."""
+"""Differences with a smaller spread are equal up to rounding."""
 
 
 @dataclass(frozen=True)
-class Corrected:
-    """Of the mean of k numbers. ``error`` is its standard error; ``p`` is two-sided, of a mean of 0."""
+class TTest:
+    """Hold the corrected t-test of the mean of k numbers.
+
+    ``error`` is the standard error of the mean. ``p`` is two-sided for a mean of 0.
+    """
 
     mean: float
     error: float
@@ -30,21 +28,22 @@ class Corrected:
 
 
 def inflation(n: int, test_share: float) -> float:
-    """What the variance of one split is multiplied with to give that of the mean of ``n``: 1/n + n_test/n_train.
+    """Return the factor that turns the variance of one split into that of the mean of ``n``: 1/n + n_test/n_train.
 
-    ``test_share`` is n_test / (n_train + n_test); 0 where the numbers are independent draws, which makes this 1/n.
+    ``test_share`` is n_test / (n_train + n_test). For independent draws it is 0, and the factor is 1/n.
     C. Nadeau and Y. Bengio, Inference for the generalization error, Machine Learning 52 (2003), section 4.2.
-    Raises ValueError where ``n`` is 0 or no such share is given.
+    Raises ValueError where ``n`` is below 1 or ``test_share`` is not in [0, 1).
     """
     if n < 1 or not 0 <= test_share < 1:
-        raise ValueError(f"{n} numbers and a share of test rows of {test_share:g} say nothing of a spread")
+        raise ValueError(f"cannot correct the variance of {n} numbers with a share of test rows of {test_share:g}")
     return 1 / n + test_share / (1 - test_share)
 
 
-def corrected_t_test(values: Sequence[float], test_share: float, level: float = 0.95) -> Corrected:
-    """Whether the mean of ``values``, (n_splits,), one difference of two methods a split, is 0.
+def corrected_t_test(values: Sequence[float], test_share: float, level: float = 0.95) -> TTest:
+    """Test whether the mean difference of two methods is 0, from one difference per split.
 
-    Raises ValueError for fewer than two values, for one that is not finite (∞ has no spread), and as ``inflation``.
+    ``values`` is (n_splits,). Raises ValueError for fewer than two values, for a value that is not finite (∞ has no
+    spread), and as ``inflation`` does.
     """
     numbers = np.asarray(values, dtype=np.float64)
     n = len(numbers)
@@ -54,26 +53,29 @@ def corrected_t_test(values: Sequence[float], test_share: float, level: float = 
 
     mean, sd = float(numbers.mean()), float(numbers.std(ddof=1))
     if sd < _ZERO:
-        return Corrected(mean, 0.0, mean, mean, 1.0 if abs(mean) < _ZERO else 0.0)
+        return TTest(mean, 0.0, mean, mean, 1.0 if abs(mean) < _ZERO else 0.0)
     error = sd * math.sqrt(inflation(n, test_share))
     half = error * float(stats.t.ppf((1 + level) / 2, n - 1))
-    return Corrected(mean, error, mean - half, mean + half, float(2 * stats.t.sf(abs(mean) / error, n - 1)))
+    return TTest(mean, error, mean - half, mean + half, float(2 * stats.t.sf(abs(mean) / error, n - 1)))
 
 
 def corrected_interval(values: Sequence[float], test_share: float, level: float = 0.95) -> tuple[float, float]:
-    """Where the mean of ``values``, (n_splits,), lies: ± t sd sqrt(1/n + n_test/n_train), n - 1 degrees of freedom.
+    """Return the interval of the mean of ``values``, (n_splits,): mean ± t sd sqrt(1/n + n_test/n_train).
 
-    ``test_share`` is that of ``inflation``. Raises ValueError as ``corrected_t_test``.
+    t has n - 1 degrees of freedom. ``test_share`` is that of ``inflation``. Raises ValueError as ``corrected_t_test``.
     """
     found = corrected_t_test(values, test_share, level)
     return found.low, found.high
 
 
 def wilcoxon(differences: Sequence[float]) -> float:
-    """Exact two-sided p of the signed ranks; ∞ is the largest difference, ranks of none are halved between the signs.
+    """Return the exact two-sided p-value of Wilcoxon's signed-rank test.
 
-    The same as scipy's, which goes through every pattern of signs where there are ties: a second for twelve data sets.
-    Here the sums of ranks are counted by adding one data set after the other, ranks doubled so that halves are whole.
+    ∞ is the largest difference. Differences of 0 give half of their rank to each sign.
+
+    The result equals scipy's. With ties scipy goes through every pattern of signs, which takes a second for twelve data
+    sets. Here the distribution of the rank sum is built by adding one data set after the other. Ranks are doubled so
+    that halves are whole numbers.
     """
     from scipy import stats
 
@@ -88,10 +90,10 @@ def wilcoxon(differences: Sequence[float]) -> float:
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction of those that are there, in their order.
+    """Return p-values with Holm's step-down correction, in the given order. None stays None and is not counted.
 
-    S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6 (1979). Not
-    statsmodels': it collects garbage in every call, a tenth of a second each.
+    S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6 (1979).
+    statsmodels has it too, but collects garbage in every call, which takes a tenth of a second.
     """
     order = sorted((one, place) for place, one in enumerate(p) if one is not None)
     corrected: list[float | None] = [None] * len(p)
@@ -103,20 +105,21 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
 
 
 ROW_METRICS = ("cxe", "rms", "auc", "cxe_clipped")
-"""Those that are quick for weighted rows; ``cxe_clipped`` has the estimates within ``CLIP``."""
+"""Metrics that are quick to compute for weighted rows. ``cxe_clipped`` clips the predictions to ``CLIP``."""
 CLIP = (0.001, 0.999)
-"""As Probing has its own by default."""
+"""Range of clipped predictions, the default of Probing."""
 _AT_ONCE = 40
-"""Resamples together: some MB for 20,000 rows."""
+"""Number of resamples that are computed together. They take some MB for 20,000 rows."""
 
 Floats = npt.NDArray[np.float64]
 
 
 def bootstrap_rows(y: npt.NDArray[np.int8], p: Floats, n: int, random: np.random.Generator) -> Floats:
-    """(n, n_columns, n_metrics): ``ROW_METRICS`` of ``n`` samples of rows, with replacement, all columns on the same.
+    """Return (n, n_columns, n_metrics): ``ROW_METRICS`` of ``n`` bootstrap samples of the rows, paired over the
+    columns.
 
-    ``y``: (n_rows,) of 0 and 1; ``p``: (n_columns, n_rows, 2) predictions. A sample of one class is drawn again.
-    Raises ValueError where all rows are of one class.
+    ``y`` is (n_rows,) of 0 and 1, and ``p`` is (n_columns, n_rows, 2) predictions. A sample with only one class is
+    drawn again. Raises ValueError where all rows have one class.
     """
     if len(np.unique(y)) < 2:
         raise ValueError("rows of one class have no area under the ROC curve")
@@ -125,12 +128,15 @@ def bootstrap_rows(y: npt.NDArray[np.int8], p: Floats, n: int, random: np.random
         drawn = random.integers(len(y), size=(min(left, _AT_ONCE), len(y)))
         weights = np.array([np.bincount(one, minlength=len(y)) for one in drawn], dtype=np.float64)
         positive = weights @ y
-        found.append(of_weighted_rows(y, p, weights[(positive > 0) & (positive < len(y))]))
+        found.append(metrics_of_weighted_rows(y, p, weights[(positive > 0) & (positive < len(y))]))
     return np.concatenate(found)
 
 
-def of_weighted_rows(y: npt.NDArray[np.int8], p: Floats, weights: Floats) -> Floats:
-    """(n_weightings, n_columns, n_metrics) for ``weights``, (n_weightings, n_rows), each with rows of both classes."""
+def metrics_of_weighted_rows(y: npt.NDArray[np.int8], p: Floats, weights: Floats) -> Floats:
+    """Return (n_weightings, n_columns, n_metrics) for ``weights``, (n_weightings, n_rows).
+
+    Each row of weights must include both classes.
+    """
     out = np.empty((len(weights), len(p), len(ROW_METRICS)))
     total = weights.sum(axis=1)
     for place, one in enumerate(p):
@@ -142,25 +148,25 @@ def of_weighted_rows(y: npt.NDArray[np.int8], p: Floats, weights: Floats) -> Flo
 
 
 def clipped_cross_entropy(y: npt.NDArray[np.int8], p: Floats) -> float:
-    """Return the log loss in bits of predictions clipped to ``CLIP``; ``y``: (n_rows,), ``p``: (n_rows, 2)."""
+    """Return the log loss in bits of predictions clipped to ``CLIP``. ``y`` is (n_rows,) and ``p`` is (n_rows, 2)."""
     return float(_bits(y, np.clip(p, *CLIP)).mean())
 
 
 def _bits(y: npt.NDArray[np.int8], p: Floats) -> Floats:
-    """Return the loss of each row, (n_rows,)."""
+    """Return the log loss of each row in bits, (n_rows,)."""
     with np.errstate(divide="ignore"):
         return np.asarray(-np.log2(np.where(y == 1, p[:, 1], p[:, 0])))
 
 
 def _mean(losses: Floats, weights: Floats, total: Floats) -> Floats:
-    """Infinite where a row of infinite loss has any weight."""
+    """Return the weighted mean losses, infinite where a row with infinite loss has any weight."""
     infinite = np.isinf(losses)
     means = weights @ np.where(infinite, 0.0, losses) / total
     return np.where(weights[:, infinite].sum(axis=1) > 0, np.inf, means)
 
 
 def _auc(y: npt.NDArray[np.int8], p: Floats, weights: Floats) -> Floats:
-    """The chance that a positive row has the larger estimate, ties by half; one pass over the sorted rows."""
+    """Return the probability that a positive row has the larger prediction. Ties count half. Sorts the rows once."""
     order = np.argsort(p, kind="stable")
     starts = np.flatnonzero(np.diff(p[order], prepend=-np.inf))
     in_order = weights[:, order]

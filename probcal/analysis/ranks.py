@@ -1,4 +1,4 @@
-"""Methods ranked over data sets: mean ranks, whether they differ at all, and which are told apart.
+"""Mean ranks of methods over data sets, Friedman's test, and groups of methods that are not significantly different.
 
 J. Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006).
 """
@@ -13,20 +13,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from probcal.analysis.split_results import measured, one_reading_each
+from probcal.analysis.split_results import one_reading_each, split_values
 from probcal.metrics.registry import metric_named
 from probcal.store.outline import Outline
 from probcal.store.summary import Results
 
 _ENOUGH = 10
-"""Below so many data sets F says too much (two that agree give p = 0), so that ranks are permuted instead."""
+"""Fewest data sets for the F test. It is too liberal with fewer (two that agree give p = 0), so ranks are permuted."""
 _PERMUTATIONS = 9_999
 _EPSILON = 1e-9
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """``labels`` and ``mean_ranks`` belong together, best first; rank 1 is the best of a data set."""
+    """Hold the mean ranks of one metric.
+
+    ``labels`` and ``mean_ranks`` are parallel and start with the best. Rank 1 is the best of a data set.
+    """
 
     metric: str
     labels: tuple[str, ...]
@@ -35,30 +38,31 @@ class Ranks:
     left_out: tuple[str, ...]
     """Titles of the data sets in which a column has no number."""
     chi_square: float
-    """Friedman's, with the correction for ties."""
+    """Friedman's chi-square with the correction for ties."""
     f: float
-    """Iman & Davenport's, of k - 1 and (k - 1)(n - 1) degrees of freedom; infinite where all data sets agree."""
+    """Iman & Davenport's F with k - 1 and (k - 1)(n - 1) degrees of freedom. Infinite where all data sets agree."""
     p: float
-    """Of no difference at all: from ``f``, or with fewer than ten data sets from ranks permuted within each."""
+    """p-value of Friedman's test from ``f``, or from permuted ranks with fewer than ten data sets."""
     permuted: bool
     critical_difference: float
-    """Nemenyi's: mean ranks nearer than this are not told apart."""
+    """Nemenyi's critical difference. Closer mean ranks are not significantly different."""
     level: float
     groups: tuple[tuple[str, ...], ...]
-    """Labels not told apart, each group as large as it can be; all of them in one where ``p`` exceeds 1 - level."""
+    """Largest groups of labels that are not significantly different. A single group where ``p`` exceeds 1 - level."""
 
 
 def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) -> Ranks | None:
-    """Of the means over the splits that all columns have; ∞ ranks last, equal means share their ranks.
+    """Rank the methods by their means over the splits that all columns have. ∞ ranks last, equal means share their
+    ranks.
 
-    Of several readings of a data set the first counts. None with fewer than two columns or data sets that have
-    all of them, and for a metric without a better end.
+    Of several readings of a data set the first counts. Returns None with fewer than two columns or complete data
+    sets, and for a metric without a better end.
     """
     columns = outline.columns
     if metric_named(metric).no_end or len(columns) < 2:
         return None
     rows = one_reading_each(outline)
-    found = [measured(outline, results, row, columns, metric) for row in rows]
+    found = [split_values(outline, results, row, columns, metric) for row in rows]
     left_out = [row.title for row, one in zip(rows, found, strict=True) if one is None]
     means = [one.means for one in found if one is not None]
     if len(means) < 2:
@@ -67,7 +71,7 @@ def ranks(outline: Outline, results: Results, metric: str, level: float = 0.95) 
 
 
 def labels_of(outline: Outline) -> list[str]:
-    """Those of the columns, with learner and method where two would read the same."""
+    """Return the labels of the columns, with learner and method where two labels are equal."""
     every = [column.label for column in outline.columns]
     return [
         column.label if every.count(column.label) == 1 else f"{column.label} ({column.learner} {column.method})"
@@ -82,15 +86,15 @@ def ranked(
     level: float = 0.95,
     left_out: Sequence[str] = (),
 ) -> Ranks:
-    """``numbers``: (n_datasets, n_columns), infinity the worst of a loss.
+    """Rank the columns of ``numbers``, (n_datasets, n_columns). Infinity is the worst of a loss.
 
-    Raises ValueError for NaN, and for fewer than two of either.
+    Raises ValueError for NaN, and for fewer than two data sets or columns.
     """
     from scipy import stats
 
     n, k = numbers.shape
     if n < 2 or k < 2 or np.isnan(numbers).any():
-        raise ValueError("ranks need two data sets or more and two columns or more, without a gap")
+        raise ValueError("ranks need at least two data sets and two columns, without missing numbers")
     signed = -numbers if metric_named(metric).larger_is_better else numbers
     table = stats.rankdata(signed, axis=1)
     mean_ranks = table.mean(axis=0)
@@ -108,19 +112,22 @@ def ranked(
 
 
 def friedman(table: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """(Friedman's chi-square, Iman & Davenport's F) of ranks, (n_datasets, n_columns). (0, 0) where all is tied."""
+    """Return Friedman's chi-square and Iman & Davenport's F of ranks, (n_datasets, n_columns). Both are 0 for ties."""
     n, k = table.shape
     spread = float(((table - (k + 1) / 2) ** 2).sum())
     if spread < _EPSILON:
         return 0.0, 0.0
     sums = table.sum(axis=0) - n * (k + 1) / 2
-    chi_square = (k - 1) * float((sums**2).sum()) / spread  # Conover's form, which corrects for ties by itself
+    chi_square = (k - 1) * float((sums**2).sum()) / spread  # Conover's form, which includes the correction for ties
     left = n * (k - 1) - chi_square
     return chi_square, math.inf if left < _EPSILON else (n - 1) * chi_square / left
 
 
 def critical_difference(n_columns: int, n_datasets: int, level: float = 0.95) -> float:
-    """Nemenyi's: q sqrt(k (k + 1) / 6n), q of the studentised range with infinite degrees of freedom over sqrt 2."""
+    """Return Nemenyi's critical difference, q sqrt(k (k + 1) / 6n).
+
+    q is the quantile of the studentised range with infinite degrees of freedom, divided by sqrt 2.
+    """
     from scipy import stats
 
     q = float(stats.studentized_range.ppf(level, n_columns, np.inf)) / math.sqrt(2)
@@ -128,7 +135,7 @@ def critical_difference(n_columns: int, n_datasets: int, level: float = 0.95) ->
 
 
 def _p_permuted(table: npt.NDArray[np.float64]) -> float:
-    """The share of tables with the ranks of each data set in random order that are as far from even, or further."""
+    """Return the share of tables with randomly permuted ranks that are at least as far from even."""
     random = np.random.default_rng(0)
 
     def uneven(some: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -140,7 +147,7 @@ def _p_permuted(table: npt.NDArray[np.float64]) -> float:
 
 
 def _groups(names: list[str], values: list[float], critical: float) -> list[tuple[str, ...]]:
-    """Runs of neighbours of which the first and the last are not told apart, but for those within another run."""
+    """Return the longest runs of neighbours whose first and last are not significantly different."""
     found: list[tuple[str, ...]] = []
     end_before = 0
     for start, first in enumerate(values):

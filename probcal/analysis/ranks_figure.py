@@ -1,4 +1,4 @@
-"""The critical-difference diagram: mean ranks on a line, bars over those that are not told apart."""
+"""Critical-difference diagram: mean ranks on a line, with bars over methods that are not significantly different."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from probcal.store.selection import Selection
 _EVERYTHING = Selection()
 _WIDTH = 7.0
 _LINE = 0.19
-"""Inches from one label, or bar, to the next."""
+"""Distance in inches from one label or bar to the next."""
 _SIDE = 0.28
-"""Of the axis on both sides, for the names."""
+"""Share of the axis left free on each side for the names."""
 _LONGEST = 28
 
 
 def draw_ranks(stores: Iterable[Store], selection: Selection = _EVERYTHING) -> list[Path]:
-    """``figures/ranks-METRIC`` as PNG and SVG in each folder, for the metrics of which there are ranks; the paths.
+    """Draw ``figures/ranks-METRIC`` as PNG and SVG in each folder, for each metric with ranks, and return the paths.
 
-    Of what ``selection`` leaves. Raises StoreError where a folder cannot be read or written, UnknownPaper for a paper
-    that is not there.
+    ``selection`` limits the results. Raises StoreError where a folder cannot be read or written, and UnknownPaper for
+    an unknown paper.
     """
     written = []
     for store in stores:
@@ -47,54 +47,57 @@ def draw_ranks(stores: Iterable[Store], selection: Selection = _EVERYTHING) -> l
     return written
 
 
-def ranks_figure(there: Ranks, title: str = "") -> Figure:
-    """Best on the left; a bar joins labels that are not told apart. Drawn within ``look``."""
-    k = len(there.labels)
-    groups = there.groups if _differ(there) else ()
-    bars = [(_rank(there, group[0]), _rank(there, group[-1])) for group in groups]
+def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
+    """Draw mean ranks with the best on the left. A bar joins labels that are not significantly different.
+
+    Call it within ``look``.
+    """
+    k = len(ranking.labels)
+    groups = ranking.groups if _differ(ranking) else ()
+    bars = [(_rank(ranking, group[0]), _rank(ranking, group[-1])) for group in groups]
     lines = 1 + len(bars) + math.ceil(k / 2)
-    figure = titled_figure(_heading(there, title), _WIDTH, _LINE * (lines + 3.5))
+    figure = titled_figure(_heading(ranking, title), _WIDTH, _LINE * (lines + 3.5))
     axes = figure.add_subplot()
     axes.set_axis_off()
     span = max(k - 1, 1)
     axes.set_xlim(1 - _SIDE * span, k + _SIDE * span)
     axes.set_ylim(lines + 0.5, -2.5)
-    _axis(axes, k, there)
+    _axis(axes, k, ranking)
     for place, (low, high) in enumerate(bars, 1):
         axes.plot([low - 0.008 * span, high + 0.008 * span], [place * 0.9] * 2, color=COLOURS[0], linewidth=3,
                   solid_capstyle="butt")  # fmt: skip
-    _names(axes, there, len(bars) + 1.3, span)
+    _names(axes, ranking, len(bars) + 1.3, span)
     return figure
 
 
-def _heading(there: Ranks, title: str) -> str:
-    name = metric_named(there.metric)
-    p = "p < .001" if there.p < 0.001 else f"p = {there.p:.3f}".replace("0.", ".", 1)
-    test = "permuted ranks" if there.permuted else "Friedman's test"
+def _heading(ranking: Ranks, title: str) -> str:
+    name = metric_named(ranking.metric)
+    p = "p < .001" if ranking.p < 0.001 else f"p = {ranking.p:.3f}".replace("0.", ".", 1)
+    test = "permuted ranks" if ranking.permuted else "Friedman's test"
     joined = (
-        "a bar joins those not told apart" if _differ(there)
-        else "no difference shown, so that none is told apart"
+        "a bar joins methods that are not significantly different" if _differ(ranking)
+        else "no significant difference"
     )  # fmt: skip
-    of = f"mean ranks over {there.n_datasets} data sets by {_in_a_sentence(name.long)} ({test}: {p}); {joined}"
+    of = f"mean ranks over {ranking.n_datasets} data sets by {_lower_first(name.long)} ({test}: {p}); {joined}"
     return f"{visible(title, 120)}: {of}" if title else of[0].upper() + of[1:]
 
 
-def _differ(there: Ranks) -> bool:
-    return there.p <= 1 - there.level
+def _differ(ranking: Ranks) -> bool:
+    return ranking.p <= 1 - ranking.level
 
 
-def _in_a_sentence(name: str) -> str:
-    """An abbreviation keeps its capitals."""
+def _lower_first(name: str) -> str:
+    """Return the name with a small first letter, except for an abbreviation."""
     return name if name[:2].isupper() else name[:1].lower() + name[1:]
 
 
-def _axis(axes: Axes, k: int, there: Ranks) -> None:
+def _axis(axes: Axes, k: int, ranking: Ranks) -> None:
     axes.plot([1, k], [0, 0], color="black", linewidth=1)
     for rank in range(1, k + 1):
         axes.plot([rank, rank], [0, -0.25], color="black", linewidth=1)
         if k <= 12 or rank % 5 == 0 or rank == 1:
             axes.text(rank, -0.4, str(rank), ha="center", va="bottom")
-    width = there.critical_difference
+    width = ranking.critical_difference
     if width <= k - 1:
         axes.plot([1, 1 + width], [-1.7, -1.7], color=GREY, linewidth=1.5)
         for end in (1, 1 + width):
@@ -103,11 +106,11 @@ def _axis(axes: Axes, k: int, there: Ranks) -> None:
               ha="center" if width <= k - 1 else "left", va="bottom")  # fmt: skip
 
 
-def _names(axes: Axes, there: Ranks, top: float, span: int) -> None:
-    """The better half on the left, from the best downwards; the others on the right, from the worst."""
-    k = len(there.labels)
+def _names(axes: Axes, ranking: Ranks, top: float, span: int) -> None:
+    """Write the better half on the left, from the best downwards, and the others on the right, from the worst."""
+    k = len(ranking.labels)
     half = math.ceil(k / 2)
-    for place, (label, rank) in enumerate(zip(there.labels, there.mean_ranks, strict=True)):
+    for place, (label, rank) in enumerate(zip(ranking.labels, ranking.mean_ranks, strict=True)):
         left = place < half
         line = top + (place if left else k - 1 - place)
         end = 1 - 0.03 * span if left else k + 0.03 * span
@@ -117,5 +120,5 @@ def _names(axes: Axes, there: Ranks, top: float, span: int) -> None:
                   va="center")  # fmt: skip
 
 
-def _rank(there: Ranks, label: str) -> float:
-    return there.mean_ranks[there.labels.index(label)]
+def _rank(ranking: Ranks, label: str) -> float:
+    return ranking.mean_ranks[ranking.labels.index(label)]

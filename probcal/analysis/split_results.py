@@ -1,9 +1,7 @@
-"""``FOLDER/compare.json``: what a comparison needs of the predictions, which are too large to be kept with results.
+"""Compared numbers of each split, and ``FOLDER/compare.json`` with the bootstrap samples behind a comparison.
 
-Written when the predictions are there, read when they are not; what it holds of other predictions than those behind
-the results, told by their digests, does not count.
-
-The numbers that are compared: of each split, by data set and column.
+Predictions are too large to be committed with results. So what a comparison needs of them is written to the file
+while they exist, and read from it later. Entries count only if their digests match the predictions of the results.
 """
 
 from __future__ import annotations
@@ -28,34 +26,39 @@ from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results, planned_ids
 
 _DECIMALS = 10
-"""Numbers that differ only beyond are one number: a sum in another order."""
+"""Decimals that count. A further difference comes from the order of a sum."""
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One metric of one data set. ``values``: (n_columns, n_splits) on the splits that all ``columns`` have."""
+class SplitValues:
+    """Hold one metric of one data set.
+
+    ``values`` is (n_columns, n_splits) on the splits that all ``columns`` have.
+    """
 
     row: Row
     columns: tuple[Column, ...]
     values: npt.NDArray[np.float64]
     planned: int
     test_share: float
-    """n_test / (n_train + n_test) where splits overlap; 0 where each is a draw of its own."""
+    """n_test / (n_train + n_test) where splits overlap, and 0 where each split is an independent draw."""
 
     @property
     def means(self) -> npt.NDArray[np.float64]:
-        """(n_columns,), infinite as soon as one split is."""
+        """Return (n_columns,) means, infinite as soon as one split is."""
         return np.asarray(self.values.mean(axis=1))
 
 
 def finished(outline: Outline, results: Results, row: Row, column: Column) -> dict[int, CellResult]:
-    """Repetition -> the planned cell that is done."""
+    """Return repetition -> planned cell, for the cells that are done."""
     found = (results.get(one) for one in planned_ids(outline, row, column))
     return {one.repetition: one for one in found if one and one.status == "done"}
 
 
-def measured(outline: Outline, results: Results, row: Row, columns: Sequence[Column], metric: str) -> Measured | None:
-    """None where a column has no number of this data set, or no split has one of each column."""
+def split_values(
+    outline: Outline, results: Results, row: Row, columns: Sequence[Column], metric: str
+) -> SplitValues | None:
+    """Return the numbers of ``columns`` on their common splits, or None where there is no common split."""
     cells = [finished(outline, results, row, column) for column in columns]
     numbers = [
         {
@@ -70,11 +73,14 @@ def measured(outline: Outline, results: Results, row: Row, columns: Sequence[Col
         return None
     values = np.array([[found[split] for split in common] for found in numbers], dtype=np.float64)
     share = share_of_test_rows(row, [found[common[0]] for found in cells])
-    return Measured(row, tuple(columns), np.round(values, _DECIMALS), outline.repetitions[row.name], share)
+    return SplitValues(row, tuple(columns), np.round(values, _DECIMALS), outline.repetitions[row.name], share)
 
 
 def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
-    """A quarter where folders of earlier versions, or tables written by hand, do not tell the sizes."""
+    """Return the share of test rows, or a quarter where the results do not contain the numbers of rows.
+
+    Results of earlier versions and tables written by hand do not contain them.
+    """
     if row.drawn or row.fixed:
         return 0.0
     sizes = [(one.n_train, one.n_test) for one in cells if one.n_train and one.n_test]
@@ -82,7 +88,7 @@ def share_of_test_rows(row: Row, cells: Sequence[CellResult]) -> float:
 
 
 def one_reading_each(outline: Outline) -> list[Row]:
-    """The data sets, of several readings of one the first."""
+    """Return the data sets. Of several readings of one data set, only the first is returned."""
     first: dict[str, Row] = {}
     for row in outline.datasets:
         first.setdefault(row.published, row)
@@ -92,11 +98,14 @@ def one_reading_each(outline: Outline) -> list[Row]:
 FILE = "compare.json"
 SAMPLES = 1000
 _UNIT = 1e5
-"""Numbers of the file are whole hundred-thousandths, also in the run that writes them, so that it prints the same."""
+"""The file holds multiples of 1e-5. The run that writes it rounds too, so that both print the same numbers."""
 
 
 class _Rows(BaseModel):
-    """Of a data set with one split: column -> digest of its predictions, metric -> column -> number of each sample."""
+    """Hold the samples of a data set with one split.
+
+    ``digests`` is column -> digest of its predictions. ``samples`` is metric -> column -> number of each sample.
+    """
 
     model_config = ConfigDict(extra="forbid")
     digests: dict[str, str]
@@ -110,38 +119,44 @@ class _File(BaseModel):
 
 
 @dataclass(frozen=True)
-class Kept:
-    """``rows``: data set -> metric -> learner/method -> (n_samples,). ``clipped``: cell -> CXE with clipped p."""
+class CompareData:
+    """Hold what a comparison needs of the predictions.
+
+    ``rows`` is data set -> metric -> learner/method -> (n_samples,). ``clipped`` is cell -> CXE of clipped predictions.
+    """
 
     rows: dict[str, dict[str, dict[str, npt.NDArray[np.float64]]]] = field(default_factory=dict)
     clipped: dict[str, float] = field(default_factory=dict)
     lacking: tuple[str, ...] = ()
-    """Titles of the data sets with one split of which nothing is known."""
+    """Titles of the data sets with one split that have neither predictions nor samples."""
 
 
 def column_id(column: Column) -> str:
     return f"{column.learner}/{column.method}"
 
 
-def kept(store: Store, outline: Outline, results: Results) -> Kept:
-    """Of the predictions where they are there, of the file otherwise. Raises StoreError for a file that is none."""
+def compare_data(store: Store, outline: Outline, results: Results) -> CompareData:
+    """Return what is needed of the predictions, from themselves if they exist and otherwise from the file.
+
+    Raises StoreError for a damaged file.
+    """
     if len(outline.columns) < 2:
-        return Kept()
+        return CompareData()
     before = _read(store)
     clipped = _clipped(store, outline, results, before)
     rows = {
         row.name: found
-        for row in _of_one_split(outline)
+        for row in _single_split_rows(outline)
         if (found := _rows(store, outline, results, row, before.rows.get(row.name)))
     }
     file = _File(rows=rows, clipped=clipped)
     if store.whole and file != before and (rows or clipped):
         _write(store, file)
     lacking = [
-        row.title for row in _of_one_split(outline)
+        row.title for row in _single_split_rows(outline)
         if row.name not in rows and any(finished(outline, results, row, column) for column in outline.columns)
     ]  # fmt: skip
-    return Kept(
+    return CompareData(
         {name: _as_arrays(one) for name, one in rows.items()},
         {cell: number for cell, (_, number) in clipped.items()},
         tuple(lacking),
@@ -152,12 +167,12 @@ def _as_arrays(one: _Rows) -> dict[str, dict[str, npt.NDArray[np.float64]]]:
     return {metric: {name: _floats(numbers) for name, numbers in of.items()} for metric, of in one.samples.items()}
 
 
-def _of_one_split(outline: Outline) -> list[Row]:
+def _single_split_rows(outline: Outline) -> list[Row]:
     return [row for row in outline.datasets if outline.repetitions[row.name] == 1]
 
 
 def _clipped(store: Store, outline: Outline, results: Results, before: _File) -> dict[str, tuple[str, float]]:
-    """Cell -> (digest of its predictions, number)."""
+    """Return cell -> (digest of its predictions, CXE of clipped predictions)."""
     found: dict[str, tuple[str, float]] = {}
     if "cxe" not in outline.metrics:
         return found
@@ -174,12 +189,12 @@ def _clipped(store: Store, outline: Outline, results: Results, before: _File) ->
 
 
 def _rows(store: Store, outline: Outline, results: Results, row: Row, before: _Rows | None) -> _Rows | None:
-    """None where a column lacks predictions, or they are of other rows."""
+    """Return the samples of a data set, or None where a column lacks predictions or has other test rows."""
     cells = {
         column_id(column): one[0] for column in outline.columns if (one := finished(outline, results, row, column))
     }
     digests = {name: _digest(cell) for name, cell in cells.items()}
-    if not cells or (before and (before.digests == digests or _has_all(before, digests, store))):
+    if not cells or (before and (before.digests == digests or _covers(before, digests, store))):
         return before if cells else None
     found = [_two_classes(store, cell) for cell in cells.values()]
     pairs = [one for one in found if one is not None]
@@ -191,26 +206,26 @@ def _rows(store: Store, outline: Outline, results: Results, row: Row, before: _R
     random = np.random.default_rng(zlib.crc32(row.name.encode()))
     drawn = bootstrap_rows(y, np.array([p for _, p in pairs]), SAMPLES, random)
     samples = {
-        metric: {name: _whole(drawn[:, column, place]) for column, name in enumerate(cells)}
+        metric: {name: _scaled(drawn[:, column, place]) for column, name in enumerate(cells)}
         for place, metric in enumerate(ROW_METRICS)
     }
     return _Rows(digests=digests, samples=samples)
 
 
-def _has_all(before: _Rows, digests: dict[str, str], store: Store) -> bool:
-    """Whether the file tells of a selection, with columns that were not asked for: all share the drawn rows."""
+def _covers(before: _Rows, digests: dict[str, str], store: Store) -> bool:
+    """Return whether the file covers a selection of columns. All columns share the drawn rows."""
     return not store.whole and digests.items() <= before.digests.items()
 
 
 def _two_classes(store: Store, cell: CellResult) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
-    """Return (y, p), (n,) and (n, 2), where they are still kept and there is one label of two classes."""
+    """Return (y, p), (n,) and (n, 2), if the predictions exist and are of one label with two classes."""
     if not store.has_predictions(cell):
         return None
     try:
         y, p = store.predictions(cell)
     except StoreError:
         return None
-    if p.ndim == 1:  # of a version that stored P(y = 1) alone
+    if p.ndim == 1:  # earlier versions stored only P(y = 1)
         p = np.column_stack([1 - p, p])
     return (y, p) if y.ndim == 1 and p.shape[1] == 2 else None
 
@@ -219,7 +234,7 @@ def _digest(cell: CellResult) -> str:
     return str((cell.predictions or {}).get("digest", ""))
 
 
-def _whole(numbers: npt.NDArray[np.float64]) -> list[int | None]:
+def _scaled(numbers: npt.NDArray[np.float64]) -> list[int | None]:
     return [None if math.isinf(number) else round(number * _UNIT) for number in numbers.tolist()]
 
 
@@ -235,22 +250,24 @@ def _read(store: Store) -> _File:
     except FileNotFoundError:
         return _File(rows={}, clipped={})
     except (OSError, ValidationError):
-        raise _no_file(store) from None
+        raise _damaged_file(store) from None
     sizes = {len(numbers) for one in file.rows.values() for of in one.samples.values() for numbers in of.values()}
     if sizes - {SAMPLES} or any(
         set(one.samples) != set(ROW_METRICS) or any(of.keys() != one.digests.keys() for of in one.samples.values())
         for one in file.rows.values()
     ):
-        raise _no_file(store)
+        raise _damaged_file(store)
     return file
 
 
-def _no_file(store: Store) -> StoreError:
-    return StoreError(f"{store.folder / FILE} is not what probcal compare writes; remove it to have it written anew")
+def _damaged_file(store: Store) -> StoreError:
+    return StoreError(
+        f"{store.folder / FILE} was not written by probcal compare; remove it and run probcal compare again"
+    )
 
 
 def _write(store: Store, file: _File) -> None:
-    """A column a line, so that a change shows which. Where the folder cannot be written nothing is kept."""
+    """Write one column per line, so that a change is easy to see. A folder that cannot be written is left alone."""
     refuse_links_out(store.folder, (FILE, f"{FILE}.new"))
     with suppress(OSError):
         write_whole(store.folder / FILE, _text(file))
@@ -259,14 +276,14 @@ def _write(store: Store, file: _File) -> None:
 def _text(file: _File) -> str:
     rows = [
         f'{json.dumps(name)}: {{"digests": {json.dumps(one.digests)}, '
-        f'"samples": {_braces(map(_of_metric, one.samples.items()))}}}'
+        f'"samples": {_braces(map(_metric_lines, one.samples.items()))}}}'
         for name, one in file.rows.items()
     ]
     clipped = (f"{json.dumps(cell)}: {json.dumps(said)}" for cell, said in file.clipped.items())
     return f'{{"rows": {_braces(rows)},\n"clipped": {_braces(clipped)}}}\n'
 
 
-def _of_metric(item: tuple[str, dict[str, list[int | None]]]) -> str:
+def _metric_lines(item: tuple[str, dict[str, list[int | None]]]) -> str:
     metric, columns = item
     lines = (f"{json.dumps(name)}: {json.dumps(numbers, separators=(',', ':'))}" for name, numbers in columns.items())
     return f"{json.dumps(metric)}: {_braces(lines)}"

@@ -1,1 +1,1 @@
-"""Data sets: cards say what they are, sources bring them, a Dataset is what comes out."""
+"""Data sets: cards describe them, sources read their rows, and a Dataset holds the checked result."""

@@ -1,11 +1,12 @@
-"""The cache of prepared data sets, each under the fingerprint of its values, and what tells which is a card's.
+"""Cache of prepared data sets, and the notes that say which data set belongs to which card.
 
-``data/FINGERPRINT/``        one data set, never changed once it is there: a reader that knows the fingerprint gets
-                             these values or none
-``index/NAME-DIGEST/*.json`` for a card, a note for each place that it was read from: what lay there, and the
-                             fingerprint of what came of it
+``data/FINGERPRINT/``
+    One data set. It never changes once it is written, so the fingerprint identifies its values.
+``index/NAME-DIGEST/*.json``
+    Notes of a card, one for each place that it was read from. A note holds the digest of the files
+    there and the fingerprint of the data set that they gave.
 
-Folders of earlier versions, NAME-DIGEST/ in the cache folder itself, are neither read nor written.
+Folders named NAME-DIGEST in the cache folder itself come from earlier versions. They are neither read nor written.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ from probcal.data.dataset import Dataset
 from probcal.errors import DataError
 
 _UNUSED = 30 * 24 * 3600
-"""Seconds after which a data set that no note names any more is removed: a run may still be using it."""
+"""Seconds after which a data set without a note is removed. Until then a run may still use it."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """What a card was read from: ``contents``, a digest of the files in ``place``, gave the data set ``fingerprint``.
+    """Record what a card was read from: the files in ``place`` gave the data set ``fingerprint``.
 
-    ``folder``: the data directory that was named, None for files beside the card and for OpenML.
+    ``contents`` is the digest of those files. ``folder`` is the data directory that was named, or None for files
+    beside the card and for OpenML.
     """
 
     place: str
@@ -48,33 +50,35 @@ class Note:
 
 
 def cache_folder() -> Path:
-    """``PROBCAL_CACHE_DIR``, or the user's cache folder as the system has it."""
+    """Return the folder that PROBCAL_CACHE_DIR names, or else the system's cache folder of the user."""
     chosen = os.environ.get("PROBCAL_CACHE_DIR")
     return Path(chosen) if chosen else user_cache_path("probcal", appauthor=False)
 
 
 def has(fingerprint: str) -> bool:
-    """Return whether a data set is in the cache; ``read_cached`` looks whether it is whole."""
+    """Return whether a data set is in the cache, without checking its values. ``read_cached`` checks them."""
     return all((_folder_of(fingerprint) / name).is_file() for name in ("X.parquet", "y.npy"))
 
 
 def read_cached(card: Card, fingerprint: str) -> Dataset | None:
-    """Return the data set of that fingerprint; None when it is not there or is not, to the last bit, what was kept."""
+    """Return the data set with that fingerprint, or None when it is absent or differs in a single bit."""
     folder = _folder_of(fingerprint)
     try:
         y = np.load(folder / "y.npy", allow_pickle=False)
         dataset = Dataset(card, pd.read_parquet(folder / "X.parquet"), y)
         if dataset.fingerprint() != fingerprint:
             return None
-    except Exception:  # whatever a damaged file makes a reader raise: the next source is asked
+    except Exception:  # a damaged file may make a reader raise anything
         return None
-    with suppress(OSError):  # of a cache that may only be read
+    with suppress(OSError):  # the cache may be read-only
         os.utime(folder)
     return dataset
 
 
 def keep(dataset: Dataset, note: Note) -> None:
-    """Keep a data set under ``note.fingerprint``, which is its own, and the note under its card.
+    """Write a data set and its note to the cache.
+
+    ``note.fingerprint`` must be the fingerprint of the data set.
 
     Raises DataError when the cache cannot be written.
     """
@@ -94,12 +98,12 @@ def keep(dataset: Dataset, note: Note) -> None:
 
 
 def discard(fingerprint: str) -> None:
-    """Remove a data set that was found to be damaged."""
+    """Remove a damaged data set."""
     shutil.rmtree(_folder_of(fingerprint), ignore_errors=True)
 
 
 def notes(card: Card) -> list[Note]:
-    """Return what is known of the places that ``card`` was read from; what is no sound note counts for nothing."""
+    """Return the notes of the places that ``card`` was read from. Unreadable notes are left out."""
     return [note for _, note in _notes_in(_notes_of(card))]
 
 
@@ -114,8 +118,8 @@ def _notes_of(card: Card) -> Path:
 def _notes_in(folder: Path) -> Iterator[tuple[Path, Note]]:
     for path in sorted(folder.glob("*.json")):
         try:
-            said = json.loads(path.read_text(encoding="utf-8"))
-            note = Note(**{field.name: said[field.name] for field in fields(Note)})
+            data = json.loads(path.read_text(encoding="utf-8"))
+            note = Note(**{field.name: data[field.name] for field in fields(Note)})
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
             continue
         texts = (note.place, note.contents, note.fingerprint, "" if note.folder is None else note.folder)
@@ -124,12 +128,12 @@ def _notes_in(folder: Path) -> Iterator[tuple[Path, Note]]:
 
 
 def _is_fingerprint(text: str) -> bool:
-    """Whether it is one, and not a path that leads out of the cache."""
+    """Return whether the text is a fingerprint, so that it cannot be a path that leads out of the cache."""
     return len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
 def _put(dataset: Dataset, target: Path) -> None:
-    """Written aside and moved into place, so that a kill leaves a whole copy or none."""
+    """Write the data set to a temporary folder and move it into place, so that a kill never leaves a part of it."""
     aside = Path(tempfile.mkdtemp(prefix=".new-", dir=target.parent))
     try:
         new = aside / "new"
@@ -141,7 +145,7 @@ def _put(dataset: Dataset, target: Path) -> None:
         except OSError:
             if not target.exists():
                 raise
-            if read_cached(dataset.card, target.name) is None:  # damaged, and not of a process that was faster
+            if read_cached(dataset.card, target.name) is None:  # damaged, not written by a faster process
                 os.replace(target, aside / "damaged")
                 os.replace(new, target)
     finally:
@@ -152,13 +156,13 @@ def _write_note(card: Card, note: Note) -> None:
     folder = _notes_of(card)
     folder.mkdir(parents=True, exist_ok=True)
     name = hashlib.sha256(note.place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    aside = folder / f".{name}.{secrets.token_hex(4)}"  # others may write the same one now
+    aside = folder / f".{name}.{secrets.token_hex(4)}"  # other processes may write the same note now
     aside.write_text(json.dumps(asdict(note)), encoding="utf-8")
     os.replace(aside, folder / f"{name}.json")
 
 
 def _remove_unused() -> None:
-    """Remove the data sets that no note names and that nobody has read for a month."""
+    """Remove data sets that no note names and that nobody has read for a month."""
     with suppress(OSError):
         named = {note.fingerprint for folder in (cache_folder() / "index").iterdir() for _, note in _notes_in(folder)}
         for folder in (cache_folder() / "data").iterdir():

@@ -1,4 +1,4 @@
-"""A card: one YAML file that says where a data set comes from and what must come out."""
+"""Card: one YAML file that says where a data set comes from and what its rows must look like."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
 _MOST_COLUMNS = 100_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
-"""What a number looks like on a card and in its files."""
+"""The spelling of a number on a card and in its files."""
 _NAME_POSITIVE = '; name the labels that make y = 1, or say "task: multiclass"'
 SOURCES = ("files", "openml", "bundled", "generator")
 FOR_TWO = 'for two, leave out "task" and name the positive one'
@@ -49,14 +49,17 @@ def _name(name: str) -> str:
 
 
 class Split(_Part):
-    """How rows are divided. ``standard`` and ``chronological`` train on the first ``train`` rows, ``same`` on all."""
+    """Describe which rows train and which test.
+
+    ``standard`` and ``chronological`` train on the first ``train`` rows. ``same`` trains and tests on all rows.
+    """
 
     kind: Literal["standard", "holdout", "chronological", "same"]
-    """``holdout`` is random and seeded; the others are always the same."""
+    """``holdout`` draws the rows at random from a seed. The other kinds always give the same rows."""
     train: Count | None = None
-    """So many rows from the top train; of a standard or chronological split."""
+    """Number of training rows, taken from the top. For a standard or chronological split only."""
     train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """The share of rows that train; of a holdout."""
+    """Share of the rows that train. For a holdout only."""
 
     @model_validator(mode="after")
     def _needs_its_own_size(self) -> Split:
@@ -72,65 +75,66 @@ class Split(_Part):
         return self
 
     def n_train(self, n_rows: int) -> int:
-        """The number of training rows among ``n_rows``; the paper's 66 % is rounded to the nearest row."""
+        """Return the number of training rows among ``n_rows``. A fraction is rounded to the nearest row."""
         if self.kind == "same":
             return n_rows
-        return self.train if self.train is not None else round(self.train_fraction * n_rows)  # type: ignore[operator]  # it has one of the two
+        return self.train if self.train is not None else round(self.train_fraction * n_rows)  # type: ignore[operator]  # one of the two is set
 
 
 class Expectation(_Part):
-    """What must come out: checked before a data set is used."""
+    """Hold what is checked before a data set is used."""
 
     rows: Count
-    """Training and test rows together."""
+    """Number of training and test rows together."""
     columns: Count
-    """Inputs: neither the target nor what is ignored."""
+    """Number of input columns, without the target and the ignored columns."""
     classes: dict[str, int] | None = None
-    """Label -> rows that have it. Left out where nobody could count them."""
+    """Label -> number of its rows. Left out where nobody could count them."""
     fingerprint: str | None = None
-    """sha256 of the finished Dataset (see ``Dataset.fingerprint``): every source must give these bytes."""
+    """sha256 of the finished Dataset (see ``Dataset.fingerprint``). Every source must give exactly these values."""
 
 
 class Card(_Part):
-    """Everything that probcal knows about one data set."""
+    """Describe one data set: its source, columns, labels, split and expected counts."""
 
     name: Annotated[str, AfterValidator(_name)]
-    """What the data set is called, as the file is: small letters, digits, - and _, at most 100."""
+    """Name of the data set, which must be the name of the file: small letters, digits, - and _, at most 100."""
     like: str | None = None
-    """The shipped card whose keys this one has too, but for those that it gives itself."""
+    """Shipped card whose keys this card inherits. Keys given here replace them."""
     reading_of: str | None = None
-    """The shipped card of the data set that this is another reading of: its published numbers are this one's."""
+    """Shipped card of the same data set read in another way. Its published numbers apply to this card too."""
     title: str
-    """What tables and lists call it."""
+    """Title in tables and lists."""
     about: str = ""
-    """Where it comes from and what a user should know, in a sentence or two."""
+    """One or two sentences about the origin of the data and what a user should know."""
     columns: dict[str, ColumnKind]
-    """In file order. ``f1..f78`` stands for a range; ``*`` for all other columns of the header."""
+    """Column name -> kind, in file order. ``f1..f78`` stands for a range, ``*`` for all other columns of the header."""
     task: Literal["binary", "multiclass", "multilabel"] = "binary"
-    """``multiclass`` makes every label a class of its own; ``binary`` tells positive labels from the others. In a
-    ``multilabel`` set, which only a generator makes, a row has any number of labels, each estimated by itself."""
+    """``binary`` separates the positive labels from all others. ``multiclass`` makes every label a class.
+    In a ``multilabel`` set a row has any number of labels, each predicted separately. Only a generator makes one.
+    """
     positive: list[Label] = []
-    """The labels that make y = 1; all others make y = 0. Of a binary card only."""
+    """The labels that make y = 1. All other labels make y = 0. For a binary card only."""
     split: Split
     """Which rows train and which test."""
     drop_unlabelled: bool = False
-    """Whether rows without a label are left out; otherwise they are an error."""
+    """Whether rows without a label are left out. Otherwise they are an error."""
     expect: Expectation
-    """What must come out: checked before the data set is used."""
+    """Counts and fingerprint that are checked before the data set is used."""
     missing_codes: dict[str, list[str]] = {}
     """Column -> numbers that mean missing there (999 in KDD Cup 2004 Physics)."""
     folder: Below | None = None
-    """Folder of the original files inside the data directory; the card's name unless given."""
+    """Folder of the original files inside the data directory. Default: the name of the card."""
     files: list[FileSource] = []
-    """The ways to read it from original files; the first whose files are all there is taken."""
+    """Ways to read the data from original files. The first one whose files are all present is used."""
     openml: OpenMLSource | None = None
-    """Where it is on OpenML."""
+    """Location of the data set on OpenML."""
     no_openml: str = ""
-    """Why OpenML cannot serve this set; shown to a user who lacks the files."""
+    """Reason why OpenML cannot serve this data set. A user who lacks the files sees it."""
     bundled: BundledSource | None = None
-    """Of a data set that comes with scikit-learn."""
+    """Loader of a data set that comes with scikit-learn."""
     generator: GeneratorSource | None = None
-    """Of rows that are drawn anew in every repetition."""
+    """Distribution that the rows are drawn from, anew in every repetition."""
     _beside: Path | None = PrivateAttr(None)
     _values: str | None = PrivateAttr(None)
 
@@ -226,19 +230,18 @@ class Card(_Part):
 
     @property
     def beside(self) -> Path | None:
-        """The folder that a card of the user's own lies in: its files may lie there too. None of a shipped card."""
+        """Return the folder of a user's own card, where its files may lie too. None for a shipped card."""
         return self._beside
 
     @property
     def values(self) -> str | None:
-        """The full fingerprint of the data set that this card was bound to; None of a card as it was read."""
+        """Return the full fingerprint of the data set that this card is bound to. None for a card as it was read."""
         return self._values
 
     def bound_to(self, fingerprint: str | None) -> Card:
-        """Return the same card, which from now on stands for the data set of that ``fingerprint`` and for no other.
+        """Return a copy of the card that stands only for the data set with this ``fingerprint``.
 
-        Cards that are bound to different data sets are not equal, so what is cached for one is never taken for the
-        other.
+        Cards that are bound to different data sets are not equal, so a cache never mixes them up.
         """
         card = self.model_copy()
         card._values = fingerprint
@@ -250,28 +253,28 @@ class Card(_Part):
 
     @cached_property
     def digest(self) -> str:
-        """A hash of all on the card that can change the data, for the cache and for staleness."""
-        unsaid = {"like", "reading_of", "title", "about", "no_openml"}
-        if self.task == "binary":  # as it was before there were others: what is in a cache stays good
-            unsaid.add("task")
+        """Return a hash of the keys that can change the data, for the cache and for fingerprints of results."""
+        excluded = {"like", "reading_of", "title", "about", "no_openml"}
+        if self.task == "binary":  # the key is newer than many caches, which must stay valid
+            excluded.add("task")
         if self.generator is None:
-            unsaid.add("generator")
-        said = self.model_dump_json(exclude=unsaid)
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
+            excluded.add("generator")
+        content = self.model_dump_json(exclude=excluded)
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     @cached_property
     def reading(self) -> str:
-        """A hash of what the card makes of the rows: its columns and labels, not where the rows are to be had."""
-        unsaid = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
-        said = self.model_dump_json(exclude=unsaid)
+        """Return a hash of how the card reads rows (columns and labels), but not of where the rows come from."""
+        excluded = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
+        content = self.model_dump_json(exclude=excluded)
         parsed = [source.model_dump_json(exclude={"files"}) for source in self.files]
-        return hashlib.sha256("\n".join([said, *parsed]).encode()).hexdigest()[:16]
+        return hashlib.sha256("\n".join([content, *parsed]).encode()).hexdigest()[:16]
 
     def __hash__(self) -> int:
         return hash(self.digest)
 
     def __getstate__(self) -> dict[Any, Any]:
-        """For another process, which may be on another machine, where ``beside`` says nothing."""
+        """Return the state for another process, without ``beside``: it may run on another machine."""
         return {**super().__getstate__(), "__pydantic_private__": {"_beside": None, "_values": self._values}}
 
 
@@ -287,7 +290,7 @@ def _check_classes(classes: list[str], task: str | None, positive: list[str]) ->
 
 
 def _range(name: str) -> list[str]:
-    """``f1..f3`` as f1, f2, f3; any other name as it is. Raises ValueError for a range of too many."""
+    """Expand ``f1..f3`` to f1, f2, f3. Other names stay as they are. Raises ValueError for too large a range."""
     ends = _RANGE.fullmatch(name)
     if ends is None:
         return [name]
@@ -299,7 +302,7 @@ def _range(name: str) -> list[str]:
 
 
 def _source_fits(where: str, source: FileSource | OpenMLSource, info: ValidationInfo) -> None:
-    """Raises ValueError when the source renames what the card does not have."""
+    """Raise ValueError when the source renames a column that the card does not have."""
     _known(f"{where}: rename", source.rename, info)
     if isinstance(source.column_names, dict):
         names = list(source.column_names.values())
@@ -316,12 +319,12 @@ def _known(where: str, names: Iterable[str], info: ValidationInfo) -> None:
 
 
 def card_names() -> list[str]:
-    """The names of the shipped cards, sorted."""
+    """Return the names of the shipped cards, sorted."""
     return sorted(path.stem for path in shipped("datasets").glob("*.yaml"))
 
 
 def find_card(name: str, beside: Path | None = None) -> Path:
-    """The card file of ``name``: a shipped card, or a path ending in .yaml (relative to ``beside``).
+    """Return the path of the card ``name``: a shipped card, or a path ending in .yaml (relative to ``beside``).
 
     Raises DataError for an unknown name.
     """
@@ -336,10 +339,13 @@ def find_card(name: str, beside: Path | None = None) -> Path:
 
 
 def read_card(path: Path) -> Card:
-    """The card in ``path``; raises FileProblems with every fault, each with its line."""
+    """Read the card in ``path``.
+
+    Raises FileProblems with every fault and its line.
+    """
     file = YamlFile.read(path)
     if unlike := list(_unknown_card(file, "like")):
-        raise FileProblems(file.path, [*file.problems, *unlike])  # what it would give cannot be missed
+        raise FileProblems(file.path, [*file.problems, *unlike])  # the card is not valid without the inherited keys
     if like := file.data.get("like"):
         inherited = _inherited(str(like))
         if file.data.get("task", "binary") != "binary":
@@ -352,13 +358,13 @@ def read_card(path: Path) -> Card:
 
 
 def _inherited(like: str) -> dict[str, Any]:
-    """All keys of a card but those that only it can have; its files lie in its folder."""
+    """Return the keys that a card passes on, with ``folder`` set to the folder of its files."""
     base = YamlFile.read(find_card(like)).data
     return {"folder": like, **{key: value for key, value in base.items() if key not in ("name", "like", "reading_of")}}
 
 
 def _unknown_card(file: YamlFile, key: str) -> Iterator[Problem]:
-    """What is wrong with the name of another card under ``key``."""
+    """Yield what is wrong with the name of another card under ``key``."""
     name = file.data.get(key)
     if name is None:
         return
@@ -370,7 +376,7 @@ def _unknown_card(file: YamlFile, key: str) -> Iterator[Problem]:
 
 
 def _faults_between_keys(file: YamlFile) -> Iterator[Problem]:
-    """Faults that lie in no single key, so that they are told even where a key has a fault of its own."""
+    """Yield faults between several keys. They are reported even where one of the keys has a fault of its own."""
     name = file.data.get("name")
     if isinstance(name, str) and _NAME.fullmatch(name) and name != file.path.stem:
         yield Problem(file.line(("name",)), f'the name must be that of the file, "{file.path.stem}"')

@@ -1,7 +1,4 @@
-"""A Dataset, and the one way in which the rows of any source become one.
-
-Columns of text kept as categories: each distinct value is stored, and changed, only once.
-"""
+"""The Dataset class, the function that builds one from the rows of any source, and helpers for columns of text."""
 
 from __future__ import annotations
 
@@ -18,35 +15,35 @@ from probcal.data.card import FOR_TWO, NUMBER, Card
 from probcal.errors import DataError, RowError, did_you_mean
 
 _MOST_CLASSES = 128
-"""As many as int8 can count from 0; a column with more is hardly one of classes."""
+"""Number of classes that int8 can count from 0. A column with more values hardly holds classes."""
 _LIKE_MISSING = frozenset(("nan", "na", "n/a", "none", "null"))
-"""How other programs write a missing label; read as a class, it would quietly become a negative one."""
+"""Spellings of a missing label in other programs. Read as a class, it would silently become a negative label."""
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Rows ready for a learner.
+    """Hold rows that are ready for a learner.
 
-    ``X``: (n_rows, n_columns) frame of float64 columns (NaN = missing) and categorical columns with
-    sorted string categories (NaN = missing). ``y``: (n_rows,) int8, 1 for the positive class; on a multiclass card 0 to
-    n_classes - 1, the place of the row's label among the sorted labels (see ``in_order``).
+    ``X`` is a (n_rows, n_columns) frame of float64 columns and of categorical columns with sorted string
+    categories. NaN means missing in both. ``y`` is (n_rows,) int8, 1 for the positive class. On a multiclass
+    card ``y`` is 0 to n_classes - 1, the place of the label among the sorted labels (see ``in_order``).
 
-    Of a multilabel card, whose rows are generated, ``X`` is a sparse (n_rows, n_columns) float64 matrix, ``y``
-    (n_rows, n_labels) int8, 1 where the row has the label, and ``truth`` (n_rows, n_labels) the probability of that.
+    A multilabel card generates its rows. There ``X`` is a sparse (n_rows, n_columns) float64 matrix. ``y`` is
+    (n_rows, n_labels) int8, 1 where the row has the label.
     """
 
     card: Card
     X: pd.DataFrame | csr_matrix
     y: np.ndarray
     truth: np.ndarray | None = None
-    """The true P(y = 1) of each row, of the shape of ``y``, where it is known."""
+    """The true P(y = 1) of each row, in the shape of ``y``, where it is known."""
 
     @property
     def name(self) -> str:
         return self.card.name
 
     def fingerprint(self) -> str:
-        """sha256 over column names, kinds, values and labels of a frame: equal only for equal data sets."""
+        """Return the sha256 of column names, kinds, values and labels. Only equal data sets have equal fingerprints."""
         digest = hashlib.sha256()
         for name, column in self.X.items():
             digest.update(f"\0{name}\0{column.dtype.name}\0".encode())
@@ -56,18 +53,18 @@ class Dataset:
             else:
                 values = column.to_numpy("<f8", copy=True)
                 values[np.isnan(values)] = np.nan  # one bit pattern for every NaN
-                values[values == 0] = 0.0  # and one for zero
+                values[values == 0] = 0.0  # one bit pattern for zero
                 digest.update(values.tobytes())
         digest.update(self.y.astype("i1").tobytes())
         return digest.hexdigest()
 
 
 def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
-    """The Dataset of ``rows``, as any source delivers them, checked against the card.
+    """Build the Dataset of ``rows`` and check it against the card.
 
-    ``rows`` has the card's column names; values are text, numbers or categories as the source has
-    them, missing ones None or NaN. Rows of a holdout set are put in sorted order, so that the same
-    rows give the same splits whatever order a source keeps them in.
+    ``rows`` has the card's column names. Values are text, numbers or categories as the source has them, and
+    missing ones are None or NaN. The rows of a holdout set are sorted, so that the splits do not depend on the
+    order in which a source keeps them.
 
     Raises DataError when a value, the shape, the class counts or the fingerprint is not as expected.
     """
@@ -93,7 +90,7 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
 
 
 def check(dataset: Dataset) -> None:
-    """Raises DataError unless shape and fingerprint are what the card expects."""
+    """Raise DataError unless shape and fingerprint are what the card expects."""
     expect = dataset.card.expect
     for what, found, wanted in (
         ("rows", len(dataset.X), expect.rows),
@@ -112,7 +109,7 @@ def _check_names(card: Card, rows: pd.DataFrame) -> None:
     wanted = [card.target, *(name for name, _ in _kinds(card, rows))]
     if missing := [name for name in wanted if name not in rows]:
         near = did_you_mean(missing[0], map(str, rows.columns))
-        raise DataError(f"{card.name}: the column {missing[0]!r} of the card did not arrive{near}")
+        raise DataError(f"{card.name}: the data have no column {missing[0]!r}, which the card names{near}")
 
 
 def _check_labels(card: Card, labels: np.ndarray) -> None:
@@ -146,13 +143,13 @@ def _check_number_of_classes(card: Card, labels: list[str]) -> None:
 
 
 def in_order(labels: Iterable[str]) -> list[str]:
-    """The distinct labels, sorted: by number where all are numbers ("10" after "9"), otherwise as text."""
+    """Return the distinct labels in order: by number where all are numbers ("10" after "9"), otherwise as text."""
     distinct = sorted(set(labels))
     return sorted(distinct, key=float) if all(map(NUMBER.fullmatch, distinct)) else distinct
 
 
 def _codes(card: Card, labels: np.ndarray) -> np.ndarray:
-    """(n_rows,) int8, the y of the Dataset."""
+    """Return the (n_rows,) int8 ``y`` of the Dataset."""
     if card.task == "binary":
         return np.isin(labels, card.positive).astype(np.int8)
     place = {label: number for number, label in enumerate(in_order(labels))}
@@ -160,7 +157,7 @@ def _codes(card: Card, labels: np.ndarray) -> np.ndarray:
 
 
 def _kinds(card: Card, rows: pd.DataFrame) -> Iterable[tuple[str, str]]:
-    """The input columns with their kinds, ``*`` spelt out over the columns that arrived."""
+    """Return the input columns with their kinds. ``*`` becomes every other column that arrived."""
     for name, kind in card.columns.items():
         if kind in ("ignore", "target"):
             continue
@@ -171,8 +168,11 @@ def _kinds(card: Card, rows: pd.DataFrame) -> Iterable[tuple[str, str]]:
 
 
 def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray | pd.Categorical:
-    """One finished column. All work is done once per distinct value: KDD Cup 98 has 90 million values."""
-    codes, distinct = pd.factorize(values)  # -1 for missing, which picks the last element below
+    """Return one finished column.
+
+    Each distinct value is converted only once, since KDD Cup 98 has 90 million values.
+    """
+    codes, distinct = pd.factorize(values)  # -1 for missing, which selects the last element below
     if kind != "nominal":
         numbers = pd.to_numeric(pd.Series(list(distinct), dtype=object), errors="coerce")
         numbers = numbers.to_numpy(np.float64, copy=True)
@@ -196,7 +196,7 @@ def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray |
 
 
 def as_text(value: object) -> str:
-    """A label or level as the original file spells it: a whole number without ``.0``."""
+    """Return a label or level as the original file spells it: a whole number without ``.0``."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value)).lower()
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -214,22 +214,22 @@ def _in_sorted_order(dataset: Dataset) -> Dataset:
 
 
 Spelling = Callable[[str], str | None]
-"""What becomes of a value; None for missing."""
+"""Function that maps a value to its new spelling, or to None for missing."""
 
 
 def text_column(values: Sequence[str | None] | pd.Series, spelling: Spelling = str) -> pd.Series:
-    """(n,) text, None or NaN for missing, as a categorical column of ``spelling(value)``."""
+    """Return (n,) text as a categorical column of ``spelling(value)``. None and NaN mean missing."""
     codes, distinct = pd.factorize(pd.Series(values, dtype=object))
     return _joined([([spelling(value) for value in distinct], codes)])
 
 
 def respelt(column: pd.Series, spelling: Spelling) -> pd.Series:
-    """The categorical ``column`` (n,) with each value replaced by ``spelling(value)``."""
+    """Return the categorical ``column`` (n,) with each value replaced by ``spelling(value)``."""
     return _joined([([spelling(value) for value in column.cat.categories], column.cat.codes.to_numpy())])
 
 
 def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Frames with the same columns, one under the other. ``pd.concat`` would give up the categories."""
+    """Return frames of the same columns, one below the other. ``pd.concat`` would lose the categories."""
     if len(frames) == 1:
         return frames[0]
     return pd.DataFrame({name: _stacked_column([frame[name] for frame in frames]) for name in frames[0]})
@@ -242,7 +242,7 @@ def _stacked_column(parts: list[pd.Series]) -> pd.Series:
 
 
 def _joined(parts: list[tuple[list[str | None], np.ndarray]]) -> pd.Series:
-    """One column of parts given as (their values, the number of each row's value, -1 for missing)."""
+    """Join the parts of a column. Each part holds its values and the value number of each row, -1 for missing."""
     levels = dict.fromkeys(chain.from_iterable(values for values, _ in parts))
     levels.pop(None, None)
     categories = pd.Index(list(levels), dtype=object)

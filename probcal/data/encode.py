@@ -1,4 +1,4 @@
-"""Mixed columns turned into numbers, as Weka's SMO and Logistic do it before they learn."""
+"""Encoders that turn numeric and nominal columns into numbers, as Weka's SMO and Logistic do before they learn."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from sklearn.preprocessing import StandardScaler
 
 
 class OrdinalEncoder(TransformerMixin, BaseEstimator):
-    """Nominal columns to the alphabetical places of their levels, everything standardised, missing values to means.
+    """Replace each level by its alphabetical position, standardise all columns and replace missing values by means.
 
-    As the authors of Vovk, Petej & Gammerman (2021) prepare Bank Marketing. Means and standard deviations are learned
-    on the rows given to ``fit``; levels are those that the data set declares, whichever of its rows have them.
+    The authors of Vovk, Petej & Gammerman (2021) prepare Bank Marketing in this way. Means and standard deviations
+    come from the rows given to ``fit``. The levels are those that the data set declares, in whichever rows they occur.
     """
 
     def fit(self, X: pd.DataFrame, y: object = None) -> OrdinalEncoder:
-        """X: (n_rows, n_columns) frame of numeric and categorical columns; y is not used."""
+        """Learn means and standard deviations of ``X``, (n_rows, n_columns) numeric and categorical. Ignores ``y``."""
         self.names_ = X.columns
         filled = SimpleImputer(keep_empty_features=True)
         self.scaled_ = make_pipeline(filled, StandardScaler()).fit(_places(X))
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
-        """(n_rows, n_columns) float64 without missing values, in the order of the columns."""
+        """Return (n_rows, n_columns) float64 without missing values, in the order of the columns."""
         return self.scaled_.transform(_places(X[self.names_]))
 
 
 def _places(X: pd.DataFrame) -> np.ndarray:
-    """(n_rows, n_columns) float64; a missing value is NaN."""
+    """Return (n_rows, n_columns) float64 numbers and level positions. A missing value is NaN."""
     return np.column_stack([_place(X.iloc[:, number]) for number in range(X.shape[1])])
 
 
@@ -44,16 +44,16 @@ def _place(column: pd.Series) -> np.ndarray:
 
 
 class NumericEncoder(TransformerMixin, BaseEstimator):
-    """Missing values to mode or mean, nominal columns to indicators, everything scaled to [0, 1].
+    """Encode nominal columns as indicators, scale all columns to [0, 1] and replace missing values by mode or mean.
 
-    All of it is learned on the rows given to ``fit``: a level that did not occur there gives zeros, a
-    number outside the range seen there falls outside [0, 1]. As in Weka, a nominal column with two
-    levels becomes one indicator, of the second, and one with k > 2 levels becomes k; a column, nominal or
-    numeric, with fewer than two distinct values becomes zeros, whatever comes later.
+    Everything is learned on the rows given to ``fit``. A level that did not occur there gives zeros. A number
+    outside the range seen there falls outside [0, 1]. As in Weka, a nominal column with two levels becomes one
+    indicator, of the second level. One with k > 2 levels becomes k indicators. A column with fewer than two
+    distinct values becomes zeros, nominal or numeric, whatever values come later.
     """
 
     def fit(self, X: pd.DataFrame, y: object = None) -> NumericEncoder:
-        """X: (n_rows, n_columns) frame of numeric and categorical columns; y is not used."""
+        """Learn modes, means and ranges of ``X``, (n_rows, n_columns) numeric and categorical. Ignores ``y``."""
         self.names_ = X.columns
         nominal = np.array([isinstance(kind, pd.CategoricalDtype) for kind in X.dtypes], dtype=bool)
         self.levels_ = {int(place): _Levels(X.iloc[:, place]) for place in np.flatnonzero(nominal)}
@@ -62,7 +62,7 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
-        """(n_rows, n_encoded) float64 without missing values, in the order of the columns."""
+        """Return (n_rows, n_encoded) float64 without missing values, in the order of the columns."""
         if not X.columns.equals(self.names_):
             X = X[self.names_]
         scaled = self.ranges_.encode(self._numbers(X))
@@ -78,13 +78,13 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
         return encoded
 
     def _numbers(self, X: pd.DataFrame) -> np.ndarray:
-        """(n_rows, n_numeric) float64, the numeric columns of a frame."""
+        """Return the numeric columns of a frame, (n_rows, n_numeric) float64."""
         part = X if len(self.numeric_) == X.shape[1] else X.iloc[:, self.numeric_]
         return part.to_numpy(np.float64)
 
 
 class _Levels:
-    """A nominal column: the levels seen, the commonest of them, and those that get an indicator."""
+    """Hold the levels of a nominal column that occurred, the commonest one, and those that get an indicator."""
 
     def __init__(self, column: pd.Series) -> None:
         counts = column.value_counts(sort=False)
@@ -103,7 +103,7 @@ class _Levels:
 
 
 class _Ranges:
-    """The numeric columns: mean, lowest and highest value seen in each; all 0 where none was seen."""
+    """Hold mean, lowest and highest value of each numeric column. All are 0 where no value was seen."""
 
     def __init__(self, numbers: np.ndarray) -> None:
         self.mean, self.low, self.high = np.zeros((3, numbers.shape[1]))
@@ -119,7 +119,7 @@ class _Ranges:
 
 
 def _seen(numbers: np.ndarray) -> Iterator[tuple[np.ndarray | int, np.ndarray]]:
-    """The columns without missing values at once, then the others one by one without theirs."""
+    """Yield the columns without missing values at once, then each other column without its missing values."""
     missing = np.isnan(numbers)
     holed = missing.any(axis=0)
     if len(numbers) and not holed.all():
@@ -131,4 +131,4 @@ def _seen(numbers: np.ndarray) -> Iterator[tuple[np.ndarray | int, np.ndarray]]:
 
 
 ENCODERS = {"numeric": NumericEncoder, "ordinal": OrdinalEncoder}
-"""What an experiment may ask for; a learner of encoding ``native`` gets the columns as they are."""
+"""The encodings that an experiment may name. A learner with encoding ``native`` gets the columns unchanged."""

@@ -1,9 +1,8 @@
-"""Getting a data set: the cache first, then a folder of original files, then OpenML.
+"""Finding and loading a data set: from the cache, from a folder of original files, or from OpenML.
 
-``find`` tells which data set a card stands for now: it hashes the files, so that it never takes one for another.
-``obtain`` may use the network and runs before any cell; ``load`` reads what ``obtain`` left and is all
-that a cell calls. The card of a planned cell is bound to the fingerprint of its data set: ``load`` gives those values
-or fails.
+``find`` identifies the data set that a card stands for now by hashing the files. ``obtain`` may use the network
+and runs before any cell. ``load`` reads what ``obtain`` stored and is all that a cell calls. The card of a
+planned cell is bound to the fingerprint of its data set, and ``load`` returns exactly those values or fails.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ from probcal.errors import DataError, MissingData, RowError, SeveralDataSets
 
 _CACHE, _FILES, _BUNDLED, _GENERATED = "cache", "original files", "bundled with scikit-learn", "generated"
 _obtained: dict[tuple[Path, Card], str] = {}
-"""Cache folder and card -> what ``obtain`` has found for it in this process, for a card that is bound to nothing."""
+"""(cache folder, unbound card) -> fingerprint that ``obtain`` found in this process."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """Where the data set of a card comes from, and which one it is.
+    """Describe where the data set of a card comes from, and which one it is.
 
-    ``fingerprint``: None while nobody knows the values, as of a set on OpenML that was not fetched yet. ``folder``:
-    the data directory that the original files were found in.
+    ``fingerprint`` is None while nobody knows the values, such as those of an OpenML set that was not fetched
+    yet. ``folder`` is the data directory that the original files were found in.
     """
 
     source: str
@@ -48,61 +47,61 @@ class Found:
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether the values are on this machine, and not only promised by the card."""
+        """Return whether the values are on this machine."""
         return self.source in (_CACHE, _FILES, _BUNDLED, _GENERATED)
 
 
 def data_folder(chosen: str | None = None) -> Path | None:
-    """The folder of original files: ``chosen``, or ``PROBCAL_DATA_DIR``, or None.
+    """Return the folder of original files: ``chosen``, or PROBCAL_DATA_DIR, or None.
 
-    Raises DataError when the one named is not a folder.
+    Raises DataError when the folder does not exist.
     """
     named = chosen or os.environ.get("PROBCAL_DATA_DIR")
     if not named:
         return None
     if not Path(named).is_dir():
-        said = "--data-dir" if chosen else "PROBCAL_DATA_DIR"
-        raise DataError(f"{said} names {named}, which is not a folder")
+        option = "--data-dir" if chosen else "PROBCAL_DATA_DIR"
+        raise DataError(f"{option} names {named}, which is not a folder")
     return Path(named)
 
 
 def find(card: Card, folder: Path | None = None) -> Found:
-    """Return which data set ``card`` stands for now, without a network.
+    """Return which data set ``card`` stands for now, without using the network.
 
-    Original files that are at hand are hashed; where the cache has not seen their contents, they are read. Where they
-    are not at hand, the data set that they gave last counts.
+    Original files that are present are hashed. They are read only where the cache does not know their contents.
+    Where they are absent, the data set that they gave last is taken.
 
-    Raises MissingData when no source has it, DataError when what there is does not fit the card.
+    Raises MissingData when no source has the data set, and DataError when its files do not fit the card.
     """
     found = _find(card, folder)
     if card.bundled:
         return replace(found, fingerprint=_load(card).fingerprint())
     if found.source == _FILES and found.fingerprint is None:
         dataset, note = _from_files(card, found.folder)
-        with suppress(DataError):  # of a cache that may only be read: ``obtain`` tells
+        with suppress(DataError):  # the cache may be read-only, which ``obtain`` reports
             keep(dataset, note)
         return replace(found, fingerprint=note.fingerprint)
     return found
 
 
 def obtain(card: Card, folder: Path | None = None) -> str:
-    """Make sure ``load(card)`` works; returns where the data came from, as ``bring`` does."""
+    """Make sure that ``load(card)`` works, and return the source as ``bring`` does."""
     return bring(card, folder).source
 
 
 def bring(card: Card, folder: Path | None = None) -> Found:
-    """Bring the data set into the cache, and return where it came from: cache, files, OpenML or bundled.
+    """Bring the data set into the cache, and return its source: cache, files, OpenML or bundled.
 
-    A generated set is drawn when it is needed; of it only that is said.
+    A generated data set is drawn only when it is needed, so nothing is stored for it.
 
-    Raises MissingData when no source has the set, DataError when what came is not what the card says, or not the data
-    set that the card is bound to.
+    Raises MissingData when no source has the data set. Raises DataError when the data do not fit the card, or are
+    not the data set that the card is bound to.
     """
     if card.values and not card.bundled and read_cached(card, card.values) is not None:
         return Found(_CACHE, card.values)
     found = _find(card, folder)
     if found.source == _CACHE and read_cached(card, str(found.fingerprint)) is None:
-        discard(str(found.fingerprint))  # damaged: the next source is asked
+        discard(str(found.fingerprint))  # damaged, so the next source is used
         found = _find(card, folder)
     if card.generator:
         return found
@@ -124,10 +123,11 @@ def bring(card: Card, folder: Path | None = None) -> Found:
 
 
 def known_fingerprint(card: Card) -> str | None:
-    """Return the fingerprint that the card is bound to, else what can be told of it without reading a data set.
+    """Return the fingerprint of the card's data set, as far as it is known without reading the data.
 
-    That is the one of the files at hand, or in the cache, where the cache has seen them; else the one that the card
-    expects; None without any. Of a generated set, which is another in every repetition, the digest of its card.
+    The first that is known is returned: the fingerprint that the card is bound to, that of the files present or
+    cached, that which the card expects. It is None where none is known. For a generated data set, which differs in
+    every repetition, the digest of its card is returned.
     """
     if card.generator:
         return card.digest
@@ -143,12 +143,12 @@ def known_fingerprint(card: Card) -> str | None:
 
 
 def load(card: Card) -> Dataset:
-    """Return the data set that ``card`` is bound to, or the one that ``obtain`` found; never from the network.
+    """Return the data set that ``card`` is bound to, or the one that ``obtain`` found, without using the network.
 
-    It is read once per process, and compared with its fingerprint to the last bit.
+    It is read once per process and checked against its fingerprint to the last bit.
 
-    Raises DataError when the cache does not hold these values any more, and, for a card that is bound to nothing,
-    MissingData when ``obtain`` has not been called for it on this machine.
+    Raises DataError when the cache no longer holds these values. For an unbound card, raises MissingData when
+    ``obtain`` has not been called for it on this machine.
     """
     if card.generator:
         raise DataError(f"{card.name}: is drawn from a seed by probcal.data.sources.generated, and not loaded")
@@ -162,7 +162,7 @@ def load(card: Card) -> Dataset:
 
 @lru_cache(maxsize=2)
 def _load(card: Card) -> Dataset:
-    """As ``load``. Cards that are bound to different values are different keys."""
+    """Return the data set as ``load`` does. Cards that are bound to different values are different keys."""
     if card.bundled:
         bundled = assemble(card, bundled_rows(card))
         if card.values in (None, bundled.fingerprint()):
@@ -171,27 +171,23 @@ def _load(card: Card) -> Dataset:
         return cached
     raise DataError(
         f"{card.name}: the data of {card.name} changed while the run was going on: "
-        + (
-            "scikit-learn here has other values than"
-            if card.bundled
-            else f"the cache {cache_folder()} no longer holds, as they were kept,"
-        )
-        + f" those that it was planned with (fingerprint {str(card.values)[:16]}…); run again with --retry-failed"
+        + ("scikit-learn here does not have" if card.bundled else f"the cache {cache_folder()} no longer holds")
+        + f" the values that it was planned with (fingerprint {str(card.values)[:16]}…); run again with --retry-failed"
     )
 
 
 def _find(card: Card, folder: Path | None) -> Found:
-    """As ``find``, but for reading: without the fingerprint of files that the cache has not seen, and of bundled sets.
+    """Return what ``find`` does, but without reading files or bundled sets, so the fingerprint may be None.
 
-    Raises MissingData when no source has the set, DataError when it cannot be told which one is meant.
+    Raises MissingData when no source has the data set, and DataError when several data sets are possible.
     """
     if card.bundled:
         return Found(_BUNDLED)
     if card.generator:
         return Found(_GENERATED)
     if (folder or card.beside) and (paths := original_paths(card, folder)):
-        return _seen(card, folder, paths)
-    seen = {found.fingerprint or str(found.folder): found for found in _elsewhere(card)}
+        return _found_by_contents(card, folder, paths)
+    seen = {found.fingerprint or str(found.folder): found for found in _earlier_sources(card)}
     if len(seen) > 1:
         places = ", ".join(sorted(note.place for note in notes(card)))
         raise SeveralDataSets(
@@ -201,12 +197,12 @@ def _find(card: Card, folder: Path | None) -> Found:
         return next(iter(seen.values()))
     if card.openml is None:
         why = f" OpenML: {card.no_openml}" if card.no_openml else ""
-        raise MissingData(f"{card.name}: is not at hand. {_what_to_put(card, folder)}{why}")
+        raise MissingData(f"{card.name}: has no data files here. {_missing_files_advice(card, folder)}{why}")
     return Found(f"OpenML {card.openml.id}", card.expect.fingerprint)
 
 
-def _seen(card: Card, folder: Path | None, paths: list[Path]) -> Found:
-    """The data set of the original files at ``paths``, if the cache has seen what they hold now."""
+def _found_by_contents(card: Card, folder: Path | None, paths: list[Path]) -> Found:
+    """Return the data set of the original files at ``paths``. Its fingerprint is None if the cache does not know it."""
     now = contents(hashed(paths))
     known = [note.fingerprint for note in notes(card) if note.contents == now]
     if not known:
@@ -214,28 +210,31 @@ def _seen(card: Card, folder: Path | None, paths: list[Path]) -> Found:
     return Found(_CACHE if has(known[0]) else _FILES, known[0], folder)
 
 
-def _elsewhere(card: Card) -> list[Found]:
-    """What the card was read from before: the files as they are now, or, where they are gone, what they gave then."""
+def _earlier_sources(card: Card) -> list[Found]:
+    """Return the data sets that the card was read from before.
+
+    Files that are still there are looked up as they are now. Where they are gone, what they gave then is returned.
+    """
     found = []
     for note in notes(card):
         folder = Path(note.folder) if note.folder else None
         paths = original_paths(card, folder) if folder else []
         if paths:
-            found.append(_seen(card, folder, paths))
+            found.append(_found_by_contents(card, folder, paths))
         elif has(note.fingerprint):
             found.append(Found(_CACHE, note.fingerprint))
     return found
 
 
 def _cached(card: Card) -> str | None:
-    """The fingerprint of the data set in the cache that ``card`` stands for now; None without one."""
+    """Return the fingerprint of the cached data set that ``card`` stands for now, or None without one."""
     with suppress(MissingData):
         found = _find(card, data_folder())
         return found.fingerprint if found.source == _CACHE else None
     return None
 
 
-def _what_to_put(card: Card, folder: Path | None) -> str:
+def _missing_files_advice(card: Card, folder: Path | None) -> str:
     names = ", ".join(map(str, missing_files(card, folder)))
     named = "or name another folder" if card.beside else "name DATA_DIR"
     hint = "" if folder else f"; {named} with --data-dir or PROBCAL_DATA_DIR"
@@ -243,7 +242,7 @@ def _what_to_put(card: Card, folder: Path | None) -> str:
 
 
 def _from_files(card: Card, folder: Path | None) -> tuple[Dataset, Note]:
-    """The data set of the original files, and a note of the very bytes that it was made of."""
+    """Return the data set of the original files, and a note with the digest of the very bytes that were read."""
     read: dict[Path, str] = {}
     rows = read_original_files(card, folder, read)
     try:

@@ -1,4 +1,4 @@
-"""Which rows train and which test: by (data set, repetition, seed) and by nothing else."""
+"""Splits into training and test rows, which depend only on data set, repetition and seed."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from probcal.data.card import Card
 
 
 def stream_seed(*parts: object) -> int:
-    """A 64-bit seed of its own for every combination of ``parts``, the same on every machine."""
+    """Return a 64-bit seed for this combination of ``parts``, the same on every machine."""
     return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8], "little")
 
 
 def repetitions_of(card: Card, repeats: int, fixed_too: bool = False) -> int:
-    """How often a data set is split or drawn: ``repeats`` times, but a fixed split of fixed rows once.
+    """Return how often a data set is split or drawn.
 
-    ``fixed_too``: that as well ``repeats`` times.
+    That is ``repeats`` times for a random split or a generated set, and once for a fixed split of fixed rows.
+    With ``fixed_too`` it is ``repeats`` times for a fixed split as well.
     """
     return repeats if card.split.kind == "holdout" or card.generator or fixed_too else 1
 
 
 def split_rows(card: Card, n_rows: int, repetition: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """(training rows, test rows), row numbers that together are all rows exactly once; of a ``same`` split all, twice.
+    """Return the row numbers for training and those for testing.
 
-    A standard or chronological split cuts the rows in their order; a holdout shuffles them first
-    (section 5 of Langford & Zadrozny 2005: 66 % train, the others test).
+    The two parts contain every row exactly once, except that both parts of a ``same`` split are all rows. A standard
+    or chronological split cuts the rows in their order. A holdout shuffles them first (Langford & Zadrozny 2005,
+    section 5: 66 % of the rows train, the others test).
     """
     size = card.split.n_train(n_rows)
     if card.split.kind == "holdout":

@@ -1,1 +1,1 @@
-"""What the papers published, as data."""
+"""Numbers and claims of the papers, as data, and the checks of our results against them."""

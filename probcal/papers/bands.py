@@ -1,12 +1,12 @@
-"""Whether a published number is one that our splits make plausible.
+"""Bands that decide whether a published number agrees with the results of our splits.
 
-With a tolerance the split is the paper's own, and our mean must come as near as that. Without one the published
-number is one more draw of a random split. Then the band is the prediction interval of a new draw, by Student's t
-with n - 1 degrees of freedom: it leaves out as many draws whatever n is, ``LEVEL`` of them. A normal quantile would
-leave out 20 % with two splits, since their sd is itself a guess.
+With a tolerance, our split is the paper's own, and our mean must be within the tolerance. Without one, the published
+number comes from another random split. Then the band is the prediction interval of a new draw, by Student's t with
+n - 1 degrees of freedom. It misses the share ``LEVEL`` of draws for every n. A normal quantile would miss 20 % with
+two splits, since their sd is itself uncertain.
 
-What a band cannot tell is not judged, neither for nor against: ``why_not_judged`` says why. A ranking of rivals on the
-same splits is no such verdict; it takes ``SIGMAS`` for its yardstick, however few the splits are.
+Numbers without a useful band are not judged, and ``why_not_judged`` gives the reason. Rankings of variants on the
+same splits are no such verdicts. They use ``SIGMAS`` as their unit, however few the splits are.
 """
 
 from __future__ import annotations
@@ -20,33 +20,37 @@ from dataclasses import dataclass
 from scipy.special import ndtr, stdtrit
 
 SIGMAS = 3.0
-"""The band of ever more splits, in standard deviations to each side."""
+"""Half the width of the band with infinitely many splits, in standard deviations."""
 LEVEL = 2.0 * float(ndtr(-SIGMAS))
-"""The share of draws that a band leaves out, on both sides together: .27 %."""
+"""Share of draws outside the band, on both sides together: .27 %."""
 FEWEST = 5
-"""Finite splits that a verdict needs. A band reaches 289 sd to each side with two splits, 22 with three, 10 with four,
-7.3 with five, 4.3 with ten, 3.3 with thirty: with fewer than five nearly every number would be in it, and say nothing.
-With five a number 10 sd away is out of band nine times in ten."""
+"""Number of finite splits that a verdict needs. The band reaches 289 sd to each side with two splits, 22 with three,
+10 with four, 7.3 with five, 4.3 with ten and 3.3 with thirty. With fewer than five it contains nearly every number.
+With five, a number 10 sd away is outside the band nine times in ten.
+"""
 ROUNDING = 0.0005
-"""A published number was rounded to three decimals."""
+"""Largest rounding error of a number printed with three decimals."""
 _EPSILON = 1e-9
-"""Keeps a difference of exactly the tolerance inside it, whatever its last binary digit."""
+"""Margin that keeps a difference of exactly the tolerance inside it, whatever its last binary digit."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """``distance``: |published - our mean| over half the width of the band, so 1 at its edge; may be infinite."""
+    """Hold the comparison with one published number.
+
+    ``distance`` is |published - our mean| over half the width of the band. It is 1 at the edge and may be infinite.
+    """
 
     in_band: bool
     distance: float
 
 
 def why_not_judged(values: Sequence[float], published: float, tolerance: float | None) -> str | None:
-    """Return why a published number cannot be judged by ``values``, as in "2 splits"; None where it can be.
+    """Return why a published number cannot be judged by ``values``, such as "2 splits", or None where it can.
 
-    Without a tolerance, a number needs ``FEWEST`` finite splits that are not all alike: where they are, nothing says
-    how far another split may be. ∞ beside splits without any, and a number beside splits that are all ∞, may come by
-    chance once in n + 1 splits, so that it takes 1 / ``LEVEL`` of them, 370, to hold one against the other.
+    Without a tolerance, a verdict needs ``FEWEST`` finite splits that are not all alike. Splits that are all alike say
+    nothing about the spread. A published ∞ beside finite splits may occur by chance once in n + 1 splits, and so may a
+    published number beside splits that are all ∞. That takes 1 / ``LEVEL`` splits, 370, to judge.
     """
     if not values:
         return "no splits"
@@ -64,9 +68,9 @@ def why_not_judged(values: Sequence[float], published: float, tolerance: float |
 
 
 def enough(values: Sequence[float], published: float, tolerance: float | None) -> bool:
-    """Return whether ``compare`` can be worked out: a spread needs two finite splits, ∞ needs two splits.
+    """Return whether ``compare`` can be computed: a spread needs two finite splits, ∞ needs two splits.
 
-    Where no split at all is finite, a finite published number needs no spread to be far away.
+    Where no split is finite, a finite published number needs no spread to be far away.
     """
     if tolerance is not None:
         return bool(values)
@@ -82,11 +86,11 @@ def compare(
     runs: int = 1,
     sigmas: float | None = None,
 ) -> Verdict:
-    """Hold a ``published`` number (infinity for ∞) against ours, ``values``, one of each split.
+    """Compare a ``published`` number (infinity for ∞) with our ``values``, one per split.
 
-    Without a ``tolerance`` the published number has to be within t sd sqrt(1 + 1/n) of our mean, and its
-    ``rounding``; the mean of several ``runs`` within less, t sd sqrt(1/runs + 1/n). ``sigmas`` takes the place of t.
-    Only finite splits count for mean, sd and n; ∞ is plausible where one of our splits at least gives ∞.
+    Without a ``tolerance`` the published number must be within t sd sqrt(1 + 1/n) of our mean, plus its ``rounding``.
+    The mean of several ``runs`` must be within t sd sqrt(1/runs + 1/n). ``sigmas`` replaces t. Only finite splits
+    count for mean, sd and n. ∞ agrees where at least one of our splits is ∞.
 
     Raises ValueError where there are not ``enough`` values.
     """

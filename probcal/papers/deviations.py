@@ -1,4 +1,4 @@
-"""Where our results are known to differ from a paper's, each with its reason: ``<paper>-deviations.yaml``."""
+"""Known deviations of our results from a paper's, each with its reason, read from ``<paper>-deviations.yaml``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ Names = Annotated[tuple[str, ...], BeforeValidator(one_or_more)]
 
 
 class Deviation(BaseModel):
-    """One reason and all that it explains; what is not given means all there are, but ``kind`` and ``reason``.
+    """Describe one reason and all that it explains. Except for ``kind`` and ``reason``, a field that is not given
+    means all.
 
-    A ``number`` is that of each data set, learner, method and metric named; a ``difference`` is one of the
-    columns named to another of the same learner; a ``claim`` is named by its label.
+    A ``number`` stands for each data set, learner, method and metric named. A ``difference`` is between one of the
+    columns named and another of the same learner. A ``claim`` is named by its label.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -29,24 +30,24 @@ class Deviation(BaseModel):
     reason: str
     datasets: Names = ()
     learner: Names = ()
-    """The paper's name of it."""
+    """Name of the learner in the paper."""
     method: Names = ()
     metrics: Names = ()
     claims: Names = ()
     experiments: Names = ()
-    """Only in results of experiments of these names, as where two experiments follow the paper."""
+    """Names of the experiments that it applies to, where several experiments follow the paper."""
 
     @model_validator(mode="after")
-    def _says_what_it_explains(self) -> Deviation:
+    def _check_scope(self) -> Deviation:
         of_a_claim = "claim" in self.kind
         if of_a_claim != bool(self.claims):
-            raise ValueError("claims: the labels of claims go with kind: claim, and it with them")
+            raise ValueError("claims: give labels of claims if kind is claim, and only then")
         if self.kind != ("claim",) and not (self.datasets and self.learner):
             raise ValueError("a number or a difference needs datasets and learner, or it would explain everything")
         return self
 
     def explains(self, experiment: str, kind: Kind, dataset: str, column: tuple[str, str], metric: str) -> bool:
-        """Whether it speaks of this number, or of a difference to it. ``column``: (learner, method) of the paper."""
+        """Return whether it explains this number or a difference to it. ``column`` is the paper's (learner, method)."""
         return (
             kind in self.kind
             and (not self.experiments or experiment in self.experiments)
@@ -67,9 +68,9 @@ class _File(BaseModel):
 
 
 def known_deviations(paper: str, folder: Path = Path(__file__).parent) -> list[Deviation]:
-    """Those of this paper, in the order of the file in ``folder``; none where there is no such file.
+    """Return the deviations of a paper, in the order of its file in ``folder``, or none without a file.
 
-    Raises FileProblems with every fault of the file, unknown names among them, and UnknownPaper.
+    Raises UnknownPaper, and FileProblems with every fault of the file, such as unknown names.
     """
     path = folder / f"{paper}{DEVIATIONS}"
     if not path.is_file():
@@ -82,10 +83,10 @@ def _unknown_names(file: YamlFile, paper: Published) -> Iterator[Problem]:
     entries = file.data.get("deviations")
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
         if isinstance(entry, dict):
-            yield from _unknown_names_of(file, index, entry, paper)
+            yield from _unknown_names_in(file, index, entry, paper)
 
 
-def _unknown_names_of(file: YamlFile, index: int, entry: dict[str, Any], paper: Published) -> Iterator[Problem]:
+def _unknown_names_in(file: YamlFile, index: int, entry: dict[str, Any], paper: Published) -> Iterator[Problem]:
     columns = paper.columns.values()
     learners = texts(entry.get("learner"))
     known = {

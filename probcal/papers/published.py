@@ -1,7 +1,4 @@
-"""The numbers that a paper printed, looked up by our names.
-
-What a paper says of its results in words, as data that can be held against numbers.
-"""
+"""Numbers that a paper printed, and its claims as data that can be checked against numbers."""
 
 from __future__ import annotations
 
@@ -21,30 +18,32 @@ _COLUMNS = {
     **dict.fromkeys(("infinite", "finite", "converges", "saves", "grows_most"), 1),
     "printed_best": 0,
 }
-"""How many columns each kind takes; those not listed take any number."""
+"""Number of columns that each kind takes. Kinds that are not listed take any number."""
 
 
 class Claim(BaseModel):
-    """One statement. ``kind`` says what is counted, over data sets and for each of ``metrics`` by itself:
+    """Describe one claim of a paper.
 
-    ``beats``         the first of ``columns`` is better than the second
-    ``even``          neither of two columns is better in significantly more data sets (sign test, 5 %)
-    ``same``          two columns are no further apart than ``within``
-    ``gains_most``    the first column beats the second with more wins less losses by the first of ``metrics``
-                      than by any other of them
-    ``infinite``      the column gives ∞ on at least half of the splits
-    ``finite``        the column gives ∞ on no split
-    ``best``          one of ``columns`` is the best of all, or shares that place; entries of all metrics together
-    ``printed_best``  the best of all, or one that shares that place, is the method that the paper names
-    ``converges``     the column is, ``after`` so many stages, no further than ``within`` from where it ends
-    ``saves``         1 less the column's loss ratio, averaged over the data sets, is no further than ``within`` from
-                      the range ``between``
-    ``gains``         the first column's log10 loss less that of the second, which protects it, is the second's log10 S,
-                      give or take the share ``within`` of it, on every split
-    ``grows_most``    the tenth of the stream in which the column's log10 S grows most begins in the range ``between``
-                      of the stream
+    ``kind`` says what is counted, over the data sets and separately for each of ``metrics``:
 
-    ``beats`` and ``same`` with ``after`` speak of the numbers at that stage.
+    - ``beats``: the first of ``columns`` is better than the second
+    - ``even``: neither of two columns is better in significantly more data sets (sign test, 5 %)
+    - ``same``: two columns differ by at most ``within``
+    - ``gains_most``: the first column beats the second with more wins less losses by the first of ``metrics`` than by
+      any other of them
+    - ``infinite``: the column is ∞ on at least half of the splits
+    - ``finite``: the column is ∞ on no split
+    - ``best``: one of ``columns`` is the best of all, or shares that place. All metrics count together
+    - ``printed_best``: the best of all, or one that shares that place, is the method that the paper names
+    - ``converges``: the column after ``after`` stages differs from its end by at most ``within``
+    - ``saves``: 1 less the column's loss ratio, averaged over the data sets, is in the range ``between``, give or
+      take ``within``
+    - ``gains``: on every split, the first column's log10 loss less that of the second, which protects it, is the
+      second's log10 S, give or take the share ``within`` of it
+    - ``grows_most``: the tenth of the stream in which the column's log10 S grows most begins in the range ``between``
+      of the stream
+
+    ``beats`` and ``same`` with ``after`` use the numbers at that stage.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,34 +68,34 @@ class Claim(BaseModel):
     """Titles of published columns."""
     metrics: tuple[str, ...] = ()
     at_least: int | Literal["most", "all"] = "all"
-    """So many of the data sets (of the entries, where all metrics count together)."""
+    """Number of data sets that it must hold for (of entries, where all metrics count together)."""
     all_but: tuple[str, ...] = ()
     """Data sets that are left out."""
     datasets: tuple[str, ...] = ()
-    """Only these data sets; all of the paper's unless given."""
+    """Data sets that it is about. Default: all of the paper."""
     within: float = 0.0005
     after: int = 0
     between: tuple[float, float] = (0.0, 0.0)
 
     @model_validator(mode="after")
-    def _as_many_columns_as_its_kind_takes(self) -> Claim:
+    def _check_number_of_columns(self) -> Claim:
         if len(self.columns) != _COLUMNS.get(self.kind, len(self.columns)):
             raise ValueError(f"{self.label}: {self.kind} takes {_COLUMNS[self.kind]} columns")
         return self
 
     def needed(self, entries: int) -> int:
-        """How many of ``entries`` have to be as the claim says."""
+        """Return how many of ``entries`` must agree with the claim."""
         if isinstance(self.at_least, int):
             return self.at_least
         return entries // 2 + 1 if self.at_least == "most" else entries
 
     def of_a_part(self, datasets: tuple[str, ...], share: float) -> Claim:
-        """The same of ``datasets`` alone; of a number that is asked for, its ``share``, rounded up."""
+        """Return the claim for ``datasets`` only, with the ``share`` of a required number, rounded up."""
         at_least = self.at_least if isinstance(self.at_least, str) else math.ceil(share * self.at_least - 1e-9)
         return self.model_copy(update={"datasets": datasets, "at_least": at_least})
 
     def statement(self) -> str:
-        """What is evaluated, in words."""
+        """Return in words what is evaluated."""
         a, b = (*self.columns, "", "")[:2]
         texts = {
             "beats": f"{a} better than {b}",
@@ -113,13 +112,13 @@ class Claim(BaseModel):
             "grows_most": f"{a} grows most in a tenth of the rows that begins at {self.range_saved()} of them",
         }
         stages = f" at stage {self.after}" if self.after and self.kind in ("beats", "same") else ""
-        return texts[self.kind] + stages + self._how_many()
+        return texts[self.kind] + stages + self._scope_text()
 
     def range_saved(self) -> str:
-        """``between`` in percent, as a claim of what is saved has it: ``12 %``, ``3 to 5 %``."""
+        """Return ``between`` in percent: ``12 %``, ``3 to 5 %``."""
         return f"{' to '.join(dict.fromkeys(f'{100 * share:g}' for share in self.between))} %"
 
-    def _how_many(self) -> str:
+    def _scope_text(self) -> str:
         if self.kind in ("even", "gains_most", "saves"):
             return ""
         of = f"all of {', '.join(self.datasets)}" if self.datasets else "all data sets"
@@ -131,7 +130,7 @@ class Claim(BaseModel):
 
 
 def claims_of(raw: dict[str, dict[str, Any]]) -> tuple[Claim, ...]:
-    """``label: {quote, kind, ...}`` as claims. Raises pydantic's ValidationError."""
+    """Return ``label: {quote, kind, ...}`` as claims. Raises pydantic's ValidationError."""
     return tuple(Claim.model_validate({"label": label, **claim}) for label, claim in raw.items())
 
 
@@ -140,72 +139,75 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 DEVIATIONS = "-deviations.yaml"
-"""What the name of a file of known deviations ends with."""
+"""End of the name of a file of known deviations."""
 
 
 class UnknownPaper(ProbcalError):
-    """There is no file with the numbers of that paper."""
+    """Signal that no file has the numbers of that paper."""
 
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """Printed numbers of one metric: (data set, learner, method) -> number, infinity for a printed ∞."""
+    """Hold the printed numbers of one metric.
+
+    ``numbers`` is (data set, learner, method) -> number, with infinity for a printed ∞.
+    """
 
     number: int | None
-    """Of the paper's table; None where they are printed elsewhere, in ``source``."""
+    """Number of the table in the paper. None where the numbers are printed elsewhere, in ``source``."""
     tolerance: float
-    """How near a result on the same split has to come to count as reproduced."""
+    """Largest difference of a reproduced result on the same split."""
     numbers: dict[tuple[str, str, str], float]
     spreads: dict[tuple[str, str, str], float] = field(default_factory=dict)
-    """The printed standard deviations, where the paper gives them."""
+    """Printed standard deviations, where the paper gives them."""
     runs: int = 1
-    """Over how many runs the printed numbers are means."""
+    """Number of runs that a printed number is the mean of."""
     source: str = ""
-    """Where the numbers are printed, as one writes it in a sentence, if not in a table of the paper."""
+    """Place of the numbers, as written in a sentence, if they are not in a table of the paper."""
     seed: int | None = None
-    """Of the printed run, where we can repeat it: only our repetition of the same seed is held against the numbers."""
+    """Seed of the printed run, where it can be repeated. Then only our repetition with this seed is compared."""
     decimals: int = 3
-    """With how many the paper prints."""
+    """Number of printed decimals."""
 
     @property
     def place(self) -> str:
-        """Where the numbers are printed: ``Table 1``, or the ``source``."""
+        """Return where the numbers are printed: ``Table 1``, or the ``source``."""
         return self.source if self.number is None else f"Table {self.number}"
 
     @property
     def rounding(self) -> float:
-        """How far a printed number may be from what it was."""
-        return 0.5 / 10**self.decimals  # type: ignore[no-any-return]  # an int to the power of one is Any
+        """Return the largest rounding error of a printed number."""
+        return float(0.5 / 10**self.decimals)
 
 
 @dataclass(frozen=True)
 class Published:
-    """A paper's tables. ``titles`` maps our data set names to the paper's row titles."""
+    """Hold a paper's tables. ``titles`` maps our names of data sets to the row titles of the paper."""
 
     title: str
     citation: str
     short: str
-    """Authors and year, as one writes them in a sentence."""
+    """Authors and year, as written in a sentence."""
     titles: dict[str, str]
     columns: dict[str, tuple[str, str]]
-    """The paper's column titles, in order: title -> (learner, method)."""
+    """Column titles of the paper, in order: title -> (learner, method)."""
     tables: dict[str, PublishedTable]
-    """By metric."""
+    """Metric -> table."""
     winners: dict[str, dict[str, str]]
-    """The table of best methods as printed: data set -> metric -> entry."""
+    """Printed table of best methods: data set -> metric -> entry."""
     winner_columns: dict[str, tuple[str, ...]]
-    """The column titles that such an entry stands for, where it is not one itself."""
+    """Entry of the table of best methods -> column titles, where the entry is not a column title itself."""
     claims: tuple[Claim, ...]
 
     @classmethod
     @functools.cache
     def read(cls, name: str) -> Published:
-        """The paper of this ``name``, such as ``langford-zadrozny-2005``; read once per process.
+        """Read the paper of this ``name``, such as ``langford-zadrozny-2005``, once per process.
 
         Raises UnknownPaper.
         """
         known = paper_names()
-        if name not in known:  # asked first: a name out of a results folder may be a path
+        if name not in known:  # checked first, since a name from a results folder may be a path
             raise UnknownPaper(
                 f'there are no published numbers of a paper "{name}"{did_you_mean(name, known)}'
                 f" (there are: {', '.join(known)})"
@@ -213,28 +215,28 @@ class Published:
         return _parsed(yaml.load((_FOLDER / f"{name}.yaml").read_bytes(), Loader=_LOADER))
 
     def number(self, dataset: str, learner: str, method: str, metric: str) -> float | None:
-        """The printed number (``inf`` for ∞), or None where the paper has none."""
+        """Return the printed number (``inf`` for ∞), or None where the paper has none."""
         table = self.tables.get(metric)
         return table.numbers.get((dataset, learner, method)) if table else None
 
     def tells(self, claim: Claim) -> bool:
-        """Whether there are printed numbers of what the ``claim`` speaks of, and of each of its columns."""
+        """Return whether there are printed numbers for the metrics of the ``claim`` and for each of its columns."""
         tables = [table for metric, table in self.tables.items() if metric in claim.metrics]
-        told = {(learner, method) for table in tables for _, learner, method in table.numbers}
-        return bool(tables) and all(self.columns[title] in told for title in claim.columns)
+        known_columns = {(learner, method) for table in tables for _, learner, method in table.numbers}
+        return bool(tables) and all(self.columns[title] in known_columns for title in claim.columns)
 
     def best(self, dataset: str, metric: str) -> str | None:
-        """The best method as printed, such as ``J48/SVM``, or None where the paper names none."""
+        """Return the best method as printed, such as ``J48/SVM``, or None where the paper names none."""
         return self.winners.get(dataset, {}).get(metric)
 
     def best_columns(self, dataset: str, metric: str) -> tuple[str, ...]:
-        """The column titles that the table of best methods names; empty where it names none."""
+        """Return the column titles that the table of best methods names, or none where it names none."""
         entry = self.best(dataset, metric)
         return () if entry is None else self.winner_columns.get(entry, (entry,))
 
 
 def paper_names() -> list[str]:
-    """The papers whose numbers are here, sorted."""
+    """Return the names of all papers with published numbers, sorted."""
     return sorted(path.stem for path in _FOLDER.glob("*.yaml") if not path.name.endswith(DEVIATIONS))
 
 

@@ -1,1 +1,1 @@
-"""What a results folder holds, shown: tables."""
+"""Tables, figures and web pages of a results folder."""

@@ -1,7 +1,4 @@
-"""Which method did best, and the table that says so.
-
-What the lines of a table say of one data set: our means with their marks, the spreads, the published numbers.
-"""
+"""Table of best methods, and the lines of a table for one data set: our means, their sd and the published numbers."""
 
 from __future__ import annotations
 
@@ -21,7 +18,10 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
-    """All that print the same as the best finite mean; empty where no mean is finite or the metric has no good end."""
+    """Return all names whose printed mean equals the best finite mean.
+
+    The set is empty where no mean is finite or the metric has no better end.
+    """
     finite = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
     if not finite or metric_named(metric).no_end:
         return set()
@@ -30,13 +30,13 @@ def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
 
 
 def has_a_best(outline: Outline) -> bool:
-    """Whether there are columns to choose from, and a metric to choose by."""
-    return len(outline.columns) > 1 and bool(in_the_order_of_table_4(outline.metrics))
+    """Return whether there are at least two columns and a metric with a better end."""
+    return len(outline.columns) > 1 and bool(table_4_order(outline.metrics))
 
 
 def best_methods(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
-    """Table ``number``: a row a data set, a column a metric; ties joined with ``/``."""
-    metrics = in_the_order_of_table_4(outline.metrics)
+    """Return table ``number`` with one row per data set and one column per metric. Ties are joined with ``/``."""
+    metrics = table_4_order(outline.metrics)
     rows = []
     for row in outline.datasets:
         ours = [winner(outline, results, row, metric) for metric in metrics]
@@ -49,7 +49,7 @@ def best_methods(number: int, outline: Outline, results: Results, published: Pub
 def best_grid(
     number: int, metrics: list[str], rows: list[list[Text]], notes: list[str], published: Published | None
 ) -> Grid:
-    """The table around its ``rows``."""
+    """Return the table of best methods with these ``rows``."""
     explanation = "by the means in the other tables, ties of three decimals joined with /"
     if published is not None and published.winners:
         explanation += f"; in brackets Table 4 of {published.short}"
@@ -58,23 +58,23 @@ def best_grid(
 
 
 def best_notes(outline: Outline, results: Results) -> list[str]:
-    """What the mark of an early lead means where there is one, what is missing, the exceptions."""
+    """Return the notes of the table: the mark for unfinished means, missing cells, overrides."""
     notes = [*troubles(census(outline, results)), *exceptions(outline)]
     entries = [winner(outline, results, row, metric) for row in outline.datasets for metric in outline.metrics]
     if any(INCOMPLETE in entry.rest for entry in entries):
-        notes.insert(0, f"{INCOMPLETE} not every method has all its results yet, or some failed.")
+        notes.insert(0, f"{INCOMPLETE} some methods lack results, which are not run yet or failed.")
     return notes
 
 
-def in_the_order_of_table_4(metrics: Iterable[str]) -> list[str]:
-    """Those that have a better end; each once."""
+def table_4_order(metrics: Iterable[str]) -> list[str]:
+    """Return the metrics that have a better end, each once."""
     every = [metric for metric in dict.fromkeys(metrics) if not metric_named(metric).no_end]
     first = [metric for metric in ("rms", "cxe", "auc") if metric in every]
     return first + [metric for metric in every if metric not in first]
 
 
 def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
-    """The labels of the best columns; the mark of an early lead behind them."""
+    """Return the labels of the best columns, with the mark of unfinished means after them."""
     summaries = [summarise(outline, results, row, column, metric) for column in outline.columns]
     best = best_of({index: one.mean for index, one in enumerate(summaries)}, metric)
     early = best and any(one.n < one.planned for one in summaries)
@@ -84,18 +84,18 @@ def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
 
 
 def published_winner(published: Published | None, dataset: str, metric: str) -> str:
-    """In brackets; empty where no paper names one."""
+    """Return the published best method in brackets, or an empty text where no paper names one."""
     theirs = published.best(dataset, metric) if published is not None else None
     return f"[{theirs}]" if theirs else ""
 
 
 Lines = list[list[Text]]
 SPREAD, PAPER = "± sd", "[paper]"
-"""What the lines beneath the means are called."""
+"""Labels of the lines below the means."""
 
 
 def means(columns: Sequence[Column], ours: Sequence[Summary], metric: str, decimals: int = DECIMALS) -> list[Text]:
-    """One per column, the best of each group in bold where at least two of it have a number to compare."""
+    """Return one text per column. The best of a group is bold if at least two of its columns have a number."""
     bold = _in_bold(columns, ours, metric)
     return [Text(_value(a, decimals), INCOMPLETE if a.partial else "", index in bold) for index, a in enumerate(ours)]
 
@@ -107,7 +107,10 @@ def spreads(ours: Sequence[Summary], decimals: int = DECIMALS) -> list[str]:
 def in_brackets(
     numbers: Sequence[float | None], spreads: Sequence[float | None] = (), decimals: int = DECIMALS
 ) -> list[str]:
-    """``spreads``: the published sd of each number, None where there is none; empty for none at all."""
+    """Return the published numbers in brackets.
+
+    ``spreads`` holds the published sd of each number, None where there is none. It is empty for none at all.
+    """
     return [
         "" if number is None else f"[{printed(number, decimals)}{_plus_minus(spread, decimals)}]"
         for number, spread in zip_longest(numbers, spreads)
@@ -115,7 +118,7 @@ def in_brackets(
 
 
 def beneath(label: str, texts: Sequence[str]) -> Lines:
-    """A line that belongs to the one above it; none where it would say nothing."""
+    """Return a line that belongs to the one above, or no line where all its texts are empty."""
     return [[Text(text, minor=True) for text in (label, *texts)]] if any(texts) else []
 
 

@@ -1,8 +1,6 @@
-"""What calibration changed: the error before and after, and the loss after over that before.
+"""Effects of calibration: c_emp and loss before and after it, and the tables of them.
 
-From cells whose method has two stages, the learner's own estimates and the calibrated ones.
-
-What calibration changed, as tables: c_emp before it, and the mean loss ratio beside what a paper's text says.
+They come from cells whose method has two stages: the learner's own predictions and the calibrated ones.
 """
 
 from __future__ import annotations
@@ -27,32 +25,35 @@ from probcal.store.summary import Results, planned_ids
 Stages = Mapping[str, Sequence[float]]
 """Metric -> its value at every stage."""
 LOSS_RATIO = "loss_ratio"
-"""By this name claims speak of the mean over the loss parameters of the loss after over that before."""
+"""Name in claims for the mean loss ratio over the loss parameters, loss after calibration over loss before."""
 ERROR = "c_emp"
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Of one column on one data set. ``parameters``: (n_parameters,), rising."""
+    """Hold the effect of one column on one data set.
+
+    ``parameters`` is (n_parameters,), in rising order.
+    """
 
     row: Row
     column: Column
     name: str
-    """Of the column: its learner's where no other method calibrates that, for before calibration there is no method."""
+    """Name of the column. It is the learner's name where only this method calibrates the learner."""
     parameters: np.ndarray
     ratios: np.ndarray
-    """(n_splits, n_parameters): loss after over loss before."""
+    """(n_splits, n_parameters): loss after calibration over loss before."""
     errors: np.ndarray
-    """(n_splits, 2): c_emp before and after; no rows where it was not taken."""
+    """(n_splits, 2): c_emp before and after calibration. No rows where c_emp was not computed."""
 
     @property
     def mean_ratios(self) -> np.ndarray:
-        """(n_splits,): the mean over the loss parameters."""
+        """Return (n_splits,): the mean over the loss parameters."""
         return np.asarray(self.ratios.mean(axis=1))
 
 
 def effects_of(outline: Outline, results: Results) -> list[Effect]:
-    """Data set by data set, in the order of columns; of those alone of which any cell tells of before and after."""
+    """Return the effects of each data set, in the order of columns, where any result has stages."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
     groups = Counter(column.group for column in outline.columns if column.before_and_after)
     found = [
@@ -68,14 +69,14 @@ def effects_of(outline: Outline, results: Results) -> list[Effect]:
 
 
 def n_missing(outline: Outline, results: Results) -> tuple[int, int]:
-    """(planned cells without a number before and after, planned cells) of the columns that calibrate."""
+    """Return the number of planned cells without stages, and of all planned cells, of the columns that calibrate."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
     planned = sum(len(planned_ids(outline, *pair)) for pair in pairs)
     return planned - sum(len(_stages(outline, results, *pair)) for pair in pairs), planned
 
 
 def mean_loss_ratio(stages: Stages) -> float:
-    """Of one cell, over its loss parameters; NaN where it has none with two stages."""
+    """Return the mean loss ratio of one cell over its loss parameters. NaN where it has none with two stages."""
     ratios = _loss_ratios(stages)
     return statistics.fmean(ratios.values()) if ratios else math.nan
 
@@ -109,7 +110,7 @@ def _stages(outline: Outline, results: Results, row: Row, column: Column) -> lis
 
 
 def calibration_tables(first: int, outline: Outline, results: Results, published: Published | None) -> list[Grid]:
-    """Numbered from ``first``; empty where no method has stages before and after calibration."""
+    """Return the tables numbered from ``first``, or none where no method has stages before and after calibration."""
     effects = effects_of(outline, results)
     errors = [one for one in effects if len(one.errors)]
     ratios = [one for one in effects if one.ratios.size]
@@ -126,8 +127,8 @@ def calibration_tables(first: int, outline: Outline, results: Results, published
 def _ratios(number: int, effects: list[Effect], published: Published | None) -> Grid:
     parameters = np.unique(np.concatenate([one.parameters for one in effects]))
     explanation = (
-        f"the loss after calibration over that before, mean over the {len(parameters)} loss parameters from "
-        f"{parameters[0]:g} to {parameters[-1]:g}; below 1 calibration has paid; {_splits(effects)}."
+        f"loss after calibration over loss before, mean over the {len(parameters)} loss parameters from "
+        f"{parameters[0]:g} to {parameters[-1]:g}; below 1 calibration has helped; {_splits(effects)}."
     )
     rows = _rows(effects, lambda one: one.mean_ratios)
     of_columns = {name: [one for one in effects if one.name == name] for name in _names(effects)}
@@ -135,12 +136,12 @@ def _ratios(number: int, effects: list[Effect], published: Published | None) -> 
     if len(rows) > 1 and all(len(several) == len(rows) for several in means):
         rows.append([Text("mean"), *(Text(printed(statistics.fmean(several))) for several in means)])
     said = [_published(published, several[0].column) for several in of_columns.values()] if published else []
-    notes = [f"in brackets what the text of {published.short} says of the average."] if published and any(said) else []
+    notes = [f"in brackets the average in the text of {published.short}."] if published and any(said) else []
     return Grid(number, "Loss ratio", explanation, ["", *of_columns], rows + beneath(PAPER, said), notes)
 
 
 def _published(published: Published, column: Column) -> str:
-    """1 less what the text says is saved."""
+    """Return the published loss ratio, 1 less the saving that the paper's text states."""
     names = (column.paper_learner or "", column.paper_method or "")
     for claim in published.claims:
         if claim.kind == "saves" and claim.metrics == (LOSS_RATIO,) and published.columns[claim.columns[0]] == names:
@@ -150,7 +151,7 @@ def _published(published: Published, column: Column) -> str:
 
 
 def _rows(effects: Sequence[Effect], values: Callable[[Effect], np.ndarray]) -> list[list[Text]]:
-    found = {(one.row.name, one.name): _said(values(one)) for one in effects}
+    found = {(one.row.name, one.name): _mean_text(values(one)) for one in effects}
     titles = {one.row.name: one.row.title for one in effects}
     return [
         [Text(title), *(Text(found.get((name, column_name), NOT_RUN)) for column_name in _names(effects))]
@@ -158,7 +159,7 @@ def _rows(effects: Sequence[Effect], values: Callable[[Effect], np.ndarray]) -> 
     ]
 
 
-def _said(values: np.ndarray) -> str:
+def _mean_text(values: np.ndarray) -> str:
     spread = f" ± {printed(statistics.stdev(values))}" if len(values) > 1 and np.isfinite(values).all() else ""
     return printed(statistics.fmean(values)) + spread
 

@@ -1,7 +1,4 @@
-"""A metric against the number of stages of a method: what Figure 1 of Langford & Zadrozny (2005) draws.
-
-The martingales and ROC curves that results keep, as the panels of one figure.
-"""
+"""Metrics by number of stages (Langford & Zadrozny 2005, Figure 1), and the stored martingales and ROC curves."""
 
 from __future__ import annotations
 
@@ -17,19 +14,19 @@ from probcal.store.summary import Results, planned_ids, stale_ids, summarise
 
 @dataclass(frozen=True)
 class Curve:
-    """The course of one metric on one data set, over its splits."""
+    """Hold one metric by stage on one data set, over its splits."""
 
     title: str
     mean: np.ndarray
-    """(n_stages,); infinite where a split is."""
+    """(n_stages,) means, infinite where a split is."""
     sd: np.ndarray | None
-    """(n_stages,) with n - 1 in the denominator, NaN where the mean is infinite; None for one split."""
+    """(n_stages,) with n - 1 in the denominator, NaN where the mean is infinite. None for one split."""
     n_splits: int
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The curves of one metric under one column."""
+    """Hold the curves of one metric under one column."""
 
     metric: str
     column: Column
@@ -37,8 +34,8 @@ class Panel:
 
 
 def panels_of(outline: Outline, results: Results) -> list[list[Panel]]:
-    """A row a metric, a panel a column, of those of which any result tells its stages; else an empty list."""
-    asked_columns = [one for one in outline.columns if not one.before_and_after]  # those are no course of rounds
+    """Return one row of panels per metric and one panel per column, for those with stages. Empty without any."""
+    asked_columns = [one for one in outline.columns if not one.before_and_after]  # their two stages are no rounds
     asked = [(column, row) for column in asked_columns for row in outline.datasets]
     found = [(column, _done(outline, results, row, column)) for column, row in asked]
     metrics = dict.fromkeys(metric for _, done in found for stages in done for metric in stages)
@@ -47,7 +44,7 @@ def panels_of(outline: Outline, results: Results) -> list[list[Panel]]:
 
 
 def shortfalls(outline: Outline, results: Results, panels: list[list[Panel]]) -> list[str]:
-    """What a reader of the figure has to know and cannot see: cells that are missing, stale or infinite."""
+    """Return notes on what the figure does not show: missing, stale or infinite cells."""
     columns = [panel.column for panel in panels[0]]
     pairs = [(row, column) for row in outline.datasets for column in columns]
     planned = sum(len(planned_ids(outline, *pair)) for pair in pairs)
@@ -76,7 +73,7 @@ def _panel(outline: Outline, results: Results, metric: str, column: Column) -> P
 
 def _curve(title: str, splits: list[list[float]]) -> Curve:
     longest = max(map(len, splits))
-    # a method that stops early stays as it is, however many more stages it may have
+    # a method that stops early keeps its last value
     values = np.array([split + split[-1:] * (longest - len(split)) for split in splits])
     with np.errstate(invalid="ignore"):
         sd = values.std(axis=0, ddof=1) if len(values) > 1 else None
@@ -92,35 +89,38 @@ MARTINGALE, ROC = "martingale", "roc"
 
 
 @dataclass(frozen=True)
-class KeptCurve:
-    """One line: of a data set's first repetition under one column."""
+class StoredCurve:
+    """Hold one line: that of a data set's first repetition under one column."""
 
     column: Column
     x: list[float]
     y: list[float]
     auc: float
-    """Of the same estimates; NaN where it was not measured."""
+    """AUC of the same predictions. NaN where it was not computed."""
 
     @property
     def method(self) -> tuple[str, str]:
-        """Learner, and the entry of which its method is a variant: lines of one are alike."""
+        """Return the learner and the method entry without its variant. Lines of the same method look alike."""
         return self.column.learner, self.column.entry
 
 
 @dataclass(frozen=True)
 class Panels:
-    """What stands side by side. ``variant``: of the methods whose martingales are here, empty where they have none."""
+    """Hold the panels that stand side by side.
+
+    ``variant`` is that of the methods with martingales here, empty where they have none.
+    """
 
     row: Row
     variant: str
-    martingales: list[KeptCurve]
-    rocs: list[KeptCurve]
+    martingales: list[StoredCurve]
+    rocs: list[StoredCurve]
 
 
 def kept_panels(outline: Outline, results: Results) -> list[Panels]:
-    """A data set's martingales and ROC curves together; apart for each variant of which there are martingales.
+    """Return the martingales and ROC curves of each data set, separately for each variant with martingales.
 
-    The ROC curves of other variants, and of methods without any, stand beside each of them.
+    The ROC curves of other variants, and of methods without any, are repeated beside each of them.
     """
     found = []
     for row in outline.datasets:
@@ -139,7 +139,7 @@ def kept_panels(outline: Outline, results: Results) -> list[Panels]:
 
 
 def lacking(outline: Outline, results: Results) -> list[str]:
-    """What a reader of the figure has to know and cannot see: columns without a line, stale cells."""
+    """Return notes on what the figure does not show: columns without a line, and stale cells."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns]
     planned = [(row, column) for row, column in pairs if planned_ids(outline, row, column)]
     protecting = {column.entry for row, column in planned if _protects(outline, results, row, column)}
@@ -149,14 +149,14 @@ def lacking(outline: Outline, results: Results) -> list[str]:
         for row, column in planned
         if planned_ids(outline, row, column)[0] in stale_ids(outline, results, row, column)
     ]
-    notes = [_without(outline, results, could, MARTINGALE, "martingale")]
-    notes += [_without(outline, results, planned, ROC, "ROC curve")]
+    notes = [_missing_note(outline, results, could, MARTINGALE, "martingale")]
+    notes += [_missing_note(outline, results, planned, ROC, "ROC curve")]
     notes += [f"{', '.join(dict.fromkeys(stale))}: stale; probcal run renews them"] if stale else []
     return [note for note in notes if note]
 
 
-def _without(outline: Outline, results: Results, pairs: list[tuple[Row, Column]], name: str, called: str) -> str:
-    """Which columns lack it, with the data set where they have it on another one; empty where all or none have it."""
+def _missing_note(outline: Outline, results: Results, pairs: list[tuple[Row, Column]], name: str, called: str) -> str:
+    """Return the note on columns without the curve, or an empty text if all columns or none have it."""
     has = [bool(_lines(outline, results, row, column, name)) for row, column in pairs]
     having = {column for (_, column), one in zip(pairs, has, strict=True) if one}
     without = [
@@ -164,18 +164,18 @@ def _without(outline: Outline, results: Results, pairs: list[tuple[Row, Column]]
         for (row, column), one in zip(pairs, has, strict=True)
         if not one
     ]
-    return f"no {called} of {', '.join(dict.fromkeys(without))}" if having and without else ""
+    return f"no {called} for {', '.join(dict.fromkeys(without))}" if having and without else ""
 
 
 def _protects(outline: Outline, results: Results, row: Row, column: Column) -> bool:
-    """Whether it bets along the stream: some other methods have no martingale and lack none."""
+    """Return whether the method bets along the stream. Other methods never have a martingale."""
     measured = summarise(outline, results, row, column, "log10_martingale").n > 0
     return measured or bool(_lines(outline, results, row, column, MARTINGALE))
 
 
-def _curves(outline: Outline, results: Results, row: Row, name: str) -> list[KeptCurve]:
+def _curves(outline: Outline, results: Results, row: Row, name: str) -> list[StoredCurve]:
     return [
-        KeptCurve(column, line["x"], line["y"], auc)
+        StoredCurve(column, line["x"], line["y"], auc)
         for column in outline.columns
         for line, auc in _lines(outline, results, row, column, name)
     ]

@@ -1,7 +1,4 @@
-"""What every figure shares: its look, its heading, the names of its lines, and how it is written.
-
-How lines of several columns are told apart: by colour, and where there is none by dashes and marks.
-"""
+"""Common look of all figures: settings, headings, names and styles of lines, and saving."""
 
 from __future__ import annotations
 
@@ -23,11 +20,11 @@ from probcal._io import refuse_links_out, refuse_other_kinds
 from probcal.store.outline import Column
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-"""Okabe & Ito's, which the colour-blind tell apart; yellow left out: it is too pale for a line on white."""
+"""Colours of Okabe & Ito, which colour-blind people can distinguish, without yellow, which is too pale on white."""
 GREY = "#555555"
-"""Of what is no line of its own: a zero line, a diagonal, a note."""
+"""Colour of zero lines, diagonals and notes."""
 PANEL = (3.5, 2.6)
-"""Inches; two panels fill the width of a page."""
+"""Width and height in inches. Two panels fill the width of a page."""
 NAMES = 0.9
 """Inches to the right of a panel for the names of its lines."""
 _LETTERS_AN_INCH = 15
@@ -46,15 +43,15 @@ _KINDS: dict[str, dict[str, Any]] = {
 
 
 def look(**changed: Any) -> AbstractContextManager[None]:
-    """Within it matplotlib draws as all figures here are drawn, whatever its user has set."""
+    """Return a context in which matplotlib draws in our look, whatever the user's settings are."""
     return matplotlib.style.context(["default", {**_LOOK, **changed}])
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
-    """Write ``stem``.png and ``stem``.svg, the same to the byte whenever the same is drawn; their paths.
+    """Write ``stem``.png and ``stem``.svg and return their paths. Equal figures give equal bytes.
 
-    Raises StoreError for a link in their place, or in that of their folder, that leads out of the folder above, and
-    for what is no file there.
+    Raises StoreError for a link in their place, or in that of their folder, that leads out of the folder above. Raises
+    StoreError too where something else than a file is in their place.
     """
     folder = stem.parent.parent
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in _KINDS]  # a name may hold a dot
@@ -68,7 +65,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
 
 def titled_figure(title: str, width: float, height: float) -> Figure:
-    """An empty figure; ``width`` and ``height`` are inches, to which its heading adds."""
+    """Return an empty figure. ``width`` and ``height`` are inches without the heading."""
     heading = textwrap.fill(title, int(width * _LETTERS_AN_INCH))
     figure = Figure(figsize=(width, height + 0.2 * heading.count("\n") + 0.5), layout="constrained")
     figure.suptitle(heading)
@@ -76,10 +73,10 @@ def titled_figure(title: str, width: float, height: float) -> Figure:
 
 
 def name_lines(axes: Axes) -> None:
-    """The name of each line where it ends, moved up or down just so far that names do not cover each other."""
+    """Write the name of each line at its end, moved just far enough that names do not overlap."""
     ends = []
     for line in axes.get_lines():
-        if str(line.get_label()).startswith("_"):  # a line without a name of its own
+        if str(line.get_label()).startswith("_"):  # a line without a name
             continue
         heights = np.asarray(line.get_ydata(), dtype=float)
         there = np.flatnonzero(np.isfinite(heights))
@@ -103,7 +100,7 @@ def name_lines(axes: Axes) -> None:
 
 
 def _apart(places: list[float], size: float) -> list[float]:
-    """Rising ``places`` moved as little as makes neighbours ``size`` apart: touching ones go to their common middle."""
+    """Move rising ``places`` as little as possible until neighbours are ``size`` apart. Runs keep their middle."""
     groups = [[place] for place in places]
 
     def spread(group: list[float]) -> list[float]:
@@ -118,8 +115,8 @@ def _apart(places: list[float], size: float) -> list[float]:
     return [place for group in groups for place in spread(group)]
 
 
-def splits_said(n_splits: Iterable[int], mark: str) -> str:
-    """Over how many splits the means are, and that ``mark`` shows their spread."""
+def splits_text(n_splits: Iterable[int], mark: str) -> str:
+    """Return the sentence that states the number of splits and that ``mark`` shows their spread."""
     counts = sorted(set(n_splits))
     several = [n for n in counts if n > 1]
     if not several:
@@ -132,13 +129,16 @@ def splits_said(n_splits: Iterable[int], mark: str) -> str:
 _SOLID: Any = "-"
 _DASHES = (_SOLID, (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (2.5, 1)))
 _APART = 0.25
-"""Two marks of one curve, over the diagonal of the axes."""
+"""Distance of two marks of one curve, as a share of the diagonal of the axes."""
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
 @dataclass(frozen=True)
 class LineStyle:
-    """``number`` counts from 0. No two of the first 315 look the same, nor do any 45 in a row printed in grey."""
+    """Describe the look of line ``number``, counted from 0.
+
+    The first 315 all differ, and so do any 45 in a row when printed in grey.
+    """
 
     number: int
 
@@ -155,25 +155,25 @@ class LineStyle:
         return _MARKS[self.number % len(_MARKS)]
 
     def of_points(self) -> dict[str, Any]:
-        """For ``Axes.plot`` of a few points, each of which is marked."""
+        """Return the arguments of ``Axes.plot`` for a line of a few points, each with a mark."""
         look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
         return {**look, "markersize": 3.5, "linewidth": 1.1, "clip_on": False}
 
     def of_curve(self) -> dict[str, Any]:
-        """For ``Axes.plot`` of many points, few of which are marked, and those of two curves at other places."""
+        """Return the arguments of ``Axes.plot`` for a line of many points, with few marks, apart between curves."""
         start = _APART * (0.1 + 0.8 * (self.number * 4 % len(_MARKS)) / len(_MARKS))
         look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
         return {**look, "markersize": 3.5, "linewidth": 1.1, "markevery": (start, _APART)}
 
 
 def groups_of(columns: Sequence[Column]) -> dict[Column, str]:
-    """The group of each, as panels have them: columns that are each alone in theirs are one group, without a name."""
+    """Return the group of each column for panels. Columns alone in their group form one group without a name."""
     alone = len({column.group for column in columns}) == len(columns)
     return {column: "" if alone else column.group for column in columns}
 
 
 def styles_of(groups: Mapping[Column, str]) -> dict[Column, LineStyle]:
-    """A style for each method, the same with every learner; two columns of one group never have the same."""
+    """Return a style for each method, the same with every learner. Columns of one group never share a style."""
     numbers: dict[Hashable, int] = {}
     found: dict[Column, LineStyle] = {}
     taken: set[tuple[str, int]] = set()

@@ -1,4 +1,4 @@
-"""The figures of experiments, as files that are the same to the byte whenever they are drawn from the same results."""
+"""Figures of experiments as files. The same results always give the same bytes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _CURVES_OF = {
     "martingale": "methods that protect",
     "roc": "any method on two classes",
 }
-"""Curve -> what has it, for whoever asked for one that nothing here has."""
+"""Curve -> methods that have it, for the message when nothing has it."""
 
 
 class NothingToDraw(ProbcalError):
-    """No result has what a figure shows."""
+    """Signal that no result has what a figure shows."""
 
 
 def plot(
@@ -41,24 +41,24 @@ def plot(
     kinds: Sequence[str] = KINDS,
     selection: Selection = _EVERYTHING,
 ) -> Iterator[Path]:
-    """Draw what the results of ``stores`` allow, each into its folder's ``figures/``; the files, as they are written.
+    """Draw what the results of ``stores`` allow, each into its folder's ``figures/``, and yield the files.
 
-    ``warn`` is told what is missing in a figure that was drawn. Where the estimates are there, what figures need of
-    them is kept in the folder's ``estimates.json``. Raises NothingToDraw when there is none to draw, StoreError when
-    a folder cannot be shown, UnknownPaper when it follows a paper that is not there, ProbcalError for names in
+    ``warn`` receives notes on what is missing in a figure. Where the predictions exist, what figures need of them is
+    written to the folder's ``estimates.json``. Raises NothingToDraw when there is no figure to draw, StoreError when
+    a folder cannot be shown, UnknownPaper when it follows an unknown paper, and ProbcalError for names in
     ``selection`` that no store has.
     """
     stores, drawn = list(stores), False
     selection.refuse_unknown([Outline.of(store) for store in stores])
     for store in stores:
         notes: list[str] = []
-        for paths in _written(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
+        for paths in _saved(_figures(store, tuple(kinds), selection, notes.append), store.folder / "figures"):
             drawn = True
             yield from paths
         for note in dict.fromkeys(notes):
             warn(f"{store.folder}: {note}")
     if not drawn:
-        raise _nothing(stores, kinds)
+        raise _nothing_to_draw(stores, kinds)
 
 
 def _figures(
@@ -90,8 +90,8 @@ def _missing(outline: Outline, results: Results) -> Iterator[str]:
         yield f"{stale} of {len(planned)} cells are stale; probcal run renews them"
 
 
-def _written(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
-    """Each drawn and saved in our look, which is not in force for whoever gets the paths."""
+def _saved(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
+    """Yield the paths of each figure, drawn and saved in our look. The look does not apply where the paths are used."""
     while True:
         with look():
             found = next(figures, None)
@@ -102,26 +102,27 @@ def _written(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[li
         yield paths
 
 
-def _nothing(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
+def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
     folders = ", ".join(str(store.folder) for store in stores)
     if not any(store.results() for store in stores):
         return NothingToDraw(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
     if PAPER not in kinds:
         return NothingToDraw(
-            f"no result in {folders} has what --kind {' --kind '.join(kinds)} draws: it is drawn of estimates, which"
-            " probcal run keeps in predictions.bin, or of an estimates.json of the same results; ROC and cost curves "
-            "are of two classes"
+            f"no result in {folders} has what --kind {' --kind '.join(kinds)} draws. It needs predictions, which"
+            " probcal run keeps in predictions.bin, or an estimates.json of the same results. ROC and cost curves need "
+            "two classes"
         )
     if asked := {name for store in stores for name in Outline.of(store).curves}:
         return NothingToDraw(
-            f"no first repetition in {folders} that is done has a curve that its experiment asks for: "
-            + "; ".join(f"{name} is of {of}" for name, of in _CURVES_OF.items() if name in asked)
+            f"no finished first repetition in {folders} has a curve that its experiment asks for: "
+            + "; ".join(f"{name} needs {of}" for name, of in _CURVES_OF.items() if name in asked)
         )
-    told, again = "tells a metric after every stage", ""
+    needed, again = "has a metric after every stage", ""
     if set(kinds) > {PAPER}:
-        told, again = f"has its estimates kept or {told}", "run the experiment again for figures of the estimates; "
+        needed = "has stored predictions or a metric after every stage"
+        again = "run the experiment again for figures of predictions; "
     return NothingToDraw(
-        f"no result in {folders} {told}; {again}add the line  stages: [cxe]  to the experiment file and run it again "
+        f"no result in {folders} {needed}; {again}add the line  stages: [cxe]  to the experiment file and run it again "
         "(methods without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods "
         "that protect and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two "
         "numeric columns"
@@ -129,7 +130,7 @@ def _nothing(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
 
 
 def short_titles(outline: Outline) -> Outline:
-    """With names short enough to stand beside a line: the paper's, or those of the experiment file."""
+    """Return the outline with names that are short enough for a line: the paper's, or those of the experiment file."""
     if outline.paper:
         outline = outline.titled(Published.read(outline.paper).titles)
     if all(len(row.title) <= _LONGEST_NAME for row in outline.datasets):

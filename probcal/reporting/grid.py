@@ -1,7 +1,4 @@
-"""A table before it has a format.
-
-Tables as Markdown, LaTeX or a web page. Titles and messages are a user's own: all text is escaped.
-"""
+"""Tables without a format, and their output as Markdown, LaTeX or a web page. Titles and messages are escaped."""
 
 from __future__ import annotations
 
@@ -20,18 +17,18 @@ INCOMPLETE = "†"
 
 @dataclass(frozen=True)
 class Text:
-    """What stands in one cell: ``main``, which may be bold, and then ``rest``, which never is."""
+    """Hold the text of one cell: ``main``, which may be bold, then ``rest``, which never is."""
 
     main: str = ""
     rest: str = ""
     bold: bool = False
     minor: bool = False
-    """Belongs to the line above it: the sd, the published number."""
+    """Whether it belongs to the line above, such as the sd or the published number."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """``rows`` have as many cells as ``header``; ``notes`` stand beneath, a line each."""
+    """Hold a table. ``rows`` have as many cells as ``header``. ``notes`` are lines below the table."""
 
     number: int
     name: str
@@ -42,11 +39,11 @@ class Grid:
 
 
 DECIMALS = 3
-"""As most of the papers print."""
+"""Number of decimals that most of the papers print."""
 
 
 def printed(number: float, decimals: int = DECIMALS) -> str:
-    """With that many decimals; ties are ties of this text."""
+    """Return the number with that many decimals. Numbers are tied where this text is equal."""
     return INFINITY if math.isinf(number) else f"{number:.{decimals}f}"
 
 
@@ -91,7 +88,7 @@ _LATEX = {
 
 
 def _escape_markdown(text: str) -> str:
-    """Return ``text`` with no mark-up; [ stays readable, as only what follows ] makes a link or an image of it."""
+    """Return ``text`` without mark-up. [ stays, since only what follows ] makes a link or an image of it."""
     return re.sub(r"([\\|*`<]|(?<=\])[(\[:])", r"\\\1", text)
 
 
@@ -116,7 +113,7 @@ def markdown(title: str, grids: list[Grid]) -> str:
 
 
 def latex(title: str, grids: list[Grid]) -> str:
-    """For ``\\input`` into a document; needs no package. LaTeX numbers the tables itself."""
+    r"""Return LaTeX for ``\input`` into a document. It needs no package, and LaTeX numbers the tables."""
     blocks = [f"% {_TEX.plain(title)}"]
     for grid in grids:
         name, explanation = _TEX.plain(grid.name), _TEX.plain(grid.explanation)
@@ -139,7 +136,7 @@ ul { color: #555; padding-left: 1.2em; margin: .3em 0 }
 
 
 def page(experiments: list[tuple[str, list[Grid]]]) -> str:
-    """A web page of (title, tables) that needs nothing but itself."""
+    """Return a self-contained web page of (title, tables)."""
     title = _HTML.plain(experiments[0][0] if len(experiments) == 1 else "probcal: results")
     sections = "\n".join(
         f"<h1>{_HTML.plain(name)}</h1>\n" + "\n".join(html_table(grid) for grid in grids) for name, grids in experiments
@@ -151,7 +148,7 @@ def page(experiments: list[tuple[str, list[Grid]]]) -> str:
 
 
 def html_table(grid: Grid) -> str:
-    """One table with its caption and notes, to stand in a page."""
+    """Return one table with caption and notes, as a part of a page."""
     notes = "".join(f"<li>{_HTML.plain(note)}</li>\n" for note in grid.notes)
     return (
         f"<figure>\n<figcaption><b>Table {grid.number}. {_HTML.plain(grid.name)}</b>; "

@@ -1,7 +1,4 @@
-"""The pictures of a sweep over class weights: lines of equal probability, and estimates against raw scores.
-
-The figures of papers on sweeps over class weights, and what results they are of.
-"""
+"""Figures of sweeps over class weights: lines of equal probability, and predictions against raw scores."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from probcal.store.outline import Outline
 
 @dataclass(frozen=True)
 class Panel:
-    """One sweep in a figure; no ``levels`` are all of them."""
+    """Describe one sweep in a figure. Empty ``levels`` stand for all levels."""
 
     dataset: str
     learner: str
@@ -80,11 +77,11 @@ PAPERS: dict[str, dict[str, tuple[str, tuple[Panel, ...]]]] = {
         ),
     }
 }
-"""Name of a shipped experiment -> name of a file -> heading and panels. Sweeps in none of them have a figure each."""
+"""Name of a shipped experiment -> file name -> heading and panels. Any other sweep has a figure of its own."""
 
 
-def of_a_paper(outline: Outline) -> Callable[[Sweep], bool]:
-    """Tells of which sweeps the shipped experiment of the same name has the data set, the learner and the method."""
+def shipped_sweeps(outline: Outline) -> Callable[[Sweep], bool]:
+    """Return a function that says whether a sweep has the data set and settings of the shipped experiment."""
     name = outline.name.removesuffix("-quick")
     if name not in PAPERS:
         return lambda sweep: False
@@ -106,31 +103,31 @@ def of_a_paper(outline: Outline) -> Callable[[Sweep], bool]:
 def _parsed(text: str) -> dict[str, Any]:
     try:
         config = YamlFile(Path("config"), text).data
-    except FileProblems:  # the folder's copy, which somebody has edited
+    except FileProblems:  # somebody edited the folder's copy
         config = {}
     datasets = config.get("datasets")
     return {**config, "datasets": datasets if isinstance(datasets, list) else []}
 
 
 def _entry(config: dict[str, Any], section: str, name: str) -> Any:
-    """That of ``name``, None where nothing is set, and ``name`` itself where there is none."""
+    """Return the entry ``name`` of a section, None for an empty one, and ``name`` itself without an entry."""
     entries = config.get(section)
     return entries.get(name, name) if isinstance(entries, dict) else name
 
 
 _SIDES = (5.0, 5.0, 3.8)
-"""Inches, of one panel, two panels, three."""
+"""Inches per panel, for one, two and three panels."""
 _LETTERS_AN_INCH = 13
-_DARKER = "the darker, the more levels say positive"
-_HATCHED = "hatched: a higher level says positive, a lower one does not"
+_DARKER = "darker: more levels predict positive"
+_HATCHED = "hatched: a higher level predicts positive, a lower one does not"
 _SOME = "lines of some levels only"
 _NAMED = 4
-"""So many levels that have a surface, or that have none, are named."""
+"""Most levels that are named as having, or not having, a surface."""
 
 
 def iso_figures(outline: Outline, sweeps: Sequence[Sweep]) -> Iterator[tuple[str, Figure]]:
-    """(name of a file, figure), drawn under the settings of matplotlib as they are; none where no result has lines."""
-    rest, in_paper = list(sweeps), of_a_paper(outline)
+    """Yield (file name, figure), drawn under the current settings of matplotlib. None where no result has lines."""
+    rest, in_paper = list(sweeps), shipped_sweeps(outline)
     for name, (heading, panels) in PAPERS.get(outline.name.removesuffix("-quick"), {}).items():
         found = [(panel, sweep) for panel in panels for sweep in sweeps if panel.shows(sweep) and in_paper(sweep)]
         rest = [one for one in rest if not any(one is sweep for _, sweep in found)]
@@ -162,17 +159,17 @@ def _figure(heading: str, panels: Sequence[tuple[Panel, Sweep]], sweeps: Sequenc
             draw_rows(axes, sweep, box)
             levels = panel.levels or tuple(sweep.borders)
             planes.append((axes, sweep, draw_levels(axes, sweep, box, levels, panel.names)))
-            title += "" if panel.levels else _what_levels(sweep)
+            title += "" if panel.levels else _levels_text(sweep)
         axes.set_title(fill(title, int(side * _LETTERS_AN_INCH)))
     if planes:
         axes, _, first = planes[0]
         handles, names = axes.get_legend_handles_labels()
         if len(planes) == 1 and first.crowded:
             handles, names = handles + first.handles, names + [f"level {name}" for _, name, _ in first.wanted]
-        told = [_DARKER]
-        told += [_HATCHED] if any(drawn.hatched for *_, drawn in planes) else []
-        told += [_SOME] if any(drawn.some for *_, drawn in planes) else []
-        note = fill("; ".join(told), int(figure.get_figwidth() * _LETTERS_AN_INCH))
+        notes = [_DARKER]
+        notes += [_HATCHED] if any(drawn.hatched for *_, drawn in planes) else []
+        notes += [_SOME] if any(drawn.some for *_, drawn in planes) else []
+        note = fill("; ".join(notes), int(figure.get_figwidth() * _LETTERS_AN_INCH))
         columns = 2 if len(handles) <= 2 else 4
         legend = figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False, title=note)
         legend.get_title().set_multialignment("center")
@@ -181,8 +178,8 @@ def _figure(heading: str, panels: Sequence[tuple[Panel, Sweep]], sweeps: Sequenc
     return figure
 
 
-def _what_levels(sweep: Sweep) -> str:
-    """How many of the levels are without a surface, and how many of many levels contradict each other."""
+def _levels_text(sweep: Sweep) -> str:
+    """Return how many levels have no surface, and how many of many levels contradict each other."""
     has = [level for level, lines in sweep.borders.items() if lines]
     without = [level for level, lines in sweep.borders.items() if not lines]
     said = ""
@@ -199,11 +196,11 @@ def _what_levels(sweep: Sweep) -> str:
 
 
 def _draw_scores(axes: Axes, sweep: Sweep) -> None:
-    axes.plot(*sweep.scores.T, ".", color=COLOURS[0], markersize=3, zorder=3)  # type: ignore[union-attr]
+    axes.plot(*sweep.scores.T, ".", color=COLOURS[0], markersize=3, zorder=3)  # type: ignore[union-attr]  # not None here
     axes.axvline(0, color=GREY, linewidth=0.5, zorder=0)
     axes.set_ylim(0, 1)
     axes.set_yticks([number / 10 for number in range(11)])
     axes.set_yticks([number / 20 for number in range(21)], minor=True)
     axes.grid(True, axis="y", which="both", linewidth=0.3, color="#DDDDDD")
     axes.set_xlabel("raw score (decision function)")
-    axes.set_ylabel("estimated probability of the positive class")
+    axes.set_ylabel("predicted probability of the positive class")

@@ -1,4 +1,4 @@
-"""The order of an experiment's tables, their numbers, and their footnotes."""
+"""Order and numbers of an experiment's tables, and their footnotes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLES_1_TO_3 = ("cxe", "rms", "auc")
 
 
 def in_order(metrics: Iterable[str]) -> list[str]:
-    """Those of Tables 1 to 3 first, as they are there; each once."""
+    """Return the metrics, each once, with those of Tables 1 to 3 first."""
     every = list(dict.fromkeys(metrics))
     first = [metric for metric in TABLES_1_TO_3 if metric in every]
     return first + [metric for metric in every if metric not in first]
@@ -24,7 +24,7 @@ def in_order(metrics: Iterable[str]) -> list[str]:
 def numbered(
     metrics: Iterable[str], of_metric: Callable[[int, str], Grid], best: Callable[[int], Grid] | None
 ) -> list[Grid]:
-    """CXE, RMS, AUC, then the ``best`` methods unless None, then the other metrics; each is given its number."""
+    """Return the numbered tables: CXE, RMS, AUC, the ``best`` methods unless None, then the other metrics."""
     ordered = in_order(metrics)
     first = [metric for metric in ordered if metric in TABLES_1_TO_3]
     grids = [of_metric(number, metric) for number, metric in enumerate(first, 1)]
@@ -40,10 +40,10 @@ _LONGEST_REASON = 120
 
 
 def footnotes(summaries: Sequence[Summary], found: Census) -> list[str]:
-    """Only of marks that stand in the table; failed and missing cells are counted over the experiment."""
+    """Return footnotes for the marks in the table. Failed and missing cells are counted over the experiment."""
     notes = []
     if any(0 < one.infinite < one.n for one in summaries):
-        notes.append(f"{INFINITY} (k/n): k of n splits gave {INFINITY}, which makes the mean {INFINITY}.")
+        notes.append(f"{INFINITY} (k/n): k of n splits are {INFINITY}, so the mean is {INFINITY}.")
     if partial := sum(one.partial for one in summaries):
         notes.append(f"{INCOMPLETE} mean over fewer splits than planned ({partial} in this table).")
     if undefined := sum(one.undefined for one in summaries):
@@ -59,16 +59,16 @@ def troubles(found: Census) -> list[str]:
     if found.failed_since:
         first = found.failed_since[0]
         notes.append(
-            f"failed when run again: {len(found.failed_since)} of {found.planned} cells, whose last finished results "
-            f"are kept and shown; the first is {first.id}: {_reason(first)}"
+            f"failed when run again: {len(found.failed_since)} of {found.planned} cells. Their last finished results "
+            f"are shown; the first is {first.id}: {_reason(first)}"
         )
     if found.not_run:
-        of_empty = f"; none was run of {', '.join(found.empty)}" if found.empty else ""
+        of_empty = f"; none for {', '.join(found.empty)}" if found.empty else ""
         notes.append(f"{NOT_RUN} not run: {found.not_run} of {found.planned} cells{of_empty}.")
     if found.stale:
         notes.append(
-            f"stale: {found.stale.total()} of {found.planned} cells were made under other settings, data or code than "
-            f"the last run had, or of data that changed since ({_by_column(found.stale)}); probcal run renews them."
+            f"stale: {found.stale.total()} of {found.planned} cells have other settings, data or code than the last "
+            f"run, or data that changed since ({_by_column(found.stale)}); probcal run renews them."
         )
     for kind, columns in sorted(found.warned.items()):
         notes.append(f"{visible(kind)} in {columns.total()} of {found.planned} cells: {_by_column(columns)}.")
@@ -76,12 +76,12 @@ def troubles(found: Census) -> list[str]:
 
 
 def exceptions(outline: Outline) -> list[str]:
-    """What departs from its row and column, each with its reason."""
+    """Return each override of the experiment with its reason."""
     return [_exception(outline, one) for one in outline.exceptions]
 
 
 def skipped(outline: Outline) -> list[str]:
-    """Those of ``exceptions`` that leave cells out."""
+    """Return those of ``exceptions`` that leave cells out."""
     return [_exception(outline, one) for one in outline.exceptions if one.skip]
 
 
@@ -92,7 +92,7 @@ def _exception(outline: Outline, departure: Departure) -> str:
 
 
 def _columns(outline: Outline, departure: Departure) -> str:
-    """The labels of its columns; of a group that it takes as a whole, the group's."""
+    """Return the labels of the columns that an override applies to, or the group's label for a whole group."""
     named = []
     for group in dict.fromkeys(column.group for column in outline.columns):
         columns = [column for column in outline.columns if column.group == group]

@@ -1,7 +1,4 @@
-"""The table of one metric: a row a data set, a column a learner with a method.
-
-How many published numbers of one table came back, in a line.
-"""
+"""Table of one metric with a row per data set and a column per learner and method, and its agreement with a paper."""
 
 from __future__ import annotations
 
@@ -19,53 +16,53 @@ from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results, Summary, census, summarise
 
 
-def held_against(
+def compared_summary(
     table: PublishedTable, outline: Outline, results: Results, row: Row, column: Column, metric: str
 ) -> Summary:
-    """What is compared with a number of ``table``: all our repetitions, or the one of its seed alone."""
+    """Return what is compared with a number of ``table``: all our repetitions, or only the one with its seed."""
     return summarise(outline, results, row, column, metric, table.seed)
 
 
 def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
-    """One published number against ours; the tolerance of its ``table`` is for a single planned split.
+    """Compare one published number with ours. The tolerance of its ``table`` is for a single planned split.
 
-    A data set with several planned splits, or with random ones, is held to their spread. None when it cannot be
-    judged. ``ours``: as ``held_against`` gives it.
+    A data set with several planned splits, or with random ones, is judged by their spread. ``ours`` comes from
+    ``compared_summary``. Returns None when it cannot be judged.
     """
     if why_no_verdict(ours, published, table):
         return None
-    return compare(ours.values, published, _held_to(ours, table), table.rounding, table.runs)
+    return compare(ours.values, published, _tolerance(ours, table), table.rounding, table.runs)
 
 
-def by_the_yardstick(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
-    """How far one published number is from ours in a ranking, with a band of ``SIGMAS`` sd for any number of splits.
+def ranking_verdict(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
+    """Compare one published number with ours for a ranking, with a band of ``SIGMAS`` sd for any number of splits.
 
-    None when there are too few splits for a distance.
+    Returns None when there are too few splits for a distance.
     """
-    if not enough(ours.values, published, _held_to(ours, table)):
+    if not enough(ours.values, published, _tolerance(ours, table)):
         return None
-    return compare(ours.values, published, _held_to(ours, table), table.rounding, table.runs, SIGMAS)
+    return compare(ours.values, published, _tolerance(ours, table), table.rounding, table.runs, SIGMAS)
 
 
 def why_no_verdict(ours: Summary, published: float, table: PublishedTable) -> str | None:
-    """Return why ``verdict_of`` gives none, as ``why_not_judged`` says it."""
-    return why_not_judged(ours.values, published, _held_to(ours, table))
+    """Return why ``verdict_of`` gives None, as ``why_not_judged`` does."""
+    return why_not_judged(ours.values, published, _tolerance(ours, table))
 
 
-def _held_to(ours: Summary, table: PublishedTable) -> float | None:
+def _tolerance(ours: Summary, table: PublishedTable) -> float | None:
     return table.tolerance if ours.of_the_papers_split else None
 
 
 def verdicts(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> list[Verdict]:
-    """Of those of ``pairs`` that can be compared."""
+    """Return the verdicts of those ``pairs`` that can be compared."""
     judged = [verdict_of(ours, published, table) for ours, published in pairs]
     return [verdict for verdict in judged if verdict is not None]
 
 
 def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> str | None:
-    """``pairs``: our summary and the published number of each cell that has both.
+    """Return the line on the agreement with the paper, judged as ``probcal check`` does. None without a comparison.
 
-    Judges as ``probcal check`` does. None when there is nothing to compare.
+    ``pairs`` holds our summary and the published number of each cell that has both.
     """
     one_split: list[bool] = []
     random_splits: list[bool] = []
@@ -82,11 +79,11 @@ def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> 
         f"with {alone}, {_count(one_split)} means are within {tolerance} of the published number" if one_split else "",
         f"with random splits, {_count(random_splits)} published numbers are within the band of {more} "
         f"(t with n - 1 degrees of freedom, {SIGMAS:.0f} sd for many splits"
-        f", and {rounding} for their rounding); {INFINITY} agrees where a split of ours gives {INFINITY}, "
-        "a number is held against the finite splits"
+        f", and {rounding} for their rounding); {INFINITY} agrees where one of our splits gives {INFINITY}, "
+        "a finite number is compared with our finite splits"
         if random_splits
         else "",
-        f"{not_judged} cannot be judged, for want of splits or of a spread" if not_judged else "",
+        f"{not_judged} cannot be judged, with too few splits or no spread" if not_judged else "",
     ]
     return f"Agreement: {'; '.join(filter(None, said))}." if any(said) else None
 
@@ -95,7 +92,7 @@ def _count(hits: list[bool]) -> str:
     return f"{sum(hits)} of {len(hits)}"
 
 
-# Up to so many columns "0.326 ± 0.004 [0.331]" fits on one line of 160 characters.
+# With so many columns "0.326 ± 0.004 [0.331]" fits on one line of 160 characters.
 MOST_ON_ONE_LINE = 5
 
 
@@ -106,8 +103,8 @@ def published_number(published: Published | None, row: Row, column: Column, metr
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One metric of one experiment. ``published`` is None where the experiment follows no paper."""
+class MetricResults:
+    """Hold one metric of one experiment. ``published`` is None where the experiment follows no paper."""
 
     outline: Outline
     results: Results
@@ -120,24 +117,24 @@ class Measured:
         return {row.name: [summarise(self.outline, self.results, row, c, self.metric) for c in columns] for row in rows}
 
     def ours(self, row: Row) -> list[Summary]:
-        """One per column."""
+        """Return one summary per column."""
         return self._summaries[row.name]
 
     def theirs(self, row: Row) -> list[float | None]:
-        """One per column."""
+        """Return one published number per column."""
         return [published_number(self.published, row, column, self.metric) for column in self.outline.columns]
 
     def their_lines(self, row: Row) -> list[str]:
-        """The published numbers of a row in brackets, with their sd where the paper gives it."""
+        """Return the published numbers of a row in brackets, with their sd where the paper gives it."""
         spreads = self.table.spreads if self.table else {}
         columns = self.outline.columns
         of_columns = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
         return in_brackets(self.theirs(row), of_columns, self.decimals)
 
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
-        """Each published number of the ``table``, and what of ours is held against it."""
+        """Return each published number of the ``table`` with our summary that is compared with it."""
         return [
-            (held_against(table, self.outline, self.results, row, column, self.metric), number)
+            (compared_summary(table, self.outline, self.results, row, column, self.metric), number)
             for row in self.outline.datasets
             for column, number in zip(self.outline.columns, self.theirs(row), strict=True)
             if number is not None
@@ -145,7 +142,7 @@ class Measured:
 
     @property
     def table(self) -> PublishedTable | None:
-        """The paper's table of this metric."""
+        """Return the paper's table of this metric."""
         return self.published.tables.get(self.metric) if self.published else None
 
     @property
@@ -154,11 +151,11 @@ class Measured:
 
     @property
     def every_summary(self) -> list[Summary]:
-        """One per row and column."""
+        """Return one summary per row and column."""
         return [one for row in self.outline.datasets for one in self.ours(row)]
 
     def notes(self) -> list[str]:
-        """The agreement with the paper, the marks, what is missing, the exceptions."""
+        """Return the notes: agreement with the paper, marks, missing cells, overrides."""
         census_of_all = census(self.outline, self.results)
         notes = [*footnotes(self.every_summary, census_of_all), *exceptions(self.outline)]
         if self.table is not None and (line := agreement(self.pairs(self.table), self.table)):
@@ -166,9 +163,9 @@ class Measured:
         return notes
 
 
-def measured(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
-    """Table ``number``. ``published`` is None where the experiment follows no paper."""
-    one, columns = Measured(outline, results, metric, published), outline.columns
+def metric_table(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
+    """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper."""
+    one, columns = MetricResults(outline, results, metric, published), outline.columns
     lay_out = _one_line if len(columns) <= MOST_ON_ONE_LINE else _stacked
     rows = []
     for row in outline.datasets:
@@ -193,12 +190,12 @@ def _one_line(title: str, means: list[Text], ours: list[Summary], theirs: list[s
 
 
 def _stacked(title: str, means: list[Text], ours: list[Summary], theirs: list[str], decimals: int) -> Lines:
-    """The mean, the sd beneath it, the published number beneath that; lines that say nothing left out."""
+    """Return the lines of mean, sd and published number, without empty ones."""
     return [[Text(title), *means], *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, theirs)]
 
 
 def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
-    """How to read the table of ``metric`` that shows these experiments."""
+    """Return how to read the table of ``metric`` that shows these experiments."""
     parts = [metric_named(metric).good_end]
     parts.append(splits(outlines))
     grouped = any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines)
@@ -210,7 +207,7 @@ def explanation(outlines: Sequence[Outline], metric: str, published: Published |
 
 
 def splits(outlines: Sequence[Outline]) -> str:
-    """Over what the means are taken."""
+    """Return which splits the means are taken over."""
     counts = {one.repetitions[row.name] for one in outlines for row in one.datasets}
     several = sorted(n for n in counts if n > 1)
     if not several:

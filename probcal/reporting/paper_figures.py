@@ -1,11 +1,4 @@
-"""The figures of papers: metrics along the stages, effects of calibration, sweeps over weights, kept curves.
-
-The picture of curves: a panel for each metric and column, a line for each data set.
-
-The pictures of what calibration changed: the error before it, and the loss after over that before.
-
-The picture of kept curves: log10 S along the test rows on the left, ROC curves on the right.
-"""
+"""Figures of papers: metrics along the stages, effects of calibration, stored martingales and ROC curves."""
 
 from __future__ import annotations
 
@@ -20,19 +13,19 @@ from matplotlib.figure import Figure
 
 from probcal.metrics.registry import metric_named
 from probcal.reporting.calibration_effects import Effect, effects_of, n_missing
-from probcal.reporting.curves import KeptCurve, Panel, Panels, kept_panels, lacking, panels_of, shortfalls
-from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_said, titled_figure
+from probcal.reporting.curves import Panel, Panels, StoredCurve, kept_panels, lacking, panels_of, shortfalls
+from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_text, titled_figure
 from probcal.reporting.iso_figures import iso_figures
 from probcal.reporting.sweeps import left_out, sweeps_of
 from probcal.store.outline import Column, Outline
 from probcal.store.summary import Results
 
 _DASHES = ("-", "--", ":")
-"""One after the other, each with all colours."""
+"""Dashes, each used with all colours before the next."""
 
 
 def stages_figure(title: str, panels: list[list[Panel]]) -> Figure:
-    """The figure, drawn under the settings of matplotlib as they are. ``panels``: a row a metric."""
+    """Draw the metrics by stage under the current settings of matplotlib. ``panels`` has one row per metric."""
     figure = titled_figure(title, len(panels[0]) * (PANEL[0] + NAMES), len(panels) * PANEL[1])
     all_axes = figure.subplots(len(panels), len(panels[0]), squeeze=False)
     for row, line_of_axes in zip(panels, all_axes, strict=True):
@@ -43,7 +36,7 @@ def stages_figure(title: str, panels: list[list[Panel]]) -> Figure:
         for axes in line_of_axes[1:]:
             axes.set_ylabel("")
     counts = [curve.n_splits for row in panels for panel in row for curve in panel.curves]
-    figure.supxlabel(splits_said(counts, "band"), fontsize="small", color="#555555")
+    figure.supxlabel(splits_text(counts, "band"), fontsize="small", color="#555555")
     return figure
 
 
@@ -73,11 +66,11 @@ def _x_name(column: Column) -> str:
 
 
 _WIDTH = 0.36
-"""Of a bar, where two of one column stand side by side within 1."""
+"""Width of a bar. The two bars of one column share a width of 1."""
 
 
 def error_figure(title: str, effects: list[Effect]) -> Figure:
-    """c_emp of each column before calibration, a bar a data set; after calibration, a line across it."""
+    """Draw c_emp of each column before calibration as one bar per data set, with a line for c_emp after calibration."""
     shown = [one for one in effects if len(one.errors)]
     columns = list(dict.fromkeys(one.name for one in shown))
     rows = list(dict.fromkeys(one.row.title for one in shown))
@@ -100,12 +93,12 @@ def error_figure(title: str, effects: list[Effect]) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     bars = [one for one in axes.containers if one.get_label() in rows]
     axes.legend(handles=[*bars, after_mark], frameon=False, fontsize="small")
-    figure.supxlabel(splits_said([len(one.errors) for one in shown], "whisker"), fontsize="small", color=GREY)
+    figure.supxlabel(splits_text([len(one.errors) for one in shown], "whisker"), fontsize="small", color=GREY)
     return figure
 
 
 def ratio_figure(title: str, effects: list[Effect]) -> Figure:
-    """The loss ratio against the loss parameter: a panel a data set, a line a column."""
+    """Draw the loss ratio against the loss parameter, with a panel per data set and a line per column."""
     shown = [one for one in effects if one.ratios.size]
     rows = list(dict.fromkeys(one.row.title for one in shown))
     columns = list(dict.fromkeys(one.name for one in shown))
@@ -121,7 +114,7 @@ def ratio_figure(title: str, effects: list[Effect]) -> Figure:
     for axes in figure.axes:
         name_lines(axes)
     figure.axes[0].set_ylabel("Loss after calibration / loss before")
-    figure.supxlabel(splits_said([len(one.ratios) for one in shown], "band"), fontsize="small", color=GREY)
+    figure.supxlabel(splits_text([len(one.ratios) for one in shown], "band"), fontsize="small", color=GREY)
     return figure
 
 
@@ -136,14 +129,15 @@ def _line(axes: Axes, effect: Effect, colour: str) -> None:
 
 Styles = Mapping[tuple[str, str], LineStyle]
 _SIZE = 1.25 * PANEL[0], 1.4 * PANEL[1]
-"""Inches: names of lines stand within a panel."""
+"""Width and height in inches. The names of lines are inside the panel."""
 _MOST_ACROSS = 3
 
 
 def kept_figure(title: str, panels: Sequence[Panels]) -> Figure:
-    """The figure, drawn under the settings of matplotlib as they are; a kind of curve that is nowhere has no panel.
+    """Draw martingales and ROC curves under the current settings of matplotlib. A kind without curves has no panel.
 
-    Both kinds stand side by side, a line for each of ``panels``; one kind alone fills lines of several panels.
+    Both kinds stand side by side, with one line of panels for each of ``panels``. A single kind fills lines of several
+    panels.
     """
     kinds = [_martingales] if any(one.martingales for one in panels) else []
     kinds += [_rocs] if any(one.rocs for one in panels) else []
@@ -166,7 +160,7 @@ def kept_figure(title: str, panels: Sequence[Panels]) -> Figure:
 
 def _martingales(axes: Axes, panels: Panels, styles: Styles) -> None:
     for curve in panels.martingales:
-        axes.plot(curve.x, curve.y, label=curve.column.label, **_solid(styles[curve.method]))
+        axes.plot(curve.x, curve.y, label=curve.column.label, **_with_dashes(styles[curve.method]))
     axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)
     axes.margins(x=0)
     axes.set_xlabel("Test row")
@@ -179,22 +173,22 @@ def _rocs(axes: Axes, panels: Panels, styles: Styles) -> None:
     axes.axline((0, 0), slope=1, color=GREY, linewidth=0.6, zorder=0)
     for curve in panels.rocs:
         own = curve.column.variant in (panels.variant, "")
-        axes.plot(curve.x, curve.y, label=_with_auc(curve), **_solid(styles[curve.method], "-" if own else ":"))
+        axes.plot(curve.x, curve.y, label=_with_auc(curve), **_with_dashes(styles[curve.method], "-" if own else ":"))
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_aspect("equal")
-    axes.set_xlabel("Share of negative rows called positive")
-    axes.set_ylabel("Share of positive rows called so")
+    axes.set_xlabel("False positive rate")
+    axes.set_ylabel("True positive rate")
     if panels.rocs:
         axes.legend(loc="lower right", frameon=False, fontsize="x-small", borderaxespad=0.2)
 
 
-def _solid(style: LineStyle, dashes: str = "-") -> dict[str, Any]:
-    """Without dashes of its own, for here these tell variants apart; marks tell methods apart in grey."""
+def _with_dashes(style: LineStyle, dashes: str = "-") -> dict[str, Any]:
+    """Return the style with ``dashes`` that distinguish variants. Marks distinguish methods in grey."""
     return {**style.of_curve(), "linestyle": dashes}
 
 
-def _with_auc(curve: KeptCurve) -> str:
+def _with_auc(curve: StoredCurve) -> str:
     return curve.column.label + ("" if math.isnan(curve.auc) else f", AUC {curve.auc:.3f}")
 
 
@@ -204,10 +198,10 @@ PAPER, ROC = "paper", "roc"
 def paper_figures(
     outline: Outline, untitled: Outline, results: Results, kinds: tuple[str, ...], warn: Callable[[str], None]
 ) -> Iterator[tuple[str, Figure]]:
-    """(name of a file, figure), drawn under the settings of matplotlib as they are.
+    """Yield (file name, figure), drawn under the current settings of matplotlib.
 
-    ``untitled``: the outline with the titles of the experiment. ``warn`` is told what is missing in a figure. ROC
-    curves that are kept are of the kind ``roc`` where no martingale stands beside them, all else is ``paper``.
+    ``untitled`` is the outline with the titles of the experiment. ``warn`` receives notes on what is missing in a
+    figure. ROC curves without a martingale beside them are of the kind ``roc``, all else is ``paper``.
     """
     if PAPER in kinds:
         yield from _calibration(outline, results, warn)

@@ -1,9 +1,4 @@
-"""Panels of the plane: rows of both classes, the lines of equal probability, the regions between them.
-
-The region on one side of a border, out of the border's lines.
-
-Words written on lines, inside the picture and clear of each other.
-"""
+"""Panels of the plane: rows of both classes, lines of equal probability, shaded regions and labels on lines."""
 
 from __future__ import annotations
 
@@ -21,16 +16,16 @@ from probcal.reporting.drawing import COLOURS
 from probcal.reporting.sweeps import Box, Sweep
 
 _NEAR = 1e-6
-"""Of a side of the box: a line that ends so close to it ends on it."""
+"""A line that ends this close to a side of the box, as a share of the side, ends on it."""
 
 
 def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, everywhere: bool = False) -> Path:
-    """The part of the box from ``low`` to ``high``, (2,) each, that lies to the left of every one of ``lines``.
+    """Return the part of the box from ``low`` to ``high``, (2,) each, that lies to the left of every one of ``lines``.
 
-    ``lines``: (n, 2) each, which do not cross. Each is closed, or runs from one side of the box to another; from the
-    end of such a line the region goes on along the box, against the clock, to the start of the next. Where all are
-    closed, the largest has no other around it: the region goes as far as the box if it lies outside that one. Without
-    lines it is the whole box, if it is ``everywhere``, or nothing.
+    ``lines`` are (n, 2) each and do not cross. Each is closed, or runs from one side of the box to another. From the
+    end of such a line the region goes on along the box, counterclockwise, to the start of the next. Where all lines
+    are closed, the largest has no other around it. If the region lies outside that one, it extends to the box.
+    Without lines it is the whole box if ``everywhere`` is set, otherwise it is empty.
     """
     closed = [line for line in lines if np.allclose(line[0], line[-1], rtol=0, atol=_NEAR * np.max(high - low))]
     open_lines = [line for line in lines if not any(line is one for one in closed)]
@@ -55,21 +50,21 @@ def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, everywher
 
 
 def holds(path: Path, points: np.ndarray) -> np.ndarray:
-    """(n,) bool: which of ``points``, (n, 2), lie in a region."""
+    """Return (n,) bool: which of ``points``, (n, 2), lie in a region."""
     inside = np.zeros(len(points), dtype=bool)
-    for outline in path.to_polygons():  # one within another is a hole, and one within that an island
+    for outline in path.to_polygons():  # an outline within another is a hole, and one within a hole an island
         inside ^= Path(outline).contains_points(points)
     return inside
 
 
 def _area(outline: np.ndarray) -> float:
-    """Below 0 where the outline runs with the clock, its left outside it."""
+    """Return the signed area, negative where the outline runs clockwise, with its left outside."""
     x, y = (outline - outline[0]).T
     return float(x @ np.roll(y, -1) - np.roll(x, -1) @ y) / 2
 
 
 def _around_box(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
-    """How far round the box ``point`` lies: 0 at the lower left corner, 1 at the lower right, 2 at the upper right."""
+    """Return the place of ``point`` round the box: 0 at the lower left corner, 1 lower right, 2 upper right."""
     across, up = (point - low) / (high - low)
     distances = [abs(up), abs(1 - across), abs(1 - up), abs(across)]
     side = int(np.argmin(distances))
@@ -85,20 +80,20 @@ def _compound(outlines: list[np.ndarray]) -> Path:
 
 
 _STEP = 2.0
-"""Points of the page between places that are tried along a line."""
+"""Distance in points of the page between the places that are tried along a line."""
 _EDGE = 5.0
-"""Points of the page that a label stays clear of the picture's edge."""
+"""Distance in points of the page that a label keeps from the picture's edge."""
 _ENOUGH = 30.0
-"""Points of the page: further apart than this, labels gain nothing."""
+"""Distance in points of the page beyond which moving labels apart gains nothing."""
 
 
 def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: float, rows: np.ndarray) -> list[str]:
-    """Write each (line, text, colour) on its (n, 2) line, along it; the texts for which there is no room.
+    """Write each (line, text, colour) along its (n, 2) line, and return the texts for which there is no room.
 
-    A text stands where its line is straightest, other texts are farthest and least of other lines and of ``rows``,
-    (n, 2), is covered. The limits and the layout of the figure must stand: call this last.
+    A text is placed where its line is straight, other texts are far, and few other lines and ``rows``, (n, 2), are
+    covered. The limits and the layout of the figure must not change afterwards, so call this last.
     """
-    axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # of a figure, not of a part of one
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # the axes belong to a figure
     scale = 72 / axes.figure.dpi
     window = axes.get_window_extent()
     low, high = np.array(window.min) * scale, np.array(window.max) * scale
@@ -140,7 +135,7 @@ def _place(
     taken: list[np.ndarray],
     avoid: np.ndarray,
 ) -> tuple[np.ndarray, float] | None:
-    """The middle of a label and its angle in radians; None where there is no room on the line."""
+    """Return the middle of a label and its angle in radians, or None where there is no room on the line."""
     lengths = _lengths(line)
 
     def at(along: float) -> np.ndarray:
@@ -168,62 +163,62 @@ def _place(
 
 
 def _cover(middle: np.ndarray, angle: float, half: np.ndarray) -> np.ndarray:
-    """(n, 2) places along the middle of a label, about as far apart as it is high."""
+    """Return (n, 2) places along the middle of a label, about as far apart as it is high."""
     along = np.linspace(-half[0], half[0], max(3, int(np.ceil(2 * half[0] / half[1]))))
     return np.asarray(middle + np.column_stack([along * np.cos(angle), along * np.sin(angle)]))
 
 
 def _lengths(line: np.ndarray) -> np.ndarray:
-    """(n,) how far along the line each of its points lies."""
+    """Return (n,) how far along the line each of its points lies."""
     return np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
 
 
 def _along(line: np.ndarray, step: float) -> np.ndarray:
-    """(m, 2) points along the line, ``step`` apart."""
+    """Return (m, 2) points along the line, ``step`` apart."""
     lengths = _lengths(line)
     places = np.arange(0, lengths[-1], step)
     return np.column_stack([np.interp(places, lengths, line[:, k]) for k in (0, 1)])
 
 
 _CLASSES = (("white", "o"), ("#444444", "^"))
-"""Fill and mark of the negative and the positive class; colours are for levels."""
+"""Fill and mark of the negative and the positive class. Colours are used for levels."""
 _POSITIVE = "1"
-"""What training rows call the class that a data card calls positive."""
+"""Name in stored rows of the class that a card calls positive."""
 _ROWS_OF_A_CLASS = 250
-"""More are drawn as an even choice of so many: a picture of all is no clearer and far larger."""
+"""Most rows drawn per class, chosen evenly. A picture of all rows is no clearer and far larger."""
 _FEW_ROWS = 50
 FEW = 3
-"""So many levels have dashes of their own, and what they contradict each other in is hatched."""
+"""Most levels that have dashes of their own. Only with so few levels, contradictions are hatched."""
 _DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 _CYCLE = (COLOURS[4], COLOURS[1], COLOURS[0], COLOURS[2])
-"""One after the other, so that lines side by side differ."""
+"""Colours, one after the other, so that neighbouring lines differ."""
 _CROWD = 2
-"""Lines a level; with more there are lines of some levels only, and a legend of them."""
+"""Lines per level. With more, only some levels have lines, and a legend."""
 _LANDMARKS = (0.1, 0.3, 0.5, 0.7, 0.9)
-"""Of a crowd the levels nearest to these have lines; all are shaded."""
+"""In a crowd only the levels nearest to these have lines. All levels are shaded."""
 _SHADE = "#0072B2"
 _DARKEST = 0.5
 _GRID = 256
-"""Places along each side of the box at which a contradiction is looked for: a narrower one could not be seen."""
+"""Places along each side of the box at which contradictions are looked for. Narrower ones could not be seen."""
 _SCALED = {"numeric": " (scaled to 0 to 1)", "ordinal": " (standardised)"}
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """What ``draw_levels`` drew."""
+class DrawnLevels:
+    """Describe what ``draw_levels`` drew."""
 
     wanted: list[tuple[np.ndarray, str, str]]
-    """The longest line of each level that has lines, the level's name, and its colour."""
+    """Longest line, name and colour of each level that has lines."""
     handles: list[Line2D]
     crowded: bool
-    """Whether names beside lines are not enough to tell which level a line is of."""
+    """Whether names beside lines are not enough to identify the level of a line."""
     some: bool
-    """Whether levels are shaded that have no line."""
+    """Whether some shaded levels have no line."""
     hatched: bool
 
 
 def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
-    """The rows that were swept over within ``box``, named for a legend."""
+    """Draw the rows of the sweep within ``box``, named for a legend."""
     few = max(map(len, sweep.classes.values()), default=0) <= _FEW_ROWS
     label = sweep.row.positive
     known = {_POSITIVE: f" ({label})"} if label not in (None, _POSITIVE) else {}
@@ -247,11 +242,11 @@ def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
     axes.set_ylabel(up)
 
 
-def draw_levels(axes: Axes, sweep: Sweep, box: Box, levels: Sequence[float], names: Mapping[float, str]) -> Drawn:
-    """The lines of ``levels``, and a shade over what each calls positive: a place is the darker the more levels do.
+def draw_levels(axes: Axes, sweep: Sweep, box: Box, levels: Sequence[float], names: Mapping[float, str]) -> DrawnLevels:
+    """Draw the lines of ``levels``, and shade what each calls positive. More levels make a place darker.
 
-    Where lines crowd there are those of some levels only. Of few levels also, hatched, what a higher level calls
-    positive and a lower one does not.
+    Where lines are crowded, only some levels have lines. With few levels, places that a higher level calls positive and
+    a lower one does not are hatched.
     """
     shown = [level for level in levels if level in sweep.borders]
     with_lines = [level for level in shown if sweep.borders[level]]
@@ -270,13 +265,13 @@ def draw_levels(axes: Axes, sweep: Sweep, box: Box, levels: Sequence[float], nam
             drawn = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
         handles += drawn
         wanted.append((max(sweep.borders[level], key=_length), names.get(level, number_of(level)), colour))
-    return Drawn(wanted, handles, crowded, len(lined) < len(with_lines), hatched)
+    return DrawnLevels(wanted, handles, crowded, len(lined) < len(with_lines), hatched)
 
 
-def label_levels(axes: Axes, sweep: Sweep, drawn: Drawn) -> None:
-    """Each level's name on its longest line, and in a corner those for which there is no room.
+def label_levels(axes: Axes, sweep: Sweep, drawn: DrawnLevels) -> None:
+    """Write each level's name on its longest line, and those without room in a corner.
 
-    The layout of the figure must stand.
+    The layout of the figure must not change afterwards.
     """
     few = len(drawn.wanted) <= FEW
     every = np.concatenate([np.empty((0, 2)), *sweep.classes.values()])
@@ -295,20 +290,20 @@ def label_levels(axes: Axes, sweep: Sweep, drawn: Drawn) -> None:
 
 
 def number_of(level: float) -> str:
-    """``.05`` for 0.05, ``.6667`` for 0.6667."""
+    """Return ``.05`` for 0.05 and ``.6667`` for 0.6667."""
     two = f"{level:.2f}"
     return (two if float(two) == level else f"{level:.4g}").removeprefix("0")
 
 
 def _shade(axes: Axes, sweep: Sweep, shown: Sequence[float], box: Box) -> None:
-    each = 1 - (1 - _DARKEST) ** (1 / max(FEW, len(shown)))  # over each other they make the darkest shade
+    each = 1 - (1 - _DARKEST) ** (1 / max(FEW, len(shown)))  # all shades together make the darkest one
     for level in shown:
         path = region(sweep.borders[level], *box, level in sweep.everywhere)
         axes.add_patch(PathPatch(path, facecolor=_SHADE, edgecolor="none", linewidth=0, alpha=each, zorder=0.5))
 
 
 def _hatch(axes: Axes, sweep: Sweep, shown: Sequence[float], box: Box) -> bool:
-    """Whether there was anything to hatch."""
+    """Hatch the contradictions, and return whether there are any."""
     across, up = np.meshgrid(*np.linspace(*box, 2 * _GRID + 1)[1::2].T)
     places = np.column_stack([across.ravel(), up.ravel()])
     hatched = False

@@ -1,12 +1,7 @@
-"""The estimates behind the results of one data set and column, as far as they are kept.
+"""Curves of stored predictions: ROC curve, cost curve, score histogram and reliability diagram.
 
-The ROC curve of the rows of all splits together.
-
-Cost curves (Drummond & Holte 2006, Machine Learning 65): the cost of the best threshold at every ratio of costs.
-
-The score histogram: how often each estimate is given, to positive rows and to negative ones.
-
-Reliability: the observed share of positive rows against the mean estimate, in bins of equal mass.
+Cost curves are those of Drummond & Holte (2006), Machine Learning 65: the cost of the best threshold at every ratio
+of costs.
 """
 
 from __future__ import annotations
@@ -32,10 +27,10 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimates:
-    """The test rows of all splits of one data set under one column, one after the other.
+    """Hold the predictions for the test rows of all splits of one data set under one column, one split after the other.
 
-    Of more than two classes they are about the likeliest class of each row, the first of several: ``p`` is its
-    estimate and ``y`` whether it is the right one.
+    With more than two classes they are about the likeliest class of each row, the first of several. Then ``p`` is its
+    predicted probability, and ``y`` says whether it is the right class.
     """
 
     row: Row
@@ -43,23 +38,26 @@ class Estimates:
     y: Array
     """(n,) of 0 and 1."""
     p: Array
-    """(n,) estimates of P(y = 1)."""
+    """(n,) predictions of P(y = 1)."""
     n_splits: int
     appearances: float
-    """In how many of these splits a row that is tested at all is tested, in the mean; 1 at least."""
+    """Mean number of these splits in which a tested row is tested, at least 1."""
     top_label: bool
     """Whether there are more than two classes."""
 
 
 def estimates_of(store: Store, outline: Outline, results: Results) -> list[Estimates]:
-    """Those of every data set and column whose estimates are kept, in the order of the ``outline``."""
+    """Yield the predictions of every data set and column that has them, in the order of the ``outline``."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns]
     found = [estimates_for(store, outline, results, row, column) for row, column in pairs]
     return [one for one in found if one is not None]
 
 
 def estimates_for(store: Store, outline: Outline, results: Results, row: Row, column: Column) -> Estimates | None:
-    """Those of one data set and column; None where none are kept, where they are of several labels or no estimates."""
+    """Return the predictions of one data set and column.
+
+    Returns None where none are stored, where they have several labels, or where they are not probabilities.
+    """
     cells = done_cells(outline, results, row, column)
     splits = [one for cell in cells if (one := _two_classes(store, cell)) is not None]
     if not splits:
@@ -70,16 +68,16 @@ def estimates_for(store: Store, outline: Outline, results: Results, row: Row, co
 
 
 def done_cells(outline: Outline, results: Results, row: Row, column: Column) -> list[CellResult]:
-    """The finished repetitions, in their order."""
+    """Return the finished repetitions, in their order."""
     found = [results[one] for one in planned_ids(outline, row, column) if one in results]
     return [cell for cell in found if cell.status == "done"]
 
 
 def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
-    """In how many of ``n_splits`` a row that is tested at all is tested, in the mean.
+    """Return in how many of ``n_splits`` a tested row is tested, on average.
 
-    Every one where all splits test the same rows, one where each draws rows of its own. Of random splits that test a
-    share s, a row is tested in n s of n, and in none of them with the chance (1 - s)^n.
+    That is every split where all test the same rows, and one where each split draws its own rows. With random splits
+    that test a share s, a row is tested in n s of n splits, and in none of them with probability (1 - s)^n.
     """
     if row.drawn:
         return 1.0
@@ -91,12 +89,12 @@ def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
 
 
 def _two_classes(store: Store, cell: CellResult) -> tuple[Array, Array] | None:
-    """(y, p), (n,) each; None where they are not there, of several labels, or no probabilities."""
+    """Return (y, p), (n,) each, or None where they are absent, of several labels, or not probabilities."""
     if not store.has_predictions(cell) or "labels" in (cell.predictions or {}):
         return None
     try:
         rows = checked(*store.predictions(cell))
-    except (StoreError, ValueError):  # ValueError: a folder from elsewhere may hold any numbers
+    except (StoreError, ValueError):  # ValueError: a folder from elsewhere may hold anything
         return None
     if rows.p.ndim == 1:
         return rows.y, rows.p
@@ -110,89 +108,89 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RocCurve:
-    """Points of the curve from (0, 0) to (1, 1), both coordinates rising; arrays of shape (points,)."""
+    """Hold points of the curve from (0, 0) to (1, 1). Both coordinates rise, and arrays have shape (points,)."""
 
     negative: Counts
-    """How many negative rows have a larger estimate than the threshold has."""
+    """Number of negative rows with a larger prediction than the threshold."""
     positive: Counts
-    """How many positive rows have."""
+    """Number of positive rows with a larger prediction than the threshold."""
 
     @property
     def x(self) -> Array:
-        """The share of the negative rows that is called positive."""
+        """Return the false positive rate."""
         return np.asarray(self.negative / self.negative[-1])
 
     @property
     def y(self) -> Array:
-        """The share of the positive rows that is called so."""
+        """Return the true positive rate."""
         return np.asarray(self.positive / self.positive[-1])
 
 
 def roc_curve(one: Estimates, points: int = POINTS) -> RocCurve | None:
-    """At most ``points`` of the curve's points; None of more than two classes, and where all rows are of one.
+    """Return at most ``points`` points of the ROC curve, or None for more than two classes or rows of one class only.
 
-    Kept are those on its convex hull, on which the cost curve depends, and others at even distances along it. One
-    curve of all splits: estimates are probabilities, so that a threshold means the same in each.
+    The points on the convex hull are kept, since the cost curve depends on them, and others at even distances. All
+    splits share one curve, since a threshold on probabilities means the same in each split.
     """
     if one.top_label:
         return None
     ranked = Ranked.of(checked_two_classes(one.y, one.p))
     if not ranked.has_both_classes():
         return None
-    # from the largest estimate down
-    negative, positive = (_from_the_top(ranked.up_to(of)) for of in (1 - ranked.y, ranked.y))
-    kept = _kept(negative, positive, points)
+    # from the largest prediction down
+    negative, positive = (_counts_from_top(ranked.up_to(of)) for of in (1 - ranked.y, ranked.y))
+    kept = _kept_points(negative, positive, points)
     return RocCurve(negative[kept], positive[kept])
 
 
 def hull(negative: Counts, positive: Counts) -> Counts:
-    """The places of the points on the upper convex hull: slopes that fall are what isotonic regression finds."""
+    """Return the places of the points on the upper convex hull. Isotonic regression finds its falling slopes."""
     steps = np.diff(negative) + np.diff(positive)
     slopes = isotonic_regression(np.diff(positive) / steps, sample_weight=steps, increasing=False)
     return np.concatenate([[0], np.flatnonzero(np.diff(slopes)) + 1, [len(steps)]])
 
 
-def _kept(negative: Counts, positive: Counts, points: int) -> Counts:
+def _kept_points(negative: Counts, positive: Counts, points: int) -> Counts:
     if len(negative) <= points:
         return np.arange(len(negative))
     along = negative / negative[-1] + positive / positive[-1]
     corners = hull(negative, positive)
-    corners = corners[_even(along[corners], points)]
-    others = _even(along, points - len(corners) + 2) if len(corners) < points else corners[:0]
+    corners = corners[_evenly_spaced(along[corners], points)]
+    others = _evenly_spaced(along, points - len(corners) + 2) if len(corners) < points else corners[:0]
     return np.union1d(corners, others)
 
 
-def _even(along: Array, points: int) -> Counts:
-    """At most so many places, first and last among them, whose values of ``along``, which rises, are evenly spread."""
+def _evenly_spaced(along: Array, points: int) -> Counts:
+    """Return at most so many places, with first and last, whose values of the rising ``along`` are evenly spread."""
     if len(along) <= points:
         return np.arange(len(along))
     places = np.searchsorted(along, np.linspace(along[0], along[-1], points))
     return np.unique(places.clip(0, len(along) - 1))
 
 
-def _from_the_top(rising: Array) -> Counts:
+def _counts_from_top(rising: Array) -> Counts:
     counts = np.rint(rising).astype(np.int64)
     return np.asarray(counts[-1] - counts[::-1])
 
 
 @dataclass(frozen=True)
 class CostCurve:
-    """The corners of the lower envelope of the lines of all thresholds, (corners,) each; it is straight between them.
+    """Hold the corners of the lower envelope of the lines of all thresholds, (corners,) each.
 
-    It begins at (0, 0), where a classifier that always says negative costs nothing, and ends at (1, 0). Always the
-    same class costs min(x, 1 - x).
+    The curve is straight between corners. It begins at (0, 0), where a classifier that always says negative costs
+    nothing, and ends at (1, 0). Always predicting the same class costs min(x, 1 - x).
     """
 
     x: Array
-    """Probability cost: p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)), the share of + in what can be lost; it rises."""
+    """Probability cost p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)), in rising order."""
     y: Array
-    """Normalised expected cost, over that of being wrong on every row: (1 - TPR) x + FPR (1 - x)."""
+    """Normalised expected cost, over the cost of being wrong on every row: (1 - TPR) x + FPR (1 - x)."""
 
 
 def cost_curve(roc: RocCurve) -> CostCurve:
-    """Of the thresholds in ``roc``: two neighbours on its hull cost the same at a corner.
+    """Return the cost curve of the thresholds in ``roc``. Two neighbours on its hull cost the same at a corner.
 
-    The class frequencies of the test rows do not count: x stands for them and the costs together.
+    The class frequencies of the test rows do not matter, since x stands for both frequencies and costs.
     """
     corners = hull(roc.negative, roc.positive)
     fpr, tpr = roc.x[corners], roc.y[corners]
@@ -206,7 +204,7 @@ HISTOGRAM_BINS = 20
 
 @dataclass(frozen=True)
 class ScoreHistogram:
-    """Rows of all splits in bins of equal width over [0, 1]; the last one holds 1."""
+    """Count the rows of all splits in bins of equal width over [0, 1]. The last bin includes 1."""
 
     edges: npt.NDArray[np.float64]
     """(bins + 1,)"""
@@ -232,27 +230,27 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Reliability:
-    """One entry per bin, in rising order of the estimates; arrays of shape (bins,)."""
+    """Hold a reliability diagram with one entry per bin, by rising prediction. Arrays have shape (bins,)."""
 
     mean: Array
-    """Mean estimate."""
+    """Mean prediction."""
     observed: Array
-    """Share of the rows with y = 1."""
+    """Observed frequency of y = 1."""
     low: Array
     high: Array
-    """The 95 % interval about ``observed``, within [0, 1]."""
+    """Upper end of the 95 % interval of ``observed``, within [0, 1]. ``low`` is the lower end."""
     n: Array
-    """Distinct rows, as many as are expected; not whole where a row is tested in several splits."""
+    """Expected number of distinct rows. It may be fractional where a row is tested in several splits."""
     counts: tuple[int, ...]
     """Rows of all splits."""
     positive: tuple[int, ...]
-    """Those of them with y = 1."""
+    """Rows of all splits with y = 1."""
 
     @classmethod
     def of(
         cls, mean: Sequence[float], counts: Sequence[int], positive: Sequence[int], appearances: float
     ) -> Reliability:
-        """From what was counted over all splits; ``appearances`` as in ``Estimates``."""
+        """Build the diagram from the counts over all splits. ``appearances`` is as in ``Estimates``."""
         n = np.asarray(counts) / appearances
         observed = np.asarray(positive) / np.asarray(counts)
         low, high = wilson(observed, n)
@@ -260,13 +258,13 @@ class Reliability:
 
 
 def reliability(one: Estimates, bins: int = RELIABILITY_BINS) -> Reliability:
-    """At most ``bins`` bins with nearly as many rows each.
+    """Return at most ``bins`` bins with nearly the same number of rows.
 
-    Rows of equal estimates are never in two bins: all are in the bin that holds the middle one of them. A bin that
-    is left without rows is left out.
+    Rows with equal predictions are never in two bins. All are in the bin of their middle row. Bins without rows are
+    left out.
 
     The interval is that of Wilson (1927) for the rows of a bin. With several random splits a row is tested more than
-    once, and such rows do not make the share surer: the number of rows is divided by ``one.appearances``.
+    once, which does not make the frequency more certain. So the number of rows is divided by ``one.appearances``.
     """
     twice_the_middle = np.rint(2 * rankdata(one.p)).astype(np.int64) - 1
     numbers = twice_the_middle * bins // (2 * len(one.p))
@@ -277,7 +275,7 @@ def reliability(one: Estimates, bins: int = RELIABILITY_BINS) -> Reliability:
 
 
 def wilson(share: Array, n: Array, level: float = LEVEL) -> tuple[Array, Array]:
-    """(low, high) of Wilson's score interval of ``share`` in ``n`` rows, which need not be whole numbers."""
+    """Return (low, high) of Wilson's score interval of ``share`` in ``n`` rows, which may be fractional."""
     z = NormalDist().inv_cdf((1 + level) / 2)
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))

@@ -1,7 +1,4 @@
-"""The figures of the kept estimates: one of each kind for each data set, a panel a group of columns.
-
-One panel of each figure of estimates, drawn on axes of matplotlib.
-"""
+"""Figures of stored predictions: one of each kind per data set, with a panel per group of columns."""
 
 from __future__ import annotations
 
@@ -24,18 +21,18 @@ from probcal.store.summary import Results, summarise
 Styles = Mapping[Column, LineStyle]
 _LEGEND: dict[str, Any] = {"fontsize": "small", "borderaxespad": 0.2, "framealpha": 0.8, "edgecolor": "none"}
 LONGEST = 30
-"""Letters of a name; longer ones are cut in the middle."""
+"""Most characters of a name. Longer names are cut in the middle."""
 _LETTERS = 20
-"""Over a small panel."""
+"""Most characters above a small panel."""
 
 
 def short(column: Column) -> str:
-    """Its label for a legend, which would leave out one that begins with an underscore."""
+    """Return the label for a legend, which would leave out one that begins with an underscore."""
     return visible(f" {column.label}" if column.label.startswith("_") else column.label, LONGEST)
 
 
 def draw_reliability(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
-    """The observed share of positive rows against the mean estimate, with its interval as a bar."""
+    """Draw the observed frequency against the mean prediction, with its interval as a bar."""
     _diagonal(axes)
     for one in pictures:
         drawn, style = one.reliability, styles[one.column]
@@ -43,13 +40,13 @@ def draw_reliability(axes: Axes, pictures: Sequence[Picture], styles: Styles) ->
         axes.plot(drawn.mean, drawn.observed, label=short(one.column), **style.of_points())
     _square(axes)
     top = any(one.top_label for one in pictures)
-    axes.set_xlabel("Mean estimate of the likeliest class" if top else "Mean estimate")
-    axes.set_ylabel("Share of rows whose class it is" if top else "Share of positive rows")
+    axes.set_xlabel("Mean predicted probability of the likeliest class" if top else "Mean predicted probability")
+    axes.set_ylabel("Observed frequency")
     axes.legend(loc="best", **_LEGEND)
 
 
 def draw_scores(axes: Axes, picture: Picture) -> None:
-    """The share of the positive rows in each bin upwards, of the negative ones downwards."""
+    """Draw the share of the positive rows in each bin upwards, and of the negative rows downwards."""
     drawn = picture.scores
     upwards: dict[str, Any] = {"color": COLOURS[0]}
     downwards: dict[str, Any] = {"color": "none", "edgecolor": COLOURS[1], "hatch": "/////"}
@@ -73,13 +70,13 @@ def draw_roc(axes: Axes, pictures: Sequence[Picture], styles: Styles, aucs: Mapp
         name = short(one.column) + ("" if auc is None else f", AUC {auc:.3f}")
         axes.plot(one.roc.x, one.roc.y, label=name, **styles[one.column].of_curve())
     _square(axes)
-    axes.set_xlabel("Share of negative rows called positive")
-    axes.set_ylabel("Share of positive rows called so")
+    axes.set_xlabel("False positive rate")
+    axes.set_ylabel("True positive rate")
     axes.legend(loc="lower right", **_LEGEND)
 
 
 def draw_costs(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
-    """The lower envelope over all thresholds, beneath that of saying always the same."""
+    """Draw the lower envelope over all thresholds, below the line of always predicting the same class."""
     axes.fill_between([0, 0.5, 1], [0, 0.5, 0], color="#EEEEEE", linewidth=0, zorder=0)
     axes.plot([0, 0.5, 1], [0, 0.5, 0], color=GREY, linewidth=0.6, zorder=1)
     for one in pictures:
@@ -109,15 +106,15 @@ RELIABILITY, SCORES, ROC, COSTS = "reliability", "scores", "roc", "cost-curves"
 ESTIMATE_KINDS = (RELIABILITY, SCORES, ROC, COSTS)
 
 Panels = list[tuple[str, list[Picture]]]
-"""Group, and its members or some of them."""
+"""Group and its members, or some of them."""
 _MOST_LINES = 7
-"""In a panel; a larger group has several."""
+"""Most lines in a panel. A larger group has several panels."""
 _SIDE, _COSTS, _SCORES = (3.2, 3.2), (3.4, 2.7), (2.1, 1.7)
 """Inches of a panel."""
 _LETTERS_AN_INCH = 18
 _HEADINGS = {
     RELIABILITY: "reliability",
-    SCORES: "how often each estimate is given",
+    SCORES: "histogram of predictions",
     ROC: "ROC curves",
     COSTS: "cost curves",
 }
@@ -126,7 +123,7 @@ _HEADINGS = {
 def estimate_figures(
     outline: Outline, results: Results, pictures: Sequence[Picture], kinds: Sequence[str]
 ) -> Iterator[tuple[str, Figure]]:
-    """(name of a file, figure), drawn under the settings of matplotlib as they are; without kinds that have no line."""
+    """Yield (file name, figure), drawn under the current settings of matplotlib. Kinds without a line are left out."""
     for row in outline.datasets:
         ours = [one for one in pictures if one.row.name == row.name and one.column in outline.columns]
         for kind in ESTIMATE_KINDS:
@@ -154,7 +151,7 @@ def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: S
 
 
 def _panels(groups: Mapping[Column, str], pictures: Sequence[Picture]) -> Panels:
-    """A large group in parts of nearly the same size."""
+    """Return the panels, with large groups cut into parts of nearly the same size."""
     found = []
     for group in dict.fromkeys(groups[one.column] for one in pictures):
         members = [one for one in pictures if groups[one.column] == group]
@@ -205,10 +202,10 @@ def _note(kind: str, row: Row, pictures: Sequence[Picture]) -> str:
     several = f"test rows of {splits} {'draws' if row.drawn else 'runs' if row.fixed else 'random splits'} together"
     top = any(one.top_label for one in pictures)
     sides = ("right ones", "wrong ones") if top else ("positive rows", "negative rows")
-    said = {
+    explanation = {
         RELIABILITY: "bins of equal mass; bar: 95 % interval" + (" for distinct rows" if counts[-1] > 1 else ""),
-        SCORES: f"up: {sides[0]}, down: {sides[1]}; estimates in bins of .05",
+        SCORES: f"up: {sides[0]}, down: {sides[1]}; predictions in bins of .05",
         ROC: "AUC: mean over the splits" if counts[-1] > 1 else "",
-        COSTS: "the best threshold at each ratio of costs; grey: always the same class",
+        COSTS: "the best threshold at each ratio of costs; grey: always predicting one class",
     }[kind]
-    return "; ".join(filter(None, [several if counts[-1] > 1 else "test rows of one split", said]))
+    return "; ".join(filter(None, [several if counts[-1] > 1 else "test rows of one split", explanation]))

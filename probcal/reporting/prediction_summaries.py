@@ -1,8 +1,7 @@
-"""What is kept of the estimates of one data set and column: the counts that every figure of them follows from.
+"""Summaries of stored predictions for the figures, and ``estimates.json``, which keeps them when predictions are
+absent.
 
-``estimates.json``: what figures need of the estimates, small enough to be committed where predictions.bin is not.
-
-All that is drawn of the estimates of a results folder, whether they are still there or only ``estimates.json``.
+The file is small enough to be committed, which predictions.bin is not.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results
 
 _MOST = 1000
-"""Bins and points; ours are fewer, and a file from elsewhere may hold any number."""
+"""Most bins and points. Ours are fewer, but a file from elsewhere may hold any number."""
 Count = Annotated[int, Field(ge=0, le=10**12)]
 Counts = Annotated[list[Count], Field(min_length=1, max_length=_MOST)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Entry(BaseModel):
-    """A line of ``estimates.json``. Figures are drawn from it even when the estimates are there: they cannot differ."""
+    """Hold a line of ``estimates.json``. Figures always use it, so that they do not depend on stored predictions."""
 
     model_config = ConfigDict(frozen=True, strict=True, allow_inf_nan=False)
 
@@ -53,18 +52,18 @@ class Entry(BaseModel):
     learner: str
     method: str
     digest: str
-    """Of the estimates that it is about."""
+    """Digest of the predictions that it summarises."""
     splits: Annotated[int, Field(ge=1, le=10**6)]
     appearances: Annotated[float, Field(ge=1, le=10**6)]
     top_label: bool
     mean: Annotated[list[Share], Field(min_length=1, max_length=_MOST)]
-    """Of each bin of the reliability diagram, as ``counts`` and ``positive`` are."""
+    """Mean prediction of each bin of the reliability diagram. ``counts`` and ``positive`` are by bin too."""
     counts: Counts
     positive: Counts
     scores: tuple[Counts, Counts]
-    """Of negative and positive rows."""
+    """Counts of negative and of positive rows."""
     roc: tuple[Counts, Counts] | None
-    """How many negative and positive rows each point is further than the one before."""
+    """Increase of negative and of positive rows from each point to the next."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Entry:
@@ -121,16 +120,16 @@ def _from_zero(steps: list[int]) -> Any:
 
 
 _VERSION = 1
-"""Of the file; one of another version is written anew from the estimates, or refused."""
+"""Version of the file. Another version is written again from the predictions, or refused."""
 _LARGEST = 50_000_000
-"""Bytes; the largest of our experiments takes a million."""
+"""Most bytes of the file. The largest of our experiments takes a million."""
 
 Entries = dict[tuple[str, str, str], Entry]
-"""By data set, learner and method."""
+"""(data set, learner, method) -> entry."""
 
 
 def read_entries(folder: Path) -> Entries:
-    """None in a folder without the file. Raises StoreError for a file that is none of ours."""
+    """Read the entries of a folder, none without the file. Raises StoreError for a file that is not ours."""
     path = folder / ESTIMATES
     refuse_other_kinds(folder, [ESTIMATES])
     try:
@@ -138,7 +137,7 @@ def read_entries(folder: Path) -> Entries:
             raise ValueError("it is too large")
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict) or content.get("version") != _VERSION:
-            raise ValueError("it is of another version of probcal")
+            raise ValueError("it was written by another version of probcal")
         if not isinstance(content.get("estimates"), list):
             raise ValueError("it holds no estimates")
         entries = [Entry.model_validate_json(json.dumps(one)) for one in content["estimates"]]
@@ -154,7 +153,7 @@ def read_entries(folder: Path) -> Entries:
 
 
 def write_entries(folder: Path, entries: Iterable[Entry]) -> None:
-    """One line each; a file that holds the same is left alone. Raises StoreError when it cannot be written."""
+    """Write one line per entry, unless the file holds the same already. Raises StoreError when it cannot be written."""
     path = folder / ESTIMATES
     lines = ",\n".join(one.model_dump_json() for one in entries)
     text = f'{{"version": {_VERSION}, "estimates": [\n{lines}\n]}}\n'
@@ -169,48 +168,48 @@ def write_entries(folder: Path, entries: Iterable[Entry]) -> None:
 
 
 _NAMED = 3
-"""So many columns that lack a figure are named."""
+"""Most columns without a figure that are named."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One data set and column."""
+    """Hold the curves of one data set and column."""
 
     row: Row
     column: Column
     n_splits: int
     top_label: bool
-    """As in ``Estimates``: of more than two classes, all of this is about the likeliest class of each row."""
+    """As in ``Estimates``: with more than two classes, all curves are about the likeliest class of each row."""
     reliability: Reliability
     scores: ScoreHistogram
     roc: RocCurve | None
-    """None of more than two classes, and where all test rows are of one."""
+    """None for more than two classes, and where all test rows have one class."""
 
     @property
     def costs(self) -> CostCurve | None:
-        """None where ``roc`` is."""
+        """Return the cost curve, or None where ``roc`` is None."""
         return cost_curve(self.roc) if self.roc else None
 
 
 _RENEW = "run the experiment again, or fetch its predictions.bin"
-_GONE = f"the estimates are not kept any more; {_RENEW}"
-_STALE = f"{ESTIMATES} is of other estimates than the results are; {_RENEW}"
-_LABELS = "there are no figures of estimates of several labels a row"
-_IN_PART = "the estimates of some splits are not kept any more: the figures are of the others"
+_GONE = f"the predictions are no longer stored; {_RENEW}"
+_STALE = f"{ESTIMATES} belongs to other predictions than the results; {_RENEW}"
+_LABELS = "there are no figures for rows with several labels"
+_IN_PART = "the predictions of some splits are no longer stored: the figures show the others"
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """``every``: in the order of the outline."""
+    """Hold the pictures of an experiment. ``every`` is in the order of the outline."""
 
     every: list[Picture]
     lacking: list[tuple[Row, Column, str]]
-    """Data sets and columns without a picture, or without that of all splits, and why."""
+    """Data sets and columns without a picture, or with one of some splits only, and why."""
     fault: str = ""
-    """Why ``estimates.json`` cannot be read, if it cannot."""
+    """Reason why ``estimates.json`` cannot be read."""
 
     def notes(self, outline: Outline) -> list[str]:
-        """What a reader of the pictures of ``outline``, which may be a part, has to know and cannot see."""
+        """Return notes on what the pictures of ``outline``, which may be a selection, do not show."""
         found: dict[str, list[str]] = {}
         for row, column, why in self.lacking:
             if row in outline.datasets and column in outline.columns:
@@ -219,10 +218,10 @@ class Pictures:
 
 
 def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = False) -> Pictures:
-    """Those of every data set and column whose estimates are there, or in an ``estimates.json`` of the same estimates.
+    """Return the pictures of every data set and column with predictions, or with a valid entry in ``estimates.json``.
 
-    ``keep``: write that file, so that the same is drawn where predictions.bin is not. Raises StoreError when it
-    cannot be written; one that cannot be read is told in the notes, and as if it were not there.
+    With ``keep`` the file is written, so that the same pictures can be drawn without predictions.bin. Raises StoreError
+    when it cannot be written. A file that cannot be read is reported in the notes and otherwise ignored.
     """
     found = Pictures([], [], fault="")
     try:
@@ -247,7 +246,7 @@ def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = F
 
 
 def _entry(cells: list[CellResult], estimates: Estimates | None, before: Entry | None) -> tuple[Entry | None, str]:
-    """From the estimates of all splits, else from ``before``, else from those of some; and what is wrong with it."""
+    """Return the entry from the predictions of all splits, else ``before``, else that of some splits, and its fault."""
     if not cells:
         return None, ""
     digest = _digest(cells)
@@ -268,9 +267,9 @@ def _picture(row: Row, column: Column, entry: Entry) -> Picture:
 
 
 def _digest(cells: Iterable[CellResult]) -> str:
-    """Of the estimates of these repetitions, by what the results say of them."""
-    said = [[one.repetition, one.predictions["digest"]] for one in cells if one.predictions]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
+    """Return the digest of the predictions of these repetitions, from the digests in the results."""
+    digests = [[one.repetition, one.predictions["digest"]] for one in cells if one.predictions]
+    return hashlib.sha256(json.dumps(digests).encode()).hexdigest()[:12]
 
 
 def _names(names: Sequence[str]) -> str:

@@ -1,7 +1,4 @@
-"""Experiments as one paper titles them: its columns, its data sets, one of ours to each.
-
-Experiments of one paper side by side: its columns, and a block of lines a data set.
-"""
+"""Experiments of one paper side by side, under the paper's columns and data sets."""
 
 from __future__ import annotations
 
@@ -21,15 +18,15 @@ from probcal.reporting.best_methods import (
     best_notes,
     has_a_best,
     in_brackets,
-    in_the_order_of_table_4,
     means,
     published_winner,
     spreads,
+    table_4_order,
     winner,
 )
 from probcal.reporting.grid import Grid, Text
 from probcal.reporting.labels import numbered
-from probcal.reporting.metric_table import Measured, explanation
+from probcal.reporting.metric_table import MetricResults, explanation
 from probcal.store.folder import Store
 from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results
@@ -38,79 +35,79 @@ Part = TypeVar("Part", Column, Row)
 
 
 class NotTogether(ProbcalError):
-    """These experiments cannot be shown side by side."""
+    """Signal that these experiments cannot be shown side by side."""
 
 
 @dataclass(frozen=True)
-class Beside:
-    """One experiment: ``outline`` has the columns that the paper has too, in its order and with its titles."""
+class PaperExperiment:
+    """Hold one experiment. ``outline`` has only columns that the paper has, in its order and with its titles."""
 
     name: str
     outline: Outline
     results: Results
     notes: list[str]
-    """What of ours stands under a title of the paper that is not its own, and what is left out."""
+    """Notes on columns and data sets that differ from the paper's titles, and on those left out."""
 
     def row(self, dataset: str) -> Row | None:
-        """The one that stands for this data set of the paper."""
+        """Return the row that stands for this data set of the paper."""
         return next((row for row in self.outline.datasets if row.published == dataset), None)
 
 
-def beside_one_paper(stores: Sequence[Store]) -> tuple[Published, list[Beside]]:
-    """The paper that all of them follow, and each as the paper titles it.
+def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[PaperExperiment]]:
+    """Return the paper that all experiments follow, and each experiment under the paper's titles.
 
-    Raises NotTogether when they follow none or several, when two of them cannot be told apart by a name, when
-    several columns of one stand beside the same published column, several of its data sets for the same published
-    row, or none of its columns beside any; and StoreError and UnknownPaper.
+    Raises NotTogether when they follow no paper or several, when two of them have the same names, or when none of the
+    columns stands for a published one. Raises NotTogether too when several columns of one experiment stand for the same
+    published column, or several data sets for the same published row. Raises StoreError and UnknownPaper.
     """
     outlines = [Outline.of(store) for store in stores]
     names = _names(stores, outlines)
     for store, outline in zip(stores, outlines, strict=True):
         if outline.paper is None:
             raise NotTogether(
-                f"{store.folder} follows no paper, whose columns could hold it beside others; leave it or --together "
-                "out, or name the paper in its experiment file and run that again"
+                f"{store.folder} follows no paper, so it cannot stand beside others; leave it or --together out, "
+                "or name the paper in its experiment file and run that again"
             )
     papers = dict.fromkeys(outline.paper for outline in outlines if outline.paper)
     if len(papers) > 1:
         follows = [f"{name} follows {outline.paper}" for name, outline in zip(names, outlines, strict=True)]
-        raise NotTogether(f"only experiments of one paper can stand side by side: {', '.join(follows)}")
+        raise NotTogether(f"only experiments of the same paper can stand side by side: {', '.join(follows)}")
     published = Published.read(next(iter(papers)))
     return published, [
-        _beside(name, store, outline, published) for name, store, outline in zip(names, stores, outlines, strict=True)
+        _with_paper_titles(name, store, outline, published)
+        for name, store, outline in zip(names, stores, outlines, strict=True)
     ]
 
 
 def _names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
-    """Those of the experiments, or of the folders where two experiments have one name."""
+    """Return the names of the experiments, or of the folders where two experiments have one name."""
     for names in ([one.name for one in outlines], [store.folder.resolve().name for store in stores]):
         if len(set(names)) == len(names):
             return names
     folders = ", ".join(str(store.folder) for store in stores)
     raise NotTogether(
-        f"two of these cannot be told apart by the name of experiment or folder: {folders}; "
-        "give each once, or rename a folder"
+        f"neither the experiments nor the folders have distinct names: {folders}; give each once, or rename a folder"
     )
 
 
-def _beside(name: str, store: Store, outline: Outline, published: Published) -> Beside:
+def _with_paper_titles(name: str, store: Store, outline: Outline, published: Published) -> PaperExperiment:
     title_of = {column: title for title, column in published.columns.items()}
 
-    def stands_beside(column: Column) -> str | None:
+    def published_title(column: Column) -> str | None:
         return title_of.get((column.paper_learner or "", column.paper_method or ""))
 
-    shown = [column for title in published.columns for column in outline.columns if stands_beside(column) == title]
+    shown = [column for title in published.columns for column in outline.columns if published_title(column) == title]
     if not shown:
-        raise NotTogether(f"{store.folder}: none of its columns stands beside one of {published.short}")
+        raise NotTogether(f"{store.folder}: none of its columns has a counterpart in {published.short}")
     _refuse_rivals(
-        store, shown, stands_beside, lambda column: column.label, "column", "; probcal audit compares variants"
+        store, shown, published_title, lambda column: column.label, "column", "; probcal audit compares variants"
     )
     _refuse_rivals(
         store, outline.datasets, lambda row: row.published, lambda row: row.name, "data set",
         "; probcal audit compares readings of a data set",
     )  # fmt: skip
     columns = [
-        column.model_copy(update={"label": stands_beside(column), "group": column.paper_learner}) for column in shown
+        column.model_copy(update={"label": published_title(column), "group": column.paper_learner}) for column in shown
     ]
     rows = [
         row.model_copy(update={"title": published.titles.get(row.published, row.title)}) for row in outline.datasets
@@ -118,7 +115,7 @@ def _beside(name: str, store: Store, outline: Outline, published: Published) -> 
     kept = {(column.learner, column.method) for column in shown}
     exceptions = [one for one in outline.exceptions if not kept.isdisjoint(one.columns)]
     relabelled = outline.model_copy(update={"columns": columns, "datasets": rows, "exceptions": exceptions})
-    return Beside(name, relabelled, store.results(), _notes(outline, relabelled, kept))
+    return PaperExperiment(name, relabelled, store.results(), _notes(outline, relabelled, kept))
 
 
 def _refuse_rivals(
@@ -135,8 +132,8 @@ def _refuse_rivals(
     crowded = [f"{', '.join(names)} ({title})" for title, names in places.items() if len(names) > 1]
     if crowded:
         raise NotTogether(
-            f"{store.folder} has more than one {what} in the same place of the paper: {'; '.join(crowded)}; "
-            f"side by side there is room for one{instead}"
+            f"{store.folder} has more than one {what} for the same one of the paper: {'; '.join(crowded)}; "
+            f"tables side by side have room for one{instead}"
         )
 
 
@@ -150,15 +147,15 @@ def _notes(outline: Outline, relabelled: Outline, kept: set[tuple[str, str]]) ->
     others += [f"{row.title} is {row.name}" for row in relabelled.datasets if row.reading_of]
     left_out = [label for column, label in ours.items() if column not in kept]
     notes = [f"here {', '.join(others)}."] if others else []
-    return notes + ([f"not shown, as the paper has no such column: {', '.join(left_out)}."] if left_out else [])
+    return notes + ([f"not shown, since the paper has no such column: {', '.join(left_out)}."] if left_out else [])
 
 
 Entry = TypeVar("Entry", Text, str)
 
 
-def together(*stores: Store) -> tuple[str, list[Grid]]:
-    """The heading and the tables; raises as ``beside_one_paper`` does."""
-    published, experiments = beside_one_paper(stores)
+def side_by_side_tables(*stores: Store) -> tuple[str, list[Grid]]:
+    """Return the heading and the tables. Raises as ``experiments_of_paper`` does."""
+    published, experiments = experiments_of_paper(stores)
     several = [one for one in experiments if has_a_best(one.outline)]
     grids = numbered(
         [metric for one in experiments for metric in one.outline.metrics],
@@ -168,18 +165,18 @@ def together(*stores: Store) -> tuple[str, list[Grid]]:
     return f"{published.short}: {', '.join(one.name for one in experiments)}", grids
 
 
-def _measured(number: int, every: list[Beside], metric: str, published: Published) -> Grid:
+def _measured(number: int, every: list[PaperExperiment], metric: str, published: Published) -> Grid:
     experiments = [one for one in every if metric in one.outline.metrics]
     shown = {column.label for one in every for column in one.outline.columns}
     titles = [title for title in published.columns if title in shown]
-    measured = {one.name: Measured(one.outline, one.results, metric, published) for one in experiments}
+    measured = {one.name: MetricResults(one.outline, one.results, metric, published) for one in experiments}
 
-    def ours(one: Beside, row: Row) -> Lines:
+    def ours(one: PaperExperiment, row: Row) -> Lines:
         columns, summaries = one.outline.columns, measured[one.name].ours(row)
         own = [column.label for column in columns]
         return [
-            [Text(one.name, minor=True), *_across(titles, own, means(columns, summaries, metric), Text())],
-            *beneath(SPREAD, _across(titles, own, spreads(summaries), "")),
+            [Text(one.name, minor=True), *_aligned(titles, own, means(columns, summaries, metric), Text())],
+            *beneath(SPREAD, _aligned(titles, own, spreads(summaries), "")),
         ]
 
     def theirs(dataset: str) -> Lines:
@@ -192,36 +189,36 @@ def _measured(number: int, every: list[Beside], metric: str, published: Publishe
         explanation=explanation([one.outline for one in experiments], metric, published),
         header=["", *titles],
         rows=_blocks(experiments, published, len(titles), ours, theirs),
-        notes=_joined({one.name: [*measured[one.name].notes(), *one.notes] for one in experiments}),
+        notes=_merged_notes({one.name: [*measured[one.name].notes(), *one.notes] for one in experiments}),
     )
 
 
-def _best_methods(number: int, experiments: list[Beside], published: Published) -> Grid:
-    metrics = in_the_order_of_table_4(metric for one in experiments for metric in one.outline.metrics)
+def _best_methods(number: int, experiments: list[PaperExperiment], published: Published) -> Grid:
+    metrics = table_4_order(metric for one in experiments for metric in one.outline.metrics)
 
-    def ours(one: Beside, row: Row) -> Lines:
-        own = in_the_order_of_table_4(one.outline.metrics)
+    def ours(one: PaperExperiment, row: Row) -> Lines:
+        own = table_4_order(one.outline.metrics)
         entries = [winner(one.outline, one.results, row, metric) for metric in own]
-        return [[Text(one.name, minor=True), *_across(metrics, own, entries, Text())]]
+        return [[Text(one.name, minor=True), *_aligned(metrics, own, entries, Text())]]
 
     def theirs(dataset: str) -> Lines:
         return beneath(PAPER, [published_winner(published, dataset, metric) for metric in metrics])
 
     rows = _blocks(experiments, published, len(metrics), ours, theirs)
-    notes = _joined({one.name: [*best_notes(one.outline, one.results), *one.notes] for one in experiments})
+    notes = _merged_notes({one.name: [*best_notes(one.outline, one.results), *one.notes] for one in experiments})
     return best_grid(number, metrics, rows, notes, published)
 
 
 def _blocks(
-    experiments: Sequence[Beside],
+    experiments: Sequence[PaperExperiment],
     published: Published,
     width: int,
-    ours: Callable[[Beside, Row], Lines],
+    ours: Callable[[PaperExperiment, Row], Lines],
     theirs: Callable[[str], Lines],
 ) -> Lines:
-    """Per data set: its title on a line of its own, ``ours`` of each experiment that has it, ``theirs`` once.
+    """Return for each data set a line with its title, ``ours`` of each experiment that has it, and ``theirs`` once.
 
-    The paper's data sets in its order, then others as they come.
+    The paper's data sets come first, in its order.
     """
     titles: dict[str, str] = {}
     for one in experiments:
@@ -237,14 +234,14 @@ def _blocks(
     return lines
 
 
-def _across(titles: Sequence[str], own: Sequence[str], entries: Sequence[Entry], nothing: Entry) -> list[Entry]:
-    """``entries``, which stand under ``own`` titles, under all ``titles``."""
+def _aligned(titles: Sequence[str], own: Sequence[str], entries: Sequence[Entry], nothing: Entry) -> list[Entry]:
+    """Return ``entries``, which belong to ``own`` titles, spread over all ``titles``."""
     under = dict(zip(own, entries, strict=True))
     return [under.get(title, nothing) for title in titles]
 
 
-def _joined(notes: Mapping[str, Sequence[str]]) -> list[str]:
-    """Each note once, headed by the names of those that have it unless all have."""
+def _merged_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return each note once, with the names of the experiments that have it unless all have it."""
     whose: dict[str, list[str]] = {}
     for name, of_one in notes.items():
         for note in of_one:

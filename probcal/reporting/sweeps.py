@@ -1,4 +1,4 @@
-"""What a sweep over class weights tells for its pictures, out of the first repetition's curves."""
+"""Sweeps over class weights for their pictures, read from the stored curves of the first repetition."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results, planned_ids
 
 Box = tuple[np.ndarray, np.ndarray]
-"""The lower left and the upper right corner, (2,) each."""
+"""Lower left and upper right corner, (2,) each."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """One column on one data set."""
+    """Hold one column on one data set."""
 
     row: Row
     column: Column
     borders: dict[float, list[np.ndarray]]
-    """Level -> its lines, (n, 2) each, in which the level's positive side is on the left; rising levels.
+    """Level -> its lines, (n, 2) each, with the positive side on the left, by rising level.
 
-    No lines are those of a level whose label is the same everywhere; of two numeric columns only.
+    A level without lines has the same label everywhere. Only two numeric columns have lines.
     """
     everywhere: frozenset[float]
-    """The levels without lines that say positive everywhere."""
+    """Levels without lines that are positive everywhere."""
     corners: np.ndarray
-    """(n, 2) the lower left corner of the box in which lines were sought, as often as a level has none."""
+    """(n, 2) lower left corner of the box in which lines were sought, repeated for each level without lines."""
     classes: dict[str, np.ndarray]
-    """Class -> (n, 2) points, the rows that were swept over or some of them; the second class is the positive one."""
+    """Class -> (n, 2) points, all or some of the rows of the sweep. The second class is the positive one."""
     scores: np.ndarray | None
-    """(n, 2) raw scores, rising, and estimates; None where the learner has none."""
+    """(n, 2) rising raw scores and their predictions, or None where the learner has no scores."""
     crossings: float | None
-    """Pairs of levels that contradict each other on a test row; None where that was not measured."""
+    """Pairs of levels that contradict each other on a test row, or None where that was not computed."""
     same: list[Column] = field(default_factory=list)
     """Columns of the same sweep, which are not drawn."""
 
@@ -45,7 +45,7 @@ class Sweep:
 
 
 def box_of(sweeps: Sequence[Sweep]) -> Box:
-    """The box in which the lines of ``sweeps`` were sought, all of one data set and one encoding.
+    """Return the box in which the lines of ``sweeps`` were sought. All are of one data set and one encoding.
 
     A side on which no line ends is as far out as a line or a row lies.
     """
@@ -59,9 +59,10 @@ def box_of(sweeps: Sequence[Sweep]) -> Box:
 
 
 def sweeps_of(outline: Outline, results: Results) -> list[Sweep]:
-    """Data set by data set, in the order of columns.
+    """Return the sweeps of each data set, in the order of columns.
 
-    Methods around one learner that differ in ``answer`` alone are one sweep, the first: the answer moves no line.
+    Methods around one learner that differ only in ``answer`` are one sweep, since ``answer`` moves no line. The first
+    of them is used.
     """
     found: list[Sweep] = []
     for row in outline.datasets:
@@ -71,7 +72,7 @@ def sweeps_of(outline: Outline, results: Results) -> list[Sweep]:
                 continue
             sweep = _sweep(row, column, first.curves, first.metrics.get("crossings"))
             for one in found:
-                if _tells(one, sweep):
+                if _includes(one, sweep):
                     one.same.append(column)
                     break
             else:
@@ -80,12 +81,12 @@ def sweeps_of(outline: Outline, results: Results) -> list[Sweep]:
 
 
 def left_out(sweeps: Sequence[Sweep]) -> list[str]:
-    """Which columns have no picture of their own, and why."""
+    """Return which columns have no picture of their own, and why."""
     notes = []
     for one in sweeps:
         if one.same:
-            settings = one.column.settings  # which folders of earlier versions do not tell
-            why = "and they differ in the answer alone" if settings else "probcal run tells of other settings"
+            settings = one.column.settings  # not stored by earlier versions
+            why = "and only the answer differs" if settings else "and other settings are unknown without a new run"
             same = ", ".join(column.label for column in one.same)
             notes.append(f"{same}: not drawn; learner, rows and levels are those of {one.column.label}, {why}")
     return list(dict.fromkeys(notes))
@@ -110,19 +111,19 @@ def _sweep(row: Row, column: Column, curves: Mapping[str, list[dict[str, Any]]],
     )
 
 
-def _tells(one: Sweep, other: Sweep) -> bool:
-    """Whether ``one`` has all lines of ``other``, but for what chance does to a learner: they are of the same rows."""
+def _includes(one: Sweep, other: Sweep) -> bool:
+    """Return whether ``one`` has all lines of ``other``, apart from the randomness of a learner."""
     same = (one.row, one.column.learner) == (other.row, other.column.learner)
     return (
         same
-        and _but_for_the_answer(one.column) == _but_for_the_answer(other.column)
+        and _settings_without_answer(one.column) == _settings_without_answer(other.column)
         and other.borders.keys() <= one.borders.keys()
         and one.classes.keys() == other.classes.keys()
         and all(np.array_equal(one.classes[name], other.classes[name]) for name in one.classes)
     )
 
 
-def _but_for_the_answer(column: Column) -> dict[str, Any]:
+def _settings_without_answer(column: Column) -> dict[str, Any]:
     params = {name: value for name, value in column.settings.get("params", {}).items() if name != "answer"}
     return {**column.settings, "params": params}
 

@@ -1,9 +1,4 @@
-"""The tables of an experiment: the metrics in the paper's layout, and which method did best.
-
-The numbers of an experiment for another program: one CSV line per metric, data set and column.
-
-One table of all metrics, for an experiment of one data set and many columns: a row a column of the experiment.
-"""
+"""All tables of an experiment, one CSV line per metric, data set and column, or one table of all metrics."""
 
 from __future__ import annotations
 
@@ -19,8 +14,15 @@ from probcal.reporting.best_methods import best_methods, has_a_best, means
 from probcal.reporting.calibration_effects import calibration_tables
 from probcal.reporting.grid import Grid, Text, latex, markdown, page, printed
 from probcal.reporting.labels import exceptions, footnotes, in_order, numbered, skipped
-from probcal.reporting.metric_table import MOST_ON_ONE_LINE, Measured, measured, published_number, splits, verdicts
-from probcal.reporting.side_by_side import together
+from probcal.reporting.metric_table import (
+    MOST_ON_ONE_LINE,
+    MetricResults,
+    metric_table,
+    published_number,
+    splits,
+    verdicts,
+)
+from probcal.reporting.side_by_side import side_by_side_tables
 from probcal.store.folder import Store
 from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results, census, stale_ids, summarise
@@ -32,9 +34,9 @@ HEADER = [
 
 
 def tidy(outline: Outline, results: Results, metrics: list[str], published: Published | None) -> str:
-    """Lines under ``HEADER``, without it.
+    """Return the lines under ``HEADER``, without the header.
 
-    ``difference`` is ours less the published one, empty unless both are finite; infinity is ``inf``.
+    ``difference`` is our number less the published one, empty unless both are finite. Infinity is ``inf``.
     """
     return csv_text(
         _line(outline, results, row, column, metric, published)
@@ -67,15 +69,15 @@ _UP, _DOWN = "↑", "↓"
 
 
 def reads_by_method(outline: Outline, published: Published | None) -> bool:
-    """Whether its tables of single metrics would be one wide line each, and the paper has no such tables itself."""
+    """Return whether tables of single metrics would each be one wide line, and the paper has no such tables."""
     of_its_own = published is not None and any(table.number is not None for table in published.tables.values())
     return len(outline.datasets) == 1 and len(outline.columns) > MOST_ON_ONE_LINE and not of_its_own
 
 
 def by_method(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
-    """Table ``number``; each metric in a column, its best in bold, published numbers in brackets."""
+    """Return table ``number`` with a column per metric, its best in bold, and published numbers in brackets."""
     metrics = in_order(outline.metrics)
-    several = [Measured(outline, results, metric, published) for metric in metrics]
+    several = [MetricResults(outline, results, metric, published) for metric in metrics]
     names = [metric_named(metric) for metric in metrics]
     columns = [_column(one, name.decimals) for one, name in zip(several, names, strict=True)]
     return Grid(
@@ -84,12 +86,12 @@ def by_method(number: int, outline: Outline, results: Results, published: Publis
         explanation=_explanation(outline, names, several),
         header=["", *map(_header, names)],
         rows=[[Text(column.label), *cells] for column, *cells in zip(outline.columns, *columns, strict=True)],
-        notes=[*_agreement(names, several), *_footnotes(several, outline, results), *_meant(names)],
+        notes=[*_agreement(names, several), *_footnotes(several, outline, results), *_abbreviations(names)],
     )
 
 
-def _column(one: Measured, decimals: int) -> list[Text]:
-    """A cell for each column of the experiment: ``4790.4 ± 12.1 [4814]``."""
+def _column(one: MetricResults, decimals: int) -> list[Text]:
+    """Return a cell for each column of the experiment: ``4790.4 ± 12.1 [4814]``."""
     [row] = one.outline.datasets
     ours, theirs = one.ours(row), one.their_lines(row)
     cells = zip(means(one.outline.columns, ours, one.metric, decimals), ours, theirs, strict=True)
@@ -107,43 +109,46 @@ def _header(name: Metric) -> str:
     return name.short if name.no_end else f"{name.short} {_UP if name.larger_is_better else _DOWN}"
 
 
-def _explanation(outline: Outline, names: Sequence[Metric], several: Sequence[Measured]) -> str:
+def _explanation(outline: Outline, names: Sequence[Metric], several: Sequence[MetricResults]) -> str:
     ends = {_header(name)[-1] for name in names if not name.no_end}
     parts = [splits([outline])]
     parts += [f"{mark} {said} is better" for mark, said in ((_UP, "larger"), (_DOWN, "smaller")) if mark in ends]
     one_group = len({column.group for column in outline.columns}) == 1
     parts.append("best in bold" if one_group else "best of each learner in bold")
     places = dict.fromkeys(
-        f"{one.table.place} of {one.published.short}" + _of_seed(one.table.seed)
+        f"{one.table.place} of {one.published.short}" + _seed_text(one.table.seed)
         for one in several
         if one.table and one.published
     )
     return "; ".join(parts + ([f"in brackets {', '.join(places)}"] if places else [])) + "."
 
 
-def _of_seed(seed: int | None) -> str:
-    return "" if seed is None else f" (seed {seed} alone)"
+def _seed_text(seed: int | None) -> str:
+    return "" if seed is None else f" (only seed {seed})"
 
 
-def _agreement(names: Sequence[Metric], several: Sequence[Measured]) -> list[str]:
-    """In one line for all metrics, judged as ``probcal check`` does: of one seed alone, if the table is."""
+def _agreement(names: Sequence[Metric], several: Sequence[MetricResults]) -> list[str]:
+    """Return the agreement of all metrics in one line, judged as ``probcal check`` does.
+
+    A table with a seed is compared with the repetition of that seed only.
+    """
     counts, compared = [], dict[str, None]()
     for name, one in zip(names, several, strict=True):
         if one.table and (found := verdicts(one.pairs(one.table), one.table)):
             counts.append(f"{name.short} {sum(verdict.in_band for verdict in found)} of {len(found)}")
             if one.table.seed is not None:
-                compared[f"our run of seed {one.table.seed} alone, not the mean"] = None
+                compared[f"only our run of seed {one.table.seed}, not the mean"] = None
     by = f" ({', '.join(compared)})" if compared else ""
     return [f"Agreement with the published numbers{by}: {', '.join(counts)}."] if counts else []
 
 
-def _footnotes(several: Sequence[Measured], outline: Outline, results: Results) -> list[str]:
+def _footnotes(several: Sequence[MetricResults], outline: Outline, results: Results) -> list[str]:
     summaries = [summary for one in several for summary in one.every_summary]
     return [*footnotes(summaries, census(outline, results)), *exceptions(outline)]
 
 
-def _meant(names: Sequence[Metric]) -> list[str]:
-    """What the headings stand for."""
+def _abbreviations(names: Sequence[Metric]) -> list[str]:
+    """Return what the headings mean."""
     several = [(name, name.long.removeprefix(f"{name.short}: ")) for name in names if name.short != name.long]
     meant = [
         f"{name.short}: {long[0].lower()}{long[1:]}" + (f", {name.no_end}" if name.no_end else "")
@@ -156,15 +161,16 @@ FORMATS = ("markdown", "latex", "html", "csv")
 
 
 class UnknownFormat(ProbcalError):
-    """There is no such format of a table."""
+    """Signal an unknown format of a table."""
 
 
 def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = False) -> str:
-    """Every table of the experiments in ``stores``, one after the other or ``side_by_side``, in one of ``FORMATS``.
+    """Return every table of the experiments in ``stores`` in one of ``FORMATS``.
 
-    CSV is the same either way. Raises UnknownFormat, StoreError when a folder holds no experiment or a broken
-    line, UnknownPaper when an experiment follows a paper that probcal does not have, and NotTogether when
-    experiments cannot stand side by side.
+    The experiments follow one another or stand ``side_by_side``. CSV is the same either way.
+
+    Raises UnknownFormat, StoreError when a folder holds no experiment or a broken line,
+    UnknownPaper for an unknown paper, and NotTogether when experiments cannot stand side by side.
     """
     if format not in FORMATS:
         raise UnknownFormat(
@@ -173,7 +179,7 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
     if format == "csv":
         return csv_text([HEADER]) + "".join(_tidy(store) for store in stores)
     if side_by_side:
-        experiments = [together(*stores)]
+        experiments = [side_by_side_tables(*stores)]
     else:
         experiments = [(Outline.of(store).title, tables(store)) for store in stores]
     if format == "html":
@@ -187,10 +193,10 @@ def _tidy(store: Store) -> str:
 
 
 def tables(store: Store) -> list[Grid]:
-    """CXE, RMS, AUC, the best methods, the other metrics, what calibration changed; raises as ``tables_text`` does.
+    """Return CXE, RMS, AUC, the best methods, the other metrics and the effects of calibration.
 
-    Where a data set stands alone under many columns, one table of all metrics instead of those before the last. The
-    first table says which cells are skipped.
+    Raises as ``tables_text`` does. Where a data set stands alone under many columns, one table of all metrics
+    replaces all but the last. The first table says which cells are skipped.
     """
     outline, results = Outline.of(store), store.results()
     published = _paper(outline)
@@ -200,7 +206,7 @@ def tables(store: Store) -> list[Grid]:
         return [by_method(1, outline, results, published), *calibration_tables(2, outline, results, published)]
     grids = numbered(
         outline.metrics,
-        lambda number, metric: measured(number, outline, results, metric, published),
+        lambda number, metric: metric_table(number, outline, results, metric, published),
         (lambda number: best_methods(number, outline, results, published)) if has_a_best(outline) else None,
     )
     once = set(skipped(outline))

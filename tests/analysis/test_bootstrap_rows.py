@@ -7,7 +7,12 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipped_cross_entropy, of_weighted_rows
+from probcal.analysis.hypothesis_tests import (
+    ROW_METRICS,
+    bootstrap_rows,
+    clipped_cross_entropy,
+    metrics_of_weighted_rows,
+)
 from probcal.metrics import cross_entropy, rms_error, roc_auc
 
 RANDOM = np.random.default_rng(7)
@@ -26,7 +31,7 @@ def drawn(p=P, n=2000, seed=1):
 
 
 def test_with_every_row_once_they_are_the_metrics_themselves():
-    [found] = of_weighted_rows(Y, both(P), np.ones((1, N)))
+    [found] = metrics_of_weighted_rows(Y, both(P), np.ones((1, N)))
     for place in range(2):
         known = [cross_entropy(Y, P[place]), rms_error(Y, P[place]), roc_auc(Y, P[place]), cross_entropy(Y, P[place])]
         assert found[place] == pytest.approx(known)
@@ -34,7 +39,7 @@ def test_with_every_row_once_they_are_the_metrics_themselves():
 
 def test_a_weight_is_as_many_rows():
     weights = RANDOM.integers(0, 4, (5, N)).astype(float)
-    found = of_weighted_rows(Y, both(P[:1]), weights)[:, 0]
+    found = metrics_of_weighted_rows(Y, both(P[:1]), weights)[:, 0]
     for weight, numbers in zip(weights.astype(int), found, strict=True):
         y, p = np.repeat(Y, weight), np.repeat(P[0], weight)
         assert numbers[:3] == pytest.approx([cross_entropy(y, p), rms_error(y, p), roc_auc_score(y, p)])
@@ -70,7 +75,7 @@ def test_one_row_of_infinite_loss_is_in_two_samples_of_three():
 def test_a_small_probability_of_the_other_class_is_no_infinite_loss():
     p = both(P[:1])
     p[0, 0] = [2.0**-80, 1.0] if Y[0] == 0 else [1.0, 2.0**-80]
-    assert np.isfinite(of_weighted_rows(Y, p, np.ones((1, N)))).all()
+    assert np.isfinite(metrics_of_weighted_rows(Y, p, np.ones((1, N)))).all()
 
 
 def test_clipped_to_a_thousandth_a_sure_error_costs_ten_bits():

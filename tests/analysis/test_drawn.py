@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from probcal.analysis.bootstrap import Drawn, OneDraw, _resampled
+from probcal.analysis.bootstrap import Bootstrap, BootstrapDraw, _resampled
 from probcal.analysis.hypothesis_tests import corrected_interval
-from probcal.analysis.split_results import SAMPLES, Kept
+from probcal.analysis.split_results import SAMPLES, CompareData
 from probcal.papers.check.measured_results import Checked
 from probcal.store.outline import Row
 from tests.reporting.conftest import cxe, small  # noqa: F401
@@ -20,14 +20,14 @@ def drawn(small):  # noqa: F811
     def drawn(numbers, kept=None, paper=None, **more):
         cells = {("adult", column): [{"cxe": one} for one in found] for column, found in numbers.items()}
         store = small(datasets={"adult": len(next(iter(numbers.values())))}, columns=tuple(numbers), paper=paper)
-        return Drawn(Checked.of(store.write(cells)), kept or Kept())
+        return Bootstrap(Checked.of(store.write(cells)), kept or CompareData())
 
     return drawn
 
 
 def course(drawn, place=0):
     outline = drawn.checked.outline
-    return drawn.course(outline.datasets[0], outline.columns[place], "cxe")
+    return drawn.draws(outline.datasets[0], outline.columns[place], "cxe")
 
 
 @pytest.mark.parametrize("n", [3, 5, 10])
@@ -58,7 +58,7 @@ def test_always_infinite_is_infinite_in_every_draw(drawn):
 
 def test_one_split_is_drawn_by_its_rows_and_without_them_stays_as_it_is(drawn):
     rows = np.linspace(0.4, 0.6, SAMPLES)
-    kept = Kept({"adult": {"cxe": {"j48/direct": rows}}})
+    kept = CompareData({"adult": {"cxe": {"j48/direct": rows}}})
     assert np.array_equal(course(drawn({"j48.direct": (0.5,)}, kept)).means, rows)
     assert set(course(drawn({"j48.probing": (0.5,)})).means) == {0.5}
 
@@ -73,7 +73,7 @@ def test_a_draw_tells_the_claims_whether_any_and_whether_half_of_the_splits_are_
     one = drawn({"j48.direct": numbers}, paper="langford-zadrozny-2005")
     shares = course(one).infinite
     for draw in range(50):
-        values = [*OneDraw(one, draw).splits("adult", "J48", "cxe").values()]
+        values = [*BootstrapDraw(one, draw).splits("adult", "J48", "cxe").values()]
         assert any(map(math.isinf, values)) == (shares[draw] > 0)
         assert (2 * sum(map(math.isinf, values)) >= len(values)) == (shares[draw] >= 0.5)
         assert infinite in (None, shares[draw] > 0)
@@ -82,8 +82,8 @@ def test_a_draw_tells_the_claims_whether_any_and_whether_half_of_the_splits_are_
 
 def test_what_was_not_run_is_in_no_draw(drawn):
     one = drawn({"j48.direct": NUMBERS}, paper="langford-zadrozny-2005")
-    assert OneDraw(one, 0).splits("breast", "J48", "cxe") == {}
-    assert OneDraw(one, 0).splits("adult", "NB", "cxe") == {}
+    assert BootstrapDraw(one, 0).splits("breast", "J48", "cxe") == {}
+    assert BootstrapDraw(one, 0).splits("adult", "NB", "cxe") == {}
 
 
 def test_the_middle_holds_the_true_mean_as_often_as_it_says_and_plain_resampling_does_not():

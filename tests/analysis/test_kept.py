@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from probcal.analysis.hypothesis_tests import ROW_METRICS
-from probcal.analysis.split_results import FILE, SAMPLES, kept
+from probcal.analysis.split_results import FILE, SAMPLES, compare_data
 from probcal.errors import StoreError
 from probcal.metrics import cross_entropy, rms_error, roc_auc
 from probcal.store.folder import CellResult
@@ -40,7 +40,7 @@ def store(small):  # noqa: F811
 
 
 def of(store):
-    return kept(store, Outline.of(store), store.results())
+    return compare_data(store, Outline.of(store), store.results())
 
 
 def test_it_has_samples_of_the_set_with_one_split_and_a_clipped_cross_entropy_of_every_cell(store):
@@ -77,7 +77,7 @@ def test_with_neither_predictions_nor_file_the_split_is_taken_as_it_is(store):
     (store.folder / "predictions.bin").unlink()
     assert of(store).lacking == ("Adult",)
     assert not (store.folder / FILE).exists()
-    assert "One split and no predictions of Adult" in probcal("compare", store.folder).output
+    assert "No test for Adult: one split" in probcal("compare", store.folder).output
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_with_neither_predictions_nor_file_the_split_is_taken_as_it_is(store):
 )  # fmt: skip
 def test_another_file_in_its_place_is_named_and_not_overwritten(store, text):
     (store.folder / FILE).write_text(text)
-    with pytest.raises(StoreError, match="not what probcal compare writes; remove it"):
+    with pytest.raises(StoreError, match="was not written by probcal compare; remove it"):
         of(store)
     assert (store.folder / FILE).read_text() == text
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.analysis.bootstrap import Drawn
+from probcal.analysis.bootstrap import Bootstrap
 from probcal.analysis.hypothesis_tests import corrected_t_test
-from probcal.analysis.pairs import pairs, said_p
-from probcal.analysis.split_results import Kept
+from probcal.analysis.pairs import p_text, pairs
+from probcal.analysis.split_results import CompareData
 from probcal.papers.check.measured_results import Checked
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
@@ -29,7 +29,7 @@ def pair(small):  # noqa: F811
         }
         datasets = {dataset: len(both[0]) for dataset, both in numbers.items()}
         store = small(datasets=datasets, columns=columns, metrics=(metric,)).write(cells)
-        [one] = pairs(Drawn(Checked.of(store), Kept(rows or {})), metric)
+        [one] = pairs(Bootstrap(Checked.of(store), CompareData(rows or {})), metric)
         return one
 
     return pair
@@ -119,7 +119,7 @@ def test_the_order_of_the_columns_only_turns_the_sign(tmp_path_factory, numbers)
             for place, column in enumerate(("j48.direct", "j48.probing"))
         }
         store = Written(folder, datasets={"adult": 6, "sick": 6}, columns=columns).write(cells)
-        [one] = pairs(Drawn(Checked.of(store), Kept()), "cxe")
+        [one] = pairs(Bootstrap(Checked.of(store), CompareData()), "cxe")
         found.append(one)
     one, other = found
     turned = {"better": "worse", "worse": "better", "undecided": "undecided"}
@@ -131,8 +131,8 @@ def test_the_order_of_the_columns_only_turns_the_sign(tmp_path_factory, numbers)
 def test_without_two_methods_of_a_learner_all_columns_are_paired(small, cxe):  # noqa: F811
     columns = ("j48.direct", "nb.direct", "log.direct")
     store = small(datasets={"adult": 2}, columns=columns).write({("adult", one): cxe(0.5, 0.6) for one in columns})
-    assert len(pairs(Drawn(Checked.of(store), Kept()), "cxe")) == 3
+    assert len(pairs(Bootstrap(Checked.of(store), CompareData()), "cxe")) == 3
 
 
 def test_how_a_p_is_written():
-    assert [said_p(one) for one in (None, 0.0004, 0.0314, 1.0)] == ["\N{EN DASH}", "< .001", ".031", "1"]
+    assert [p_text(one) for one in (None, 0.0004, 0.0314, 1.0)] == ["\N{EN DASH}", "< .001", ".031", "1"]

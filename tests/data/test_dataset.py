@@ -156,7 +156,7 @@ class TestWhatIsRefused:
 
     def test_a_column_that_did_not_arrive(self):
         message = refused(ROWS.rename(columns={"colour": "color"}))
-        assert "the column 'colour' of the card did not arrive; did you mean \"color\"?" in message
+        assert "the data have no column 'colour', which the card names; did you mean \"color\"?" in message
 
     def test_other_values_than_those_of_the_fingerprint(self):
         fingerprint = assemble(CARD, ROWS).fingerprint()

@@ -90,7 +90,7 @@ def test_columns_that_are_not_the_cards_are_told_in_one_sentence(fetch, in_proce
 
 def test_columns_that_cannot_be_matched_by_position_are_told_in_one_sentence(fetch, in_process):
     card = card_with({"wind": "numeric", "play": "target"}, column_names="by position")
-    with pytest.raises(DataError, match="has 7 columns beside the target, the card 1, so they cannot"):
+    with pytest.raises(DataError, match="has 7 columns besides the target, the card 1, so they cannot"):
         fetch(weather(), card)
 
 
@@ -99,7 +99,7 @@ def test_a_card_without_an_openml_data_set_says_why():
     with pytest.raises(MissingData) as caught:
         fetch_openml_rows(CARD.model_copy(update=changes))
     assert str(caught.value) == (
-        "weather: is not to be had from OpenML: Only a normalised copy is there; put days.txt, played.txt "
+        "weather: is not available from OpenML: Only a normalised copy is there; put days.txt, played.txt "
         "into DATA_DIR/observatory (--data-dir or PROBCAL_DATA_DIR names DATA_DIR)"
     )
 

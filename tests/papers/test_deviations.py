@@ -66,7 +66,7 @@ def test_unknown_names_are_told_with_their_lines_all_at_once(read):
     ("entry", "said"),
     [
         ("{kind: number, learner: J48, reason: because}", "would explain everything"),
-        ("{kind: claim, reason: because}", "the labels of claims"),
+        ("{kind: claim, reason: because}", "give labels of claims"),
         ("{kind: numbr, datasets: adult, learner: J48, reason: because}", "number"),
         ("{kind: number, datasets: adult, learner: J48}", "reason"),
         ("{kind: number, datasets: adult, lerner: J48, reason: x}", 'did you mean "learner"'),

@@ -82,6 +82,6 @@ def test_metrics_without_a_better_end_have_no_best_methods(small):
     crossings = [{"crossings": 3.0, "frequency": 0.2, "cxe": 0.5}]
     store = small(metrics=("crossings", "frequency")).write({("adult", "j48.probing"): crossings})
     assert [grid.name for grid in tables(store)] == [
-        "Pairs of thresholds whose boundaries cross", "Frequency of labels",
+        "Pairs of thresholds whose boundaries cross", "Base rate",
     ]  # fmt: skip
     assert [grid.number for grid in tables(store)] == [1, 2]

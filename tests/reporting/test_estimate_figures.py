@@ -145,8 +145,8 @@ def test_a_kind_that_nothing_here_has_is_told_with_what_it_needs(tmp_path):
     store = folder_of(tmp_path / "small", columns=("nb.direct",))
     (store.folder / "predictions.bin").unlink()
     said = probcal("plot", store.folder, "--kind", "roc")
-    assert said.exit_code == 2 and "has what --kind roc draws: it is drawn of estimates" in said.stderr
-    assert "nb.direct: the estimates are not kept any more" in said.stderr
+    assert said.exit_code == 2 and "has what --kind roc draws. It needs predictions" in said.stderr
+    assert "nb.direct: the predictions are no longer stored" in said.stderr
 
 
 @pytest.mark.parametrize("stale", [True, False])

@@ -115,8 +115,8 @@ def test_the_names_of_lines_that_end_together_are_moved_apart():
 def test_without_stages_the_error_says_how_to_have_some(small, cxe):
     store = small().write({("adult", "j48.probing"): cxe(0.4)})
     assert refused("plot", store.folder) == (
-        f"no result in {store.folder} has its estimates kept or tells a metric after every stage; run the experiment "
-        "again for figures of the estimates; add the line  stages: [cxe]  to the experiment file and run it again "
+        f"no result in {store.folder} has stored predictions or a metric after every stage; run the experiment "
+        "again for figures of predictions; add the line  stages: [cxe]  to the experiment file and run it again "
         "(methods without stages have none: probing has them), or the line  curves: [martingale, roc]  for methods "
         "that protect and  curves: [iso_probability, training_rows, scores]  for a sweep over class weights of two "
         "numeric columns"
@@ -126,7 +126,7 @@ def test_without_stages_the_error_says_how_to_have_some(small, cxe):
 def test_who_asks_for_the_figures_of_the_papers_is_not_told_of_estimates(small, cxe):
     store = small().write({("adult", "j48.probing"): cxe(0.4)})
     told = refused("plot", store.folder, "--kind", "paper")
-    assert told.startswith(f"no result in {store.folder} tells a metric after every stage; add the line  stages: [cxe]")
+    assert told.startswith(f"no result in {store.folder} has a metric after every stage; add the line  stages: [cxe]")
 
 
 def test_long_titles_give_way_to_the_names_of_the_experiment_file(staged):

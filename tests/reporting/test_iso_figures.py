@@ -230,7 +230,7 @@ def test_sweeps_of_other_levels_or_weightings_have_figures_of_their_own_and_coun
     store = folder({("svm", name): sweep for name, sweep in sweeps.items()})
     titles = {name: figure.axes[0].get_title() for name, figure in drawn(store).items()}
     assert titles == {f"iso-probability-toy-svm-{name}": f"svm, {name}" for name in "abc"}
-    note = "learner, rows and levels are those of Sweepsvm, and they differ in the answer alone"
+    note = "learner, rows and levels are those of Sweepsvm, and only the answer differs"
     assert left_out(found(store)) == [f"Sweepsvm: not drawn; {note}"]
     assert note in probcal("plot", store.folder).stderr.replace("\n", " ")
 
@@ -300,7 +300,7 @@ def test_scores_of_any_number_of_columns_are_drawn_and_without_them_the_reason_i
     said = probcal("plot", store.folder)
     assert said.exit_code == 2
     words = " ".join(said.stderr.split())
-    assert "iso_probability is of a sweep over class weights (weight_sweep) of two classes and two numeric" in words
+    assert "iso_probability needs a sweep over class weights (weight_sweep) of two classes and two numeric" in words
     assert "add the line" not in words and "roc" not in words
 
 

@@ -80,12 +80,12 @@ def test_the_same_results_give_the_same_bytes(stream):
 
 def test_columns_without_a_line_are_said(stream):
     store = stream({"base.0.1": ROC, "jumper.0.1": growing(0.0, 1.0)}, columns=("base.0.1", "jumper.0.1", "sigmoid"))
-    assert "no ROC curve of RF sigmoid" in probcal("plot", store.folder).stderr
+    assert "no ROC curve for RF sigmoid" in probcal("plot", store.folder).stderr
 
 
 def test_a_protecting_method_without_its_martingale_is_said_and_others_are_not(stream):
     store = stream({"base.0.1": ROC, "sigmoid": ROC, "jumper.0.1": growing(0.0, 1.0), "jumper.0.01": ROC})
-    assert "no martingale of RF jumper.0.01\n" in probcal("plot", store.folder).stderr
+    assert "no martingale for RF jumper.0.01\n" in probcal("plot", store.folder).stderr
 
 
 def test_a_method_of_which_no_curve_is_kept_protects_where_its_martingale_was_measured(stream):
@@ -93,7 +93,7 @@ def test_a_method_of_which_no_curve_is_kept_protects_where_its_martingale_was_me
     with store.writing("small"):
         cell = ("bank-marketing", 1, "forest", "slipped", "done", "run1", 1.0)
         store.add(CellResult(*cell, metrics={"log10_martingale": 3.0}))
-    assert "no martingale of RF slipped\n" in probcal("plot", store.folder).stderr
+    assert "no martingale for RF slipped\n" in probcal("plot", store.folder).stderr
 
 
 @pytest.mark.parametrize(("n", "shape"), [(1, (1, 1)), (2, (1, 2)), (3, (2, 2)), (6, (2, 3)), (7, (3, 3))])
@@ -118,7 +118,7 @@ def test_a_data_set_that_lacks_a_curve_is_named_where_another_has_it(tmp_path):
         store.write_experiment(experiment(columns=("jumper",), **asked))
         store.add(CellResult("a", 0, "forest", "jumper", "done", "run1", 1.0, curves=growing(0.0, 1.0)))
     said = probcal("plot", store.folder).stderr
-    assert "no martingale of RF jumper on b\n" in said and "no ROC curve of RF jumper on b\n" in said
+    assert "no martingale for RF jumper on b\n" in said and "no ROC curve for RF jumper on b\n" in said
 
 
 def test_broken_curves_are_told_with_their_line(stream):

@@ -69,7 +69,7 @@ def test_two_infinities_are_not_bold(small, cxe):
 def test_some_infinite_repetitions_are_counted_and_explained(small, cxe):
     store = small(datasets={"adult": 3}).write({("adult", "j48.direct"): cxe(0.4, math.inf, 0.6)})
     assert row_of(store, "Adult")[1] == "∞ (1/3)"
-    assert any("k of n splits gave ∞" in note for note in grid_of(store).notes)
+    assert any("k of n splits are ∞" in note for note in grid_of(store).notes)
 
 
 def test_only_infinite_repetitions_need_no_count(small, cxe):
@@ -130,7 +130,7 @@ def test_a_data_set_without_results_keeps_its_published_numbers(small, cxe):
     writer = small(paper=PAPER, datasets={"adult": 1, "physics": 4})
     store = writer.write({("adult", "j48.probing"): cxe(0.4)})
     assert row_of(store, "Physics")[1:] == ["– [∞]", "– [0.762]", "– [0.792]"]
-    assert "– not run: 14 of 15 cells; none was run of Physics." in grid_of(store).notes
+    assert "– not run: 14 of 15 cells; none for Physics." in grid_of(store).notes
 
 
 def test_many_columns_are_stacked_mean_sd_published(small, cxe):
@@ -184,7 +184,7 @@ def test_a_published_infinity_agrees_where_one_of_our_splits_is_infinite(small, 
 def test_few_random_splits_are_not_judged(small, cxe):
     for numbers in ((0.791,), (0.791, 0.792), (5.0, 5.1, 5.2, 5.3)):
         store = small(paper=PAPER, datasets={"breast": 4}).write({("breast", "j48.probing"): cxe(*numbers)})
-        assert agreement_of(store) == "Agreement: 1 cannot be judged, for want of splits or of a spread."
+        assert agreement_of(store) == "Agreement: 1 cannot be judged, with too few splits or no spread."
 
 
 def test_without_a_paper_nothing_is_published_and_nothing_agrees(small, cxe):

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from probcal.reporting.side_by_side import NotTogether, together
+from probcal.reporting.side_by_side import NotTogether, side_by_side_tables
 from probcal.reporting.tables import tables_text
 from tests.commands import probcal, refused
 
@@ -18,7 +18,7 @@ CXE = "Cross entropy (bits)"
 
 
 def grid_of(*stores, name=CXE):
-    return next(grid for grid in together(*stores)[1] if grid.name == name)
+    return next(grid for grid in side_by_side_tables(*stores)[1] if grid.name == name)
 
 
 def lines_of(grid):
@@ -94,7 +94,7 @@ def test_columns_go_by_the_papers_titles_and_a_note_says_what_they_are(weka, nat
 def test_a_column_that_the_paper_lacks_is_named_and_left_out(weka, native):
     grid = grid_of(weka, relabelled(native, 0, label="Forest", paper_learner=None, paper_method=None))
     assert grid.header == ["", "J48", "ProbJ48", "Log"]
-    assert "native: not shown, as the paper has no such column: Forest." in grid.notes
+    assert "native: not shown, since the paper has no such column: Forest." in grid.notes
 
 
 def test_table_4_has_a_line_an_experiment_and_the_papers_entry(weka, native):
@@ -124,8 +124,8 @@ def test_notes_that_all_have_stand_once_and_others_behind_their_experiments_name
     ]
     notes = grid_of(*stores).notes
     assert "Adult, ProbJ48 (card a): of a reason" in notes
-    assert "one: – not run: 3 of 3 cells; none was run of Adult." in notes
-    assert "two: – not run: 6 of 6 cells; none was run of Adult, Breast." in notes
+    assert "one: – not run: 3 of 3 cells; none for Adult." in notes
+    assert "two: – not run: 6 of 6 cells; none for Adult, Breast." in notes
 
 
 def test_every_format_has_all_lines_and_csv_is_as_ever(weka, native):
@@ -140,28 +140,28 @@ def test_every_format_has_all_lines_and_csv_is_as_ever(weka, native):
 
 def test_variants_are_refused_and_named(weka, native):
     with pytest.raises(NotTogether, match=r"more than one column .*: ProbJ48, J48 \(ProbJ48\)"):
-        together(weka, relabelled(native, 2, paper_method="probing"))
+        side_by_side_tables(weka, relabelled(native, 2, paper_method="probing"))
 
 
 def test_two_readings_in_one_experiment_are_refused_and_named(small):
     both = small(paper=PAPER, datasets={"adult": 1, "adult-2": 1}, readings={"adult-2": "adult"}).write({})
     with pytest.raises(NotTogether, match=r"more than one data set .*: adult, adult-2 \(adult\)"):
-        together(both)
+        side_by_side_tables(both)
 
 
 def test_an_experiment_without_a_paper_or_of_another_one_is_refused(weka, small):
     with pytest.raises(NotTogether, match="lone follows no paper"):
-        together(weka, small("lone").write({}))
+        side_by_side_tables(weka, small("lone").write({}))
     with pytest.raises(NotTogether, match=f"weka follows {PAPER}, other follows nobody-1900"):
-        together(weka, small("other", paper="nobody-1900").write({}))
+        side_by_side_tables(weka, small("other", paper="nobody-1900").write({}))
 
 
 def test_experiments_of_one_name_go_by_their_folders(weka, native):
     path = native.folder / "experiment.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"native"', '"weka"'), encoding="utf-8")
     assert [line[0] for line in lines_of(grid_of(weka, native))][1:3] == ["weka", "native"]
-    with pytest.raises(NotTogether, match="cannot be told apart"):
-        together(weka, weka)
+    with pytest.raises(NotTogether, match="have distinct names"):
+        side_by_side_tables(weka, weka)
 
 
 def test_the_command_line_takes_several_folders(weka, native, small):
@@ -175,4 +175,4 @@ def test_the_command_line_takes_several_folders(weka, native, small):
 
 def test_experiments_without_a_better_end_have_no_best_methods(small):
     stores = [small(name, paper=PAPER, metrics=("crossings",)).write({}) for name in ("one", "other")]
-    assert [grid.name for grid in together(*stores)[1]] == ["Pairs of thresholds whose boundaries cross"]
+    assert [grid.name for grid in side_by_side_tables(*stores)[1]] == ["Pairs of thresholds whose boundaries cross"]

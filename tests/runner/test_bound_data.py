@@ -134,7 +134,7 @@ class TestWhatAWorkerReads:
     def test_a_data_set_of_scikit_learn_is_held_against_the_planned_one_too(self):
         card = read_card(find_card("wine-first"))
         assert load(card.bound_to(card.expect.fingerprint)).fingerprint() == card.expect.fingerprint
-        with pytest.raises(DataError, match="scikit-learn here has other values than those that it was planned with"):
+        with pytest.raises(DataError, match="scikit-learn here does not have the values that it was planned with"):
             load(card.bound_to("0" * 64))
 
     def test_a_data_set_is_compared_with_its_fingerprint_once_per_process(self, coins, monkeypatch):
@@ -226,7 +226,7 @@ class TestWhatRunWouldDo:
         flip(table(done))
         said = done.probcal("table", "results/small").said
         assert "warning: coins: 2 cells were made of other data (the data changed); probcal run makes them anew" in said
-        assert "stale: 2 of 2 cells were made under other settings, data or code than the last run had, or of" in said
+        assert "stale: 2 of 2 cells have other settings, data or code than the last run, or" in said
 
     def test_an_edited_card_is_not_called_changed_data(self, done):
         card = done.folder / "coins.yaml"

@@ -243,7 +243,7 @@ def test_a_worker_without_the_data_is_refused_by_name(bench, alone, tmp_path_fac
     alone.start_worker(PROBCAL_CACHE_DIR=str(tmp_path_factory.mktemp("empty")), PROBCAL_DATA_DIR="/")
     done = bench.run("--scheduler", alone.address, "--data-dir", str(bench.folder))
     assert done.code == 2
-    assert "is refused: coins: is not at hand. Put these files in place: " in done.said
+    assert "is refused: coins: has no data files here. Put these files in place: " in done.said
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def test_a_dry_run_says_what_is_missing_and_where_to_put_it(own):
     shown = probcal("run", own / "own.yaml", "-o", own / "results", "--dry-run")
     assert shown.exit_code == 0
     assert "no data  mine/0/gaussian_nb/direct\n" in shown.output
-    assert "mine: is not at hand. Put these files in place:" in shown.output
+    assert "mine: has no data files here. Put these files in place:" in shown.output
     assert not (own / "results").exists()
 
 

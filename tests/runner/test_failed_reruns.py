@@ -94,7 +94,7 @@ class TestAfterAFailedRerun:
 
     def test_the_table_shows_the_finished_numbers_and_says_so(self, broken):
         said = broken.probcal("table", str(broken.results)).said
-        assert "failed when run again: 2 of 2 cells, whose last finished results are kept and shown" in said
+        assert "failed when run again: 2 of 2 cells. Their last finished results are shown" in said
         assert "ValueError: it is broken" in said and "stale: 2 of 2 cells" in said
 
     def test_check_fails_and_names_the_cells(self, broken):

@@ -92,7 +92,7 @@ class TestDataThatAreMissing:
         done = bench.run("--data-dir", ".")
         assert done.code == 1
         assert "8 to run, 8 no data" in done.said and "8 cells have no data" in done.said
-        assert "coins: is not at hand. Put these files in place: coins/coins.csv" in done.said
+        assert "coins: has no data files here. Put these files in place: coins/coins.csv" in done.said
         assert {row["dataset"] for row in bench.rows()} == {"wine-first"}
 
     @pytest.mark.slow

@@ -26,7 +26,7 @@ def test_tables_count_the_results_that_a_changed_setting_made_stale(mixed):
     mixed(1)
     assert "stale" not in probcal("table", mixed.folder).stdout
     mixed(2, "-m", "direct")
-    assert "stale: 1 of 2 cells were made under other settings" in probcal("table", mixed.folder).stdout
+    assert "stale: 1 of 2 cells have other settings" in probcal("table", mixed.folder).stdout
     lines = probcal("table", mixed.folder, "-f", "csv").stdout.splitlines()
     stale = {line.split(",")[3]: line.split(",")[10] for line in lines[1:]}
     assert stale == {"direct": "0", "bagging": "1"}

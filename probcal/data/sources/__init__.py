@@ -1,1 +1,1 @@
-"""Sources of data sets: original files, OpenML, scikit-learn, and generators of rows."""
+"""Sources of data sets: original files, OpenML, scikit-learn and generators of rows."""

@@ -1,4 +1,4 @@
-"""The rows of a data set from its original files, under the names of its card."""
+"""Reading the rows of a data set from its original files, under the column names of its card."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {"": lambda packed: packed, ".gz": gz
 _PIECE = 1 << 20
 
 Read = dict[Path, str]
-"""File -> sha256 of its bytes as they lie on the disk, packed or not."""
+"""File -> sha256 of its bytes on the disk, packed or not."""
 
 
 class _Hashed:
-    """A file that is hashed while it is read, so that the digest is that of the very bytes that were used."""
+    """Hash a file while it is read, so that the digest is that of the very bytes that were used."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._digest = file, hashlib.sha256()
@@ -39,37 +39,36 @@ class _Hashed:
         return piece
 
     def digest(self) -> str:
-        """Hash what is left of the file too; of all its bytes."""
+        """Read the rest of the file and return the digest of all its bytes."""
         while self.read(_PIECE):
             pass
         return self._digest.hexdigest()
 
 
 def missing_files(card: Card, folder: Path | str | None) -> list[str]:
-    """What has to be put where, as paths, before the original files can be read; empty when they can.
+    """Return the paths of the files that are missing, or an empty list when the original files can be read.
 
-    ``folder`` is the data directory, with one folder per data set; where it is None, files lie beside a card of the
-    user's own, as they may in any case. Of several sources, the one that
-    lacks the fewest files counts, the first of equals. Empty for a card that has no file source.
+    ``folder`` is the data directory, with one folder per data set. Files of a user's own card may also lie beside
+    the card, and must lie there when ``folder`` is None. Of several sources, the one that lacks the fewest files
+    counts, and the first of equals. A card without a file source gives an empty list.
     """
     place = place_of(card, folder)
-    lacking = [[str(place / name) for name in _lacking(source, place)] for source in card.files]
+    lacking = [[str(place / name) for name in _missing_names(source, place)] for source in card.files]
     return min(lacking, key=len, default=[])
 
 
 def read_original_files(card: Card, folder: Path | str | None, read: Read | None = None) -> pd.DataFrame:
-    """The rows of the first file source of ``card`` that is complete, ready for ``assemble``.
+    """Read the rows of the first complete file source of ``card``, ready for ``assemble``.
 
-    ``read`` is told each file that was read, with the digest of the bytes that the rows came from.
+    The frame is (n_rows, n_columns) in the card's column names. Text is categorical, numbers are float64 (from
+    ARFF only), and missing values are NaN. A file may be plain, .gz or .xz. The digest of each file that was
+    read is added to ``read``.
 
-    (n_rows, n_columns) in the card's column names: text as categories, numbers as float64 (from ARFF
-    only), missing ones NaN. A file may be kept plain, as .gz or as .xz.
-
-    Raises DataError when files are missing or damaged, have another checksum than the card, or hold
-    something that the card does not describe; the message names the file and the line.
+    Raises DataError when files are missing or damaged, have another checksum than on the card, or hold something
+    that the card does not describe. The message names the file and the line.
     """
     place = place_of(card, folder)
-    source = next((source for source in card.files if not _lacking(source, place)), None)
+    source = next((source for source in card.files if not _missing_names(source, place)), None)
     if source is None:
         if not card.files:
             raise DataError(f"{card.name}: the card names no original files")
@@ -92,22 +91,22 @@ def read_original_files(card: Card, folder: Path | str | None, read: Read | None
     for name, renamed in source.rename.items():
         if name not in rows:
             raise DataError(f"{card.name}: rename: there is no column {name!r}{did_you_mean(name, rows.columns)}")
-        rows[name] = respelt(_as_text_column(rows[name]), lambda value, to=renamed: to.get(value, value))  # type: ignore[misc]
+        rows[name] = respelt(_as_text_column(rows[name]), lambda value, to=renamed: to.get(value, value))  # type: ignore[misc]  # the default is of the loop
     return rows.iloc[: source.first_rows]
 
 
 def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
-    """The files that ``read_original_files`` reads, those of labels too; empty while some are missing."""
+    """Return the files that ``read_original_files`` reads, including label files. Empty while some are missing."""
     place = place_of(card, folder)
-    source = next((source for source in card.files if not _lacking(source, place)), None)
+    source = next((source for source in card.files if not _missing_names(source, place)), None)
     parts = [part for file in source.files for part in (file, file.labels) if part] if source else []
     return [path for part in parts if (path := _find(place, part.name))]
 
 
 def contents(read: Read) -> str:
     """Return one digest of the names and bytes of several files, wherever they lie."""
-    told = [[path.name, digest] for path, digest in read.items()]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    parts = [[path.name, digest] for path, digest in read.items()]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def hashed(paths: Iterable[Path]) -> Read:
@@ -123,17 +122,17 @@ def hashed(paths: Iterable[Path]) -> Read:
 
 
 def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str:
-    """Where ``read_original_files`` has its rows from, for a message.
+    """Return where ``read_original_files`` reads its rows, for a message.
 
-    The files of the rows; path and line of one ``row``, counted from 0, where the format has lines.
+    That is the paths of all files. For one ``row``, counted from 0, it is path and line where the format has lines.
     """
     place = place_of(card, folder)
-    source = next(source for source in card.files if not _lacking(source, place))
+    source = next(source for source in card.files if not _missing_names(source, place))
     paths = [_find(place, file.name) for file in source.files]
     for file, path in zip(source.files, paths, strict=True):
         if row is None or source.format != "delimited":
             break
-        lines = line_numbers(_content(path, file, {}), source, file.skip_lines)  # type: ignore[arg-type]  # found before, or the row had no number
+        lines = line_numbers(_content(path, file, {}), source, file.skip_lines)  # type: ignore[arg-type]  # a row has a number only where its file was found
         if row < len(lines):
             return f"{path}:{lines[row]}"
         row -= len(lines)
@@ -141,14 +140,14 @@ def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str
 
 
 def place_of(card: Card, folder: Path | str | None) -> Path:
-    """Where the files are: beside the card, if it is the user's own and all are there, else in the data directory."""
+    """Return the folder of the files: beside a user's own card if all are there, otherwise in the data directory."""
     name = card.folder or card.name
-    if card.beside and (folder is None or any(not _lacking(source, card.beside / name) for source in card.files)):
+    if card.beside and (folder is None or any(not _missing_names(source, card.beside / name) for source in card.files)):
         return card.beside / name
     return Path(folder or "DATA_DIR") / name
 
 
-def _lacking(source: FileSource, place: Path) -> list[str]:
+def _missing_names(source: FileSource, place: Path) -> list[str]:
     names = [part.name for file in source.files for part in (file, file.labels) if part]
     return [name for name in names if _find(place, name) is None]
 
@@ -159,7 +158,7 @@ def _find(place: Path, name: str) -> Path | None:
 
 
 def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path, read: Read) -> pd.DataFrame:
-    """The rows of one file; their labels, where another file holds them, beside them."""
+    """Return the rows of one file, joined with their labels where another file holds these."""
     if file.labels is None:
         return _read(card, source, file, place, list(card.columns), read)
     rows = _read(card, source, file, place, [name for name in card.columns if name != card.target], read)
@@ -177,7 +176,7 @@ def _with_labels(card: Card, source: FileSource, file: DataFile, place: Path, re
 def _positions(
     rows: pd.DataFrame, labels: pd.DataFrame, file: DataFile, label_file: LabelFile, place: Path
 ) -> pd.Series:
-    """For each row, the number of its label: the two files need not be in the same order."""
+    """Return for each row the number of its label, since the two files may be in different order."""
     for frame, name in ((rows, file.name), (labels, label_file.name)):
         if label_file.key not in frame:
             raise DataError(f"{place / name}: has no column {label_file.key!r}, the key of the labels")
@@ -196,10 +195,10 @@ def _positions(
 def _read(
     card: Card, source: FileSource, file: DataFile | LabelFile, place: Path, names: list[str], read: Read
 ) -> pd.DataFrame:
-    """The rows of one file under the card's column names; ``names`` where the file has none itself."""
+    """Return the rows of one file under the card's column names. ``names`` are used where the file has no header."""
     path = _find(place, file.name)
     if path is None:
-        raise AssertionError(file.name)  # a source is read only where none of its files is lacking
+        raise AssertionError(file.name)  # only complete sources are read
     content = _content(path, file, read)
     if source.format == "arff":
         frame = read_arff(content, path)
@@ -214,7 +213,7 @@ def _read(
 
 
 def _content(path: Path, file: DataFile | LabelFile, read: Read) -> bytes:
-    """The unpacked bytes, once their checksum has been found to be the card's. Raises DataError for too many."""
+    """Return the unpacked bytes, after checking their checksum. Raises DataError for a file that is too large."""
     unpack = _UNPACK[path.suffix if path.name != PurePath(file.name).name else ""]
     try:
         with path.open("rb") as packed:
@@ -248,7 +247,7 @@ def _check_columns(frame: pd.DataFrame, wanted: list[str], path: Path) -> None:
 
 
 def _as_text_column(column: pd.Series) -> pd.Series:
-    """Numbers of an ARFF file as text, for their values to be renamed."""
+    """Return the numbers of an ARFF file as text, so that their values can be renamed."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column
     return text_column(column.map(as_text, na_action="ignore").astype(object))

@@ -1,9 +1,4 @@
-"""Text files of fields between separators: UCI's .data files, CSV, the KDD cups' tables.
-
-ARFF, the format of Weka and of OpenML: dense files only.
-
-How large a data file may be: what is packed or sent can be without end.
-"""
+"""Readers of delimited text and of dense ARFF files, with a limit on the size of a data file."""
 
 from __future__ import annotations
 
@@ -24,20 +19,20 @@ from probcal.data.sources.specifications import FileSource
 from probcal.errors import DataError
 
 _ROWS_AT_A_TIME = 20_000
-"""So many rows are text fields at once, before they are categories: KDD Cup 98 has 480 fields a row."""
+"""Number of rows that are held as text at once before they become categories. KDD Cup 98 has 480 fields a row."""
 _QUOTED = re.compile(rb'"[^"]*"')
 _Line = tuple[int, bytes]
-"""Number in the file, counted from 1, and content."""
+"""Line number in the file, counted from 1, and content."""
 
 
 def read_delimited(
     content: bytes, path: Path, source: FileSource, names: list[str] | None, skip_lines: list[int]
 ) -> pd.DataFrame:
-    """All fields of a file as categorical columns of text without blanks around it, missing ones NaN.
+    """Read all fields of a file as categorical columns of stripped text. Missing values are NaN.
 
-    ``names`` are those of the columns; None where the file has a header. ``path`` is for messages.
+    ``names`` are the column names, or None where the file has a header. ``path`` is for messages.
 
-    Raises DataError, naming the line, when a line does not have as many fields as there are columns.
+    Raises DataError with the line number when a line does not have one field for each column.
     """
     lines = _data_lines(content.removeprefix(codecs.BOM_UTF8), source, set(skip_lines))
     if names is None:
@@ -54,7 +49,7 @@ def read_delimited(
         na_filter=False,
         skipinitialspace=True,
         skip_blank_lines=False,
-        encoding_errors="backslashreplace",  # old files hold a stray Latin-1 letter here and there
+        encoding_errors="backslashreplace",  # some old files hold a stray Latin-1 letter
         chunksize=_ROWS_AT_A_TIME,
     )
     missing = set(source.missing)
@@ -67,7 +62,7 @@ def read_delimited(
 
 
 def line_numbers(content: bytes, source: FileSource, skip_lines: list[int]) -> list[int]:
-    """The line, counted from 1, of each row that ``read_delimited`` reads."""
+    """Return the line number, counted from 1, of each row that ``read_delimited`` reads."""
     lines = _data_lines(content.removeprefix(codecs.BOM_UTF8), source, set(skip_lines))
     return [number for number, _ in lines[source.header :]]
 
@@ -96,7 +91,7 @@ def _header(line: _Line, path: Path, source: FileSource) -> list[str]:
 
 
 def _check_fields(lines: list[_Line], path: Path, source: FileSource, wanted: int) -> None:
-    """pandas stops at a line that is too long, but fills one that is too short with blanks."""
+    """Raise DataError for a line of the wrong length. pandas would fill a short line with blanks."""
     separator = None if source.separator == "whitespace" else source.separator.encode()
     for number, line in lines:
         bare = _QUOTED.sub(b"quoted", line) if b'"' in line else line
@@ -111,17 +106,17 @@ def _check_fields(lines: list[_Line], path: Path, source: FileSource, wanted: in
 
 
 def read_arff(content: bytes, path: Path) -> pd.DataFrame:
-    """The rows of a dense ARFF file: numeric attributes as float64, all others as categorical text.
+    """Read the rows of a dense ARFF file. Numeric attributes become float64, all others categorical text.
 
-    Raises DataError, naming the line where it is known, when the file is not sound ARFF. ``path`` is for messages.
+    ``path`` is for messages. Raises DataError when the file is not sound ARFF, with the line where it is known.
     """
     try:
         table = arff.loads(content.decode("utf-8", "backslashreplace"))
     except arff.ArffException as error:
-        # its own text of itself fails where the file holds a percent sign
+        # str(error) fails where the file holds a percent sign
         fault = error.message.replace("%d", str(error.line), 1).partition(", at line")[0].rstrip(".")
         raise DataError(f"{path}:{max(error.line, 1)}: is not sound ARFF: {fault}") from None
-    except Exception as error:  # the parser stumbles over some faults that it does not look for
+    except Exception as error:  # some faults make the parser raise other errors
         raise DataError(f"{path}: is not sound ARFF: {error}") from None
     if not table["data"]:
         raise DataError(f"{path}: holds no data")
@@ -139,13 +134,13 @@ def _column(kind: str | list[str], values: tuple[object, ...]) -> pd.Series:
 
 _MB = 1_000_000
 _USUAL = 4_000
-"""Megabytes; the largest of the papers' files, KDD Cup 98's, has 118."""
+"""Default limit in megabytes. The largest file of the papers, that of KDD Cup 98, has 118."""
 
 
 def largest_data() -> int:
-    """Bytes that a data file may have, unpacked: 4 GB, or as many megabytes as PROBCAL_LARGEST_MB says.
+    """Return the largest size in bytes of an unpacked data file: 4 GB, or PROBCAL_LARGEST_MB megabytes.
 
-    Raises DataError when it says no number.
+    Raises DataError when PROBCAL_LARGEST_MB is not a number.
     """
     said = os.environ.get("PROBCAL_LARGEST_MB") or str(_USUAL)
     if not (said.isascii() and said.isdigit() and 0 < len(said) < 10 and int(said)):
@@ -154,7 +149,7 @@ def largest_data() -> int:
 
 
 def at_most(pieces: Iterable[bytes], what: object) -> bytes:
-    """``pieces`` put together. Raises DataError, naming ``what``, as soon as they are too large."""
+    """Join ``pieces``. Raises DataError with the name ``what`` as soon as they are too large."""
     most, found, size = largest_data(), [], 0
     for piece in pieces:
         size += len(piece)

@@ -1,4 +1,4 @@
-"""The rows of a data set from OpenML, under the names of its card."""
+"""Fetching the rows of a data set from OpenML, under the column names of its card."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from probcal.errors import DataError, MissingData
 
 
 def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.0, attempts: int = 3) -> pd.DataFrame:
-    """The rows of ``card.openml``, ready for ``assemble``: (n_rows, n_columns), in the card's columns.
+    """Fetch the rows of ``card.openml``, ready for ``assemble``: (n_rows, n_columns), in the card's columns.
 
-    Numbers are float64, all other values text, missing ones None or NaN. ``timeout`` bounds the whole
-    in seconds, ``stall`` the silence of the server, ``attempts`` the tries of each request. The server
-    is OpenML's, or the one that the environment variable PROBCAL_OPENML_SERVER names (its URL up to
-    ``/api/v1/xml``). It is spoken to over TLS, unless it is on this machine. A description may have 64 MB, the
-    data 4 GB or what PROBCAL_LARGEST_MB says. Nothing is kept on disk, whatever happens.
+    Numbers are float64, all other values text, missing ones None or NaN. ``timeout`` limits the whole download and
+    ``stall`` the silence of the server, both in seconds. ``attempts`` is the number of tries of each request. The
+    server is OpenML's, or the one in PROBCAL_OPENML_SERVER (its URL up to ``/api/v1/xml``). The connection uses
+    TLS, unless the server is on this machine. A description may have 64 MB, the data 4 GB or PROBCAL_LARGEST_MB.
+    Nothing is kept on disk.
 
-    Raises MissingData when the card has no OpenML source or the data set cannot be had, with the way
-    out, and DataError when its columns are not those of the card.
+    Raises MissingData when the card has no OpenML source or the download fails. The message says what to do.
+    Raises DataError when the columns are not those of the card.
     """
     if card.openml is None:
         why = f": {card.no_openml.rstrip('.')}" if card.no_openml else ""
-        raise MissingData(f"{card.name}: is not to be had from OpenML{why}{_or_the_files(card, '; ')}")
+        raise MissingData(f"{card.name}: is not available from OpenML{why}{_files_advice(card, '; ')}")
     order = card.openml.model_dump(include={"id", "name", "version"})
     fetched = _download(order, timeout, stall, attempts)
     if isinstance(fetched, str):
-        raise MissingData(f"{card.name}: {fetched}{_or_the_files(card)}")
-    frame, unasked, _ = fetched
-    frame = _under_card_names(card, card.openml, frame, unasked)
+        raise MissingData(f"{card.name}: {fetched}{_files_advice(card)}")
+    frame, ignored, _ = fetched
+    frame = _under_card_names(card, card.openml, frame, ignored)
     rename = card.openml.rename
     rows = pd.DataFrame({name: _values(frame[name], rename.get(name, {})) for name in frame})
     rows = rows.iloc[: card.openml.first_rows]
@@ -53,35 +53,35 @@ def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.
 
 @dataclass(frozen=True)
 class OpenMLTable:
-    """A data set as it is on OpenML. ``frame``: (n_rows, n_columns) without what is not counted as data there."""
+    """Hold a data set of OpenML. ``frame`` is (n_rows, n_columns), without the columns that OpenML ignores."""
 
     name: str
     version: int
     target: str | None
-    """The column that OpenML takes for the target; None where it names none."""
+    """Default target column on OpenML, or None where it names none."""
     frame: pd.DataFrame
 
 
 def fetch_openml_table(number: int, *, timeout: float = 1800.0, stall: float = 60.0, attempts: int = 3) -> OpenMLTable:
-    """The OpenML data set ``number``, of which no card says anything; limits and server as in ``fetch_openml_rows``.
+    """Fetch the OpenML data set ``number`` without a card. Limits and server are as in ``fetch_openml_rows``.
 
-    Numbers are float64, all other values text, missing ones None or NaN. Raises MissingData when it cannot be had.
+    Numbers are float64, all other values text, missing ones None or NaN. Raises MissingData when the download fails.
     """
     fetched = _download({"id": number, "name": None, "version": None}, timeout, stall, attempts)
     if isinstance(fetched, str):
         raise MissingData(fetched.replace("correct the card", "is the number right?"))
-    frame, unasked, told = fetched
-    columns = [name for name in frame if name not in unasked]
+    frame, ignored, description = fetched
+    columns = [name for name in frame if name not in ignored]
     rows = pd.DataFrame({name: _values(frame[name], {}) for name in columns})
-    target = told["target"].split(",")[0].strip() if told["target"] else None
-    return OpenMLTable(told["name"], int(told["version"]), target, rows)
+    target = description["target"].split(",")[0].strip() if description["target"] else None
+    return OpenMLTable(description["name"], int(description["version"]), target, rows)
 
 
 Fetched = tuple[pd.DataFrame, list[str], dict[str, Any]]
 
 
 def _download(wanted: dict[str, Any], timeout: float, stall: float, attempts: int) -> Fetched | str:
-    """What ``openml_download`` brings, from a process that can be stopped whatever it is doing; or why it cannot."""
+    """Run ``openml_download`` in a process that can be stopped. Return its data, or why it failed."""
     server = os.environ.get("PROBCAL_OPENML_SERVER") or None
     order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data(), **wanted}
     with tempfile.TemporaryDirectory(prefix="probcal-openml-", ignore_cleanup_errors=True) as folder:
@@ -95,34 +95,34 @@ def _download(wanted: dict[str, Any], timeout: float, stall: float, attempts: in
 
 
 def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] | None:
-    """None when the frame lies in ``folder``, else the fault: ``reason``, ``later`` and ``advice``, as there."""
-    # -P: or "import openml" in that file would find the openml.py beside it
+    """Return None when the frame lies in ``folder``, otherwise ``reason``, ``later`` and ``advice``."""
+    # Without -P, "import openml" in that file would find the openml.py beside it
     command = [sys.executable, "-P", openml_download.__file__, str(folder), json.dumps(order)]
-    its_end, ours = os.pipe()  # the program ends when nobody holds our end any more
+    read_end, write_end = os.pipe()  # the program ends when nobody holds the write end any more
     try:
-        ended = subprocess.run(command, capture_output=True, stdin=its_end, timeout=timeout)
+        finished = subprocess.run(command, capture_output=True, stdin=read_end, timeout=timeout)
     except subprocess.TimeoutExpired:
         return {"reason": f"it took longer than {timeout:g} seconds", "later": True}
     finally:
-        os.close(its_end)
-        os.close(ours)
-    if ended.returncode == 0 and _is_as_written(folder, ended.stdout):
+        os.close(read_end)
+        os.close(write_end)
+    if finished.returncode == 0 and _is_as_written(folder, finished.stdout):
         return None
     try:
         return json.loads((folder / openml_download.FAULT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        said = ended.stderr.decode(errors="replace").strip().split("\n")[-1]
-        return {"reason": f"the OpenML client broke down ({said or ended.returncode})", "later": True}
+        said = finished.stderr.decode(errors="replace").strip().split("\n")[-1]
+        return {"reason": f"the OpenML client broke down ({said or finished.returncode})", "later": True}
 
 
 def _is_as_written(folder: Path, said: bytes) -> bool:
-    """Whether the frame is, to the last bit, the one that the program says it has written."""
+    """Return whether the frame is, to the last bit, the one that the program wrote."""
     content = (folder / openml_download.FRAME).read_bytes()
     return said.split()[-1:] == [hashlib.sha256(content).hexdigest().encode()]
 
 
-def _or_the_files(card: Card, joint: str = ", or ") -> str:
-    """The other way to the data, where the card knows one."""
+def _files_advice(card: Card, joint: str = ", or ") -> str:
+    """Return the advice to use the original files, where the card names some."""
     if not card.files:
         return ""
     parts = [part for file in card.files[0].files for part in (file, file.labels) if part]
@@ -131,36 +131,36 @@ def _or_the_files(card: Card, joint: str = ", or ") -> str:
     return f"{joint}put {names} into {place} (--data-dir or PROBCAL_DATA_DIR names DATA_DIR)"
 
 
-def _under_card_names(card: Card, source: OpenMLSource, frame: pd.DataFrame, unasked: list[str]) -> pd.DataFrame:
-    """``frame`` with the card's columns in the card's order, and all others too where it has a ``*``."""
+def _under_card_names(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored: list[str]) -> pd.DataFrame:
+    """Return ``frame`` with the card's columns in the card's order. With a ``*`` all other columns follow."""
     what = f"{card.name}: OpenML data set {source.id}"
     if source.target not in frame:
-        raise DataError(f"{what} has no column {source.target!r} (openml.target on the card); {_has(frame)}")
+        raise DataError(f"{what} has no column {source.target!r} (openml.target on the card); {_column_list(frame)}")
     if source.column_names == "by position":
-        names = dict(zip(_by_position(card, source, frame, unasked), _inputs(card), strict=True))
+        names = dict(zip(_by_position(card, source, frame, ignored), _inputs(card), strict=True))
     else:
         names = dict(source.column_names)
     frame = frame.rename(columns={**names, source.target: card.target})
     for name, kind in card.columns.items():
         if name not in frame and name != "*" and kind != "ignore":
-            raise DataError(f"{what} has no column {name!r}, which the card names; {_has(frame)}")
+            raise DataError(f"{what} has no column {name!r}, which the card names; {_column_list(frame)}")
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataError(f"{what} has two columns {twice!r} once openml.column_names of the card is applied")
-    others = [name for name in frame if name not in card.columns and name not in unasked]
+    others = [name for name in frame if name not in card.columns and name not in ignored]
     wanted = [name for name in card.columns if name in frame] + ("*" in card.columns) * others
     return frame[wanted]
 
 
-def _by_position(card: Card, source: OpenMLSource, frame: pd.DataFrame, unasked: list[str]) -> list[str]:
-    """The input columns of ``frame``, as many as the card has: with the unasked ones, or without."""
+def _by_position(card: Card, source: OpenMLSource, frame: pd.DataFrame, ignored: list[str]) -> list[str]:
+    """Return as many input columns of ``frame`` as the card has, with or without the ``ignored`` ones."""
     every = [name for name in frame if name != source.target]
-    for names in (every, [name for name in every if name not in unasked]):
+    for names in (every, [name for name in every if name not in ignored]):
         if len(names) == len(_inputs(card)):
             return names
     raise DataError(
-        f"{card.name}: OpenML data set {source.id} has {len(every)} columns beside the target, "
-        f"the card {len(_inputs(card))}, so they cannot be matched by position; {_has(frame)}"
+        f"{card.name}: OpenML data set {source.id} has {len(every)} columns besides the target, "
+        f"the card {len(_inputs(card))}, so they cannot be matched by position; {_column_list(frame)}"
     )
 
 
@@ -168,12 +168,12 @@ def _inputs(card: Card) -> list[str]:
     return [name for name in card.columns if name != card.target]
 
 
-def _has(frame: pd.DataFrame) -> str:
+def _column_list(frame: pd.DataFrame) -> str:
     return f"it has {', '.join(map(str, frame.columns))}"
 
 
 def _values(column: pd.Series, rename: dict[str, str]) -> pd.Series:
-    """Numbers as float64 (the client also delivers uint8), all else as text, renamed."""
+    """Return numbers as float64 (the client also delivers uint8), and all else as renamed text."""
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and not rename:
         return column.astype("float64")
     text = column.astype(object).map(as_text, na_action="ignore")

@@ -1,11 +1,11 @@
-"""The program that fetches one data set with the OpenML client, in a process of its own.
+"""Program that fetches one data set with the OpenML client, in a separate process.
 
-``probcal.data.sources.openml`` runs this file and stops it when it takes too long: the client waits for ever
-on a server that does not answer, writes to the user's home and keeps files that a kill left
-half-written. Here its home and cache are a temporary folder, and nothing of it reaches the terminal.
-It ends when the process that started it does, however that ended: stdin is a pipe that this one holds open.
+``probcal.data.sources.openml`` runs this file and stops it when it takes too long. The client waits for ever
+on a server that does not answer. It writes to the user's home and keeps half-written files after a kill. Here
+its home and cache are a temporary folder, and nothing that it prints reaches the terminal.
 
-It is run as a file, so it must not import probcal.
+The program ends when the process that started it ends, however that happens. Its stdin is a pipe that the
+parent process holds open. This file is run as a script, so it must not import probcal.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from urllib.parse import urlsplit
 
 FRAME, FAULT = "frame.pickle", "fault.json"
 _MOST_DESCRIBED = 64_000_000
-"""Bytes of anything but data; the descriptions of OpenML's largest sets have some megabytes."""
+"""Largest size in bytes of anything but data. The descriptions of OpenML's largest sets have some megabytes."""
 _PIECE = 1 << 16
-_F_SETSIG = 10  # of <fcntl.h> of Linux; Python 3.11 and 3.12 do not name it
+_F_SETSIG = 10  # from <fcntl.h> of Linux. Python 3.11 and 3.12 do not define it
 
 
 def main(folder: Path, order: dict[str, Any]) -> int:
-    """Leave FRAME (0 is returned) or FAULT (1) in ``folder``; of FRAME, its checksum is printed.
+    """Write FRAME to ``folder``, print its checksum and return 0, or write FAULT and return 1.
 
-    ``order``: id, name and version of the data set (None: whichever it has), server (URL or None for the client's own),
-    stall (seconds that one answer may take), attempts, and the most bytes that the data may have.
+    ``order`` holds id, name and version of the data set (None accepts any), and the server (a URL, or None for the
+    client's own). It also holds ``stall`` (seconds that one answer may take), ``attempts``, and the most bytes of data.
     """
     os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "XDG_CONFIG_HOME": str(folder)}
     os.environ["OPENML_CACHE_DIR"] = str(folder / "cache")
@@ -51,14 +51,14 @@ def main(folder: Path, order: dict[str, Any]) -> int:
 
 
 def _end_with_parent() -> None:
-    """Have this process killed at the end of stdin: by the kernel on Linux, else by a thread."""
-    if sys.platform == "linux":  # native code may keep the thread from running
+    """Have this process killed at the end of stdin: by the kernel on Linux, otherwise by a thread."""
+    if sys.platform == "linux":  # a thread alone may be kept from running by native code
         import fcntl
 
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(0, _F_SETSIG, signal.SIGKILL)
         fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
-    threading.Thread(target=_wait_for_end, daemon=True).start()  # also where the end came before those lines
+    threading.Thread(target=_wait_for_end, daemon=True).start()  # also covers an end before the lines above
 
 
 def _wait_for_end() -> None:
@@ -67,19 +67,19 @@ def _wait_for_end() -> None:
 
 
 class _OtherData(Exception):
-    """What the server describes is not what was ordered."""
+    """Signal that the server describes another data set than the one that was ordered."""
 
 
 class _TooLarge(Exception):
-    """More is sent than any data set has."""
+    """Signal that the server sends more bytes than allowed."""
 
 
 class _NotSecret(Exception):
-    """Anybody on the way could read and change what is sent."""
+    """Signal a connection without TLS, which others could read and change."""
 
 
 def _fetch(order: dict[str, Any]) -> tuple[Any, list[str], dict[str, Any]]:
-    """The frame of all columns, the names of those that OpenML does not count as data, and what it says of the set."""
+    """Return the frame of all columns, the names of those that OpenML does not count as data, and its description."""
     import openml
 
     _bound(order["stall"], order["attempts"], order["most"])
@@ -91,12 +91,12 @@ def _fetch(order: dict[str, Any]) -> tuple[Any, list[str], dict[str, Any]]:
         raise _OtherData('there it is "{}" version {}, on the card "{}" version {}'.format(*found, *wanted))
     if "sparse" in dataset.format.lower():
         raise _OtherData("it is stored as sparse ARFF, which the client reads without labels")
-    told = {"name": dataset.name, "version": dataset.version, "target": dataset.default_target_attribute}
-    return _data(dataset), _names(dataset.row_id_attribute) + _names(dataset.ignore_attribute), told
+    description = {"name": dataset.name, "version": dataset.version, "target": dataset.default_target_attribute}
+    return _data(dataset), _names(dataset.row_id_attribute) + _names(dataset.ignore_attribute), description
 
 
 def _data(dataset: Any) -> Any:
-    """The rows, from parquet where OpenML offers it, else, or when that fails, from ARFF."""
+    """Return the rows, from parquet where OpenML offers it. Without parquet, or when it fails, read ARFF."""
     from minio.error import MinioException
     from urllib3.exceptions import HTTPError
 
@@ -104,7 +104,7 @@ def _data(dataset: Any) -> Any:
     try:
         return dataset.get_data(**everything)[0]
     except Exception as error:
-        # The client itself falls back only when the parquet file is not there at all.
+        # The client itself falls back to ARFF only when there is no parquet file at all.
         if dataset.parquet_file is None and not isinstance(error, MinioException | HTTPError | _TooLarge | _NotSecret):
             raise
     os.environ["OPENML_SKIP_PARQUET"] = "true"
@@ -113,30 +113,30 @@ def _data(dataset: Any) -> Any:
 
 
 def _names(marked: str | list[str] | None) -> list[str]:
-    """Column names, of which OpenML keeps several as a list, or as one text with commas."""
+    """Return column names. OpenML keeps several of them as a list or as one text with commas."""
     texts = [marked] if isinstance(marked, str) else marked or []
     return [name.strip() for text in texts for name in text.split(",")]
 
 
 def _bound(stall: float, attempts: int, most: int) -> None:
-    """Give both ways in which the client downloads limits to silence and size, and TLS; they have none."""
+    """Make both ways in which the client downloads limit silence and size and require TLS. The client does neither."""
     import minio
     import pandas as pd
     import requests
     import urllib3
 
     class Adapter(requests.adapters.HTTPAdapter):
-        def send(self, request: Any, **options: Any) -> requests.Response:  # type: ignore[override]  # asked by name
+        def send(self, request: Any, **options: Any) -> requests.Response:  # type: ignore[override]  # the client passes options by name
             _refuse_plain(request.url)
             response = super().send(request, **{**options, "timeout": stall, "stream": True})
             described = "/api/v1/" in request.url
             pieces = _counted(response.iter_content(_PIECE), _MOST_DESCRIBED if described else most, request.url)
             response._content = b"".join(pieces)
             if response.status_code != 200 and not response.is_redirect and b"oml:error" not in response.content:
-                # a page of the machines in front of OpenML, at which the client may stumble
+                # an error page of a proxy before OpenML, which the client may not understand
                 raise requests.ConnectionError(f"Status code: {response.status_code}")
             if "charset" not in response.headers.get("Content-Type", ""):
-                # requests takes such text for Latin-1, and the client's checksum of it then fails
+                # requests reads such text as Latin-1, which would break the client's checksum
                 response.encoding = "utf-8"
             return response
 
@@ -151,24 +151,24 @@ def _bound(stall: float, attempts: int, most: int) -> None:
             client = http_client or urllib3.PoolManager()
             retries = urllib3.Retry(attempts - 1, backoff_factor=0.2, status_forcelist=[500, 502, 503, 504])
             client.connection_pool_kw |= {"timeout": urllib3.Timeout(stall), "retries": retries}
-            client.urlopen = _bounded(client.urlopen, most)  # type: ignore[method-assign]
-            secure = not _is_here(f"//{endpoint}")  # the client asks for none, whatever the address begins with
+            client.urlopen = _bounded(client.urlopen, most)  # type: ignore[method-assign]  # on purpose
+            secure = not _is_here(f"//{endpoint}")  # the client never asks for TLS, not even for https
             super().__init__(endpoint, secure=secure, http_client=client, **options)
 
     def read_parquet(path: Any, **options: Any) -> Any:
         from pyarrow.parquet import read_metadata
 
         found = read_metadata(path)
-        if found.num_rows * found.num_columns * 8 > most:  # a few bytes can stand for any number of equal values
+        if found.num_rows * found.num_columns * 8 > most:  # parquet packs many equal values into a few bytes
             raise _TooLarge(f"its parquet file is of {found.num_rows:,} rows, more than {most // 1_000_000:,} MB")
         return reader(path, **options)
 
     reader = pd.read_parquet
-    requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet  # type: ignore[misc, assignment]
+    requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet  # type: ignore[misc, assignment]  # on purpose
 
 
 def _bounded(urlopen: Any, most: int) -> Any:
-    """``urlopen`` of urllib3, which goes nowhere else than asked, to read ``most`` bytes at most."""
+    """Return urllib3's ``urlopen`` with at most ``most`` bytes per answer and without redirects."""
 
     def bounded(method: str, url: str, *, preload_content: bool = True, **options: Any) -> Any:
         _refuse_plain(url)
@@ -204,7 +204,7 @@ def _is_here(url: str) -> bool:
 
 
 def _fault(error: Exception) -> dict[str, Any]:
-    """``reason``: what happened, in words; ``later``: whether it may go away by itself; ``advice``: what else to do."""
+    """Return ``reason`` (what happened), ``later`` (whether a later try may work) and ``advice`` (what else to do)."""
     from xml.parsers.expat import ExpatError
 
     from arff import ArffException
@@ -212,10 +212,10 @@ def _fault(error: Exception) -> dict[str, Any]:
     from requests.exceptions import ChunkedEncodingError, Timeout
     from urllib3.exceptions import TimeoutError as Silence
 
-    said = error.message.replace("%d", str(error.line), 1) if isinstance(error, ArffException) else str(error)
-    first_line = (said.strip().splitlines() or [""])[0].rstrip(".")
-    status = re.search(r"Status code: (\d+)", said)
-    chain = list(_behind(error))
+    text = error.message.replace("%d", str(error.line), 1) if isinstance(error, ArffException) else str(error)
+    first_line = (text.strip().splitlines() or [""])[0].rstrip(".")
+    status = re.search(r"Status code: (\d+)", text)
+    chain = list(_causes(error))
 
     def has(*kinds: type) -> bool:
         return any(isinstance(link, kinds) for link in chain)
@@ -259,12 +259,12 @@ def _fault(error: Exception) -> dict[str, Any]:
     return {"reason": reason, "later": later, "advice": advice.get(type(ours))}
 
 
-def _behind(error: BaseException) -> Iterator[BaseException]:
-    """``error`` and all that led to it; requests and urllib3 keep that in places of their own."""
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield ``error`` and all its causes. requests and urllib3 keep some of them in attributes of their own."""
     yield error
     for inner in (getattr(error, "reason", None), *error.args, error.__cause__ or error.__context__):
         if isinstance(inner, BaseException):
-            yield from _behind(inner)
+            yield from _causes(inner)
 
 
 if __name__ == "__main__":

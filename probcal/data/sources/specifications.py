@@ -1,7 +1,4 @@
-"""The ways to get a data set, as its card names them: original files, OpenML, scikit-learn, a generator.
-
-How the law of a generated stream changes along its test rows, as a card says it.
-"""
+"""Models of the sources on a card: original files, OpenML, scikit-learn, and generators with their changes in time."""
 
 from __future__ import annotations
 
@@ -19,20 +16,20 @@ class _Change(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     at: TestRows
-    """So many test rows come before it."""
+    """Number of test rows before the change."""
 
 
 class _OtherLaw(_Change):
-    """The law once the change is complete: log-odds of intercept + slope w'x. Before, the slope is 1."""
+    """Hold the second law, once the change is complete: log-odds of intercept + slope w'x. The first slope is 1."""
 
     intercept: Real
-    """Of its log-odds."""
+    """Intercept of the log-odds."""
     slope: Real
-    """What its weighted sum is multiplied by."""
+    """Factor of the weighted sum w'x."""
 
 
 class NoChange(BaseModel):
-    """The law of the training rows holds to the end."""
+    """Keep the law of the training rows to the end."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -41,45 +38,48 @@ class NoChange(BaseModel):
 
 
 class Sudden(_OtherLaw):
-    """The other law holds from one row on."""
+    """Switch to the other law from one row on."""
 
     kind: Literal["sudden"]
     """The other law holds from one row on."""
 
     def share(self, rows: np.ndarray, n: int) -> np.ndarray:
-        """How far the law of each of the test ``rows``, (n_rows,) numbers below ``n``, is the other one, in [0, 1]."""
+        """Return the share of the other law in the law of each of the test ``rows``, (n_rows,) numbers in [0, 1].
+
+        ``rows`` are (n_rows,) numbers below ``n``, the number of test rows.
+        """
         return (rows >= self.at).astype(np.float64)
 
 
 class Drift(_OtherLaw):
-    """The law moves towards the other one in equal steps, and is there at the last row."""
+    """Move towards the other law in equal steps, which is reached at the last row."""
 
     kind: Literal["drift"]
     """The law moves to the other one in equal steps."""
 
     def share(self, rows: np.ndarray, n: int) -> np.ndarray:
-        """As that of ``Sudden``."""
+        """Return the share of the other law, as ``Sudden.share`` does."""
         return np.clip((rows + 1 - self.at) / (n - self.at), 0, 1)
 
 
 class Recurring(_OtherLaw):
-    """The other law holds for ``every`` rows, the first one for as many, and so on."""
+    """Switch between the two laws after every ``every`` rows, starting with the other one."""
 
     kind: Literal["recurring"]
     """The two laws take turns."""
     every: Annotated[int, Field(ge=1, strict=True)]
-    """So many rows at a time."""
+    """Number of rows for which each law holds."""
 
     def share(self, rows: np.ndarray, n: int) -> np.ndarray:
-        """As that of ``Sudden``."""
+        """Return the share of the other law, as ``Sudden.share`` does."""
         return ((rows >= self.at) & ((rows - self.at) // self.every % 2 == 0)).astype(np.float64)
 
 
 class Adversary(_Change):
-    """Every label is the one that the law of the training rows holds to be less likely."""
+    """Give every row the label that is less likely under the law of the training rows."""
 
     kind: Literal["adversarial"]
-    """Labels become those held to be less likely."""
+    """Every label is the less likely one under the law of the training rows."""
 
 
 Change = Annotated[NoChange | Sudden | Drift | Recurring | Adversary, Field(discriminator="kind")]
@@ -89,12 +89,12 @@ Item = TypeVar("Item")
 Some = Annotated[list[Item], Field(min_length=1)]
 Count = Annotated[int, Field(gt=0, strict=True)]
 ColumnNames = dict[str, str] | Literal["by position"]
-"""Name in a source -> name on the card, where they differ; or the card's names in the source's order."""
+"""Name in a source -> name on the card, where they differ. ``by position`` takes the card's names in order."""
 
 _MOST_DRAWN = 100_000_000
-"""Some gigabytes in the worst case; the paper's documents take 4 million."""
+"""Most numbers that may be drawn, some gigabytes in the worst case. The paper's documents take 4 million."""
 _LONGEST = 200
-"""Bytes of the name of a file; systems allow some more, of which packing takes a few."""
+"""Most bytes in the name of a file. Systems allow some more, and packing adds a few."""
 _SEPARATORS = frozenset("!#$%&*+,-./:;<=>?@^_|~ \t\\")
 
 
@@ -109,7 +109,7 @@ def _separator(separator: str) -> str:
 
 
 def _below(name: str) -> str:
-    """A path below the folder of original files. Raises ValueError for one that could lead out of it."""
+    """Return a path below the folder of original files. Raises ValueError for one that could lead out of it."""
     ways = PurePosixPath(name), PureWindowsPath(name)
     if "\0" in name or any(way.anchor or ".." in way.parts for way in ways):
         raise ValueError(f'"{name}" must lie below the folder of original files: no path from the root, and no ".."')
@@ -122,102 +122,103 @@ Below = Annotated[str, Field(min_length=1), AfterValidator(_below)]
 
 
 class LabelFile(_Part):
-    """A file that holds the target of another file's rows."""
+    """Describe a file that holds the labels of another file's rows."""
 
     name: Below
-    """Its path below the folder of the data set."""
+    """Path below the folder of the data set."""
     sha256: str | None = None
-    """Of its content, unpacked if it is kept as .gz or .xz."""
+    """sha256 of the content, unpacked if the file is kept as .gz or .xz."""
     key: str | None = None
-    """The column, in both files, that ties a label to its row; line by line unless given."""
+    """Column in both files that links a label to its row. Default: line by line."""
 
 
 class DataFile(_Part):
-    """One original file. ``sha256`` is of the content, unpacked if the file is kept as .gz or .xz."""
+    """Describe one original file."""
 
     name: Below
-    """Its path below the folder of the data set; it may be kept as .gz or .xz too."""
+    """Path below the folder of the data set. The file may also be kept as .gz or .xz."""
     sha256: str | None = None
-    """Of its content, unpacked."""
+    """sha256 of the content, unpacked if the file is kept as .gz or .xz."""
     labels: LabelFile | None = None
-    """The file that holds the target of its rows, where that is another one."""
+    """File that holds the labels of these rows, if they are in another file."""
     skip_lines: list[Count] = []
-    """Lines known to be malformed, counted from 1."""
+    """Numbers of malformed lines to skip, counted from 1."""
 
 
 class FileSource(_Part):
-    """One complete set of original files, read in this order one after the other."""
+    """Describe one complete set of original files, whose rows follow one another in this order."""
 
     format: Literal["delimited", "arff"]
     """``delimited`` text, such as CSV, or Weka's ``arff``."""
     files: Some[DataFile]
-    """The files, read in this order one after the other."""
+    """The files, whose rows follow one another in this order."""
     separator: Annotated[str, AfterValidator(_separator)] = ","
-    """The character between two fields; ``whitespace`` for any run of blanks and tabs."""
+    """The character between two fields. ``whitespace`` stands for any run of blanks and tabs."""
     header: bool = False
-    """The first line names the columns. Without it they are the card's, in the card's order."""
+    """Whether the first line names the columns. Without it they are the card's, in the card's order."""
     missing: list[str] = ["?", ""]
-    """What stands for a missing value."""
+    """Texts that mean a missing value."""
     comment: str | None = None
-    """Lines that start with this are not data."""
+    """Lines that start with this text are not data."""
     label_until: str | None = None
     """The label ends before the first of these characters: adult's ``>50K.``, sick's ``sick.|2059``."""
     rename: dict[str, dict[str, str]] = {}
     """Column -> value in this source -> value as in the original file."""
     column_names: ColumnNames = {}
-    """Name in the files -> name on the card, where they differ; or ``by position``."""
+    """Name in the files -> name on the card, where they differ. Or ``by position``."""
     first_rows: Count | None = None
-    """Only so many rows from the top belong to this data set (Weka's sick.arff holds the test file too)."""
+    """Number of rows from the top that belong to this data set (Weka's sick.arff holds the test file too)."""
 
 
 class OpenMLSource(_Part):
-    """The data set on OpenML, and how its rows and values differ from the original file."""
+    """Describe the data set on OpenML, and how its rows and values differ from the original file."""
 
     id: int
-    """The number of the data set on OpenML."""
+    """Number of the data set on OpenML."""
     version: int
     """Its version there, which is checked."""
     name: str
-    """Compared without regard to upper and lower case, which OpenML's own pages mix."""
+    """Its name there, which is checked. Upper and lower case do not matter, since OpenML's own pages mix them."""
     target: str
-    """What OpenML calls the card's target; ``column_names`` is about the other columns."""
+    """OpenML's name of the card's target. ``column_names`` is about the other columns."""
     column_names: ColumnNames = {}
-    """Name on OpenML -> name on the card, where they differ; or ``by position``."""
+    """Name on OpenML -> name on the card, where they differ. Or ``by position``."""
     rename: dict[str, dict[str, str]] = {}
-    """Column of the card -> value on OpenML -> value as in the original file. A column that has only
-    true and false there, however it spells them, arrives as ``"true"`` and ``"false"``."""
+    """Column of the card -> value on OpenML -> value as in the original file. A column of true and false
+    arrives as ``"true"`` and ``"false"``, however OpenML spells them.
+    """
     first_rows: Count | None = None
-    """Only so many rows from the top belong to this data set (sick is merged on OpenML)."""
+    """Number of rows from the top that belong to this data set (sick is merged on OpenML)."""
     test_rows_first: Count | None = None
-    """So many rows at the top are the test part and move behind the others (adult)."""
+    """Number of rows at the top that are the test part. They move behind the others (adult)."""
 
 
 class BundledSource(_Part):
-    """A data set that comes with scikit-learn, by the name of its loader."""
+    """Describe a data set that comes with scikit-learn."""
 
     loader: Literal["load_breast_cancer", "load_digits", "load_iris", "load_wine"]
-    """The function of sklearn.datasets."""
+    """The function of sklearn.datasets that loads it."""
 
 
 class DocumentsSource(_Part):
-    """Documents drawn from topics, anew in every repetition (see ``probcal.data.sources.generated``)."""
+    """Describe documents drawn from topics, anew in every repetition (see ``probcal.data.sources.generated``)."""
 
     task: ClassVar[str] = "multilabel"
     why_task: ClassVar[str] = "documents have any number of topics"
     kind: Literal["documents"]
     """Word counts of documents, drawn from topics."""
     documents: Count
-    """Rows."""
+    """Number of rows."""
     topics: Annotated[int, Field(ge=2, strict=True)]
-    """Labels, each estimated by itself."""
+    """Number of labels, each predicted separately."""
     words: Count
-    """How many there are in the dictionary."""
+    """Number of words in the dictionary."""
     mean_length: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    """Words of a document on average, Poisson distributed."""
+    """Mean number of words of a document, Poisson distributed."""
     exponent: Annotated[float, Field(ge=0, le=10)]
     """In each topic the word of rank r has a probability proportional to r to the power of minus this."""
     labels_drawn: Count
-    """So many topics are drawn for each document, with replacement; those drawn are its labels."""
+    """Number of topics drawn for each document, with replacement. The topics drawn are its labels."""
 
     @model_validator(mode="after")
     def _fits_into_memory(self) -> DocumentsSource:
@@ -238,7 +239,7 @@ class DocumentsSource(_Part):
         return self.words
 
     def refuse_split(self, kind: str, train: int | None) -> None:
-        """Raises ValueError unless the rows can be divided like this."""
+        """Raise ValueError unless the rows can be split in this way."""
         if kind not in ("same", "holdout"):
             raise ValueError(f"drawn rows have no order for a {kind} split; write same or holdout")
 
@@ -247,27 +248,27 @@ Coordinate = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class GaussiansSource(_Part):
-    """Two Gaussian classes of one covariance, drawn anew in every repetition."""
+    """Describe two Gaussian classes of one covariance, drawn anew in every repetition."""
 
     task: ClassVar[str] = "binary"
     why_task: ClassVar[str] = "a row is of one of two Gaussians"
     kind: Literal["gaussians"]
     """Two Gaussian classes of one covariance."""
     rows_per_class: Count
-    """So many rows of each class to train on; they come first."""
+    """Number of training rows of each class. They come first."""
     test_rows_per_class: Count
-    """And so many to test on."""
+    """Number of test rows of each class."""
     means: Annotated[list[Some[Coordinate]], Field(min_length=2, max_length=2)]
-    """Of the negative class, then of the positive one; a number for each column."""
+    """Means of the negative and of the positive class, each with one number per column."""
     covariance: Some[Some[Coordinate]]
-    """A list for each column."""
+    """Covariance matrix, one list per column."""
 
     @model_validator(mode="after")
     def _is_a_distribution(self) -> GaussiansSource:
         size = len(self.means[0])
         if len(self.means[1]) != size:
             raise ValueError(f"means: one has {size} numbers, the other {len(self.means[1])}")
-        if any(len(row) != size for row in [self.covariance, *self.covariance]):  # type: ignore[arg-type]  # the list itself is asked too
+        if any(len(row) != size for row in [self.covariance, *self.covariance]):  # type: ignore[arg-type]  # the outer list is checked too
             raise ValueError(f"covariance: {size} lists of {size} numbers are needed, for {size} columns")
         matrix = np.array(self.covariance)
         if not (matrix == matrix.T).all() or np.linalg.eigvalsh(matrix)[0] <= 0:
@@ -288,7 +289,7 @@ class GaussiansSource(_Part):
         return len(self.means[0])
 
     def refuse_split(self, kind: str, train: int | None) -> None:
-        """Raises ValueError unless the rows can be divided like this."""
+        """Raise ValueError unless the rows can be split in this way."""
         if kind != "standard" or train != self.n_train:
             raise ValueError(
                 f"the first {self.n_train} rows are drawn to train on; write split: {{kind: standard, train: "
@@ -297,22 +298,22 @@ class GaussiansSource(_Part):
 
 
 class StreamSource(_Part):
-    """Rows in order of time whose law changes, drawn anew in every repetition."""
+    """Describe rows in order of time whose law changes, drawn anew in every repetition."""
 
     task: ClassVar[str] = "binary"
     why_task: ClassVar[str] = "a row of a stream is of one of two classes"
     kind: Literal["stream"]
     """Rows in order of time, whose law changes."""
     train_rows: Count
-    """So many rows train; they come first."""
+    """Number of training rows. They come first."""
     test_rows: Count
-    """And so many follow."""
+    """Number of test rows. They follow the training rows."""
     weights: Some[Coordinate]
-    """Of the columns, in the log-odds."""
+    """Weights w of the columns in the log-odds."""
     intercept: Coordinate
-    """Of the log-odds, before the change."""
+    """Intercept of the log-odds before the change."""
     correlation: Annotated[float, Field(ge=0, lt=1)]
-    """Of any two columns."""
+    """Correlation of any two columns."""
     change: Change
     """How the law changes along the test rows."""
 
@@ -333,7 +334,7 @@ class StreamSource(_Part):
         return len(self.weights)
 
     def refuse_split(self, kind: str, train: int | None) -> None:
-        """Raises ValueError unless the rows can be divided like this."""
+        """Raise ValueError unless the rows can be split in this way."""
         if kind != "chronological" or train != self.train_rows:
             raise ValueError(
                 f"the first {self.train_rows} rows of a stream train; write split: {{kind: chronological, train: "

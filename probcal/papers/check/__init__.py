@@ -1,1 +1,1 @@
-"""Do we still reproduce the published numbers, and our own: ``probcal check``."""
+"""Checks that results still reproduce the published numbers and our accepted ones, for ``probcal check``."""

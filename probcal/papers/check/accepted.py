@@ -1,13 +1,11 @@
-"""``accepted.csv``: our own numbers as they were last accepted, to be committed with the results.
+"""``accepted.csv`` with our last accepted numbers, and the drift of current results from them.
 
-One line a data set, column of ours and metric, with the number of every split and nothing that follows from these:
-a later run of fewer splits is compared on those it has.
+The file is committed with the results. Each line holds one data set, column and metric with the number of every
+split. A later run of fewer splits is compared on the splits that it has.
 
-Our numbers against our own accepted ones.
-
-The same code on the same data gives the same numbers: every seed is fixed. Another machine or BLAS may round the
-last digits otherwise, which now and then turns a tie between two splits of a tree; that moves the mean of a few
-test rows' losses by less than ``ABSOLUTE``. A change of code that matters moves it by more.
+All seeds are fixed, so the same code on the same data gives the same numbers. Another machine or BLAS may round the
+last digits differently, which sometimes changes a tie between two splits of a tree. That moves the mean loss of a few
+test rows by less than ``ABSOLUTE``. A change of code that matters moves it by more.
 """
 
 from __future__ import annotations
@@ -28,8 +26,8 @@ Accepted = dict[Name, Splits]
 
 _HEADER = ["dataset", "learner", "method", "metric", "values"]
 _NONE = "-"
-"""A repetition without a number."""
-_ANEW = "probcal check --accept writes it anew"
+"""Mark of a repetition without a number."""
+_ADVICE = "probcal check --accept writes it again"
 
 
 def accepted_path(checked: Checked) -> Path:
@@ -37,16 +35,19 @@ def accepted_path(checked: Checked) -> Path:
 
 
 def present(checked: Checked) -> Accepted:
-    """What the folder holds now."""
+    """Return the current numbers of the folder."""
     found = {name: checked.splits(row, column, name[3]) for name, row, column in checked.every_number()}
     return {name: splits for name, splits in found.items() if splits}
 
 
 def accept(checked: Checked) -> int:
-    """Write what the folder holds now; how many lines. Raises StoreError without numbers, or when it cannot write."""
+    """Write the current numbers of the folder and return the number of lines.
+
+    Raises StoreError without numbers, or when the file cannot be written.
+    """
     numbers = present(checked)
     if not numbers:
-        raise StoreError(f"{checked.store.folder} has no finished cell whose numbers could be accepted")
+        raise StoreError(f"{checked.store.folder} has no finished cell with numbers to accept")
     text = csv_text([_HEADER, *([*name, _values(splits)] for name, splits in sorted(numbers.items()))])
     path = accepted_path(checked)
     new = path.with_suffix(".csv.new")
@@ -60,7 +61,10 @@ def accept(checked: Checked) -> int:
 
 
 def read_accepted(path: Path) -> Accepted | None:
-    """None where nothing was accepted yet. Raises FileProblems for lines that are no such numbers, or come twice."""
+    """Return the accepted numbers, or None where there are none yet.
+
+    Raises FileProblems for lines that are not accepted numbers or that occur twice.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -68,21 +72,21 @@ def read_accepted(path: Path) -> Accepted | None:
     except OSError as error:
         raise FileProblems(path, [Problem(0, f"cannot be read: {error.strerror or error}")]) from None
     except UnicodeDecodeError:
-        raise FileProblems(path, [Problem(0, f"is no text in UTF-8; {_ANEW}")]) from None
+        raise FileProblems(path, [Problem(0, f"is not UTF-8 text; {_ADVICE}")]) from None
     numbers: Accepted = {}
     first: dict[Name, int] = {}
     problems = []
     lines = text.splitlines()
     if not lines or lines[0] != ",".join(_HEADER):
-        raise FileProblems(path, [Problem(1, f"must begin with {','.join(_HEADER)}; {_ANEW}")])
+        raise FileProblems(path, [Problem(1, f"must begin with {','.join(_HEADER)}; {_ADVICE}")])
     for place, line in enumerate(lines[1:], 2):
         try:
             name, splits = _parsed(line)
         except (ValueError, csv.Error):
-            problems.append(Problem(place, f"is not a line of accepted numbers; {_ANEW}"))
+            problems.append(Problem(place, f"is not a line of accepted numbers; {_ADVICE}"))
             continue
         if name in first:
-            problems.append(Problem(place, f"{' '.join(name)} is in line {first[name]} already; {_ANEW}"))
+            problems.append(Problem(place, f"{' '.join(name)} is in line {first[name]} already; {_ADVICE}"))
         first.setdefault(name, place)
         numbers[name] = splits
     if problems:
@@ -91,7 +95,7 @@ def read_accepted(path: Path) -> Accepted | None:
 
 
 def _parsed(line: str) -> tuple[Name, Splits]:
-    """Raises ValueError and csv.Error for a line without a number in it, or with NaN."""
+    """Return name and numbers of a line. Raises ValueError or csv.Error for a line without a number, or with NaN."""
     [[dataset, learner, method, metric, values]] = [map(as_it_was, row) for row in csv.reader([line])]
     splits = {split: float(value) for split, value in enumerate(values.split()) if value != _NONE}
     if not splits or any(map(math.isnan, splits.values())):
@@ -106,13 +110,13 @@ def _values(splits: Splits) -> str:
 
 ABSOLUTE = 0.002
 RELATIVE = 0.01
-"""Of a number that has no upper end; the larger of the two counts."""
+"""Tolerated relative change of a metric without an upper bound. The larger of the two tolerances counts."""
 _WITHOUT_END = ("cxe", "errors", "log10_loss", "log10_martingale")
 
 
 @dataclass(frozen=True)
 class Drifted:
-    """One mean that is no longer what was accepted, over the ``n`` splits that both have."""
+    """Hold a mean that differs from the accepted one, over the ``n`` splits that both have."""
 
     dataset: str
     column: str
@@ -121,20 +125,20 @@ class Drifted:
     now: float
     n: int
     infinite: tuple[int, int]
-    """How many of these splits gave ∞: accepted, now."""
+    """Number of infinite splits, accepted and now."""
     distance: float
-    """1 at the edge of the band; infinite where ∞ came or went."""
+    """Change over the tolerance: 1 at the edge, infinite where ∞ appeared or disappeared."""
 
 
 @dataclass(frozen=True)
 class Gone:
-    """An accepted number of which nothing is there now, or not on ``lost`` splits whose cells are done."""
+    """Hold an accepted number that is missing now, or missing on ``lost`` splits whose cells are done."""
 
     dataset: str
     column: str
     metric: str
     lost: int
-    """0: no split of the number is there at all."""
+    """0 means that the number is missing on all splits."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +146,11 @@ class Drift:
     compared: int
     out: list[Drifted]
     gone: list[Gone]
-    """What the experiment still plans only."""
+    """Missing numbers that the experiment still plans."""
     unplanned: int
-    """Accepted numbers that the experiment no longer has."""
+    """Number of accepted numbers that the experiment no longer plans."""
     unknown: int
-    """Numbers that were not there when it was accepted."""
+    """Number of current numbers that were never accepted."""
 
     @property
     def ok(self) -> bool:
@@ -154,7 +158,10 @@ class Drift:
 
 
 def drift(checked: Checked) -> Drift | None:
-    """None where nothing was accepted yet. Raises FileProblems for a broken ``accepted.csv``."""
+    """Compare the current numbers with the accepted ones. Returns None where nothing was accepted yet.
+
+    Raises FileProblems for a broken ``accepted.csv``.
+    """
     accepted = read_accepted(accepted_path(checked))
     if accepted is None:
         return None
@@ -165,7 +172,7 @@ def drift(checked: Checked) -> Drift | None:
 
 
 def _drift(accepted: Accepted, now: Accepted, done: dict[Name, set[int]]) -> Drift:
-    """``done``: the finished splits of all that is planned."""
+    """Compare accepted and current numbers. ``done`` holds the finished splits of all planned numbers."""
     common = {
         name: shared for name in accepted.keys() & now.keys() if (shared := sorted(accepted[name].keys() & now[name]))
     }

@@ -1,4 +1,4 @@
-"""Which settings agree best with a paper: variants of one published column ranked, and readings of one data set."""
+"""Ranking of settings by their agreement with a paper: variants of a published column, and readings of a data set."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from probcal.papers.bands import Verdict
 from probcal.papers.check.findings import FARTHEST
 from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Published
-from probcal.reporting.metric_table import by_the_yardstick, held_against, published_number
+from probcal.reporting.metric_table import compared_summary, published_number, ranking_verdict
 from probcal.store.folder import Store
 from probcal.store.outline import Column, Row
 from probcal.store.summary import Summary
@@ -21,25 +21,28 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class NothingToAudit(ProbcalError):
-    """No published column has two variants of ours, and no data set two readings."""
+    """Signal that no published column has two variants and that no data set has two readings."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """One published number beside one of ours. ``column`` is the title of the published column."""
+    """Hold one published number and one of ours.
+
+    ``column`` is the title of the published column.
+    """
 
     paper: Published
     column: str
     variant: str
     dataset: str
-    """As the published numbers call it; ``reading`` is the row of ours that is held against them."""
+    """Name of the data set in the paper. ``reading`` is our data set that is compared with it."""
     reading: str
     metric: str
     published: float
     ours: Summary
     verdict: Verdict
     excepted: bool
-    """Whether an exception changes its cells."""
+    """Whether an override of the experiment applies to its cells."""
 
     @property
     def distance(self) -> float:
@@ -48,7 +51,11 @@ class Number:
 
 @dataclass(frozen=True)
 class Ranked:
-    """``place`` counts from 1 and is shared by ``tied`` ones: as many in band, the same printed median distance."""
+    """Hold the rank of one variant or reading.
+
+    ``place`` counts from 1. ``tied`` ones share it: they have the same number in band and the same printed median
+    distance.
+    """
 
     name: str
     place: int
@@ -62,9 +69,10 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The rivals for one published column, best first. ``numbers``: all that any of them has.
+    """Hold the ranking of the variants for one published column, best first.
 
-    ``counted`` of these are in the ranking: those that every rival has, of ``datasets``.
+    ``numbers`` are all that any variant has. The ranking uses ``counted`` of them, those of ``datasets`` that every
+    variant has.
     """
 
     title: str
@@ -72,7 +80,7 @@ class Ranking:
     numbers: list[Number]
     counted: list[Number]
     left_out: dict[tuple[str, ...], list[str]]
-    """Rivals -> the data sets, with a metric where only that is missing, of which they have no number."""
+    """Variants -> data sets for which they have no number, with the metric where only that one is missing."""
 
     @property
     def datasets(self) -> list[str]:
@@ -81,17 +89,20 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Audit:
-    """``readings``: data set -> its readings with variants ranked, column by column, and the readings in total."""
+    """Hold all rankings.
+
+    ``readings`` is data set -> its readings ranked column by column with their variants, and the readings in total.
+    """
 
     columns: list[Ranking]
     readings: dict[str, tuple[list[Ranking], list[Ranked]]]
     alone: list[str]
-    """Published columns that have one variant only, so that there is nothing to rank."""
+    """Published columns that have only one variant, so that there is nothing to rank."""
     checked: list[Checked]
 
 
 def audit(stores: Sequence[Store]) -> Audit:
-    """Rank over all ``stores`` together what stands beside the same published column.
+    """Rank the results of all ``stores`` that are compared with the same published column.
 
     Raises NothingToAudit, StoreError and UnknownPaper.
     """
@@ -101,14 +112,14 @@ def audit(stores: Sequence[Store]) -> Audit:
     several = {name: group for name, group in groups.items() if len({one.variant for one in group}) > 1}
     columns = [_ranking(column, group) for (_, column), group in several.items()]
     readings = {
-        dataset: _of_readings(group)
+        dataset: _reading_rankings(group)
         for (_, dataset), group in _grouped(found, lambda one: (one.paper.short, one.dataset)).items()
         if len({one.reading for one in group}) > 1
     }
     if not columns and not readings:
         raise NothingToAudit(
             f"{', '.join(str(store.folder) for store in stores)}: nothing to compare: no published column has two "
-            "variants of ours with results, and no data set two readings; list variants under a learner or a method, "
+            "variants with results, and no data set has two readings; list variants under a learner or a method, "
             "as in j48: {type: j48, paper: J48, variants: {pruned: {}, unpruned: {options: -U}}}, run that, "
             "or name several folders"
         )
@@ -117,7 +128,7 @@ def audit(stores: Sequence[Store]) -> Audit:
 
 
 def _prefixes(stores: Sequence[Store]) -> list[str]:
-    """What tells the variants of one folder from those of another; nothing where there is one folder."""
+    """Return a prefix for the variants of each folder, empty where there is only one folder."""
     names = [store.folder.name for store in stores]
     if len(stores) == 1:
         return [""]
@@ -126,7 +137,7 @@ def _prefixes(stores: Sequence[Store]) -> list[str]:
 
 
 def _numbers(checked: Checked, prefix: str) -> Iterator[Number]:
-    """Every published number that our results can be held against, in the order of the paper's columns."""
+    """Yield every published number that our results can be compared with, in the order of the paper's columns."""
     paper = checked.published
     for title, names in paper.columns.items() if paper else ():
         for column in checked.outline.columns:
@@ -142,8 +153,8 @@ def _number(
 ) -> Iterator[Number]:
     published = published_number(paper, row, column, metric)
     table = paper.tables[metric]
-    ours = held_against(table, checked.outline, checked.results, row, column, metric)
-    verdict = None if published is None else by_the_yardstick(ours, published, table)
+    ours = compared_summary(table, checked.outline, checked.results, row, column, metric)
+    verdict = None if published is None else ranking_verdict(ours, published, table)
     if published is not None and verdict is not None:
         variant = f"{prefix}{column.learner}/{column.method}"
         excepted = any(one.is_about(row, column) for one in checked.outline.exceptions)
@@ -151,7 +162,7 @@ def _number(
 
 
 def _ranking(title: str, numbers: list[Number]) -> Ranking:
-    """Variants over all data sets, each in one reading: the data set's own where every variant has it."""
+    """Rank variants over all data sets, each in one reading: the data set's own where every variant has it."""
     of_reading = _grouped(numbers, lambda one: (one.dataset, one.reading))
     everyone = {one.variant for one in numbers}
     chosen: dict[str, str] = {}
@@ -162,10 +173,11 @@ def _ranking(title: str, numbers: list[Number]) -> Ranking:
     return _ranked_in_common(title, numbers, of_one, lambda one: one.variant)
 
 
-def _of_readings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked]]:
-    """Readings with variants, column by column; then the readings, each with its best variant of every column.
+def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked]]:
+    """Return the readings with their variants, column by column, and the readings with their best variant of each
+    column.
 
-    Only columns that all readings have count in the second.
+    The second list uses only columns that all readings have.
     """
     by_column = _grouped(numbers, lambda one: one.column)
     columns = [
@@ -210,14 +222,14 @@ def _left_out(
 def _shared(
     numbers: list[Number], rival: Callable[[Number], str], what: Callable[[Number], tuple[str, str]]
 ) -> list[Number]:
-    """Those that all rivals have, so that a ranking is fair."""
+    """Return the numbers that all rivals have, so that a ranking is fair."""
     rivals = set(map(rival, numbers))
     have = {name: {rival(one) for one in group} for name, group in _grouped(numbers, what).items()}
     return [one for one in numbers if have[what(one)] == rivals]
 
 
 def ranked(rivals: dict[str, list[Number]]) -> list[Ranked]:
-    """Most numbers in band first, then the smallest median distance; in their given order where these are equal."""
+    """Rank by most numbers in band, then by the smallest median distance, then by the given order."""
     counts = {
         name: (sum(one.verdict.in_band for one in group), f"{statistics.median(one.distance for one in group):.2f}")
         for name, group in rivals.items()
@@ -238,7 +250,7 @@ def ranked(rivals: dict[str, list[Number]]) -> list[Ranked]:
 
 
 def _by_metric(numbers: list[Number]) -> dict[str, tuple[int, int]]:
-    """In the paper's order, so that it is the same for all rivals."""
+    """Return metric -> (in band, compared), in the paper's order, so that all rivals have the same order."""
     of_metric = _grouped(numbers, lambda one: one.metric)
     tables = [metric for metric in numbers[0].paper.tables if metric in of_metric]
     return {

@@ -1,4 +1,4 @@
-"""An audit as text: rankings, single numbers, and one CSV line a number."""
+"""Text of an audit: rankings, single numbers, and one CSV line per number."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from probcal.store.summary import census
 
 _RULE = f"""\
 Ranked by the published numbers in band, then by the median distance of all (1 = the edge of the band; at most
-{FARTHEST:g}, also for ∞). In band is a number of a fixed split within the tolerance of its table, one of random splits
-within {SIGMAS:g} sd of one more split. That is a yardstick for rivals and no verdict on a number, which `probcal check`
-holds against a wider band where splits are few. Only numbers that all rivals have are counted; "=" marks a tie.
+{FARTHEST:g}, also for ∞). A number of a fixed split is in band within the tolerance of its table. One of random splits
+is in band within {SIGMAS:g} sd of one more split. This compares variants and is no verdict on a number. `probcal check`
+uses a wider band where splits are few. Only numbers that all variants have are counted. "=" marks a tie.
 """
 
 _EXCEPTED = "*"
-_FOOTNOTE = f"{_EXCEPTED} with cells that an exception changes, which the notes at the end name."
+_FOOTNOTE = f"{_EXCEPTED} with cells changed by an override, see the notes at the end."
 
 _HEADER = [
     "paper", "column", "variant", "dataset", "reading", "metric",
@@ -31,45 +31,45 @@ _HEADER = [
 
 
 def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) -> str:
-    """The audit of all ``stores`` together; ``cells`` adds the single numbers. Raises as ``audit`` does."""
+    """Return the audit of all ``stores`` together. ``cells`` adds the single numbers. Raises as ``audit`` does."""
     found = audit(stores)
     if format == "csv":
         return _csv(found)
-    grids = [_of_variants(ranking) for ranking in found.columns]
+    grids = [_variant_grid(ranking) for ranking in found.columns]
     for dataset, (columns, total) in found.readings.items():
-        grids += [_of_reading(dataset, ranking) for ranking in columns]
+        grids += [_reading_grid(dataset, ranking) for ranking in columns]
         if total:
-            grids.append(_in_total(dataset, columns, total))
+            grids.append(_total_grid(dataset, columns, total))
     if cells:
-        grids += [_single_numbers(ranking) for ranking in _with_numbers(found)]
+        grids += [_single_numbers(ranking) for ranking in _rankings_with_numbers(found)]
     numbered = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
     title = "Audit of " + ", ".join(str(store.folder) for store in stores)
     notes = "".join(f"- {note}\n" for note in _notes(found))
     return _RULE + "\n" + markdown(title, numbered) + (f"\n{notes}" if notes else "")
 
 
-def _of_variants(ranking: Ranking) -> Grid:
-    named = [_mark(ranking.counted, dataset) + _as_read(ranking, dataset) for dataset in ranking.datasets]
-    said = f"variants ranked on {len(named)} data sets: {', '.join(named) or 'none'}."
+def _variant_grid(ranking: Ranking) -> Grid:
+    named = [_mark(ranking.counted, dataset) + _reading_note(ranking, dataset) for dataset in ranking.datasets]
+    explanation = f"variants ranked on {len(named)} data sets: {', '.join(named) or 'none'}."
     notes = [
         f"left out: {', '.join(what)}; no number of {', '.join(lacking)}" for lacking, what in ranking.left_out.items()
     ]
-    return _ranking(ranking.title, said, "variant", ranking.ranked, [*notes, *_footnote(ranking.counted)])
+    return _ranking(ranking.title, explanation, "variant", ranking.ranked, [*notes, *_footnote(ranking.counted)])
 
 
-def _of_reading(dataset: str, ranking: Ranking) -> Grid:
+def _reading_grid(dataset: str, ranking: Ranking) -> Grid:
     name, notes = _mark(ranking.counted, dataset), _footnote(ranking.counted)
     return _ranking(f"{name}, {ranking.title}", "its readings with variants ranked.", "reading", ranking.ranked, notes)
 
 
-def _in_total(dataset: str, columns: list[Ranking], ranked: list[Ranked]) -> Grid:
-    said = "its readings ranked over all columns that each of them has, each with its best variant of a column."
+def _total_grid(dataset: str, columns: list[Ranking], ranked: list[Ranked]) -> Grid:
+    explanation = "its readings ranked over all columns that all of them have, each with its best variant of a column."
     counted = [one for ranking in columns for one in ranking.counted]
-    return _ranking(f"{_mark(counted, dataset)}, in total", said, "reading", ranked, _footnote(counted))
+    return _ranking(f"{_mark(counted, dataset)}, in total", explanation, "reading", ranked, _footnote(counted))
 
 
-def _as_read(ranking: Ranking, dataset: str) -> str:
-    """The reading of the data set that is counted, where it has several or only another one."""
+def _reading_note(ranking: Ranking, dataset: str) -> str:
+    """Return the reading of the data set that is counted, where it has several readings or only another one."""
     readings = {one.reading for one in ranking.numbers if one.dataset == dataset}
     counted = next(one.reading for one in ranking.counted if one.dataset == dataset)
     return "" if readings == {dataset} else f" (read as {counted})"
@@ -99,8 +99,8 @@ def _ranking(name: str, explanation: str, word: str, ranked: list[Ranked], notes
     return Grid(0, name, explanation, header, rows, notes)
 
 
-def _with_numbers(found: Audit) -> list[Ranking]:
-    """The published columns whose numbers are shown singly: each once."""
+def _rankings_with_numbers(found: Audit) -> list[Ranking]:
+    """Return the published columns whose single numbers are shown, each once."""
     of_readings = [ranking for columns, _ in found.readings.values() for ranking in columns]
     titles = {ranking.title for ranking in found.columns}
     return [*found.columns, *(ranking for ranking in of_readings if ranking.title not in titles)]
@@ -122,19 +122,22 @@ def _single_numbers(ranking: Ranking) -> Grid:
                 Text(reading + (_EXCEPTED if any(one.excepted for one in of_variant.values()) else "")),
                 Text(metric_named(metric).short),
                 Text(printed(next(iter(of_variant.values())).published)),
-                *(_beside(of_variant[name], name in best) if name in of_variant else Text("") for name in variants),
+                *(
+                    _number_text(of_variant[name], name in best) if name in of_variant else Text("")
+                    for name in variants
+                ),
             ]
         )
-    said = "mean ± sd; ✓ in band, ✗ out of it; the nearest in bold."
-    return Grid(0, ranking.title, said, ["", "", "paper", *variants], rows, _footnote(ranking.numbers))
+    explanation = "mean ± sd; ✓ in band, ✗ out of band; the nearest in bold."
+    return Grid(0, ranking.title, explanation, ["", "", "paper", *variants], rows, _footnote(ranking.numbers))
 
 
-def _beside(one: Number, nearest: bool) -> Text:
+def _number_text(one: Number, nearest: bool) -> Text:
     return Text(_mean(one), f"{_spread(one)} {'✓' if one.verdict.in_band else '✗'}", bold=nearest)
 
 
 def _mean(one: Number) -> str:
-    """Of the finite splits, which are what is compared."""
+    """Return the mean of the finite splits, which are compared."""
     mean = mean_of_finite(one.ours.values)
     return "" if mean is None else printed(mean)
 
@@ -156,7 +159,7 @@ def _notes(found: Audit) -> list[str]:
 
 def _csv(found: Audit) -> str:
     rows: list[list[Field]] = [[*_HEADER]]
-    for ranking in _with_numbers(found):
+    for ranking in _rankings_with_numbers(found):
         counted = {id(one) for one in ranking.counted}
         for one in ranking.numbers:
             mean, sd = mean_of_finite(one.ours.values), sd_of_finite(one.ours.values)

@@ -1,7 +1,4 @@
-"""The outcome of a check in lines: only what is out of band, and how many are in it.
-
-The outcome of checks for another program; every comparison is in it. Infinity is the text "inf".
-"""
+"""Text and JSON of a check. The text names what is out of band and counts the rest. The JSON holds everything."""
 
 from __future__ import annotations
 
@@ -70,7 +67,7 @@ def _table(findings: list[Finding]) -> list[str]:
 
 
 def _not_judged(report: Report) -> list[str]:
-    """One line for each reason: a hundred numbers may share it."""
+    """Return one line per reason, since a hundred numbers may share it."""
     by_reason: dict[str, list[str]] = {}
     for one in [*report.numbers.all, *report.differences.all]:
         if one.state == "cannot be judged":
@@ -80,7 +77,7 @@ def _not_judged(report: Report) -> list[str]:
         more = len(names) - _FIRST_FEW
         named = ", ".join(names[:_FIRST_FEW]) + (f", and {more} more: -f json" if more > 0 else "")
         lines.append(f"  {reason}: {named}")
-    return ["cannot be judged, neither for nor against:", *lines] if lines else []
+    return ["cannot be judged:", *lines] if lines else []
 
 
 def _aligned(rows: list[list[str]], header: list[str]) -> list[str]:
@@ -127,13 +124,13 @@ def _claims(claims: list[JudgedClaim]) -> list[str]:
 
 
 def counts(judged: Judged) -> str:
-    said = [
+    text_parts = [
         f"{metric} {tally.wins} of {tally.known}".strip() + (f" ({tally.ties} tied)" if tally.ties else "")
         for metric, tally in judged.tallies.items()
         if tally.known
     ]
     not_run = max(tally.not_run for tally in judged.tallies.values())
-    return ", ".join(said + ([f"{not_run} not run"] if not_run else []))
+    return ", ".join(text_parts + ([f"{not_run} not run"] if not_run else []))
 
 
 def _drift(drift: Drift | None) -> list[str]:
@@ -154,7 +151,7 @@ def _gone(drift: Drift | None) -> list[str]:
         + (f"no number in {one.lost} finished cells" if one.lost else "no split")
         for one in gone
     ]
-    return [f"DRIFT, {len(gone)} accepted numbers are not there now:", *_first_few(named)] if gone else []
+    return [f"DRIFT, {len(gone)} accepted numbers are missing now:", *_first_few(named)] if gone else []
 
 
 def _first_few(lines: list[str]) -> list[str]:
@@ -169,13 +166,13 @@ def _mean(number: float, infinite: int, n: int) -> str:
 def _cells(report: Report) -> list[str]:
     lines = troubles(report.census)
     failed = report.census.failed
-    lines += [f"  {one.id}: {_why(one)}" for one in failed[:_MOST_FAILED]]
+    lines += [f"  {one.id}: {_failure_text(one)}" for one in failed[:_MOST_FAILED]]
     if len(failed) > _MOST_FAILED:
         lines.append(f"  and {len(failed) - _MOST_FAILED} more: probcal status {report.checked.store.folder} --cells")
     return lines
 
 
-def _why(result: CellResult) -> str:
+def _failure_text(result: CellResult) -> str:
     return f"{result.error_type or result.status}: {(result.message or '').strip().partition(chr(10))[0]}"
 
 
@@ -183,21 +180,21 @@ def summary(report: Report) -> str:
     without = [f"{n} finished without {metric}" for metric, n in report.without_number.items()]
     parts = [", ".join(without)] if without else []
     if report.checked.published is not None:
-        cells = ", ".join([_counted("cells", report.numbers), *without])
-        parts = [cells, _counted("differences", report.differences), _of_claims(report)]
-    return "; ".join([*parts, _of_drift(report.drift)])
+        cells = ", ".join([_findings_summary("cells", report.numbers), *without])
+        parts = [cells, _findings_summary("differences", report.differences), _claims_summary(report)]
+    return "; ".join([*parts, _drift_summary(report.drift)])
 
 
-def _counted(name: str, findings: Findings) -> str:
+def _findings_summary(name: str, findings: Findings) -> str:
     states = Counter(finding.state for finding in findings.all)
-    said = f"{name}: {states['in band']} in band, {len(findings.known)} known deviations, {len(findings.new)} new"
+    line = f"{name}: {states['in band']} in band, {len(findings.known)} known deviations, {len(findings.new)} new"
     for state in ("not run", "cannot be judged", "no finite difference"):
         if states[state] or state == "not run":
-            said += f", {states[state]} {state}"
-    return f"{said} (of {len(findings.all)})"
+            line += f", {states[state]} {state}"
+    return f"{line} (of {len(findings.all)})"
 
 
-def _of_claims(report: Report) -> str:
+def _claims_summary(report: Report) -> str:
     verdicts = Counter(one.ours.verdict for one in report.claims)
     new = sum(one.new for one in report.claims)
     return (
@@ -206,16 +203,16 @@ def _of_claims(report: Report) -> str:
     )
 
 
-def _of_drift(drift: Drift | None) -> str:
+def _drift_summary(drift: Drift | None) -> str:
     if drift is None:
         return "drift: nothing accepted yet (probcal check FOLDER --accept)"
-    said = f"drift: {len(drift.out)} of {drift.compared} numbers"
+    line = f"drift: {len(drift.out)} of {drift.compared} numbers"
     more = [
-        (len(drift.gone), "accepted ones not there now"),
+        (len(drift.gone), "accepted ones missing now"),
         (drift.unplanned, "accepted ones that the experiment no longer has"),
         (drift.unknown, "not accepted yet"),
     ]
-    return said + "".join(f", {count} {what}" for count, what in more if count)
+    return line + "".join(f", {count} {what}" for count, what in more if count)
 
 
 def json_text(reports: list[Report]) -> str:
@@ -279,7 +276,7 @@ def _judged(judged: Judged) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no infinity."""
+    """Return the value for JSON, with infinity as the text "inf"."""
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):

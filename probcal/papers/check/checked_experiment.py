@@ -1,4 +1,4 @@
-"""One experiment, checked: all that was compared, what is known of it, and whether anything is new."""
+"""The check of one experiment: all comparisons, the known deviations, and whether anything is new."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from probcal.store.summary import Census, census
 class JudgedClaim:
     claim: Claim
     printed: Judged
-    """By the paper's own tables."""
+    """Verdict by the paper's own tables."""
     ours: Judged
     known: Deviation | None
-    """Why it is not supported, where that is known."""
+    """Deviation that explains why it is not supported, if one is known."""
     tabled: bool = True
-    """Whether the paper has a table of what it speaks of."""
+    """Whether the paper has a table for this claim."""
 
     @property
     def new(self) -> bool:
@@ -34,7 +34,10 @@ class JudgedClaim:
 
 @dataclass(frozen=True)
 class Findings:
-    """Those of one kind. ``known`` and ``new`` are out of band, the known ones with their reason."""
+    """Hold the findings of one kind.
+
+    ``known`` and ``new`` are out of band. A known deviation explains the known ones.
+    """
 
     all: list[Finding]
     known: list[tuple[Finding, Deviation]]
@@ -43,7 +46,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class Agreeing:
-    """A known deviation of which ``what`` no longer deviates."""
+    """Hold a known deviation for which ``what`` no longer deviates."""
 
     what: str
     reason: str
@@ -60,13 +63,13 @@ class Report:
     """None where nothing was accepted yet."""
     census: Census
     nothing: str | None
-    """Why nothing was compared, where that is so."""
+    """Reason why nothing was compared, if so."""
     without_number: Counter[str]
-    """Metric -> how many finished cells have no number of it."""
+    """Metric -> number of finished cells without a number of it."""
 
     @property
     def ok(self) -> bool:
-        """Something was compared and nothing is new: no number, difference or claim, no drift, no failed cell."""
+        """Return whether something was compared and there is no new deviation or claim, no drift and no failed cell."""
         drifted = self.drift is not None and not self.drift.ok
         new = self.numbers.new or self.differences.new or any(claim.new for claim in self.claims)
         failed = self.census.failed or self.census.failed_since
@@ -74,7 +77,7 @@ class Report:
 
 
 def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
-    """``known`` deviations are those of the experiment's paper unless given.
+    """Check one experiment. ``known`` deviations are those of the experiment's paper unless given.
 
     Raises FileProblems for a broken file of deviations or accepted numbers.
     """
@@ -83,10 +86,11 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
         known = known_deviations(outline.paper) if outline.paper else []
     first, second = _explained(checked, numbers(checked), known), _explained(checked, differences(checked), known)
     drifted, claims = drift(checked), []
-    for claim in paper.claims if paper else ():
-        reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
-        printed, ours = (judge(claim, paper, source) for source in (Printed(paper), Ours(checked, paper)))  # type: ignore[arg-type]  # a claim is of a paper
-        claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))  # type: ignore[union-attr]
+    if paper is not None:
+        for claim in paper.claims:
+            reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
+            printed, ours = judge(claim, paper, Printed(paper)), judge(claim, paper, Ours(checked, paper))
+            claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))
     return Report(
         checked=checked,
         numbers=first,
@@ -126,7 +130,10 @@ def _names(checked: Checked, why: Deviation, finding: Finding, column: tuple[str
 
 
 def _agreeing(checked: Checked, findings: list[Finding], known: Sequence[Deviation]) -> list[Agreeing]:
-    """A number that is named agrees when it and its differences, of those the deviation speaks of, are in band."""
+    """Return the deviating numbers that now agree.
+
+    A number agrees when it is in band and all its differences that the deviation names are too.
+    """
     titles = {column: title for title, column in checked.published.columns.items()} if checked.published else {}
     compared = [finding for finding in findings if finding.state in ("in band", "out of band")]
     agreeing = []
@@ -144,10 +151,11 @@ def _agreeing(checked: Checked, findings: list[Finding], known: Sequence[Deviati
 def why_nothing(
     checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged], drift: Drift | None
 ) -> str | None:
-    """None where something was compared. ``numbers``: every published number that ours stand beside.
+    """Return why nothing was compared, or None where something was.
 
-    ``untabled``: what came of claims about what the paper has no table of, which are a comparison by themselves.
-    ``drift``: what came of our accepted numbers, all that an experiment without a paper is compared with.
+    ``numbers`` is every published number that our results are compared with. ``untabled`` are the verdicts on claims
+    without a table in the paper, which are comparisons by themselves. ``drift`` is the comparison with our accepted
+    numbers, the only one of an experiment without a paper.
     """
     if not checked.every_finished():
         some_failed = any(one.status != "done" for one in checked.results.values())
@@ -158,8 +166,8 @@ def why_nothing(
         if drift is not None and (drift.compared or drift.gone):
             return None
         return (
-            "nothing was compared: the experiment follows no paper, and none of its numbers was accepted yet; "
-            f"probcal check {checked.store.folder} --accept takes those that are there"
+            "nothing was compared: the experiment follows no paper and has no accepted numbers yet; "
+            f"probcal check {checked.store.folder} --accept accepts the present ones"
         )
     if decided or any(one.distance is not None for one in numbers):
         return None
@@ -170,16 +178,18 @@ def _reason(checked: Checked, published: Published, numbers: Sequence[Finding]) 
     outline, paper = checked.outline, checked.outline.paper
     if numbers:
         return (
-            f"none of the {len(numbers)} published numbers can be judged by the splits of ours that are finished "
-            f"(random ones: {FEWEST} at least); probcal run with the experiment's config runs the rest"
+            f"none of the {len(numbers)} published numbers can be judged by our finished splits "
+            f"(random splits: at least {FEWEST}); probcal run with the experiment's config runs the rest"
         )
     if not any(column.paper_learner for column in outline.columns):
-        return "no learner says which of the paper's it is; add `paper: J48`, or another of its learners, to the config"
+        return (
+            "no learner in the config names its counterpart in the paper; add `paper: J48`, or another one of the paper"
+        )
     if not published.tables:
         return f"the cells that the claims of {paper} are about are not all done; probcal run runs them"
     if not checked.paper_metrics:
         return f"{paper} has no table of {', '.join(outline.metrics)}; measure one of {', '.join(published.tables)}"
     return (
-        f"no column of ours stands beside a published one; {paper} has {', '.join(published.columns)} of "
-        f"{', '.join(published.titles)} (`reading_of` says that another data set is a reading of one of these)"
+        f"none of our columns has a published counterpart; {paper} has {', '.join(published.columns)} of "
+        f"{', '.join(published.titles)} (`reading_of` on a card marks another reading of one of these)"
     )

@@ -1,13 +1,8 @@
-"""One number that was held against another.
+"""Comparison of published numbers with ours, and of differences between columns on the same splits.
 
-Every published number against ours.
-
-Differences between two columns on the same splits, which vary far less than the columns do.
-
-Compared are every two published columns of one learner, the later less the earlier. Ours come from one learner
-of ours too; where that has no such column, from the only other one that stands for it.
-
-Why a check had nothing to compare, and what to do: agreement with nothing is no agreement.
+Differences vary far less than the columns themselves. Any two published columns of one learner are compared, the
+later less the earlier. Ours come from one learner of ours. Where that learner has no such column, the only other
+column that stands for the published one is used.
 """
 
 from __future__ import annotations
@@ -22,40 +17,43 @@ from typing import Literal
 from probcal.papers.bands import ROUNDING, Verdict, compare, why_not_judged
 from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Published
-from probcal.reporting.metric_table import held_against, published_number, verdict_of, why_no_verdict
+from probcal.reporting.metric_table import compared_summary, published_number, verdict_of, why_no_verdict
 from probcal.store.outline import Column, Row
 from probcal.store.summary import planned_ids
 
 FARTHEST = 10.0
-"""A distance beyond this, ∞ too, is printed as beyond it and counts as this in a median."""
+"""Largest distance that is printed. Larger ones, also ∞, are printed as beyond it and count as this in a median."""
 
 State = Literal["in band", "out of band", "not run", "cannot be judged", "no finite difference"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """``what`` names our column, or both columns of a difference; ``columns`` are the paper's, (learner, method)."""
+    """Hold the comparison of one published number with ours.
+
+    ``what`` names our column, or both columns of a difference. ``columns`` are the paper's (learner, method).
+    """
 
     kind: Literal["number", "difference"]
     dataset: str
     of: str
-    """The paper's data set that it is held against, of which ``dataset`` may be another reading."""
+    """Data set of the paper that it is compared with. ``dataset`` may be another reading of it."""
     what: str
     metric: str
     columns: tuple[tuple[str, str], ...]
     published: float
     values: tuple[float, ...]
-    """Ours, one number of each split."""
+    """Our numbers, one per split."""
     planned: int
     state: State
     distance: float | None = None
-    """|published - mean| over half the width of the band: 1 at its edge; None where nothing was compared."""
+    """|published - mean| over half the width of the band. It is 1 at the edge, and None where nothing was compared."""
     why: str | None = None
-    """Why it cannot be judged, where that is so: ``2 splits``."""
+    """Reason why it cannot be judged, such as ``2 splits``."""
 
     @property
     def mean(self) -> float | None:
-        """Of the finite splits, which are what is compared; ∞ where there are none, None without splits."""
+        """Return the mean of the finite splits. It is ∞ where none is finite, and None without splits."""
         return mean_of_finite(self.values)
 
     @property
@@ -81,18 +79,18 @@ def mean_of_finite(values: Sequence[float]) -> float | None:
 
 
 def sd_of_finite(values: Sequence[float]) -> float | None:
-    """With n - 1 in the denominator; None for fewer than two finite ones."""
+    """Return the sd with n - 1 in the denominator, or None for fewer than two finite values."""
     finite = [value for value in values if math.isfinite(value)]
     return statistics.stdev(finite) if len(finite) > 1 else None
 
 
 def paper_column(column: Column) -> tuple[str, str]:
-    """(learner, method) of the published column beside ours; both empty where there is none."""
+    """Return (learner, method) of the published column that ours is compared with, or two empty texts without one."""
     return column.paper_learner or "", column.paper_method or ""
 
 
 def numbers(checked: Checked) -> list[Finding]:
-    """One finding a data set, column of ours with a published one, and metric; ``table`` judges them alike."""
+    """Return one finding per data set, column with a published one, and metric. ``probcal table`` judges them alike."""
     return [
         finding
         for metric in checked.paper_metrics
@@ -107,7 +105,7 @@ def _number_finding(checked: Checked, row: Row, column: Column, metric: str) -> 
     if published is None or checked.published is None:
         return
     table = checked.published.tables[metric]
-    ours = held_against(table, checked.outline, checked.results, row, column, metric)
+    ours = compared_summary(table, checked.outline, checked.results, row, column, metric)
     verdict = verdict_of(ours, published, table)
     state = state_of(ours.values, verdict)
     yield Finding(
@@ -130,7 +128,7 @@ _MINUS = "\N{MINUS SIGN}"
 
 
 def differences(checked: Checked) -> list[Finding]:
-    """One finding a data set, pair of columns and metric; pairs with a published ∞ have no difference."""
+    """Return one finding per data set, pair of columns and metric. Pairs with a published ∞ have no difference."""
     paper = checked.published
     if paper is None:
         return []
@@ -167,7 +165,7 @@ def _difference_findings(
         after[split] - before[split] for split in both if math.isfinite(before[split]) and math.isfinite(after[split])
     )
     planned = len(planned_ids(checked.outline, row, later, seed))
-    # Two rounded numbers; on the paper's own split each may be off by the tolerance, which here both together may.
+    # Both published numbers are rounded. On the paper's own split the difference gets the tolerance of one number.
     own_split = planned == 1 and not (seed is None and row.random)
     tolerance = paper.tables[metric].tolerance + ROUNDING if own_split else None
     why = why_not_judged(values, published, tolerance)

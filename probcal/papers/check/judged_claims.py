@@ -1,4 +1,4 @@
-"""A paper's statements, held against its own tables and against ours by the same rules."""
+"""Verdicts on a paper's claims, by the same rules for its own tables and for our results."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ _SIGNIFICANT = 0.05
 
 
 class Numbers(Protocol):
-    """Where the numbers come from."""
+    """Provide the numbers that a claim is judged by."""
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
-        """By the title of a published column; empty where it was not run, or its stages are not known."""
+        """Return the splits of a published column, given by its title.
+
+        The result is empty where it was not run or where its stages are not known.
+        """
 
     def rounding(self, metric: str) -> float:
-        """How far a number may be from what it was."""
+        """Return the largest rounding error of a number."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """The paper's own tables: one split each."""
+    """Provide the numbers of the paper's own tables, as one split each."""
 
     paper: Published
 
@@ -48,7 +51,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Ours:
-    """Our results; of several rows or columns that stand for a published one the first counts."""
+    """Provide our results. Of several rows or columns that stand for a published one, the first counts."""
 
     checked: Checked
     paper: Published
@@ -67,7 +70,10 @@ class Ours:
 
 @dataclass(frozen=True)
 class Tally:
-    """How often a claim's count was met (``wins``), its contrary, neither; and of how many nothing is known."""
+    """Count how often a claim holds (``wins``), its contrary holds (``losses``), or neither (``ties``).
+
+    ``not_run`` counts the entries without results.
+    """
 
     wins: int
     losses: int
@@ -81,24 +87,27 @@ class Tally:
 
 @dataclass(frozen=True)
 class Judged:
-    """``tallies``: by metric, or of all together under the name ``""``."""
+    """Hold the verdict on a claim.
+
+    ``tallies`` is metric -> tally, or ``""`` -> tally of all metrics together.
+    """
 
     verdict: Verdict
     tallies: dict[str, Tally]
     said: str = ""
-    """Our number, where the claim is about one."""
+    """Our number, where the claim is about a single number."""
 
 
 Outcome = Literal["win", "loss", "tie"]
 
 
 def judge(claim: Claim, paper: Published, numbers: Numbers) -> Judged:
-    """Data sets that were not run leave a claim undecided where they could still tip it."""
+    """Judge a claim. Data sets without results leave it undecided where they could change the verdict."""
     datasets = _datasets(claim, paper)
     if claim.kind == "saves":
         return _saves(claim, numbers, datasets)
-    if claim.kind in _OF_STREAMS:
-        return _of_streams(claim, numbers, datasets)
+    if claim.kind in _STREAM_OUTCOMES:
+        return _judge_streams(claim, numbers, datasets)
     found = outcomes(claim, paper, numbers)
     return judge_tallies(claim, {metric: _tally(one.values()) for metric, one in found.items()})
 
@@ -108,9 +117,10 @@ def _datasets(claim: Claim, paper: Published) -> list[str]:
 
 
 def outcomes(claim: Claim, paper: Published, numbers: Numbers) -> dict[str, dict[tuple[str, str], Outcome | None]]:
-    """By metric, or of all together under the name ``""``: (data set, metric) -> outcome, None where nothing is known.
+    """Return metric -> (data set, metric) -> outcome, with None where nothing is known.
 
-    Not of the kinds that are no count of data sets (``saves``, ``gains``, ``grows_most``), whose counts are empty.
+    Claims about all metrics together have the single key ``""``. Claims that do not count data sets (``saves``,
+    ``gains``, ``grows_most``) have no outcomes.
     """
     entries = {metric: [(dataset, metric) for dataset in _datasets(claim, paper)] for metric in claim.metrics}
     if claim.kind in ("best", "printed_best"):
@@ -123,17 +133,17 @@ def outcomes(claim: Claim, paper: Published, numbers: Numbers) -> dict[str, dict
 
 
 def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> Judged:
-    """Of the kinds that count; as ``judge``."""
+    """Judge a claim of a kind that counts, as ``judge`` does."""
     if claim.kind == "gains_most":
         return Judged(_gains_most(list(tallies.values())), tallies)
-    return Judged(_all_of(_verdict(claim, tally) for tally in tallies.values()), tallies)
+    return Judged(_combined(_verdict(claim, tally) for tally in tallies.values()), tallies)
 
 
-# --- one data set ------------------------------------------------------------------------------
+# Outcomes of one data set
 
 
 def _beats(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
-    """By the means over the splits that both have; closer than the rounding of a printed number is a tie."""
+    """Compare the means over the common splits. A difference below the rounding of printed numbers is a tie."""
     a, b = _on_the_same_splits(claim, numbers, dataset, metric)
     if not a:
         return None
@@ -176,9 +186,9 @@ _OUTCOMES: dict[str, Callable[[Claim, Numbers, str, str], Outcome | None]] = {
 
 def _gains(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome | None, str]:
     [metric], (base, protected) = claim.metrics, claim.columns
-    losses = [numbers.splits(dataset, title, metric) for title in (base, protected)]
+    before, after = numbers.splits(dataset, base, metric), numbers.splits(dataset, protected, metric)
     rounding = 2 * numbers.rounding(metric) + numbers.rounding(LOG10_MARTINGALE)
-    gap, n = largest_gap(*losses, numbers.splits(dataset, protected, LOG10_MARTINGALE), rounding)  # type: ignore[call-arg, arg-type]  # two of them
+    gap, n = largest_gap(before, after, numbers.splits(dataset, protected, LOG10_MARTINGALE), rounding)
     return (None, "") if not n else ("win" if gap <= claim.within else "loss", f"misses by {gap:.1e} of it at most")
 
 
@@ -191,18 +201,18 @@ def _grows_most(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome |
     return "win" if all(low - _EPSILON <= one <= high + _EPSILON for one in starts) else "loss", said
 
 
-_OF_STREAMS = {"gains": _gains, "grows_most": _grows_most}
+_STREAM_OUTCOMES = {"gains": _gains, "grows_most": _grows_most}
 
 
-def _of_streams(claim: Claim, numbers: Numbers, datasets: Sequence[str]) -> Judged:
-    outcomes = {dataset: _OF_STREAMS[claim.kind](claim, numbers, dataset) for dataset in datasets}
+def _judge_streams(claim: Claim, numbers: Numbers, datasets: Sequence[str]) -> Judged:
+    outcomes = {dataset: _STREAM_OUTCOMES[claim.kind](claim, numbers, dataset) for dataset in datasets}
     tally = _tally(outcome for outcome, _ in outcomes.values())
     said = "; ".join(f"{dataset} {said}" for dataset, (_, said) in outcomes.items() if said)
     return Judged(_verdict(claim, tally), {claim.metrics[0]: tally}, said)
 
 
 def _best(claim: Claim, paper: Published, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
-    """As the table of best methods has it: three decimals, a shared place counts. All columns have to be there."""
+    """Return the outcome by the table of best methods: three decimals, a shared place counts. Needs all columns."""
     means = {title: _mean(list(numbers.splits(dataset, title, metric).values())) for title in paper.columns}
     if any(math.isnan(mean) for mean in means.values()):
         return None
@@ -217,13 +227,13 @@ def _on_the_same_splits(claim: Claim, numbers: Numbers, dataset: str, metric: st
 
 
 def _mean(values: Sequence[float]) -> float:
-    """Infinite as soon as one split is, as the tables have it; NaN without any."""
+    """Return the mean as the tables print it: infinite as soon as one split is, NaN without splits."""
     if not values:
         return math.nan
     return math.inf if any(map(math.isinf, values)) else statistics.fmean(values)
 
 
-# --- all data sets -----------------------------------------------------------------------------
+# Verdicts over all data sets
 
 
 def _tally(outcomes: Iterable[Outcome | None]) -> Tally:
@@ -232,7 +242,7 @@ def _tally(outcomes: Iterable[Outcome | None]) -> Tally:
 
 
 def _verdict(claim: Claim, tally: Tally) -> Verdict:
-    """Supported if it holds however the data sets not run come out, not supported if it never does."""
+    """Return "undecided" if data sets without results could change the verdict, otherwise the verdict."""
     needed, unknown = claim.needed(tally.known + tally.not_run), tally.not_run
     if claim.kind != "even":
         return _decided([tally.wins + more >= needed for more in (0, unknown)])
@@ -247,11 +257,11 @@ def _gains_most(tallies: Sequence[Tally]) -> Verdict:
     first, *others = tallies
     lead = [(first.wins - first.losses) - (other.wins - other.losses) for other in others]
     unknown = [first.not_run + other.not_run for other in others]
-    return _all_of(_decided([ahead - more > 0, ahead + more > 0]) for ahead, more in zip(lead, unknown, strict=True))
+    return _combined(_decided([ahead - more > 0, ahead + more > 0]) for ahead, more in zip(lead, unknown, strict=True))
 
 
 def _saves(claim: Claim, numbers: Numbers, datasets: Sequence[str]) -> Judged:
-    """The mean over data sets of what each saves in the mean over its splits; undecided until all have one."""
+    """Judge the mean saving over the data sets. The claim is undecided until all data sets have results."""
     [metric], [column] = claim.metrics, claim.columns
     low, high = claim.between[0] - claim.within - _EPSILON, claim.between[1] + claim.within + _EPSILON
     splits = {dataset: numbers.splits(dataset, column, metric) for dataset in datasets}
@@ -275,12 +285,12 @@ def _decided(holds: Iterable[bool]) -> Verdict:
     return "supported" if all(every) else "undecided" if any(every) else "not supported"
 
 
-def _all_of(verdicts: Iterable[Verdict]) -> Verdict:
+def _combined(verdicts: Iterable[Verdict]) -> Verdict:
     every = set(verdicts)
     return "not supported" if "not supported" in every else "undecided" if "undecided" in every else "supported"
 
 
 def _p_of_signs(wins: int, losses: int) -> float:
-    """Two-sided p of the sign test: as far from even, or further, by tossing a coin."""
+    """Return the two-sided p-value of the sign test."""
     n, fewer = wins + losses, min(wins, losses)
     return min(1.0, 2 * sum(math.comb(n, k) for k in range(fewer + 1)) / (1 << n))

@@ -1,9 +1,4 @@
-"""An experiment's results as the checks look at them: a number of each split, by data set and column.
-
-What a paper claims of a protected stream: what was gained over the base, and where on the way.
-
-What can be said of the finished cells by themselves: missing numbers.
-"""
+"""Results of an experiment as the checks read them: numbers of each split, growth of a martingale, missing numbers."""
 
 from __future__ import annotations
 
@@ -24,15 +19,16 @@ from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results, planned_ids
 
 STEEPEST = "steepest_growth"
-"""By this name claims speak of where the tenth of a stream begins in which log10 S grows most."""
+"""Name in claims for the start of the tenth of a stream in which log10 S grows most."""
 LOG10_MARTINGALE = "log10_martingale"
 _TENTH = 0.1
 
 
 def steepest_growth(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
-    """From 0, the first row, to .9; of the first line of ``martingale``, straight between its points; NaN without.
+    """Return where the tenth of the stream with the steepest growth begins, from 0 (the first row) to .9.
 
-    NaN also where the points do not rise along the stream.
+    It uses the first line of ``martingale``, which is straight between its points. NaN without such a line, or where
+    its points do not rise along the stream.
     """
     lines = curves.get("martingale", ())
     if not lines:
@@ -42,7 +38,7 @@ def steepest_growth(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
         return math.nan
     rows = (x - x[0]) / (x[-1] - x[0])
     last = 1 - _TENTH
-    # the growth is straight between these, so that it is largest at one of them
+    # the growth is linear between these, so it is largest at one of them
     starts = np.unique(np.clip(np.concatenate([rows, rows - _TENTH]), 0, last))
     growth = np.interp(starts + _TENTH, rows, y) - np.interp(starts, rows, y)
     return float(starts[growth.argmax()])
@@ -51,9 +47,10 @@ def steepest_growth(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> float:
 def largest_gap(
     base: Mapping[int, float], protected: Mapping[int, float], log10_s: Mapping[int, float], rounding: float
 ) -> tuple[float, int]:
-    """By how much what was gained, log10 loss less log10 loss, misses log10 S at most, as a share of it; of how many.
+    """Return the largest gap between the log10 loss gained and log10 S, as a share of log10 S, and the repetitions.
 
-    Only repetitions that all three have count; ``rounding`` is what each by itself may miss.
+    The gain is the log10 loss of ``base`` less that of ``protected``. Only repetitions that all three have are counted.
+    ``rounding`` is the largest rounding error of the three together.
     """
     shared = base.keys() & protected.keys() & log10_s.keys()
     gaps = [_gap(base[one] - protected[one], log10_s[one], rounding) for one in shared]
@@ -68,12 +65,15 @@ def _gap(gained: float, log10_s: float, rounding: float) -> float:
 Name = tuple[str, str, str, str]
 """(data set, learner, method, metric), by our names."""
 Splits = dict[int, float]
-"""Repetition -> number; infinity is a number, NaN is not."""
+"""Repetition -> number. Infinity is a number, NaN is not."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """``published`` is None where the experiment follows no paper."""
+    """Hold an experiment with its results and published numbers.
+
+    ``published`` is None where the experiment follows no paper.
+    """
 
     store: Store
     outline: Outline
@@ -82,7 +82,7 @@ class Checked:
 
     @classmethod
     def of(cls, store: Store) -> Checked:
-        """Raises StoreError and UnknownPaper as ``probcal table`` does."""
+        """Read the experiment of a results folder. Raises StoreError and UnknownPaper as ``probcal table`` does."""
         outline = Outline.of(store)
         published = Published.read(outline.paper) if outline.paper else None
         if published:
@@ -92,15 +92,15 @@ class Checked:
     def splits(
         self, row: Row, column: Column, metric: str, stage: int | None = None, seed: int | None = None
     ) -> Splits:
-        """What the finished planned cells gave, or would have after so many stages, where these are kept.
+        """Return the numbers of the finished planned cells, or those after ``stage`` stages where these are stored.
 
-        ``seed``: only the repetition that has it.
+        With ``seed``, only the repetition with that seed is returned.
         """
         numbers = {one.repetition: _number(one, metric, stage) for one in self.finished(row, column, seed)}
         return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
 
     def finished(self, row: Row, column: Column, seed: int | None = None) -> list[CellResult]:
-        """The planned cells that are done, whether they have numbers or not."""
+        """Return the planned cells that are done, with or without numbers."""
         found = (self.results.get(one) for one in planned_ids(self.outline, row, column, seed))
         return [one for one in found if one and one.status == "done"]
 
@@ -109,11 +109,11 @@ class Checked:
         return [one for row in rows for column in self.outline.columns for one in self.finished(row, column)]
 
     def planned(self, row: Row) -> list[Column]:
-        """The columns that have cells of this data set."""
+        """Return the columns that have cells of this data set."""
         return [column for column in self.outline.columns if planned_ids(self.outline, row, column)]
 
     def every_number(self) -> Iterator[tuple[Name, Row, Column]]:
-        """The name of each number that the experiment plans to have, with its row and column."""
+        """Yield the name of each number that the experiment plans, with its row and column."""
         for row in self.outline.datasets:
             for column in self.planned(row):
                 for metric in (*self.outline.metrics, *([LOSS_RATIO] if column.before_and_after else [])):
@@ -121,7 +121,7 @@ class Checked:
 
     @functools.cached_property
     def paper_metrics(self) -> list[str]:
-        """Those of the experiment that the paper has tables of, in the paper's order."""
+        """Return the metrics of the experiment that the paper has tables of, in the paper's order."""
         tables = self.published.tables if self.published else {}
         return [metric for metric in tables if metric in self.outline.metrics]
 
@@ -135,13 +135,13 @@ def _number(cell: CellResult, metric: str, stage: int | None) -> float:
 
 
 def _after(stage: int, stages: dict[str, list[float]], metric: str) -> float:
-    """A method that stops early stays as it is, however many more stages it may have."""
+    """Return the number after a stage. A method that stops early keeps its last number."""
     course = stages.get(metric, [])
     return course[min(stage, len(course)) - 1] if course else math.nan
 
 
 def without_number(checked: Checked) -> Counter[str]:
-    """Metric of the experiment -> how many finished cells have no number of it."""
+    """Return metric -> number of finished cells without a number of it."""
     return Counter(
         metric
         for one in checked.every_finished()

@@ -1,4 +1,4 @@
-"""``probcal report``: experiments as one web page that needs nothing but itself."""
+"""``probcal report``: experiments as one self-contained web page."""
 
 from probcal.reporting.html.page import write_report
 

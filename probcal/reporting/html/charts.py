@@ -1,11 +1,4 @@
-"""Ours and the published numbers as the charts draw them: plain values, infinity told apart from nothing.
-
-Reliability diagrams as the chart draws them.
-
-The tables of an experiment for a page: lines that belong together, and by what each cell is sorted.
-
-What ``probcal compare`` says of the results, for a page: its tables, numbered on from those of the metrics.
-"""
+"""Data of the charts, reliability diagrams, sortable tables and comparison tables of the page."""
 
 from __future__ import annotations
 
@@ -23,25 +16,25 @@ from probcal.papers.published import Published
 from probcal.reporting.best_methods import PAPER, SPREAD
 from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text
 from probcal.reporting.labels import UNDEFINED, in_order
-from probcal.reporting.metric_table import Measured, held_against, verdict_of
+from probcal.reporting.metric_table import MetricResults, compared_summary, verdict_of
 from probcal.reporting.prediction_summaries import Picture, Pictures, pictures_of
 from probcal.store.folder import Store
 from probcal.store.outline import Column, Outline, Row
 from probcal.store.summary import Results, Summary
 
 _MOST = 20_000
-"""Numbers in one chart's data; more than a page can show, and a browser draw."""
+"""Most numbers in one chart. More would be too many to see, and for a browser to draw."""
 
 
 @dataclass(frozen=True)
 class Charts:
-    """What the charts of one experiment are drawn from."""
+    """Hold the data of one experiment's charts."""
 
     data: dict[str, Any]
 
     @property
     def compares(self) -> bool:
-        """Whether there is anything to compare: two finite means of one metric."""
+        """Return whether there is something to compare: two finite means of one metric."""
         counts: dict[int, int] = {}
         for one in self.data["numbers"]:
             counts[one[0]] = counts.get(one[0], 0) + (one[3] is not None)
@@ -53,7 +46,7 @@ class Charts:
 
     @property
     def agreeing(self) -> list[tuple[str, int, int]]:
-        """Metric, how many published numbers are in their band, and how many were compared."""
+        """Return (metric, published numbers in their band, published numbers compared)."""
         found = []
         for place, metric in enumerate(self.data["metrics"]):
             verdicts = [one[8] for one in self.data["numbers"] if one[0] == place and one[8] is not None]
@@ -63,13 +56,13 @@ class Charts:
 
 
 def charts_of(outline: Outline, results: Results, published: Published | None) -> Charts:
-    """``outline`` with the titles that its rows are shown under."""
+    """Return the chart data. ``outline`` must have the titles that the rows are shown under."""
     metrics = in_order(outline.metrics)
     names = [metric_named(metric) for metric in metrics]
     numbers = [
         [place, *one]
         for place, metric in enumerate(metrics)
-        for one in _of_metric(Measured(outline, results, metric, published))
+        for one in _of_metric(MetricResults(outline, results, metric, published))
     ]
     return Charts(
         {
@@ -85,8 +78,11 @@ def charts_of(outline: Outline, results: Results, published: Published | None) -
     )
 
 
-def _of_metric(one: Measured) -> Iterator[list[Any]]:
-    """Data set, column, mean, sd, n, how many are infinite, published, whether that agrees (None: not compared)."""
+def _of_metric(one: MetricResults) -> Iterator[list[Any]]:
+    """Yield data set, column, mean, sd, n, number of infinite splits, published number, and whether it agrees.
+
+    The last is None where the number was not compared.
+    """
     for d, row in enumerate(one.outline.datasets):
         cells = zip(one.outline.columns, one.ours(row), one.theirs(row), strict=True)
         for c, (column, ours, theirs) in enumerate(cells):
@@ -95,10 +91,10 @@ def _of_metric(one: Measured) -> Iterator[list[Any]]:
                 yield [d, c, _plain(ours.mean), _plain(ours.sd), ours.n, ours.infinite, _published(theirs), agrees]
 
 
-def _agrees(one: Measured, row: Row, column: Column, theirs: float | None) -> bool | None:
+def _agrees(one: MetricResults, row: Row, column: Column, theirs: float | None) -> bool | None:
     if theirs is None or one.table is None:
         return None
-    held: Summary = held_against(one.table, one.outline, one.results, row, column, one.metric)
+    held: Summary = compared_summary(one.table, one.outline, one.results, row, column, one.metric)
     verdict = verdict_of(held, theirs, one.table)
     return None if verdict is None else verdict.in_band
 
@@ -115,21 +111,24 @@ _DECIMALS = 5
 
 
 @dataclass(frozen=True)
-class Reliable:
-    """``lines``: places of data set and column, splits, and of each bin (mean, observed, low, high, rows)."""
+class ReliabilityChart:
+    """Hold reliability diagrams.
+
+    A line holds the places of data set and column, the splits, and (mean, observed, low, high, rows) of each bin.
+    """
 
     lines: list[list[Any]]
     top_label: bool
-    """Some have more than two classes: then it is about the likeliest class of each row."""
+    """Whether some data sets have more than two classes. Then diagrams are about the likeliest class of each row."""
     notes: list[str]
 
 
-def reliable(store: Store, outline: Outline, results: Results) -> Reliable:
-    """Of the estimates that are kept, or of ``estimates.json``, which is written if the folder can be."""
+def reliable(store: Store, outline: Outline, results: Results) -> ReliabilityChart:
+    """Return the diagrams from the predictions, or from ``estimates.json``, which is written if possible."""
     found = _pictures(store, outline, results)
     rows = {row.name: place for place, row in enumerate(outline.datasets)}
     columns = {column: place for place, column in enumerate(outline.columns)}
-    return Reliable(
+    return ReliabilityChart(
         [[rows[one.row.name], columns[one.column], one.n_splits, _bins(one)] for one in found.every],
         any(one.top_label for one in found.every),
         found.notes(outline) if found.every else [],
@@ -158,27 +157,27 @@ _KINDS = {SPREAD: "spread", PAPER: "paper"}
 class Cell:
     text: Text
     sort: str
-    """A number, ``Infinity``, or the text itself; empty for what goes last either way."""
+    """A number, ``Infinity``, or the text itself. Empty for what goes last in either order."""
 
 
 @dataclass(frozen=True)
 class Line:
     kind: str
-    """``main``; ``spread``, ``paper``, ``minor`` and ``more`` (without a name of its own) belong to a line above."""
+    """``main``, or for a line below it ``spread``, ``paper``, ``minor`` or ``more`` (without a name)."""
     cells: list[Cell]
 
 
 @dataclass(frozen=True)
 class Table:
-    """``groups``: the lines of one data set each, which stay together."""
+    """Hold one table. ``groups`` are the lines of one data set, which stay together."""
 
     id: str
     grid: Grid
     groups: list[list[Line]]
 
 
-def laid_out(grids: list[Grid], of: str) -> list[Table]:
-    """``of``: what the ids of the tables begin with."""
+def page_tables(grids: list[Grid], of: str) -> list[Table]:
+    """Return tables for the page. ``of`` is the prefix of their ids."""
     return [Table(f"{of}-table{grid.number}", grid, _groups(grid)) for grid in grids]
 
 
@@ -194,7 +193,7 @@ def _groups(grid: Grid) -> list[list[Line]]:
 
 
 def sort_value(main: str) -> str:
-    """``∞ (5/10)`` is infinity, as a mean over splits is."""
+    """Return the sort value of a cell. ``∞ (5/10)`` counts as infinity, as in a mean over splits."""
     if main in _NOTHING:
         return ""
     if main.startswith((INFINITY, f"-{INFINITY}")):
@@ -207,15 +206,15 @@ def sort_value(main: str) -> str:
 class Statistics:
     tables: list[Table]
     fault: str = ""
-    """Why there are none, where something is broken."""
+    """Reason why there are no statistics, where something is broken."""
 
 
 def statistics(store: Store, first: int, of: str) -> Statistics:
-    """``first``: the number of the first table. ``of``: what their ids begin with."""
+    """Return the comparison for the page. ``first`` is the number of the first table, ``of`` the prefix of the ids."""
     try:
         found = grids(compare(store))
     except NothingToCompare:
         return Statistics([])
     except StoreError as error:
         return Statistics([], str(error))
-    return Statistics(laid_out([replace(one, number=number) for number, one in enumerate(found, first)], of))
+    return Statistics(page_tables([replace(one, number=number) for number, one in enumerate(found, first)], of))

@@ -1,7 +1,4 @@
-"""What ``probcal check`` finds, for a page: claims with their verdicts, deviations with their reasons, drift.
-
-What is shown as a plain table: one thing, the texts of its line.
-"""
+"""Results of ``probcal check`` for the page: claims with their verdicts, deviations with their reasons, drift."""
 
 from __future__ import annotations
 
@@ -20,11 +17,11 @@ from probcal.reporting.html.run_history import Progress, Provenance, Run
 from probcal.store.folder import Store
 
 _MOST = 300
-"""Lines of one list; ``probcal check -f json`` has them all."""
+"""Most lines of one list. ``probcal check -f json`` has them all."""
 
 
 @dataclass(frozen=True)
-class Claimed:
+class ClaimRow:
     verdict: str
     label: str
     quote: str
@@ -32,13 +29,13 @@ class Claimed:
     ours: str
     paper: str
     reason: str
-    """Why it is not supported, where that is known."""
+    """Reason why it is not supported, if one is known."""
     new: bool
 
 
 @dataclass(frozen=True)
-class Out:
-    """One number out of its band."""
+class DeviationRow:
+    """Hold one number out of its band."""
 
     dataset: str
     column: str
@@ -54,13 +51,13 @@ class Check:
     summary: str
     in_band: int
     compared: int
-    claims: list[Claimed]
-    new: list[Out]
-    known: dict[str, list[Out]]
-    """By reason."""
+    claims: list[ClaimRow]
+    new: list[DeviationRow]
+    known: dict[str, list[DeviationRow]]
+    """Reason -> numbers."""
     drift: list[str]
     fault: str = ""
-    """Why nothing could be checked."""
+    """Reason why nothing could be checked."""
 
     @property
     def supported(self) -> int:
@@ -76,20 +73,20 @@ class Check:
 
 
 def checked(store: Store) -> Check | None:
-    """None where there is nothing to hold the results against."""
+    """Return the check of the experiment, or None where there is nothing to compare the results with."""
     try:
         report = check(Checked.of(store))
     except ProbcalError as error:
         return Check(False, "", 0, 0, [], [], {}, [], str(error))
     if report.checked.published is None and report.drift is None:
         return None
-    return _told(report)
+    return _check_of(report)
 
 
-def _told(report: Report) -> Check:
-    known: dict[str, list[Out]] = {}
+def _check_of(report: Report) -> Check:
+    known: dict[str, list[DeviationRow]] = {}
     for finding, why in [*report.numbers.known, *report.differences.known]:
-        known.setdefault(why.reason, []).append(_out(finding))
+        known.setdefault(why.reason, []).append(_deviation_row(finding))
     states = [finding.state for finding in report.numbers.all]
     return Check(
         ok=report.ok,
@@ -97,7 +94,7 @@ def _told(report: Report) -> Check:
         in_band=states.count("in band"),
         compared=states.count("in band") + states.count("out of band"),
         claims=[
-            Claimed(
+            ClaimRow(
                 verdict=one.ours.verdict,
                 label=one.claim.label,
                 quote=one.claim.quote,
@@ -109,22 +106,22 @@ def _told(report: Report) -> Check:
             )
             for one in report.claims
         ],
-        new=[_out(one) for one in [*report.numbers.new, *report.differences.new]][:_MOST],
+        new=[_deviation_row(one) for one in [*report.numbers.new, *report.differences.new]][:_MOST],
         known=known,
-        drift=_drifted(report.drift)[:_MOST] if report.drift else [],
+        drift=_drift_lines(report.drift)[:_MOST] if report.drift else [],
     )
 
 
-def _drifted(drift: Drift) -> list[str]:
+def _drift_lines(drift: Drift) -> list[str]:
     moved = [
         f"{one.dataset} {one.column} {one.metric}: {one.accepted:.4f} accepted, {one.now:.4f} now" for one in drift.out
     ]
-    gone = [f"{one.dataset} {one.column} {one.metric}: accepted, and not there now" for one in drift.gone]
+    gone = [f"{one.dataset} {one.column} {one.metric}: accepted, missing now" for one in drift.gone]
     return moved + gone
 
 
-def _out(finding: Finding) -> Out:
-    return Out(
+def _deviation_row(finding: Finding) -> DeviationRow:
+    return DeviationRow(
         finding.dataset,
         finding.what,
         metric_named(finding.metric).short,
@@ -137,33 +134,33 @@ def _out(finding: Finding) -> Out:
 Texts = list[str]
 
 
-def of_deviation(one: Out) -> Texts:
+def deviation_cells(one: DeviationRow) -> Texts:
     return [one.dataset, one.column, one.metric, one.published, one.ours, one.distance]
 
 
-def of_progress(one: Progress) -> Texts:
+def progress_cells(one: Progress) -> Texts:
     return [one.title, *(f"{n:,}" for n in (one.planned, one.done, one.failed, one.stale, one.not_run))]
 
 
-def of_run(one: Run) -> Texts:
+def run_cells(one: Run) -> Texts:
     commit = one.commit + (" and changes" if one.commit and one.changed else "")
-    return [one.id, f"{one.cells:,}", one.started, one.ended or "not yet, or it was killed", one.command, commit,
+    return [one.id, f"{one.cells:,}", one.started, one.ended or "not finished, or killed", one.command, commit,
             one.seed, one.python, one.machine]  # fmt: skip
 
 
-def of_names(one: tuple[str, list[str]]) -> Texts:
+def names_cells(one: tuple[str, list[str]]) -> Texts:
     name, values = one
     return [name, ", ".join(values)]
 
 
-def of_data(one: Provenance) -> list[Texts]:
+def data_rows(one: Provenance) -> list[Texts]:
     return [[name, source, digest] for name, several in one.data.items() for source, digest in several]
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    "deviation_row": of_deviation,
-    "progress_row": of_progress,
-    "run_row": of_run,
-    "names_row": of_names,
-    "data_rows": of_data,
+    "deviation_row": deviation_cells,
+    "progress_row": progress_cells,
+    "run_row": run_cells,
+    "names_row": names_cells,
+    "data_rows": data_rows,
 }

@@ -1,4 +1,4 @@
-"""What a page holds within itself: scripts known by their digest, data, pictures."""
+"""Content embedded in the page: scripts known by their digest, data and pictures."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ _LICENSES = {"D3 7.9.0": "vendor/d3.LICENSE", "Observable Plot 0.6.17": "vendor/
 
 @functools.cache
 def asset(name: str) -> str:
-    """The text of a file in ``assets``."""
+    """Return the text of a file in ``assets``."""
     text = resources.files("probcal.reporting.html").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
-    return text.replace("\r\n", "\n")  # as a browser reads it, of which it takes the digest
+    return text.replace("\r\n", "\n")  # browsers compute the digest of this form
 
 
 @functools.cache
 def scripts() -> tuple[str, ...]:
-    """The page's programs, in the order in which they run."""
+    """Return the page's programs, in the order in which they run."""
     return tuple(asset(name) for name in _SCRIPTS)
 
 
 def licenses() -> dict[str, str]:
-    """Of what the page holds that others wrote."""
+    """Return the licenses of the embedded libraries."""
     return {name: asset(file) for name, file in _LICENSES.items()}
 
 
 def policy() -> str:
-    """A Content-Security-Policy: nothing is loaded, and no script runs but ``scripts``.
+    """Return a Content-Security-Policy under which nothing is loaded and no script runs but ``scripts``.
 
-    Styles stand in attributes too, where the charts' library puts them; no style can load anything under this.
+    Styles are allowed in attributes, where the charts' library puts them. No style can load anything under this policy.
     """
     known = " ".join(f"'sha256-{_digest(text)}'" for text in scripts())
     return (
@@ -53,15 +53,15 @@ def _digest(text: str) -> str:
 
 
 def data(value: Any) -> Markup:
-    """``value`` as JSON for a script element of type application/json. Raises ValueError for a NaN or infinity."""
+    """Return ``value`` as JSON for a script element of type application/json. Raises ValueError for NaN or infinity."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for letter in "<>&":  # in JSON they stand within strings alone
+    for letter in "<>&":  # in JSON they occur only within strings
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)
 
 
 def svg_address(svg: str) -> Markup:
-    """A picture as the address of an image, in which no script runs."""
+    """Return a picture as the address of an image, in which no script runs."""
     return Markup("data:image/svg+xml," + quote(svg, safe=" /:=;,()!*?@$[]{}|^`'~+\n"))
 
 

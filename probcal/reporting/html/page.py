@@ -1,7 +1,4 @@
-"""The page: every part of every experiment, filled into its templates and put in its place at once.
-
-What a page holds within itself: scripts known by their digest, data, pictures. None of it can end its element.
-"""
+"""Web page of experiments: fills their parts into the templates and writes the file in one step."""
 
 from __future__ import annotations
 
@@ -24,18 +21,18 @@ _FIRST = b"<!doctype html>"
 
 
 class NothingToReport(ProbcalError):
-    """No experiment has a result, or the page cannot be put where it was asked for."""
+    """Signal that no experiment has a result, or that the page cannot be written to the given path."""
 
 
 def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printed: str = "") -> Path:
-    """Write the experiments in ``stores`` as one web page to ``path``, which is given back.
+    """Write the experiments in ``stores`` as one web page to ``path`` and return the path.
 
-    ``sentence`` and ``printed`` stand first, where a command has found something to say: a paragraph, and lines as in
-    a terminal.
+    ``sentence`` and ``printed`` are shown first, as a paragraph and as lines of a terminal. A command uses them for its
+    own findings.
 
-    The same results give the same page to the byte. Raises NothingToReport when nothing has been run or ``path``
-    cannot be written, StoreError when a folder cannot be shown or ``path`` is a link out of it, and UnknownPaper
-    when an experiment follows a paper that probcal does not have.
+    The same results always give the same bytes. Raises NothingToReport when nothing has been run or ``path`` cannot be
+    written. Raises StoreError when a folder cannot be shown or ``path`` is a link out of it, and UnknownPaper when an
+    experiment follows a paper that probcal does not have.
     """
     _refuse_other_places(path)
     experiments = [Experiment.of(store, f"e{number}") for number, store in enumerate(stores, 1)]
@@ -51,7 +48,7 @@ def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printe
 
 
 def page(experiments: Sequence[Experiment], sentence: str = "", printed: str = "") -> str:
-    """The text of the page; the rest as ``write_report`` has it."""
+    """Return the text of the page. The arguments are those of ``write_report``."""
     [first, *others] = experiments
     return (
         _environment()
@@ -77,7 +74,7 @@ def _environment() -> Environment:
         loader=PackageLoader("probcal.reporting.html"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_seen,
+        finalize=_show_invisible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -85,8 +82,8 @@ def _environment() -> Environment:
     return environment
 
 
-def _seen(value: Any) -> Any:
-    """Text with what nobody sees, or what turns the direction of writing, spelt out."""
+def _show_invisible(value: Any) -> Any:
+    """Return text with invisible characters, and those that change the direction of writing, spelt out."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -94,12 +91,12 @@ def _refuse_other_places(path: Path) -> None:
     if path.is_dir():
         raise NothingToReport(f"{path} is a folder; name a file with -o, such as {path / 'report.html'}")
     if not path.parent.is_dir():
-        raise NothingToReport(f"{path.parent} is not there; make it first, or choose another place with -o")
+        raise NothingToReport(f"{path.parent} does not exist; create it first, or choose another place with -o")
     names = (path.name, f"{path.name}.new")
     refuse_links_out(path.parent, names)
     refuse_other_kinds(path.parent, names)
     if path.is_file() and path.stat().st_size and not _is_a_page(path):
-        raise NothingToReport(f"{path} is there and is no web page, so it is kept; choose another name with -o")
+        raise NothingToReport(f"{path} exists and is no web page, so it is kept; choose another name with -o")
 
 
 def _is_a_page(path: Path) -> bool:

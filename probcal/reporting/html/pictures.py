@@ -1,4 +1,4 @@
-"""The figures that ``probcal plot`` draws for the papers, and the diagrams of mean ranks, within the page."""
+"""Figures of ``probcal plot`` for the papers, and diagrams of mean ranks, embedded in the page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from probcal.store.outline import Outline
 from probcal.store.summary import Results
 
 _LARGEST_SVG = 200_000
-"""Letters; of more the same picture takes less room as points."""
+"""Number of characters from which a PNG is used, which is then smaller."""
 _DPI = 110
 
 
@@ -29,11 +29,11 @@ _DPI = 110
 class Picture:
     name: str
     address: Markup
-    """``data:``, so that it stands in the page itself."""
+    """A ``data:`` address, so that the picture is part of the page."""
     said: str
-    """What it shows, for whoever cannot see it."""
+    """Description of the picture for readers who cannot see it."""
     width: int
-    """CSS pixels, as ``height``."""
+    """Width in CSS pixels. ``height`` has the same unit."""
     height: int
 
 
@@ -45,16 +45,16 @@ class Ranked:
 
     @property
     def lines(self) -> list[list[str]]:
-        """Label and mean rank, best first."""
+        """Return label and mean rank, best first."""
         pairs = zip(self.ranks.labels, self.ranks.mean_ranks, strict=True)
         return [[label, f"{rank:.2f}"] for label, rank in pairs]
 
     @property
     def first(self) -> str:
-        """The best, or those that share the first place, and whether that may be chance alone."""
+        """Return the best, or those that share the first place, and whether there is no significant difference."""
         best = self.lines[0][1]
         names = " and ".join(label for label, rank in self.lines if rank == best)
-        return f"{names} ({best}{', no difference shown' if self.ranks.p > 1 - self.ranks.level else ''})"
+        return f"{names} ({best}{', no significant difference' if self.ranks.p > 1 - self.ranks.level else ''})"
 
     @property
     def verdict(self) -> str:
@@ -63,7 +63,7 @@ class Ranked:
 
 
 def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], list[str]]:
-    """The pictures, and what is missing in them. ``outline``: with the titles of the experiment."""
+    """Return the pictures, and notes on what is missing in them. ``outline`` has the titles of the experiment."""
     notes: list[str] = []
     figures = paper_figures(short_titles(outline), outline, results, (PAPER, ROC), notes.append)
     return list(_pictures(figures)), list(dict.fromkeys(notes))
@@ -80,7 +80,7 @@ def _pictures(figures: Iterator[tuple[str, Figure]]) -> Iterator[Picture]:
 
 
 def ranked(outline: Outline, results: Results) -> list[Ranked]:
-    """One for each metric of which there are ranks."""
+    """Return one diagram for each metric with ranks."""
     found = []
     for metric in in_order(outline.metrics):
         if one := ranks(outline, results, metric):
@@ -96,13 +96,13 @@ def _picture(name: str, figure: Figure) -> Picture:
     width, height = (round(96 * inches) for inches in figure.get_size_inches())
     svg = text.getvalue()
     if len(svg) <= _LARGEST_SVG:
-        return Picture(name, svg_address(svg), _said(figure), width, height)
+        return Picture(name, svg_address(svg), _description(figure), width, height)
     figure.savefig(points, format="png", dpi=_DPI, metadata={"Software": None})
-    return Picture(name, png_address(points.getvalue()), _said(figure), width, height)
+    return Picture(name, png_address(points.getvalue()), _description(figure), width, height)
 
 
-def _said(figure: Figure) -> str:
-    """Its heading, and of each kind of panel the axes; the lines that have names."""
+def _description(figure: Figure) -> str:
+    """Return the heading, the axes of each kind of panel, and the names of the lines."""
     parts = [figure.get_suptitle()]
     axes = [f"{one.get_ylabel()} against {one.get_xlabel()}" for one in figure.axes if one.get_xlabel()]
     titles = [one.get_title() for one in figure.axes if one.get_title()]

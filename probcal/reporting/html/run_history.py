@@ -1,7 +1,4 @@
-"""Where the numbers come from: the runs behind the results, and what they ran on.
-
-What went wrong, each fault once with all its cells; and what is there of each data set.
-"""
+"""Provenance of the results for the page: runs, versions, data, failures and progress by data set."""
 
 from __future__ import annotations
 
@@ -18,14 +15,14 @@ from probcal.store.summary import Results, planned_ids, stale_ids
 
 @dataclass(frozen=True)
 class Run:
-    """One run as it told of itself; what is not known is an empty text."""
+    """Describe one run as it recorded itself. Unknown values are empty texts."""
 
     id: str
     started: str
     ended: str
     command: str
     cells: int
-    """How many of the results are its."""
+    """Number of results from this run."""
     commit: str
     changed: bool
     """Whether the code differed from that commit."""
@@ -36,28 +33,33 @@ class Run:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Of the runs that results are from, and those that have not ended. ``versions`` and ``data``: name -> values."""
+    """Hold the runs that the results come from, and those that have not ended.
+
+    ``versions`` and ``data`` are name -> values.
+    """
 
     runs: list[Run]
     unknown: int
-    """Results of runs of which nothing is known."""
+    """Number of results whose run left no record."""
     versions: dict[str, list[str]]
     data: dict[str, list[tuple[str, str]]]
-    """Data set -> (source, digest of what was read)."""
+    """Data set -> (source, digest of the data)."""
     code: dict[str, list[str]]
     """Module -> digests of its code."""
 
 
 def provenance(runs: Mapping[str, Mapping[str, Any]], results: Results) -> Provenance:
-    """``runs``: as the store has them, in which any value may be of any kind."""
+    """Return the provenance. ``runs`` come from the store, where any value may have any type."""
     cells = Counter(result.run for result in results.values())
     known = {name: run for name, run in runs.items() if cells[name]}
     return Provenance(
         runs=[_run(name, run, cells[name]) for name, run in known.items()],
         unknown=sum(n for name, n in cells.items() if name not in runs),
-        versions=_together({"probcal": run.get("probcal"), **_mapping(run.get("versions"))} for run in known.values()),
+        versions=_values_by_name(
+            {"probcal": run.get("probcal"), **_mapping(run.get("versions"))} for run in known.values()
+        ),
         data=_data(known.values()),
-        code=_together(_mapping(run.get("code")) for run in known.values()),
+        code=_values_by_name(_mapping(run.get("code")) for run in known.values()),
     )
 
 
@@ -80,7 +82,7 @@ def _run(name: str, run: Mapping[str, Any], cells: int) -> Run:
     )
 
 
-def _together(parts: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+def _values_by_name(parts: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     found: dict[str, dict[str, None]] = {}
     for part in parts:
         for name, value in part.items():
@@ -92,14 +94,14 @@ def _together(parts: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
 def _data(runs: Iterable[Mapping[str, Any]]) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, dict[tuple[str, str], None]] = {}
     for run in runs:
-        for name, told in _mapping(run.get("data")).items():
-            told = _mapping(told)
-            found.setdefault(str(name), {})[_text(told.get("source")), _text(told.get("fingerprint"))] = None
+        for name, record in _mapping(run.get("data")).items():
+            record = _mapping(record)
+            found.setdefault(str(name), {})[_text(record.get("source")), _text(record.get("fingerprint"))] = None
     return {name: list(found[name]) for name in sorted(found)}
 
 
 def _time(value: Any) -> str:
-    """``2026-01-02T03:04:05+00:00`` as one reads it; any other text as it is."""
+    """Return ``2026-01-02T03:04:05+00:00`` in a readable form, and any other text unchanged."""
     return _text(value).replace("T", " ").replace("+00:00", " UTC")
 
 
@@ -114,12 +116,12 @@ def _text(value: Any) -> str:
 _MOST_FAULTS = 50
 _MOST_CELLS = 60
 _LONGEST = 6_000
-"""Letters of one traceback; a deep recursion writes more."""
+"""Most characters of one traceback. Deep recursion writes more."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One error of one or more cells."""
+    """Hold one error of one or more cells."""
 
     kind: str
     message: str
@@ -139,12 +141,12 @@ class Fault:
 class Faults:
     shown: list[Fault]
     more: int
-    """Other faults, which are not shown."""
+    """Number of other faults, which are not shown."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """The cells of one data set."""
+    """Count the cells of one data set."""
 
     title: str
     planned: int
@@ -155,19 +157,19 @@ class Progress:
 
 
 def faults(failed: Iterable[CellResult]) -> Faults:
-    """The most frequent first; cells whose error reads the same share it, with the traceback of the first."""
+    """Return the errors, the most frequent first. Cells with the same error share one traceback, that of the first."""
     found: dict[tuple[str, str], list[CellResult]] = {}
     for one in failed:
         found.setdefault((one.error_type or one.status, (one.message or "").strip()), []).append(one)
     every = [
-        Fault(kind, _cut(message), _cut((cells[0].traceback or "").strip()), [one.id for one in cells])
+        Fault(kind, _shorten(message), _shorten((cells[0].traceback or "").strip()), [one.id for one in cells])
         for (kind, message), cells in found.items()
     ]
     every.sort(key=lambda fault: -len(fault.cells))
     return Faults(every[:_MOST_FAULTS], max(len(every) - _MOST_FAULTS, 0))
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n…\n{text[-_LONGEST // 2 :]}"
 
 

@@ -1,9 +1,4 @@
-"""One experiment as the page shows it: every part made ready, nothing drawn yet.
-
-How to make the results again: the experiment's file and the commands.
-
-A results folder as it was at one moment: a run may go on writing to it while the page is made.
-"""
+"""Sections of one experiment on the page, prepared from one snapshot of its results folder."""
 
 from __future__ import annotations
 
@@ -15,7 +10,16 @@ from typing import Any
 
 from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
-from probcal.reporting.html.charts import Charts, Reliable, Statistics, Table, charts_of, laid_out, reliable, statistics
+from probcal.reporting.html.charts import (
+    Charts,
+    ReliabilityChart,
+    Statistics,
+    Table,
+    charts_of,
+    page_tables,
+    reliable,
+    statistics,
+)
 from probcal.reporting.html.check_section import Check, checked
 from probcal.reporting.html.pictures import Picture, Ranked, paper_pictures, ranked
 from probcal.reporting.html.run_history import Faults, Progress, Provenance, faults, progress, provenance
@@ -27,25 +31,25 @@ from probcal.store.summary import Census, Results, census
 
 
 @dataclass(frozen=True)
-class Again:
+class Rerun:
     file: str
-    """What the text is to be saved as."""
+    """File name for the configuration."""
     config: str
     commands: str
-    """A line each."""
+    """Commands, one per line."""
 
 
-def again(outline: Outline) -> Again:
-    """Paths are those of a fresh start: where the results lie here is nobody else's matter."""
+def again(outline: Outline) -> Rerun:
+    """Return how to make the results again. Paths are those of a fresh start, so that no local path is published."""
     name = PurePosixPath(outline.name).name or "experiment"
     file, folder = shlex.quote(f"{name}.yaml"), shlex.quote(f"results/{name}")
     commands = [f"probcal run {file}", f"probcal table {folder}"]
     commands += [f"probcal check {folder}"] if outline.paper else []
-    return Again(f"{name}.yaml", outline.config, "\n".join([*commands, f"probcal report {folder}"]))
+    return Rerun(f"{name}.yaml", outline.config, "\n".join([*commands, f"probcal report {folder}"]))
 
 
-class AsItWas(Store):
-    """Reads each file once, so that every part of the page tells of the same cells."""
+class StoreSnapshot(Store):
+    """Read each file of the store only once, so that all parts of the page show the same cells."""
 
     @functools.cached_property
     def _experiment(self) -> dict[str, Any]:
@@ -64,7 +68,10 @@ class AsItWas(Store):
 
 @dataclass(frozen=True)
 class Experiment:
-    """``id`` is what the ids of its elements begin with. ``published`` is None where it follows no paper."""
+    """Hold all parts of one experiment.
+
+    ``id`` is the prefix of its element ids. ``published`` is None where it follows no paper.
+    """
 
     id: str
     outline: Outline
@@ -74,7 +81,7 @@ class Experiment:
     progress: list[Progress]
     tables: list[Table]
     charts: Charts
-    reliable: Reliable
+    reliable: ReliabilityChart
     ranked: list[Ranked]
     statistics: Statistics
     pictures: list[Picture]
@@ -82,12 +89,12 @@ class Experiment:
     check: Check | None
     faults: Faults
     provenance: Provenance
-    again: Again
+    again: Rerun
 
     @classmethod
     def of(cls, store: Store, id: str) -> Experiment:
-        """Raises StoreError and UnknownPaper as ``probcal table`` does."""
-        store = AsItWas(store.folder)
+        """Read one experiment. Raises StoreError and UnknownPaper as ``probcal table`` does."""
+        store = StoreSnapshot(store.folder)
         untitled, results = Outline.of(store), store.results()
         outline = untitled
         published = Published.read(outline.paper) if outline.paper else None
@@ -103,7 +110,7 @@ class Experiment:
             results=results,
             census=found,
             progress=progress(outline, results),
-            tables=laid_out(grids, id),
+            tables=page_tables(grids, id),
             charts=charts_of(outline, results, published),
             reliable=reliable(store, outline, results),
             ranked=ranked(outline, results),
@@ -134,23 +141,23 @@ class Experiment:
 
     @property
     def sentences(self) -> list[str]:
-        """What somebody wants to know before the tables."""
-        said = []
+        """Return the summary in front of the tables."""
+        sentences = []
         if agreeing := self.charts.agreeing:
             counts = [f"{yes} of {known} by {metric}" for metric, yes, known in agreeing]
-            said.append(f"Published numbers within their band: {', '.join(counts)}.")
+            sentences.append(f"Published numbers within their band: {', '.join(counts)}.")
         if self.ranked:
             firsts = [f"{one.first} by {one.metric.short}" for one in self.ranked]
             sets = sorted({one.ranks.n_datasets for one in self.ranked})
             over = str(sets[0]) if len(sets) == 1 else f"{sets[0]} to {sets[-1]}"
-            said.append(f"Best mean rank over {over} data sets: {', '.join(firsts)}.")
+            sentences.append(f"Best mean rank over {over} data sets: {', '.join(firsts)}.")
         if self.census.empty:
-            said.append(f"No cell was run of {', '.join(self.census.empty)}.")
-        return said
+            sentences.append(f"No cells were run for {', '.join(self.census.empty)}.")
+        return sentences
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """The sections that it has: id and what the contents call them."""
+        """Return (id, title in the contents) of each section that it has."""
         named = [
             ("summary", "Summary", True),
             ("charts", "Compare the methods", self.charts.compares),
@@ -159,7 +166,7 @@ class Experiment:
             ("ranks", "Mean ranks", bool(self.ranked)),
             ("chance", "More than chance?", bool(self.statistics.tables or self.statistics.fault)),
             ("figures", "Figures", bool(self.pictures)),
-            ("check", "Held against the paper" if self.published else "Held against accepted", self.check is not None),
+            ("check", "Compared with " + ("the paper" if self.published else "accepted"), self.check is not None),
             ("failures", "Failed, stale, missing", True),
             ("provenance", "Where the numbers come from", True),
             ("again", "Run it again", True),
@@ -168,6 +175,6 @@ class Experiment:
 
     @property
     def has_beneath(self) -> bool:
-        """Whether a table has lines beneath the means."""
+        """Return whether a table has lines below the means."""
         lines = [line for table in self.tables for group in table.groups for line in group]
         return any(line.kind in ("spread", "paper") for line in lines)

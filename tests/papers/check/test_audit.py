@@ -122,7 +122,7 @@ def test_data_sets_with_cells_that_an_exception_changes_are_marked(made):
     said = audit_text(store, cells=True).replace("\\*", "*")  # as Markdown shows it
     assert "variants ranked on 2 data sets: coil*, hepatitis." in said
     assert any(line.startswith("| coil* ") for line in said.splitlines()) and "hepatitis*" not in said
-    assert said.count("* with cells that an exception changes") == 2
+    assert said.count("* with cells changed by an override") == 2
     assert "COIL, b (card: coil-x): a reason" in said
 
 

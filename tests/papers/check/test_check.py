@@ -142,9 +142,9 @@ def test_a_folder_without_a_finished_cell_is_no_agreement(small):
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"paper": None}, "no learner says which of the paper's it is; add `paper: J48`"),
+        ({"paper": None}, "no learner in the config names its counterpart in the paper; add `paper: J48`"),
         ({"metrics": ["c_emp"]}, "has no table of c_emp; measure one of cxe, rms, auc"),
-        ({"dataset": "sonar"}, "no column of ours stands beside a published one; langford-zadrozny-2005 has J48,"),
+        ({"dataset": "sonar"}, "none of our columns has a published counterpart; langford-zadrozny-2005 has J48,"),
     ],
 )
 def test_no_column_beside_a_published_one_is_no_agreement(small, changes, why):
@@ -166,7 +166,7 @@ def test_too_few_splits_for_any_number_is_no_agreement(small, cxe):
     store = small(paper=NAME, columns=COLUMNS, datasets={"diabetes": 10}).write({("diabetes", "nb.sigmoid"): cxe(0.7)})
     result = probcal("check", store.folder)
     assert result.exit_code == 1
-    assert "nothing was compared: none of the 6 published numbers can be judged by the splits of ours" in result.stdout
+    assert "nothing was compared: none of the 6 published numbers can be judged by our finished splits" in result.stdout
 
 
 IMPOSSIBLE = {
@@ -255,7 +255,7 @@ def test_five_splits_give_an_alarm(small):
 def test_one_random_split_is_not_held_to_the_tolerance_of_the_papers_own(small):
     store = two_splits(small, 1, kind="holdout")
     assert "0 new, 1 not run, 1 cannot be judged (of 2)" in summary(probcal("check", store.folder))
-    assert "1 cannot be judged, for want of splits or of a spread" in tables_text(store)
+    assert "1 cannot be judged, with too few splits or no spread" in tables_text(store)
     assert "1 new, 1 not run (of 2)" in summary(probcal("check", two_splits(small, 1, kind="standard").folder))
 
 

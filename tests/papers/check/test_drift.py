@@ -28,8 +28,8 @@ def test_without_a_paper_and_without_accepted_numbers_nothing_was_compared(accep
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
     assert (
-        "nothing was compared: the experiment follows no paper, and none of its numbers was accepted yet; "
-        f"probcal check {accepted.folder} --accept takes those that are there\n"
+        "nothing was compared: the experiment follows no paper and has no accepted numbers yet; "
+        f"probcal check {accepted.folder} --accept accepts the present ones\n"
     ) in result.stdout
     [told] = json.loads(probcal("check", accepted.folder, "-f", "json").stdout)
     assert not told["ok"] and told["nothing_compared"].startswith("nothing was compared")
@@ -40,7 +40,7 @@ def test_accepted_numbers_of_another_plan_alone_are_nothing_to_compare(accepted)
     path.write_text(path.read_text(encoding="utf-8").replace("breast,", "heart,"), encoding="utf-8")
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
-    assert "nothing was compared: the experiment follows no paper, and none of its numbers was acc" in result.stdout
+    assert "nothing was compared: the experiment follows no paper and has no accepted numbers yet" in result.stdout
 
 
 @pytest.mark.parametrize(("rms", "code"), [(0.3 + 0.0099, 0), (0.3 + 0.0101, 1)])  # a mean of five: .00198, .00202
@@ -90,8 +90,8 @@ def test_an_accepted_number_without_any_split_is_drift(accepted):
     without_cells(accepted, "probing")
     result = probcal("check", accepted.folder)
     assert result.exit_code == 1
-    assert "DRIFT, 2 accepted numbers are not there now:\n  breast j48.probing cxe: no split" in result.stdout
-    assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones not there now"
+    assert "DRIFT, 2 accepted numbers are missing now:\n  breast j48.probing cxe: no split" in result.stdout
+    assert summary(result) == "drift: 0 of 2 numbers, 2 accepted ones missing now"
 
 
 def test_an_accepted_number_that_is_planned_no_longer_is_said_only(accepted):
@@ -129,7 +129,7 @@ def test_a_line_that_comes_twice_is_named(accepted):
 def test_garbage_in_place_of_accepted_numbers_is_one_sentence(accepted):
     (accepted.folder / "accepted.csv").write_bytes(bytes(range(128, 256)))
     said = refused("check", accepted.folder)
-    assert said.endswith("accepted.csv: is no text in UTF-8; probcal check --accept writes it anew")
+    assert said.endswith("accepted.csv: is not UTF-8 text; probcal check --accept writes it again")
 
 
 @pytest.mark.parametrize(

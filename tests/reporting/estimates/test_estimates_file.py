@@ -17,7 +17,7 @@ from probcal.store.outline import Outline
 from tests.commands import probcal
 from tests.reporting.small_estimates import drawn, estimates, folder_of
 
-GONE = "the estimates are not kept any more; run the experiment again, or fetch its predictions.bin"
+GONE = "the predictions are no longer stored; run the experiment again, or fetch its predictions.bin"
 
 
 def found_in(store, keep=False):
@@ -76,7 +76,7 @@ def test_a_file_of_other_estimates_is_not_drawn(tmp_path):
     pictures, notes = found_in(without_predictions(store))
     assert [one.column.label for one in pictures] == ["tree.probing", "nb.direct", "nb.probing"]
     assert notes == [
-        "Wine tree.direct: estimates.json is of other estimates than the results are; run the experiment again, or"
+        "Wine tree.direct: estimates.json belongs to other predictions than the results; run the experiment again, or"
         " fetch its predictions.bin"
     ]
 
@@ -106,7 +106,7 @@ def test_of_estimates_that_are_kept_in_part_only_these_are_drawn_and_the_file_is
     path.write_bytes(path.read_bytes()[: 40 * 9])
     [one], [note] = found_in(store, keep=True)
     assert one.n_splits == 1 and sum(one.reliability.counts) == 40
-    assert note.endswith("the estimates of some splits are not kept any more: the figures are of the others")
+    assert note.endswith("the predictions of some splits are no longer stored: the figures show the others")
     assert json.loads((store.folder / "estimates.json").read_text())["estimates"] == []
 
 
@@ -123,7 +123,7 @@ def test_more_than_two_classes_are_drawn_by_their_likeliest_the_first_of_several
 def test_several_labels_a_row_are_left_out_and_told(tmp_path):
     labels = np.array([[0, 1], [1, 1]]), np.array([[0.2, 0.3], [0.4, 0.5]])
     store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): labels})
-    assert found_in(store) == ([], ["Wine nb.direct: there are no figures of estimates of several labels a row"])
+    assert found_in(store) == ([], ["Wine nb.direct: there are no figures for rows with several labels"])
 
 
 @pytest.mark.parametrize("p", [[0.5, np.nan], [0.5, 1.5], [-0.1, 0.5]])
@@ -136,7 +136,7 @@ def test_what_is_no_probability_is_not_drawn(tmp_path, p):
     ("broken", "said"),
     [
         (lambda text: text[:-20], "cannot be read"),
-        (lambda text: text.replace('"version": 1', '"version": 7'), "it is of another version of probcal"),
+        (lambda text: text.replace('"version": 1', '"version": 7'), "it was written by another version of probcal"),
         (lambda text: text.replace('"splits":2', '"splits":-2'), "splits: Input should be greater than"),
         (lambda text: text.replace('"appearances":', '"appearances":1e999,"a":'), "appearances: Input should be"),
         (lambda text: text.replace('"counts":[', '"counts":[1,'), "are not equally long"),

@@ -208,7 +208,7 @@ def test_what_is_folded_is_printed(the_page, opened):
 def test_a_chart_names_what_it_cannot_draw(the_page, opened):
     with opened(the_page) as page:
         chart = page.locator("#e1-compare")
-        told = "Not drawn, for being ∞ or without a number: J48 on Adult."
+        told = "Not drawn, since they are ∞ or have no number: J48 on Adult."
         assert chart.locator(".missing").text_content() == told
         chart.get_by_label("Metric").select_option(label="Root mean squared error")
         assert chart.locator(".missing").text_content() == ""

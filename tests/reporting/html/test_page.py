@@ -14,7 +14,7 @@ import pytest
 
 from probcal.reporting.grid import Grid, Text
 from probcal.reporting.html import write_report
-from probcal.reporting.html.charts import laid_out, sort_value
+from probcal.reporting.html.charts import page_tables, sort_value
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
 from tests.reporting.html.conftest import TRACEBACK
@@ -56,7 +56,7 @@ def test_the_lines_beneath_a_mean_are_in_one_body_with_it(the_page):
 
 def test_a_line_without_a_name_stays_with_the_one_above():
     lines = [[Text("a"), Text("1")], [Text(""), Text("2")], [Text("b"), Text("3")]]
-    [table] = laid_out([Grid(1, "Name", "how to read it", ["", "x"], lines, [])], "e1")
+    [table] = page_tables([Grid(1, "Name", "how to read it", ["", "x"], lines, [])], "e1")
     assert [[line.kind for line in group] for group in table.groups] == [["main", "more"], ["main"]]
 
 
@@ -185,7 +185,7 @@ def test_several_experiments_make_one_page_where_one_stands(everything, tmp_path
 
 @pytest.mark.parametrize(
     ("place", "said"),
-    [("folder", "is a folder; name a file with -o"), ("nowhere/a.html", "is not there; make it first")],
+    [("folder", "is a folder; name a file with -o"), ("nowhere/a.html", "does not exist; create it first")],
 )
 def test_a_place_where_no_page_can_be_is_refused(everything, tmp_path, place, said):
     (tmp_path / "folder").mkdir()
@@ -236,7 +236,7 @@ def test_a_first_place_that_may_be_chance_is_said_to_be(small, cxe, report):
     cells = {(name, column): cxe(0.5) for name in ("adult", "sick") for column in ("j48.direct", "log.direct")}
     store = small(datasets={"adult": 1, "sick": 1}, columns=("j48.direct", "log.direct")).write(cells)
     said = text_of(parsed(report(store)))
-    assert "Best mean rank over 2 data sets: J48 and Log (1.50, no difference shown) by CXE." in said
+    assert "Best mean rank over 2 data sets: J48 and Log (1.50, no significant difference) by CXE." in said
 
 
 def test_the_claims_table_leads_to_what_asks_whether_it_is_chance(the_page):

@@ -63,7 +63,7 @@
         part.removeAttribute("aria-label");
       }
       picture.replaceChildren(plot);
-      missing.textContent = without.length ? `Not drawn, for being ∞ or without a number: ${without.join("; ")}.` : "";
+      missing.textContent = without.length ? `Not drawn, since they are ∞ or have no number: ${without.join("; ")}.` : "";
       plot.addEventListener("input", () => { if (plot.value) readout.textContent = plot.value.told.replaceAll("\n", "; "); });
     };
     picture.addEventListener("keydown", (event) => {
@@ -179,16 +179,16 @@
       const d = sets[dataset.value], side = Math.min(width, 560);
       const shown = lines.filter(([set, c]) => set === d && columns.shown(there.indexOf(c)));
       const bins = shown.flatMap(([, c, , bins]) => bins.map(([mean, observed, low, high, n]) => ({ c, mean, observed, low, high, n,
-        told: `${of.columns[c].label}\nmean estimate ${mean.toFixed(3)}\nshare ${observed.toFixed(3)}, 95 % from ${low.toFixed(3)} to ${high.toFixed(3)}\n${n} rows` })));
+        told: `${of.columns[c].label}\nmean prediction ${mean.toFixed(3)}\nobserved frequency ${observed.toFixed(3)}, 95 % from ${low.toFixed(3)} to ${high.toFixed(3)}\n${n} rows` })));
       const cells = (kind, texts) => html("tr", {}, ...texts.map((text) => html(kind, { textContent: text, ...(kind === "th" ? { scope: "col" } : {}) })));
-      table.replaceChildren(html("thead", {}, cells("th", ["Column", "Mean estimate", "Share", "95 % from", "to", "Rows"])),
+      table.replaceChildren(html("thead", {}, cells("th", ["Column", "Mean prediction", "Observed frequency", "95 % from", "to", "Rows"])),
         html("tbody", {}, ...bins.map((one) => cells("td", [of.columns[one.c].label, ...[one.mean, one.observed, one.low, one.high].map((x) => x.toFixed(3)), one.n]))));
       return {
         name: `Reliability on ${of.datasets[d]}: ${shown.map(([, c]) => of.columns[c].label).join(", ") || "no column chosen"}`,
         plot: Plot.plot({
           width: side, height: side, marginLeft: 52, marginTop: 28, marginBottom: 42, style: { fontSize: "13px", background: "none" },
-          x: { domain: [0, 1], label: "Mean estimate", grid: true, labelArrow: false },
-          y: { domain: [0, 1], label: "Observed share", grid: true, labelArrow: false },
+          x: { domain: [0, 1], label: "Mean predicted probability", grid: true, labelArrow: false },
+          y: { domain: [0, 1], label: "Observed frequency", grid: true, labelArrow: false },
           color: { type: "categorical", domain: d3.range(look.length), range: look.map((one) => one.colour) },
           symbol: { type: "ordinal", domain: d3.range(look.length), range: look.map((one) => one.shape) },
           marks: [

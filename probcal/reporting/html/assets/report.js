@@ -41,7 +41,7 @@
         if (next !== "none") keyed.sort(([a], [b]) => a === null || b === null
           ? (a === null) - (b === null) : sign * compare(a, b));
         table.append(...keyed.map(([, body]) => body));
-        say(next === "none" ? "In the first order again" : `Sorted by ${button.textContent}, ${next}`);
+        say(next === "none" ? "Original order" : `Sorted by ${button.textContent}, ${next}`);
       });
     });
   }
