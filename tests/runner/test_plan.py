@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from tests.runner.planned import planned
 
 from probcal.runner.plan import plan_lines
 from probcal.store.folder import Store
+from tests.runner.planned import planned
 
 
 def everything_in(folder):
