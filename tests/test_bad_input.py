@@ -76,7 +76,7 @@ def test_a_mistake_ends_the_real_process_with_2_and_one_message_on_stderr(here, 
         capture_output=True,
         text=True,
     )
-    message = "error: small.yaml:2: a tab stands in the indentation; YAML allows only spaces there\n"
+    message = "error: small.yaml:2: the line is indented with a tab; use spaces\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 

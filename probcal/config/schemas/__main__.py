@@ -1,4 +1,4 @@
-"""``python -m probcal.config.schemas``: write both schemas anew after a change of a model or of a name."""
+"""Write both schemas after a change of a model or of a name: ``python -m probcal.config.schemas``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from probcal.config.schemas.json_schema import card_schema, experiment_schema
 
 
 def as_text(schema: dict[str, Any]) -> str:
-    """The text of a schema's file."""
+    """Return the text of a schema's file."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
