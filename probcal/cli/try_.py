@@ -100,12 +100,12 @@ def try_(
     TABLE is a CSV file (or any other delimited text), Parquet, ARFF, or an OpenML id, as openml:31. The kinds of
     its columns are guessed and shown. Exit codes are those of probcal run; the same command goes on where it ended.
     """
-    from probcal.try_table.preparation import Asked
-    from probcal.try_table.trial import Wanted, try_table
+    from probcal.try_table.preparation import TableRequest
+    from probcal.try_table.trial import TrialOptions, try_table
 
-    asked = Asked(table, target, positive, category, number, drop, rows, seed, decimal)
+    asked = TableRequest(table, target, positive, category, number, drop, rows, seed, decimal)
     again = shlex.join(["probcal", *sys.argv[1:]])
-    wanted = Wanted(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again)
+    wanted = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again)
 
     def say(line: str, err: bool = False) -> None:
         click.echo(visible(line), err=err)
