@@ -55,6 +55,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
 def __getattr__(name: str) -> object:
     # imported on first use: scikit-learn costs a second that `probcal --help` must not pay
     if name in _HOME:
