@@ -97,7 +97,7 @@ def _there(one: ClaimSupport) -> DrawnVerdict:
     return one.on_those_run or one.drawn
 
 
-def _named(claims: list[Survival]) -> str:
+def _named(claims: list[ClaimSupport]) -> str:
     return "".join(f"\n  - {SHORT[one.claim.label]}" for one in claims) if claims else " none."
 
 

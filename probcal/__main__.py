@@ -1,10 +1,10 @@
-"""The program ``probcal``, also as ``python -m probcal``."""
+"""Run the program ``probcal``, also as ``python -m probcal``."""
 
 from probcal.runner.interruption import ending_once, handle_signals, prepare_streams
 
 
 def main() -> None:
-    """Run the command line. Signals are handled from before its first import on."""
+    """Run the command line. Signals are handled before the first heavy import."""
     prepare_streams()
     handle_signals()
     with ending_once():

@@ -1,15 +1,4 @@
-"""A file that is there as a whole or as it was before, whenever its writing is cut short.
-
-The lines of a file of JSON: read one at a time, however long somebody made them, and added to its end.
-
-What may stand in a results folder: no link out of it, and no pipe, which a reader waits for without end.
-
-Text of others made safe to show: a name or a message out of somebody else's file may hold any character.
-
-The one place that writes CSV: tables for other programs, and rows of data that are read back.
-
-Where the files shipped with probcal are: in a checkout beside the package, in a wheel inside it.
-"""
+"""Read and write files safely: atomic writes, JSON lines, CSV, link checks and escaping of untrusted text."""
 
 from __future__ import annotations
 
@@ -25,9 +14,10 @@ from probcal.errors import StoreError
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write ``text`` beside ``path`` and put it in its place; half of a surrogate pair becomes a question mark.
+    """Write ``text`` to ``path`` in one atomic step.
 
-    Raises OSError where that cannot be done; ``path`` is then as it was.
+    The text goes to a new file beside ``path``, which then replaces it. Half of a surrogate pair becomes a question
+    mark. Raises OSError when the file cannot be written. ``path`` is then unchanged.
     """
     new = path.with_name(f"{path.name}.new")
     try:
@@ -39,14 +29,15 @@ def write_whole(path: Path, text: str) -> None:
 
 
 _LONGEST = 50_000_000
-"""Bytes of a line; the curves of a cell take some thousands, of the largest experiments a million."""
+"""Largest line in bytes. The curves of a cell take some thousands, those of the largest experiments a million."""
 _PIECE = 1 << 20
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str | None]]:
-    """(number, text) of every line of ``path`` that has its end, counted from 1; None for text of more than 50 MB.
+    """Yield (number, text) of every complete line of ``path``, counted from 1. The text of a line over 50 MB is None.
 
-    What has no newline behind it was cut off by a kill, even where it reads well. Nothing where there is no such file.
+    A kill cut off a last line without a newline, so it is left out even when it looks complete. A missing file has no
+    lines.
     """
     if not path.is_file():
         return
@@ -62,7 +53,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, str | None]]:
 
 
 def appending(path: Path) -> IO[str]:
-    """``path`` opened to append whole lines; a line torn by an earlier kill is cut off first."""
+    """Open ``path`` to append whole lines. A line torn by an earlier kill is removed first."""
     if path.is_file() and path.stat().st_size:
         with path.open("rb+") as file:
             file.seek(-1, os.SEEK_END)
@@ -73,7 +64,7 @@ def appending(path: Path) -> IO[str]:
 
 
 def what_became_of(file: IO[str]) -> str:
-    """``removed`` or ``moved`` when ``file``, which is open, is no longer where it was opened; empty when it is."""
+    """Return ``removed`` or ``moved`` when the open ``file`` is no longer at its path, otherwise an empty string."""
     held = os.fstat(file.fileno())
     if held.st_nlink == 0:
         return "removed"
@@ -84,7 +75,7 @@ def what_became_of(file: IO[str]) -> str:
 
 
 def refuse_links_out(folder: Path, names: Iterable[str]) -> None:
-    """Raises StoreError when one of ``names`` in ``folder`` is a link to outside; the folder itself may be a link."""
+    """Raise StoreError when one of ``names`` in ``folder`` links to outside. The folder itself may be a link."""
     inside = folder.resolve()
     for name in names:
         path = folder / name
@@ -96,7 +87,10 @@ def refuse_links_out(folder: Path, names: Iterable[str]) -> None:
 
 
 def refuse_other_kinds(folder: Path, files: Iterable[str], folders: Iterable[str] = ()) -> None:
-    """Raises StoreError when one of ``files`` that is in ``folder`` is no regular file, or of ``folders`` no folder."""
+    """Raise StoreError when one of ``files`` is not a regular file, or one of ``folders`` is not a folder.
+
+    Names that do not exist in ``folder`` are fine.
+    """
     for names, is_right, right in ((files, Path.is_file, "file"), (folders, Path.is_dir, "folder")):
         for path in (folder / name for name in names):
             if path.exists() and not is_right(path):
@@ -105,53 +99,52 @@ def refuse_other_kinds(folder: Path, files: Iterable[str], folders: Iterable[str
 
 
 LONGEST = 4000
-"""Letters of a line; a file can make a message as long as it likes."""
+"""Largest number of characters of a line. A name in a file could make a message as long as it likes."""
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""Control characters, marks that turn the direction of writing, half characters, other ends of lines."""
+"""Unicode categories: control characters, direction marks, surrogates, line and paragraph separators."""
 
 
 def visible(text: str, longest: int = LONGEST) -> str:
-    r"""``text`` with what a terminal obeys, or nobody sees, spelt out: ``\x1b``; long lines cut in the middle."""
+    r"""Escape what a terminal obeys or nobody sees, as in ``\x1b``. Lines over ``longest`` are cut in the middle."""
     return "\n".join(_line(line, longest) for line in text.split("\n"))
 
 
 def _line(line: str, longest: int) -> str:
-    if len(line) > longest:  # what a message says of a name stands before and behind it
+    if len(line) > longest:  # the words of a message stand before and after the long name
         line = line[: longest // 2] + "…" + line[-(longest // 2) :]
     if line.isascii() and line.isprintable():
         return line
-    return "".join(_spelt(one) if unicodedata.category(one) in _UNSEEN else one for one in line)
+    return "".join(_escaped(char) if unicodedata.category(char) in _UNSEEN else char for char in line)
 
 
-def _spelt(character: str) -> str:
+def _escaped(character: str) -> str:
     number = ord(character)
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 Field = str | float | None
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a spreadsheet takes for the beginning of a formula, the last four as East Asian keyboards write them."""
+"""What a spreadsheet takes for the beginning of a formula. The last four come from East Asian keyboards."""
 _NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?(?:inf|nan)"
 _NUMBERS = re.compile(rf"(?:(?:{_NUMBER}|-)(?: |$))+")
-"""A number, or several with blanks between them; - alone stands for one that is missing."""
+"""One number, or several separated by blanks. A lone - stands for a missing number."""
 _QUOTE = "'"
 
 
 def csv_text(rows: Iterable[Iterable[Field]]) -> str:
-    """Return ``rows`` as lines of CSV for a program or a spreadsheet; no field can be taken for a formula.
+    """Return ``rows`` as lines of CSV for a program or a spreadsheet. No field can be taken for a formula.
 
-    A text that begins like one gets ``'`` in front; ``as_it_was`` takes it away again. Numbers stay as they are.
+    A text that begins like a formula gets ``'`` in front, which ``as_it_was`` removes. Numbers are unchanged.
     """
-    return _written([_without_formula(field) for field in row] for row in rows)
+    return _csv_lines([_without_formula(field) for field in row] for row in rows)
 
 
 def data_text(rows: Iterable[Iterable[Field]]) -> str:
-    """Return ``rows`` of a data set as lines of CSV, every field as it is.
+    """Return ``rows`` of a data set as lines of CSV, with every field unchanged.
 
-    What learns from them must read the very values again: ``-`` and ``=1`` may be categories or labels. Show people
-    ``csv_text`` instead.
+    Learners must read the same values again: ``-`` and ``=1`` may be categories or labels. Use ``csv_text`` for people.
     """
-    return _written(rows)
+    return _csv_lines(rows)
 
 
 def as_it_was(field: str) -> str:
@@ -160,7 +153,7 @@ def as_it_was(field: str) -> str:
 
 
 def _without_formula(field: Field) -> Field:
-    # a text that has the quote already gets another, so that it comes back as it was
+    # a text that begins with the quote already gets another one, so that ``as_it_was`` restores it
     if isinstance(field, str) and _begins_a_formula(field.lstrip(_QUOTE)):
         return _QUOTE + field
     return field
@@ -170,18 +163,18 @@ def _begins_a_formula(text: str) -> bool:
     return text.lstrip(" ").startswith(_FORMULA) and not _NUMBERS.fullmatch(text)
 
 
-def _written(rows: Iterable[Iterable[Field]]) -> str:
+def _csv_lines(rows: Iterable[Iterable[Field]]) -> str:
     lines = _Lines()
     csv.writer(lines, lineterminator=_END).writerows(rows)
     return "".join(line.removesuffix(_END) + "\n" for line in lines)
 
 
 _END = "\r\n"
-"""Of a line while it is written: a field is quoted for what the end of a line holds, and \\r alone ends one too."""
+"""End of a line while it is written. ``csv.writer`` quotes fields that hold one of its characters, so \\r too."""
 
 
 class _Lines(list[str]):
-    """What ``csv.writer`` writes a row at a time."""
+    """Collect what ``csv.writer`` writes, one row at a time."""
 
     write = list.append
 
@@ -190,6 +183,9 @@ _PACKAGE = Path(__file__).parent
 
 
 def shipped(kind: str) -> Path:
-    """The folder of shipped files of one ``kind``: ``"configs"`` or ``"datasets"``."""
+    """Return the folder of shipped files: ``kind`` is ``"configs"`` or ``"datasets"``.
+
+    In a checkout it lies beside the package, in a wheel inside it.
+    """
     inside = _PACKAGE / kind
     return inside if inside.is_dir() else _PACKAGE.parent / kind

@@ -76,7 +76,7 @@ def test_a_mistake_ends_the_real_process_with_2_and_one_message_on_stderr(here, 
         capture_output=True,
         text=True,
     )
-    message = "error: small.yaml:2: a tab stands in the indentation; YAML allows only spaces there\n"
+    message = "error: small.yaml:2: the line is indented with a tab; use spaces\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
 
 
@@ -176,9 +176,9 @@ def test_an_output_below_a_file_is_named(here):
 @pytest.mark.parametrize(
     ("folder", "message"),
     [
-        ("absent", "absent is not there; give a folder of results, as probcal run makes them"),
-        ("small.yaml", "small.yaml is a file; give a folder of results, as probcal run makes them"),
-        ("empty", "empty holds no results; probcal run puts them there"),
+        ("absent", "absent does not exist; give a folder of results that probcal run made"),
+        ("small.yaml", "small.yaml is a file; give a folder of results that probcal run made"),
+        ("empty", "empty holds no results; run an experiment with probcal run first"),
     ],
 )
 def test_a_folder_without_results_is_named(here, unchanged, command, folder, message):

@@ -117,12 +117,15 @@ def test_a_metric_that_no_method_measures_is_told_at_its_line(tmp_path, metric):
         ("[direct, {probing: {weighting: rejection}}]", "[direct]"),
         ("[rms, auc]", f"[rms, {metric}]"),
     )
-    assert (line, said) == (9, f'the metric "{metric}" is told by methods; no method here has it')
+    assert (line, said) == (9, f'only some methods provide the metric "{metric}", and no method here does; remove it')
 
 
 def test_a_curve_that_no_method_has_is_told_and_roc_is_of_any(tmp_path):
     line, said = the_fault(tmp_path, more="curves:\n  - roc\n  - iso_probability\n")
-    assert (line, said) == (12, 'the curve "iso_probability" is told by methods; no method here has it')
+    assert (line, said) == (
+        12,
+        'only some methods provide the curve "iso_probability", and no method here does; remove it',
+    )
 
 
 def test_one_method_that_has_it_is_enough(tmp_path):

@@ -80,13 +80,13 @@ def test_a_file_with_a_byte_order_mark_and_windows_line_ends_is_read_like_any_ot
 
 def test_tabs_are_named_with_all_their_lines(tmp_path):
     assert faults("name: a\nparts:\n\tone: {size: 1}\n\ttwo: {size: 1}\n", tmp_path) == [
-        (line, "a tab stands in the indentation; YAML allows only spaces there") for line in (3, 4)
+        (line, "the line is indented with a tab; use spaces") for line in (3, 4)
     ]
 
 
 def test_a_tab_behind_a_key_is_named_with_its_line(tmp_path):
     assert faults("name: a\nlisted:\t[1]\n", tmp_path) == [
-        (2, "is not valid YAML: a tab stands where only a space may")
+        (2, "is not valid YAML: there is a tab where only a space is allowed")
     ]
 
 
@@ -99,8 +99,8 @@ def test_a_tab_inside_a_text_is_no_fault():
     [
         ("name: a\nlisted: [1, 2\n", 2, "what begins here has no end"),
         ('name: a\nother: "b\n', 2, "what begins here has no end"),
-        ("name: a\ntitle: b: c\n", 2, 'a text that holds ": " needs quotes'),
-        ("name: a\nother: @b\n", 2, "a text that starts with it needs quotes"),
+        ("name: a\ntitle: b: c\n", 2, 'put a text that holds ": " in quotes'),
+        ("name: a\nother: @b\n", 2, "put a text that starts with it in quotes"),
         ("name: a\nother: *b\n", 2, "found undefined alias 'b'"),
         ("name: a\n---\nname: b\n", 2, "a second document begins here"),
         ("name: a\nlisted: !!int x\n", 2, '"x" cannot be read as a whole number'),

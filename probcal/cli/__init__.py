@@ -1,1 +1,1 @@
-"""The commands: a file each, which parses, calls one function and prints. Everything heavy is imported inside."""
+"""The commands, one per file. Each parses its options, calls one function and prints. Heavy imports are inside."""

@@ -18,15 +18,15 @@ from probcal.cli.options import FINE, folders_argument, format_option, manual, s
     ),
 )
 @folders_argument
-@format_option("markdown", "csv", help="csv has a line for every number.")
-@click.option("-v", "--cells", is_flag=True, help="Show the single numbers too.")
+@format_option("markdown", "csv", help="csv has one line for every number.")
+@click.option("-v", "--cells", is_flag=True, help="Also show the single numbers.")
 def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
     """Rank variants by their agreement with the published numbers.
 
-    Each FOLDER holds the results of an experiment that names a paper, or several such folders; all are ranked
-    together. Rivals are all columns that stand beside the same published column (variants of a learner or a method,
-    or columns of several folders), and all readings of one data set. First come those with the most published numbers
-    within their bands, then those with the smallest median distance.
+    Each FOLDER holds the results of an experiment that names a paper, or several such folders. All folders are ranked
+    together. Columns are rivals when they belong to the same published column: variants of a learner or a method, or
+    columns of several folders. Readings of one data set are rivals, too. The first rivals have the most published
+    numbers within their bands. Ties are sorted by the smallest median distance.
     """
     from probcal.papers.check.audit_text import audit_text
 

@@ -23,17 +23,17 @@ FORMATS = ("markdown", "json", "csv")
 
 
 @click.command(
-    short_help="Say which differences between methods are more than chance.",
+    short_help="Test which differences between methods are significant.",
     epilog=manual(
         "probcal compare results/uci\nprobcal compare results/uci results/uci-native -f csv > tests.csv\n"
         "probcal compare results/uci -f json\nprobcal compare results/uci -l j48",
-        files={"FOLDER/compare.json": "what is needed of predictions.bin"},
+        files={"FOLDER/compare.json": "a summary of predictions.bin"},
         environment=DATA,
         exits=FINE,
     ),
 )
 @folders_argument
-@format_option(*FORMATS, help="csv and json have every test.")
+@format_option(*FORMATS, help="csv and json contain every test.")
 @selection
 @data_dir_option
 def compare(
@@ -44,13 +44,19 @@ def compare(
     methods: tuple[str, ...],
     data_dir: str | None,
 ) -> None:
-    """Say which differences between methods in each results FOLDER are more than chance, and which claims survive.
+    """Test which differences between methods in each results FOLDER are significant.
 
-    Mean ranks with Friedman's test and critical differences; every two methods of a learner by the corrected resampled
-    t-test, a bootstrap of the test rows or Wilcoxon's signed ranks, with Holm's correction; the paper's claims and the
-    best methods over draws of the splits. Where predictions are there, what is needed of them is kept in
-    FOLDER/compare.json. A warning names the data sets of which results are of other data than their cards and files
-    hold now.
+    \b
+    The output has:
+    - mean ranks with Friedman's test and critical differences
+    - tests of every two methods of a learner, with Holm's correction:
+      corrected resampled t-test, bootstrap of the test rows or Wilcoxon's
+      signed-rank test
+    - how often the paper's claims and the best methods hold over random draws
+      of the splits
+
+    If predictions are stored, a summary of them is written to FOLDER/compare.json. A warning names the data sets whose
+    cards or files have changed since the results were made.
     """
     from probcal.analysis.claim_support import compare
     from probcal.analysis.comparison_tables import text

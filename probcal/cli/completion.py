@@ -11,7 +11,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command(
-    short_help="Print what makes a shell complete probcal's commands.",
+    short_help="Print the completion script for a shell.",
     epilog=manual(
         'eval "$(probcal completion bash)"\nprobcal completion fish > ~/.config/fish/completions/probcal.fish',
         exits=FINE,
@@ -19,21 +19,21 @@ SHELLS = ("bash", "zsh", "fish")
 )
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print what makes SHELL complete probcal's commands, options, names and files after TAB.
+    """Print the script with which SHELL completes commands, options, names and files after TAB.
 
     \b
-    bash (4.4 or newer), this line in ~/.bashrc:
+    bash (4.4 or newer): add this line to ~/.bashrc:
       eval "$(probcal completion bash)"
-    zsh, this line in ~/.zshrc, after compinit:
+    zsh: add this line to ~/.zshrc, after compinit:
       eval "$(probcal completion zsh)"
-    fish, this line in ~/.config/fish/config.fish:
+    fish: add this line to ~/.config/fish/config.fish:
       probcal completion fish | source
 
-    Offered are shipped experiments and YAML files, the data sets, learners and methods of the experiment that the
-    line names, folders of results, and formats.
+    The shell then completes shipped experiments and YAML files, folders of results, formats, and the data sets,
+    learners and methods of the experiment on the line.
     """
     kind = get_completion_class(shell)
     if kind is None:
-        raise AssertionError(shell)  # SHELLS are those that click knows
+        raise AssertionError(shell)  # click knows every shell in SHELLS
     main = click.get_current_context().find_root().command
     click.echo(kind(main, {}, "probcal", "_PROBCAL_COMPLETE").source())

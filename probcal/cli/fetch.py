@@ -20,11 +20,11 @@ from probcal.cli.options import (
 
 
 @click.command(
-    short_help="Bring an experiment's data sets into the cache.",
+    short_help="Fetch the data sets of an experiment into the cache.",
     epilog=manual(
         "probcal fetch configs/uci.yaml\nprobcal fetch uci -d adult --data-dir ~/uci",
         environment=(*DATA, *TRUST),
-        exits={0: "all are there", 1: "a data set is not to be had; where to get it is said", **MISTAKE},
+        exits={0: "all are in the cache", 1: "a data set is missing; the message says where to get it", **MISTAKE},
     ),
 )
 @config_argument
@@ -32,10 +32,10 @@ from probcal.cli.options import (
 @data_dir_option
 @trusted_imports
 def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
-    """Bring the data sets of CONFIG into the cache, and check them; runs nothing.
+    """Fetch the data sets of CONFIG into the cache, check them, and run nothing.
 
-    CONFIG is a YAML file, or the name of a shipped experiment. Each data set is read from its original files where
-    they are (--data-dir), else downloaded from OpenML, and compared with what its card expects. Afterwards probcal
+    CONFIG is a YAML file, or the name of a shipped experiment. A data set is read from its original files if you have
+    them (--data-dir). Otherwise it is downloaded from OpenML. It is then checked against its card. Afterwards probcal
     run needs no network.
     """
     from probcal.config.experiment import find_config, read_experiment

@@ -9,19 +9,19 @@ from probcal.cli.options import FINE, manual
 
 @click.command(
     "list",
-    short_help="List what an experiment can name.",
+    short_help="List data sets, learners, methods, metrics or experiments.",
     epilog=manual("probcal list datasets\nprobcal list configs", exits=FINE),
 )
 @click.argument("kind", type=click.Choice(["datasets", "learners", "methods", "metrics", "configs"]))
 def list_(kind: str) -> None:
-    """List what an experiment can name, or the shipped experiments.
+    """List the names that an experiment can use, or the shipped experiments.
 
     \b
-    datasets   the data sets that have a card, with rows, columns and source
-    learners   the base learners that have a short name
-    methods    the methods that have a short name
-    metrics    what can be measured
-    configs    the experiments that come with probcal, as probcal run takes them
+    datasets   data sets that have a card, with rows, columns and source
+    learners   base learners that have a short name
+    methods    methods that have a short name
+    metrics    metrics
+    configs    shipped experiments, as in probcal run NAME
     """
     from probcal.config.listing import listing
 

@@ -1,4 +1,4 @@
-"""The command line: what all commands share; each has a file of its own in ``commands``."""
+"""The command line: the group of all commands, and how errors and interruptions end it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from probcal.cli.check import check
 from probcal.cli.compare import compare
 from probcal.cli.completion import completion
 from probcal.cli.fetch import fetch
+from probcal.cli.help import help_
 from probcal.cli.list import list_
 from probcal.cli.options import manual
 from probcal.cli.plot import plot
@@ -29,6 +30,7 @@ from probcal.cli.test import test
 from probcal.cli.try_ import try_
 from probcal.cli.validate import validate
 from probcal.cli.verify import verify
+from probcal.cli.version import version
 from probcal.config.components import trusting
 from probcal.errors import ProbcalError
 from probcal.runner.interruption import (
@@ -41,27 +43,27 @@ from probcal.runner.interruption import (
     prepare_streams,
 )
 
-_NO_FAULT_OF_OURS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
-"""What a system says that has run out of something; said of no file by name."""
+_SYSTEM_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE)
+"""Errors of a system that has run out of something. They name no file."""
 _HELP = ("-h", "--help")
 
 
 class _Commands(click.Group):
-    """Prints a user's mistake as one message and ends with 2; an interruption ends with 130."""
+    """Run the commands. A user's mistake ends with one message and exit code 2, an interruption with 130."""
 
     def main(self, *args: Any, **options: Any) -> Any:
-        if not args and "args" not in options:  # the program itself, and no caller with words of its own
+        if not args and "args" not in options:  # this is the program itself, not a caller with arguments
             prepare_streams()
             handle_signals()
         return super().main(*args, **options)
 
     def invoke(self, context: click.Context) -> Any:
-        for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows its number instead
+        for stream in (sys.stdout, sys.stderr):  # print a character that the terminal lacks as its number
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
         try:
-            if not set(context.args) & {*_HELP}:  # which reads and writes nothing
-                _refuse_a_removed_folder()
+            if not set(context.args) & {*_HELP}:  # help needs no folder
+                _refuse_removed_folder()
             context.with_resource(trusting())
             with ending_once():
                 return super().invoke(context)
@@ -69,9 +71,9 @@ class _Commands(click.Group):
             click.echo(f"error: {visible(str(error))}", err=True)
             sys.exit(2)
         except OSError as error:
-            if error.filename is None and error.errno not in _NO_FAULT_OF_OURS:
-                _refuse_a_removed_folder()
-                _refuse_to_go_without_temporary_files()
+            if error.filename is None and error.errno not in _SYSTEM_FAULTS:
+                _refuse_removed_folder()
+                _refuse_missing_temporary_folder()
                 raise
             click.echo(f"error: {error.filename or 'the system'}: {error.strerror}", err=True)
             sys.exit(2)
@@ -82,19 +84,19 @@ class _Commands(click.Group):
             sys.exit(EXIT_CODE)
 
 
-def _refuse_a_removed_folder() -> None:
+def _refuse_removed_folder() -> None:
     try:
         os.getcwd()
     except FileNotFoundError:
-        click.echo("error: the current folder was removed; cd to one that is there and run the command again", err=True)
+        click.echo("error: the current folder was removed; cd to another folder and run the command again", err=True)
         sys.exit(2)
 
 
-def _refuse_to_go_without_temporary_files() -> None:
+def _refuse_missing_temporary_folder() -> None:
     try:
         tempfile.gettempdir()
     except FileNotFoundError:
-        click.echo("error: no folder for temporary files can be written to; set TMPDIR to one that can", err=True)
+        click.echo("error: no temporary folder is writable; set TMPDIR to a folder that is", err=True)
         sys.exit(2)
 
 
@@ -111,12 +113,12 @@ def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) ->
     context_settings={"help_option_names": [*_HELP]},
     epilog=manual(
         "probcal run quickstart\nprobcal table results/quickstart",
-        files={"results/NAME/": "what an experiment gave, wherever probcal run was started"},
+        files={"results/NAME/": "results of an experiment, below the folder of the call"},
         exits={
             0: "done",
-            1: "a cell failed, a check found something, or data are not to be had",
-            2: "a mistake in the call, a file or the data, told in one message",
-            130: "interrupted; the same command goes on from there",
+            1: "a cell failed, a check found a fault, or data are missing",
+            2: "a mistake in the call, a file or the data; one message explains it",
+            130: "interrupted; the same command continues",
         },
     ),
 )
@@ -126,14 +128,14 @@ def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) ->
     is_eager=True,
     expose_value=False,
     callback=_print_versions,
-    help="Show the version, and those of Python and the packages behind the numbers.",
+    help="Show the versions of probcal, Python and its packages.",
 )
 def main() -> None:
-    """Class probability estimation: run experiments from YAML files, print tables beside the papers'.
+    """Class probability estimation: run experiments and compare the results with published tables.
 
-    An experiment names data sets, base learners and probability methods; every combination is run on the same splits,
-    what is measured is kept, and the tables of four papers are printed with the published numbers beside ours. Each
-    command explains itself: probcal COMMAND --help.
+    An experiment is a YAML file that names data sets, base learners and probability methods. probcal runs every
+    combination on the same splits and stores the results. It prints the tables of four papers with the published
+    numbers beside ours. For the help of a command, type probcal COMMAND --help.
     """
 
 
@@ -154,5 +156,7 @@ for command in (
     completion,
     compare,
     report,
+    help_,
+    version,
 ):
     main.add_command(command)

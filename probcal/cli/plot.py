@@ -27,7 +27,7 @@ KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", RANKS)
     epilog=manual(
         "probcal plot results/uci\nprobcal plot results/uci --kind reliability --kind roc -d adult\n"
         "probcal plot results/figure1 --kind paper",
-        files={"FOLDER/figures/": "the figures", "FOLDER/estimates.json": "what they need of predictions.bin"},
+        files={"FOLDER/figures/": "the figures", "FOLDER/estimates.json": "a summary of predictions.bin"},
         environment=DATA,
         exits={0: "drawn", **MISTAKE},
     ),
@@ -44,19 +44,21 @@ def plot(
     methods: tuple[str, ...],
     data_dir: str | None,
 ) -> None:
-    """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG into its figures/.
+    """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG.
 
     \b
-    paper        the papers' figures, of what the experiment keeps for them
-    reliability  observed shares against estimates, with 95 % intervals
-    scores       how often each estimate is given to positive and to negative rows
+    paper        the papers' figures, from the curves that the experiment stores
+    reliability  observed frequency against predicted probability, with 95 %
+                 intervals
+    scores       histograms of predictions for positive and negative rows
     roc          ROC curves
     cost-curves  expected cost of the best threshold at every ratio of costs
-    ranks        mean ranks by each metric, with their critical differences
+    ranks        mean ranks by each metric, with critical differences
 
-    Those between the first and the last are drawn of the estimates behind the results, one file a data set. What they
-    need of these is kept in FOLDER/estimates.json, from which they are drawn where predictions.bin is not. A warning
-    names the data sets of which results are of other data than their cards and files hold now.
+    The figures go into FOLDER/figures/. All kinds but paper and ranks are drawn from the stored predictions, one file
+    for each data set. A summary of the predictions is stored in FOLDER/estimates.json, so that you can draw them again
+    without predictions.bin. A warning names the data sets whose cards or files have changed since the results were
+    made.
     """
     from probcal.analysis.ranks_figure import draw_ranks
     from probcal.reporting.figures import NothingToDraw
@@ -74,7 +76,7 @@ def plot(
     others = tuple(kind for kind in chosen if kind != RANKS)
     if not others:
         if not diagrams:
-            raise NothingToDraw(f"no two columns in {folder} have results of the same two data sets, to be ranked by")
+            raise NothingToDraw(f"{folder} has no ranks: they need two columns with results on the same two data sets")
         return
     try:
         for path in draw(stores, lambda line: click.echo(f"note: {visible(line)}", err=True), others, asked):

@@ -15,8 +15,8 @@ from probcal.cli.options import DATA, MISTAKE, data_dir_option, folders_argument
         "probcal report results/uci\nprobcal report results/uci results/uci-native -o both.html",
         files={
             "FOLDER/report.html": "the page (-o: elsewhere)",
-            "FOLDER/estimates.json": "what its figures need of predictions.bin",
-            "FOLDER/compare.json": "what its statistics need of predictions.bin",
+            "FOLDER/estimates.json": "a summary of predictions.bin for its figures",
+            "FOLDER/compare.json": "a summary of predictions.bin for its statistics",
         },
         environment=DATA,
         exits={0: "written", **MISTAKE},
@@ -28,15 +28,15 @@ from probcal.cli.options import DATA, MISTAKE, data_dir_option, folders_argument
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Where to write it (default: FOLDER/report.html; of several experiments, report.html here).",
+    help="File to write (default: FOLDER/report.html; for several experiments, report.html here).",
 )
 @data_dir_option
 def report(folders: tuple[Path, ...], output: Path | None, data_dir: str | None) -> None:
     """Write one web page about each results FOLDER, or about every experiment below it.
 
-    It holds the tables beside the published numbers, the figures, what failed, where the numbers come from and how
-    to make them again, and opens anywhere without a network. A warning names the data sets of which results are of
-    other data than their cards and files hold now.
+    The page has the tables with the published numbers, the figures, the failed cells, the provenance of the numbers
+    and the commands to reproduce them. It needs no network and no other file. A warning names the data sets whose
+    cards or files have changed since the results were made.
     """
     from probcal.reporting.html import write_report
 

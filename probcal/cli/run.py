@@ -29,26 +29,26 @@ from probcal.cli.options import (
         "probcal run quickstart\nprobcal run mine.yaml --dry-run\nprobcal run uci -d adult -l svm -j 2\n"
         "probcal run uci --scheduler tcp://10.0.0.1:8786",
         files={
-            "results/NAME/": "what was asked, what ran and what came out (-o: elsewhere)",
-            "results/NAME-quick/": "the same of --quick",
+            "results/NAME/": "the experiment, its runs and its results (-o: elsewhere)",
+            "results/NAME-quick/": "the same with --quick",
         },
         environment=(*DATA, *TRUST, *JAVA),
         exits={
             0: "all cells are done",
             1: "a cell failed, or has no data",
-            2: "a mistake in the call, the file or the data, or something is not installed; no result was touched",
-            130: "interrupted; the same command goes on from there",
+            2: "a mistake in the call, the file or the data, or a missing package; no result was changed",
+            130: "interrupted; the same command continues",
         },
     ),
 )
 @config_argument
 @selection
-@click.option("-j", "--jobs", metavar="N", type=click.IntRange(1), show_default="1", help="Cells at a time.")
+@click.option("-j", "--jobs", metavar="N", type=click.IntRange(1), show_default="1", help="Number of cells at a time.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run cells on the Dask cluster at this address: tcp://host:8786.")
 @click.option(
-    "--workers", metavar="N", type=click.IntRange(1), help="Run cells on a Dask cluster of so many processes here."
+    "--workers", metavar="N", type=click.IntRange(1), help="Run cells on a local Dask cluster of N processes."
 )
-@click.option("--seed", metavar="N", type=click.IntRange(0), help="Seed of splits and fits, instead of the file's.")
+@click.option("--seed", metavar="N", type=click.IntRange(0), help="Seed of splits and fits; overrides the file's.")
 @click.option(
     "-o",
     "--output",
@@ -62,11 +62,11 @@ from probcal.cli.options import (
     "--quick",
     "in_small",
     is_flag=True,
-    help="In small: one repetition, 1,000 rows, 10 probes or bags; into results/NAME-quick.",
+    help="Small run: one repetition, 1,000 rows, 10 probes or bags; results in results/NAME-quick.",
 )
-@click.option("--retry-failed", is_flag=True, help="Run cells that failed before once more.")
+@click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
-@click.option("--timeout", type=Seconds(), help="End a cell that takes longer: 90s, 10m, 2h.")
+@click.option("--timeout", type=Seconds(), help="Stop a cell after this time: 90s, 10m, 2h.")
 @trusted_imports
 def run(
     config: str,
@@ -88,10 +88,10 @@ def run(
     """Run the experiment CONFIG.
 
     CONFIG is a YAML file, or the name of a shipped experiment (probcal list configs). Every combination of its data
-    sets, learners, methods and splits is a cell. Cells that are done are kept; what is missing or stale is run, so the
-    same command goes on after an interruption and runs nothing when all is done. Data sets that are not at hand are
-    fetched first. What the cells to run need, such as Weka, is checked before anything is written. A cell that fails
-    when it is run again leaves its finished result as it was.
+    sets, learners, methods and splits is a cell. Only missing and stale cells run. So the same command continues after
+    an interruption, and runs nothing when all cells are done. Missing data sets are fetched first. Required packages,
+    such as Weka, are checked before anything is written. If a cell fails when it is run again, its last finished
+    result stays.
     """
     from dataclasses import replace
 

@@ -19,13 +19,13 @@ from probcal.config.schemas import KINDS, schema_path
 def schema(kind: str) -> None:
     """Print the JSON Schema of experiment files, or of data cards.
 
-    With it an editor completes keys and names, explains each key, and marks faults as they are typed. Save it beside
-    your file and let the file begin with this line, which editors with the YAML language server read (VS Code with
-    its YAML extension, Neovim, Emacs, Helix):
+    With the schema, an editor completes keys and names, explains each key, and marks faults while you type. Save it
+    beside your file and begin the file with the line below. It works in editors with the YAML language server: VS Code
+    with its YAML extension, Neovim, Emacs, Helix.
 
     \b
       # yaml-language-server: $schema=experiment.schema.json
 
-    A schema sees one file. What it cannot see, such as whether a path leads to a card, probcal validate tells.
+    A schema checks one file by itself. probcal validate also checks the rest, such as paths of cards.
     """
     click.echo(schema_path(kind).read_text(encoding="utf-8"), nl=False)

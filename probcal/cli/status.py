@@ -20,16 +20,16 @@ from probcal.cli.options import (
 
 
 @click.command(
-    short_help="Say what is done, failed, stale (and why) or still to run.",
+    short_help="Show which cells are done, failed, stale or still to run.",
     epilog=manual(
         "probcal status results/uci\nprobcal status results/\nprobcal status results/uci -d adult --cells\n"
         "probcal status results/mine --data-dir ~/data",
         environment=(*DATA, *TRUST),
-        exits={0: "told", 2: "a mistake in the call, or an experiment or data that cannot be read"},
+        exits={0: "printed", 2: "a mistake in the call, or an experiment or data that cannot be read"},
     ),
 )
 @folder_argument
-@click.option("--cells", is_flag=True, help="One line a cell.")
+@click.option("--cells", is_flag=True, help="Print one line for each cell.")
 @selection
 @data_dir_option
 @trusted_imports
@@ -41,12 +41,11 @@ def status(
     methods: tuple[str, ...],
     data_dir: str | None,
 ) -> None:
-    """Say what is done, failed, stale (and why) or still to run in a FOLDER of results, and what runs there now.
+    """Show which cells in a FOLDER of results are done, failed, stale or still to run, and which run now.
 
-    Of a folder of several experiments, each is told. The experiment is the one that was run last; where its file
-    says something else since, that is told too. A cell is stale when its data, settings, code or the packages behind
-    it have changed; probcal run makes it anew. The data files are hashed, so that an edit is never missed; what says
-    done here is what probcal run would keep.
+    If FOLDER holds several experiments, each is shown, as it was last run. A note says if its file has changed since.
+    A cell is stale when its data, settings, code or packages have changed, and the reason is shown. probcal run runs
+    stale cells again. Data files are hashed, so no edit is missed. probcal run keeps exactly the cells shown as done.
     """
     from probcal.data.load import data_folder
     from probcal.runner.status import status_lines

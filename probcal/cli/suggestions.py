@@ -1,6 +1,6 @@
-"""What a shell offers after TAB: names and files that a command takes. Nothing is imported that takes long.
+"""Shell completion: the names and files that arguments and options offer after TAB, without slow imports.
 
-A function here is the ``shell_complete`` of an argument or option: it gets what stands on the line so far.
+Each function here is the ``shell_complete`` of an argument or option, and gets the words already on the line.
 """
 
 from __future__ import annotations
@@ -17,41 +17,50 @@ from click.shell_completion import CompletionItem
 from probcal._io import shipped
 
 _PLAIN = re.compile(r"[\w./~+-]+", re.ASCII)
-"""What no shell reads as anything but a word; other names are left to the shell's own completion of files."""
+"""Names that every shell reads as one word. The shell's own completion of files handles other names."""
 _LARGEST = 1_000_000
-"""Bytes of a file that is read while somebody waits for a word."""
+"""Largest file in bytes that is read while somebody waits for a word."""
 _LONGEST = 30_000
-"""Letters of YAML that are read, in a tenth of a second; the longest shipped experiment has 3,300."""
+"""Largest number of letters of YAML to read, which takes a tenth of a second.
+
+The longest shipped experiment has 3,300.
+"""
 
 
 def configs(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
-    """Shipped experiments, and YAML files in the folder that the word leads into."""
-    yaml_files = [path for path in _beside(word) if path.suffix in (".yaml", ".yml")]
-    return _offered([*_stems("configs"), *map(str, yaml_files)], word) or _left_to_the_shell(word, "file")
+    """Offer shipped experiments, and YAML files in the folder of the word."""
+    yaml_files = [path for path in _matching_paths(word) if path.suffix in (".yaml", ".yml")]
+    return _offered([*_stems("configs"), *map(str, yaml_files)], word) or _shell_completion(word, "file")
 
 
 def datasets(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
-    """The data sets of the config on the line; all that are shipped where it names none."""
-    names = _told(context).get("datasets")
+    """Offer the data sets of the config on the line, or all shipped ones if there is no config."""
+    names = _config_on_line(context).get("datasets")
     return _offered(map(_card_name, names) if isinstance(names, list) else _stems("datasets"), word)
 
 
 def learners(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
-    """The learners of the config on the line, and their variants; those with a short name where it names none."""
+    """Offer the learners of the config on the line and their variants, or those with a short name."""
     from probcal.learners.registry import LEARNERS
 
-    return _offered(_of_section(context, "learners") or LEARNERS, word)
+    return _offered(_section_names(context, "learners") or LEARNERS, word)
 
 
 def methods(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
-    """As ``learners``, of methods."""
+    """Offer the methods of the config on the line and their variants, or those with a short name."""
     from probcal.methods.registry import METHODS
 
-    return _offered(_of_section(context, "methods") or METHODS, word)
+    return _offered(_section_names(context, "methods") or METHODS, word)
+
+
+def commands(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
+    """Offer the commands of probcal."""
+    group = context.find_root().command
+    return _offered(group.commands if isinstance(group, click.Group) else (), word)
 
 
 def components(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
-    """Learners and methods with a short name."""
+    """Offer learners and methods with a short name."""
     from probcal.learners.registry import LEARNERS
     from probcal.methods.registry import METHODS
 
@@ -59,23 +68,23 @@ def components(context: click.Context, _: click.Parameter, word: str) -> list[Co
 
 
 def results(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
-    """Folders that hold an experiment's results, or folders of such ones."""
+    """Offer folders that hold results, or folders of such folders."""
     found = []
-    for path in _beside(word):
+    for path in _matching_paths(word):
         with suppress(OSError):
             below = [one.parent for one in path.glob("*/experiment.json")]
             found += [path, *below] if below or (path / "experiment.json").exists() else []
-    return _offered(map(str, found), word) or _left_to_the_shell(word, "dir")
+    return _offered(map(str, found), word) or _shell_completion(word, "dir")
 
 
 def files(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
-    """Any file."""
-    return _left_to_the_shell(word, "file")
+    """Offer any file."""
+    return _shell_completion(word, "file")
 
 
 def folders(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
-    """Any folder."""
-    return _left_to_the_shell(word, "dir")
+    """Offer any folder."""
+    return _shell_completion(word, "dir")
 
 
 def _offered(names: Iterable[str], word: str) -> list[CompletionItem]:
@@ -83,7 +92,7 @@ def _offered(names: Iterable[str], word: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in matching]
 
 
-def _left_to_the_shell(word: str, kind: str) -> list[CompletionItem]:
+def _shell_completion(word: str, kind: str) -> list[CompletionItem]:
     return [CompletionItem(word, type=kind)]
 
 
@@ -91,8 +100,8 @@ def _stems(kind: str) -> list[str]:
     return [path.stem for path in shipped(kind).glob("*.yaml")]
 
 
-def _beside(word: str) -> list[Path]:
-    """What lies in the folder that the word leads into and begins as its last part."""
+def _matching_paths(word: str) -> list[Path]:
+    """Return the paths in the folder of the word whose names begin with its last part."""
     folder, part = (Path(word), "") if word.endswith("/") else (Path(word).parent, Path(word).name)
     with suppress(OSError):
         return [path for path in folder.iterdir() if path.name.startswith(part) and (part or path.name[0] != ".")]
@@ -100,45 +109,45 @@ def _beside(word: str) -> list[Path]:
 
 
 def _card_name(dataset: object) -> str:
-    """What a data set of the experiment is called, which may be named by the path of its card."""
+    """Return the name of a data set, which an experiment may also give as the path of its card."""
     return Path(str(dataset)).stem if str(dataset).endswith((".yaml", ".yml")) else str(dataset)
 
 
-def _of_section(context: click.Context, section: str) -> list[str]:
-    """The entries of a section of the config on the line, and their variants."""
+def _section_names(context: click.Context, section: str) -> list[str]:
+    """Return the entries of a section of the config on the line, and their variants."""
     from probcal.config.components import families
 
-    return [one for name, variants in families(_told(context), section).items() for one in (name, *variants)]
+    return [one for name, variants in families(_config_on_line(context), section).items() for one in (name, *variants)]
 
 
-def _told(context: click.Context) -> dict[str, object]:
-    """What the config on the line says, or that of the results there; nothing where none can be read."""
+def _config_on_line(context: click.Context) -> dict[str, object]:
+    """Return the config on the line, or of the results there. Return an empty one if it cannot be read."""
     import yaml
 
     from probcal.config.yaml_loader import Loader
 
     with suppress(OSError, ValueError, LookupError, TypeError, yaml.YAMLError, RecursionError):
-        told = yaml.load(_config_text(context), Loader)
-        return told if isinstance(told, dict) else {}
+        config = yaml.load(_config_text(context), Loader)
+        return config if isinstance(config, dict) else {}
     return {}
 
 
 def _config_text(context: click.Context) -> str:
     named = [context.params.get(name) for name in ("config", "folder", "folders")]
-    # behind an option that still lacks its value, click has not told arguments apart
+    # while an option lacks its value, click has not assigned the arguments yet
     given = next(filter(None, [*named, *context.args]), "")
     first = str(given[0] if isinstance(given, list | tuple) else given)
     if first in _stems("configs"):
-        return _small(shipped("configs") / f"{first}.yaml")
+        return _read_small_file(shipped("configs") / f"{first}.yaml")
     kept = Path(first) / "experiment.json"
-    text = str(json.loads(_small(kept))["config"]) if kept.is_file() else _small(Path(first))
+    text = str(json.loads(_read_small_file(kept))["config"]) if kept.is_file() else _read_small_file(Path(first))
     if len(text) > _LONGEST:
         raise ValueError(first)
     return text
 
 
-def _small(path: Path) -> str:
-    """Raises OSError where there is no file, or one for which a person would have to wait."""
+def _read_small_file(path: Path) -> str:
+    """Return the text of a file. Raise OSError if it is missing, or too large to read while a person waits."""
     if not path.is_file() or path.stat().st_size > _LARGEST:
         raise OSError(path)
     return path.read_text(encoding="utf-8")

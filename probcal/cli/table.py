@@ -22,7 +22,7 @@ FORMATS = ("markdown", "latex", "csv", "html")
 
 
 @click.command(
-    short_help="Print tables of results beside the paper's.",
+    short_help="Print tables of results beside the paper's numbers.",
     epilog=manual(
         "probcal table results/uci\nprobcal table results/uci --format latex > tables.tex\nprobcal table results/\n"
         "probcal table results/uci results/uci-native --together\nprobcal table results/uci -d adult -l svm\n"
@@ -32,9 +32,9 @@ FORMATS = ("markdown", "latex", "csv", "html")
     ),
 )
 @folders_argument
-@format_option(*FORMATS, help="latex and html go into other documents; csv has a line for every number and no formula.")
+@format_option(*FORMATS, help="latex and html are for documents; csv has one line per number, safe for spreadsheets.")
 @selection
-@click.option("--together", is_flag=True, help="Experiments of one paper side by side, in one set of tables.")
+@click.option("--together", is_flag=True, help="Show experiments of one paper side by side, in one set of tables.")
 @data_dir_option
 def table(
     folders: tuple[Path, ...],
@@ -47,9 +47,9 @@ def table(
 ) -> None:
     """Print the tables of each FOLDER of results, or of every experiment below it.
 
-    There is a table for each metric: a row a data set, a column a learner under a method, each number a mean over the
-    splits with its standard deviation, and the published number and the difference beside it where a paper has one.
-    Results of other data than their cards and files hold now are counted as stale, and a warning names the data sets.
+    There is one table for each metric, with a row for each data set and a column for each learner with a method. Each
+    number is the mean over the splits with its standard deviation. Published numbers and differences stand beside it.
+    Results count as stale if their card or data files have changed since, and a warning names the data sets.
     """
     from probcal.reporting.tables import tables_text
     from probcal.store.selection import Selection

@@ -12,10 +12,10 @@ from probcal.config.components import trusting
 
 
 @click.command(
-    short_help="Run a learner or method through the checks that all must pass.",
+    short_help="Test whether a learner or method works with probcal.",
     epilog=manual(
         "probcal test probing\nprobcal test my_module.MyMethod -l tree -p share=0.2",
-        exits={0: "no check failed", 1: "one did", 2: "a mistake in the call"},
+        exits={0: "no check failed", 1: "a check failed", 2: "a mistake in the call"},
     ),
 )
 @click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=complete.components)
@@ -24,16 +24,16 @@ from probcal.config.components import trusting
     "--learner",
     metavar="NAME",
     shell_complete=complete.learners,
-    help="What a method is built around (default: logistic).",
+    help="Learner for a method (default: logistic).",
 )
 @click.option("-p", "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter; may be repeated.")
 @click.option("-v", "--verbose", is_flag=True, help="Show where a check failed.")
 def test(names: tuple[str, ...], learner: str | None, params: tuple[str, ...], verbose: bool) -> None:
-    """Run each learner or method NAME through the checks that all must pass.
+    """Run the checks that every learner and method must pass on each NAME.
 
-    NAME is a short name (probcal list learners, probcal list methods) or the import path of a class, which is found
-    where Python finds modules, this folder among them, and is trusted because you typed it. A line tells of each
-    check whether it passed, failed, or does not apply.
+    NAME is a short name (probcal list learners, probcal list methods) or the import path of a class. Python searches
+    the current folder for it, too. The class is trusted because you typed its name. For each check, one line shows
+    whether it passed, failed or does not apply.
     """
     from probcal.contract.component_test import test_components
 

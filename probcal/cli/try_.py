@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     short_help="Rank learners and methods on your own table; no config is needed.",
     epilog=manual(
         "probcal try customers.csv --target left\nprobcal try customers.csv --target left --drop email --save my.yaml\n"
-        "probcal try openml:31 -l forest -m direct -m isotonic -j 2",
-        files={"results/try-NAME/": "what came out (-o: elsewhere); probcal table, report and plot read it"},
+        "probcal try openml:31 -l forest -m direct -m isotonic -j 2\ncat customers.csv | probcal try - --target left",
+        files={"results/try-NAME/": "the results (-o: elsewhere); probcal table, report and plot read them"},
         environment=(*DATA[1:], *TRUST, *JAVA),
         exits={
             0: "all cells are done",
             1: "a cell failed",
             2: "a mistake in the call, or a table that cannot be used",
-            130: "interrupted; the same command goes on from there",
+            130: "interrupted; the same command continues",
         },
     ),
 )
 @click.argument("table", shell_complete=complete.files)
-@click.option("-t", "--target", metavar="COLUMN", help="The column to estimate (of an OpenML id: its own).")
-@click.option("--positive", metavar="LABEL", help="The label whose probability is wanted (of two: the rarer).")
+@click.option("-t", "--target", metavar="COLUMN", help="The column to predict (default for OpenML: its own target).")
+@click.option("--positive", metavar="LABEL", help="The label whose probability to predict (default: the rarer of two).")
 @click.option(
     "-l",
     "--learner",
@@ -58,23 +58,28 @@ if TYPE_CHECKING:
 @click.option("--category", multiple=True, metavar="COLUMN", help="This column holds categories; may be repeated.")
 @click.option("--number", multiple=True, metavar="COLUMN", help="This column holds numbers; may be repeated.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column out; may be repeated.")
-@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: found out).")
-@click.option("--rows", type=click.IntRange(20), metavar="N", help="Take so many rows (default: 10,000 at most).")
+@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred).")
+@click.option("--rows", type=click.IntRange(20), metavar="N", help="Use N rows (default: at most 10,000).")
 @click.option(
-    "--splits", metavar="N", type=click.IntRange(1, 1000), default=10, show_default=True, help="Random splits."
+    "--splits",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="Random splits.",
 )
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Seed of all that is drawn."
+    "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random draws."
 )
 @click.option(
-    "-j", "--jobs", metavar="N", type=click.IntRange(1), default=1, show_default=True, help="Cells at a time."
+    "-j", "--jobs", metavar="N", type=click.IntRange(1), default=1, show_default=True, help="Number of cells at a time."
 )
 @click.option(
     "-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Results folder (default: results/try-…)."
 )
-@click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Write the YAML that runs it again.")
-@click.option("--retry-failed", is_flag=True, help="Run cells that failed before once more.")
-@click.option("--dry-run", is_flag=True, help="Show columns and plan, and run nothing.")
+@click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Save the experiment as a YAML file.")
+@click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
+@click.option("--dry-run", is_flag=True, help="Show the columns and the plan, and run nothing.")
 @trusted_imports
 def try_(
     table: str,
@@ -97,17 +102,18 @@ def try_(
 ) -> None:
     """Try learners and methods on your own TABLE and rank them; no config is needed.
 
-    TABLE is a CSV file (or any other delimited text), Parquet, ARFF, or an OpenML id, as openml:31. The kinds of
-    its columns are guessed and shown. Exit codes are those of probcal run; the same command goes on where it ended.
+    TABLE is a CSV file (or other delimited text), Parquet, ARFF, an OpenML id such as openml:31, or - for standard
+    input. The type of each column is inferred and printed. Exit codes are those of probcal run. After an interruption,
+    the same command continues.
     """
-    from probcal.try_table.preparation import Asked
-    from probcal.try_table.trial import Wanted, try_table
+    from probcal.try_table.preparation import TableRequest
+    from probcal.try_table.trial import TrialOptions, try_table
 
-    asked = Asked(table, target, positive, category, number, drop, rows, seed, decimal)
+    asked = TableRequest(table, target, positive, category, number, drop, rows, seed, decimal)
     again = shlex.join(["probcal", *sys.argv[1:]])
-    wanted = Wanted(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again)
+    options = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again)
 
     def say(line: str, err: bool = False) -> None:
         click.echo(visible(line), err=err)
 
-    sys.exit(try_table(asked, wanted, say, partial(say, err=True)))
+    sys.exit(try_table(asked, options, say, partial(say, err=True)))

@@ -12,7 +12,7 @@ from probcal.cli.options import TRUST, config_argument, manual, trusted_imports
     epilog=manual(
         "probcal validate configs/uci.yaml\nprobcal validate mine.yaml --trust my_module",
         environment=TRUST,
-        exits={0: "it is fine", 2: "it is not (every fault is told with its line), or what it needs is not installed"},
+        exits={0: "no fault", 2: "faults, each printed with its line, or a package is not installed"},
     ),
 )
 @config_argument
@@ -20,9 +20,9 @@ from probcal.cli.options import TRUST, config_argument, manual, trusted_imports
 def validate(config: str) -> None:
     """Check the experiment CONFIG without running anything.
 
-    CONFIG is a YAML file, or the name of a shipped experiment. The cards of its data sets are checked too, and that
-    every learner and method can be made with its parameters and has what it needs: packages, Weka, Java. All faults
-    are reported at once. Editors tell most of them as they are typed, see probcal schema --help.
+    CONFIG is a YAML file, or the name of a shipped experiment. The command also checks the cards of its data sets, the
+    parameters of learners and methods, and required packages such as Weka and Java. All faults are reported at once.
+    An editor can show most faults while you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
     from probcal.runner.cells import cells_of

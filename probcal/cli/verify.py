@@ -23,20 +23,20 @@ from probcal.cli.options import (
 
 
 @click.command(
-    short_help="Measure results once more from their stored predictions.",
+    short_help="Recompute results from their stored predictions.",
     epilog=manual(
         "probcal verify results/quickstart\nprobcal verify results/uci -d adult -l nb\nprobcal verify results/ -f json",
         environment=TRUST,
         exits={
-            0: "every done row was measured once more and agrees",
-            1: "a row differs, or a done row could not be verified, or no row is done",
+            0: "every done row was recomputed and agrees",
+            1: "a row differs, a done row could not be verified, or no row is done",
             **MISTAKE,
         },
     ),
 )
 @folders_argument
 @selection
-@format_option("text", "json", help="json has every difference and count.")
+@format_option("text", "json", help="json contains every difference and count.")
 @trusted_imports
 def verify(
     folders: tuple[Path, ...],
@@ -45,25 +45,26 @@ def verify(
     methods: tuple[str, ...],
     format_: str,
 ) -> None:
-    """Measure every done row of each results FOLDER once more from its stored predictions, and print what differs.
+    """Recompute every done row of each results FOLDER from its stored predictions, and print the differences.
 
-    This finds results that were edited by hand, and a predictions.bin that is another than the run wrote. A row
-    without stored predictions cannot be verified and is never counted as verified. Nothing is fitted or changed.
+    This finds results that were edited by hand, and a predictions.bin that the run did not write. A row without stored
+    predictions is never counted as verified. Nothing is fitted or changed.
     """
     from probcal.runner.verify import json_text, text
-    from probcal.runner.verify import verify as verify_one
+    from probcal.runner.verify import verify as verify_store
     from probcal.store.outline import Outline
     from probcal.store.selection import Selection
 
-    stores, asked = [store for folder in folders for store in stores_at(folder)], Selection(datasets, learners, methods)
-    asked.refuse_unknown([Outline.of(store) for store in stores])
-    found = [verify_one(store, asked, _bar) for store in stores]
-    click.echo(json_text(found) if format_ == "json" else visible("\n".join(map(text, found))), nl=False)
-    sys.exit(0 if all(one.ok for one in found) else 1)
+    stores = [store for folder in folders for store in stores_at(folder)]
+    selected = Selection(datasets, learners, methods)
+    selected.refuse_unknown([Outline.of(store) for store in stores])
+    results = [verify_store(store, selected, _bar) for store in stores]
+    click.echo(json_text(results) if format_ == "json" else visible("\n".join(map(text, results))), nl=False)
+    sys.exit(0 if all(result.ok for result in results) else 1)
 
 
 def _bar(rows: list[Any]) -> Iterable[Any]:
-    """A bar on a terminal, nothing elsewhere."""
+    """Show a progress bar on a terminal, and nothing elsewhere."""
     from tqdm import tqdm
 
     return tqdm(rows, unit=" rows", leave=False, disable=None)

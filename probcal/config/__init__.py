@@ -1,1 +1,1 @@
-"""Experiment files: their model, their YAML, their checks, and the components that they name."""
+"""Experiment files: their model, YAML loading, checks, and the components that they name."""

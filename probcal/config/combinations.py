@@ -1,8 +1,6 @@
-"""Which method goes with which learner, and the pairs that do not fit together.
+"""The pairs of learner and method of an experiment file, and the faults of pairs that do not fit together.
 
-Variants: one entry of an experiment under several settings, each a component with its own cells.
-
-Works on the plain parsed file and passes over what is malformed, of which pydantic speaks.
+These checks work on the plain parsed file. They skip malformed parts, which pydantic reports.
 """
 
 from __future__ import annotations
@@ -17,36 +15,38 @@ from probcal.errors import ProbcalError, Problem, did_you_mean
 
 
 def methods_of(data: Mapping[str, Any], entry: str, learner: str) -> dict[str, dict[str, Any]]:
-    """Method -> parameters that hold for ``learner`` only, as ``combinations`` says; all where it is silent.
+    """Return method -> parameters for ``learner`` only, as ``combinations`` lists them.
 
-    ``learner`` is a variant of ``entry``, or the entry itself; methods are named as cells are.
+    Unlisted learners get all methods.
+
+    ``learner`` is a variant of ``entry``, or the entry itself. Methods are named as in cells.
     """
     return {method: params for method, params, *_ in _listed(data, entry, learner)}
 
 
 def combination_problems(file: YamlFile, learners: Section, methods: Section) -> list[Problem]:
-    """Names in ``combinations`` that are not in the sections, and pairs that do not fit together."""
+    """Return the names in ``combinations`` that are not in the sections, and the pairs that do not fit together."""
     found = list(_unknown_learners(file, learners))
     for entry, names in learners.families.items():
         for learner in names:
-            found += _of_learner(file, entry, learner, learners, methods)
-    return list(dict.fromkeys(found))  # a list may hold for several variants
+            found += _pair_problems(file, entry, learner, learners, methods)
+    return list(dict.fromkeys(found))  # the same list can apply to several variants
 
 
 def _unknown_learners(file: YamlFile, learners: Section) -> Iterator[Problem]:
     for learner in with_names(file.data.get("combinations")):
-        if not is_told(learner, learners):
+        if not is_known_or_reported(learner, learners):
             near = did_you_mean(learner, learners.places)
             yield Problem(file.line(("combinations", learner)), f'"{learner}" is not one of the learners{near}')
 
 
-def _of_learner(file: YamlFile, entry: str, learner: str, learners: Section, methods: Section) -> Iterator[Problem]:
+def _pair_problems(file: YamlFile, entry: str, learner: str, learners: Section, methods: Section) -> Iterator[Problem]:
     seen: set[str] = set()
     for method, params, where in _listed(file.data, entry, learner):
         place = where or learners.places[learner]
         written = str(place[-1]) if where else method
         listed_for = str(place[1]) if where else learner
-        if not is_told(method, methods):
+        if not is_known_or_reported(method, methods):
             near = did_you_mean(method, methods.places)
             yield Problem(file.line(place), f'"{method}" is not one of the methods{near}')
         if method in seen:
@@ -63,13 +63,16 @@ def _of_learner(file: YamlFile, entry: str, learner: str, learners: Section, met
                 yield Problem(file.line(place), f"{learner} with {method}: {fault}")
 
 
-def is_told(name: str, section: Section) -> bool:
-    """Whether ``name`` is in the section, or the section tells why not: it is malformed, or an entry is misspelt."""
+def is_known_or_reported(name: str, section: Section) -> bool:
+    """Return whether ``name`` is in the section, or whether the section reports its fault already.
+
+    The section does so when it is malformed or an entry is misspelt.
+    """
     return not section.places or name in section.places or bool(did_you_mean(name, section.unknown))
 
 
 def misfit(base: Any, name: str, method: type, params: dict[str, Any]) -> str | None:
-    """Why the learner ``base`` cannot go under this method; None where it can."""
+    """Return why the learner ``base`` cannot be combined with this method, or None."""
     if needed := unmet_need(method, base):
         lacking = f"{type(base).__name__} gives labels only and {name} needs {needed}"
         return f"{lacking}; leave the pair out with combinations"
@@ -80,10 +83,10 @@ def misfit(base: Any, name: str, method: type, params: dict[str, Any]) -> str | 
 
 
 def _listed(data: Mapping[str, Any], entry: str, learner: str) -> Iterator[tuple[str, dict[str, Any], Place | None]]:
-    """(method, its parameters for this learner, where ``combinations`` says so) of each method of ``learner``.
+    """Yield each method of ``learner``, its parameters for this learner, and its place in ``combinations``.
 
-    An entry's name stands for all of its variants but those that the same list, or another list of
-    ``combinations``, names for themselves.
+    The place is None for methods that are not listed. The name of an entry stands for its variants. Variants that a
+    list of ``combinations`` names themselves are left out.
     """
     variants, combinations = families(data, "methods"), with_names(data.get("combinations"))
     key = learner if learner in combinations else entry

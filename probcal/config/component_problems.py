@@ -1,7 +1,7 @@
 """The faults of an experiment's learners and methods, each entry by itself.
 
-Works on the plain parsed file and passes over what is malformed, of which pydantic speaks, so that every
-fault is reported once and all of them together.
+These checks work on the plain parsed file. They skip malformed parts, which pydantic reports. So every fault is
+reported once, and all faults together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from probcal.config.components import (
     wrong_value,
 )
 from probcal.config.yaml_file import Place, YamlFile
-from probcal.config.yaml_problems import MOST_TOLD
+from probcal.config.yaml_problems import MOST_REPORTED
 from probcal.errors import ProbcalError, Problem, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
@@ -35,13 +35,13 @@ from probcal.methods.registry import METHODS
 ENCODINGS = ("numeric", "ordinal", "native")
 _LONGEST = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
-"""Part of the ids of cells, where / stands between learner and method."""
+"""Valid names. They become part of cell ids, where / separates learner and method."""
 
 
 def resolve(name: str, type_: str | None, table: Mapping[str, Builtin]) -> Builtin:
-    """The built-in that ``type_``, or else the entry's own name, stands for; or an import path as it is.
+    """Return the built-in component named by ``type_``, or by the entry's own name if there is no type.
 
-    Of an import path nobody has said how tables are to call it: they call it as the experiment does.
+    An import path gets a ``Builtin`` whose label is the name of the entry.
     """
     wanted = type_ or name
     return table.get(wanted) or Builtin(wanted, about="", label=name)
@@ -49,7 +49,7 @@ def resolve(name: str, type_: str | None, table: Mapping[str, Builtin]) -> Built
 
 @dataclass(frozen=True)
 class Kind:
-    """What differs between learners and methods. ``misfit`` says why a class cannot be one."""
+    """Describe what differs between learners and methods. ``misfit`` returns why a class cannot be one."""
 
     word: str
     table: Mapping[str, Builtin]
@@ -63,7 +63,7 @@ def _learner(component: type, params: Mapping[str, Any]) -> Any:
 
 
 def _method(component: type, params: Mapping[str, Any]) -> Any:
-    """The method with a learner that can do everything, so that what is wrong is a fault of its own."""
+    """Build the method with a learner that can do everything, so that any fault is the method's own."""
     from sklearn.tree import DecisionTreeClassifier
 
     return build(component, DecisionTreeClassifier(), **params)
@@ -74,20 +74,20 @@ METHOD = Kind("method", METHODS, "sklearn.calibration.CalibratedClassifierCV", n
 
 
 class Section:
-    """The entries of ``learners`` or ``methods``: where each stands, which are sound, what is wrong with the others."""
+    """Check the entries of ``learners`` or ``methods``: their places, the valid ones, and the faults of the others."""
 
     def __init__(self, file: YamlFile, kind: Kind) -> None:
         self._file, self._kind = file, kind
         self.places: dict[str, Place] = {}
-        """Of every entry that has a name, be it malformed, and of its variants. Empty where the section itself is."""
+        """Name -> place of every named entry, even a malformed one, and of its variants."""
         self.families: dict[str, list[str]] = {}
-        """Entry -> the names of its variants; its own where it has none."""
+        """Entry -> the names of its variants, or its own name where it has none."""
         self.problems: list[Problem] = []
         self.components: dict[str, type] = {}
         self.sound: dict[str, dict[str, Any]] = {}
-        """All parameters of each variant that is without a fault of its own."""
+        """Variant -> all its parameters, for variants without a fault of their own."""
         self.unknown: list[str] = []
-        """Entries that stand for nothing; whoever names one of them repeats its fault."""
+        """Entries that name no known component. Messages about them are not repeated elsewhere."""
         section = f"{kind.word}s"
         given = file.data.get(section)
         for index, name in enumerate(given if isinstance(given, list) else []):
@@ -98,13 +98,13 @@ class Section:
         self.places.update({name: (section, name) for name in with_names(given)})
         self.families = {name: [name] for name in self.places}
         for name, entry in entries(file.data, section).items():
-            if len(self.problems) >= MOST_TOLD:
+            if len(self.problems) >= MOST_REPORTED:
                 break
             self._check(self.places[name], name, entry)
 
     def _report(self, place: Place, message: str) -> None:
         problem = Problem(self._file.line(place), message)
-        if problem not in self.problems:  # what an entry gives may be a fault of each of its variants
+        if problem not in self.problems:  # a fault of an entry is found again in each of its variants
             self.problems.append(problem)
 
     def _check(self, place: Place, name: str, entry: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ class Section:
         if wanted not in table and "." not in wanted:
             self.unknown.append(name)
             if "type" not in entry and any(did_you_mean(key, ["type"]) for key in entry):
-                return  # that key is told as unknown
+                return  # that key is reported as unknown
             near, there, example = did_you_mean(wanted, table), ", ".join(table), self._kind.example
             also = f"(there are: {there}; any other by its import path, such as {example})"
             self._report((*place, "type"), f'there is no {word} "{wanted}"{near} {also}')
@@ -164,19 +164,19 @@ class Section:
         if misfit := self._kind.misfit(component):
             self._report((*place, "type"), misfit)
             return
-        in_entry, params = (*place, "params"), with_names(entry.get("params"))
-        unknown = self._tell_unknown(component, params, in_entry)
+        params_place, params = (*place, "params"), with_names(entry.get("params"))
+        unknown = self._report_unknown(component, params, params_place)
         for one in variants_of(name, entry):
             self.components[one.name] = component
-            here = (*place, "variants", one.variant) if one.variant else in_entry
-            if self._tell_unknown(component, one.params, here) or unknown:
+            here = (*place, "variants", one.variant) if one.variant else params_place
+            if self._report_unknown(component, one.params, here) or unknown:
                 continue
-            places = {**dict.fromkeys(params, in_entry), **dict.fromkeys(one.params, here)}
+            places = {**dict.fromkeys(params, params_place), **dict.fromkeys(one.params, here)}
             if self._values_are_sound(component, builtin, {**params, **one.params}, places, here):
                 self.sound[one.name] = {**builtin.params, **params, **one.params}
 
     def _check_seed(self, place: Place, name: str) -> None:
-        """A shared seed goes to the parameter ``random_state``, which must be there and not be taken."""
+        """Check that the parameter ``random_state``, which gets a shared seed, exists and is not set."""
         here = (*place, "shared_seed")
         for one in self.families[name]:
             if one not in self.sound:
@@ -187,7 +187,7 @@ class Section:
             elif self.sound[one].get("random_state") is not None:
                 self._report(here, f"{name} has a random_state of its own; remove one of the two")
 
-    def _tell_unknown(self, component: type, params: dict[str, Any], place: Place) -> bool:
+    def _report_unknown(self, component: type, params: dict[str, Any], place: Place) -> bool:
         unknown = unknown_parameters(component, params)
         for parameter, message in unknown.items():
             self._report((*place, parameter), message)
@@ -196,27 +196,30 @@ class Section:
     def _values_are_sound(
         self, component: type, builtin: Builtin, params: dict[str, Any], places: dict[str, Place], whole: Place
     ) -> bool:
-        """Tells of each faulty one of ``params`` at its place in ``places``, of all together at ``whole``."""
+        """Report each faulty parameter at its place in ``places``, or a fault of all together at ``whole``.
+
+        Return whether there is no fault.
+        """
         fault = self.fault(component, {**builtin.params, **params})
         if fault is None:
             return True
-        # an estimator's check tells of the first fault only: each parameter is asked about by itself
+        # the check of an estimator reports only the first fault, so each parameter is checked by itself
         read_with = getattr(component, "read_with", {})
-        told: set[str] = set()
-        for one, given in params.items():
-            company = {name: params[name] for name in read_with.get(one, ()) if name in params}
-            message = self.fault(component, {**builtin.params, **company, one: given}, True)
-            if message is not None and message not in told:
-                told.add(message)
-                self._report((*places[one], one), message)
-        if not told:
+        reported: set[str] = set()
+        for parameter, value in params.items():
+            related = {name: params[name] for name in read_with.get(parameter, ()) if name in params}
+            message = self.fault(component, {**builtin.params, **related, parameter: value}, True)
+            if message is not None and message not in reported:
+                reported.add(message)
+                self._report((*places[parameter], parameter), message)
+        if not reported:
             self._report(whole, fault)
         return False
 
     def fault(self, component: type, params: Mapping[str, Any], in_part: bool = False) -> str | None:
-        """What is wrong with ``component`` under ``params``.
+        """Return the fault of ``component`` with ``params``, or None.
 
-        ``in_part``: others were left out, so that it is no fault when it cannot be made without them.
+        With ``in_part``, some parameters were left out. Then it is no fault if the component cannot be built.
         """
         try:
             return wrong_value(self._kind.built(component, params))

@@ -1,4 +1,4 @@
-"""An experiment: one YAML file that names data sets, learners and methods."""
+"""An experiment: its data sets, learners and methods, read from one YAML file and checked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from probcal.methods.registry import METHODS
 
 @dataclass(frozen=True)
 class Component:
-    """A learner or method as it will be built: import path, all parameters that differ from its defaults."""
+    """Hold a learner or method as it will be built: its import path and all parameters that are not defaults."""
 
     name: str
     path: str
@@ -35,18 +35,18 @@ class Component:
     paper: str | None = None
     shared_seed: bool = False
     entry: str = ""
-    """The entry of the experiment that it is a variant of; its own name where there are no variants."""
+    """The entry of the experiment that this is a variant of, or its own name where there are no variants."""
     variant: str = ""
 
     @property
     def called(self) -> tuple[str, str]:
-        """The names by which a selection may ask for it."""
+        """Return the names that select it."""
         return self.name, self.entry
 
 
 @dataclass(frozen=True)
 class Column:
-    """A learner under a method: one column of the tables."""
+    """Hold a learner with a method: one column of the tables."""
 
     learner: Component
     method: Component
@@ -54,13 +54,16 @@ class Column:
 
     @property
     def group(self) -> str:
-        """Columns of one group are compared with each other: the methods of a learner under the same settings."""
+        """Return the group of the column.
+
+        Columns of one group are compared: the methods of one learner with the same settings.
+        """
         return " ".join([self.learner.label, *_named_variants(self.learner)])
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A checked experiment, every name resolved."""
+    """Hold a checked experiment with every name resolved."""
 
     name: str
     title: str
@@ -74,18 +77,18 @@ class Experiment:
     text: str
     departures: tuple[Departure, ...] = ()
     stages: tuple[str, ...] = ()
-    """The metrics that are also taken after every stage, where a method has stages."""
+    """The metrics that are also measured after every stage, where a method has stages."""
     curves: tuple[str, ...] = ()
     repeat_fixed_splits: bool = False
     max_rows: int | None = None
-    """At most so many training and test rows (``--quick``); all of them unless set."""
+    """The largest number of training and of test rows (``--quick``). None means all rows."""
 
     def repetitions_of(self, card: Card) -> int:
-        """How often a data set is split, or drawn, or fitted with another seed."""
+        """Return how often a data set is split, drawn, or fitted with another seed."""
         return repetitions_of(card, self.repeats, self.repeat_fixed_splits)
 
     def departed(self, card: Card, column: Column) -> tuple[Card, Column] | None:
-        """What the cells of a data set and a column read and run, exceptions applied; None where they are skipped."""
+        """Return the card and column of these cells with exceptions applied, or None where they are skipped."""
         learner, method, dataset = column.learner, column.method, card.name
         for one in self.departures:
             if not one.is_about(dataset, learner.name, method.name):
@@ -100,17 +103,16 @@ class Experiment:
         return card, replace(column, learner=learner, method=method)
 
     def cards_read(self) -> tuple[Card, ...]:
-        """The cards that the cells read: those of the data sets and of exceptions."""
+        """Return the cards that the cells read: those of the data sets and of exceptions."""
         read = [self.departed(card, column) for card in self.cards for column in self.columns]
-        return tuple(dict.fromkeys(card for card, _ in filter(None, read)))  # two may have one name
+        return tuple(dict.fromkeys(card for card, _ in filter(None, read)))  # two cards may have the same name
 
     def selected(
         self, datasets: tuple[str, ...] = (), learners: tuple[str, ...] = (), methods: tuple[str, ...] = ()
     ) -> Experiment:
-        """Only the named data sets, learners and methods; all of a kind where none is named.
+        """Return the experiment with only the named data sets, learners and methods. No name selects all of its kind.
 
-        Raises ProbcalError for names that the experiment does not have, all of them at once, and when no
-        learner is left with a method.
+        Raises one ProbcalError for all names that the experiment does not have, and when no learner keeps a method.
         """
         known = {
             "data set": ({card.name for card in self.cards}, datasets),
@@ -138,12 +140,15 @@ class Experiment:
 
 
 def config_names() -> list[str]:
-    """The names of the shipped experiments, sorted."""
+    """Return the names of the shipped experiments, sorted."""
     return sorted(path.stem for path in shipped("configs").glob("*.yaml"))
 
 
 def find_config(name: str) -> Path:
-    """A path as given, or a shipped experiment by its name. Raises ProbcalError when neither is there."""
+    """Return ``name`` as a path, or the path of the shipped experiment of that name.
+
+    Raises ProbcalError when neither exists.
+    """
     path = Path(name)
     shipped_name = name in config_names() and not path.is_file()  # a folder of that name holds results, no experiment
     if not shipped_name and (path.suffix in (".yaml", ".yml") or os.path.exists(path)):
@@ -157,12 +162,12 @@ def find_config(name: str) -> Path:
 
 
 def read_experiment(path: Path) -> Experiment:
-    """The experiment in ``path``. Raises FileProblems with all that is wrong in it, each with its line."""
+    """Return the experiment in ``path``. Raise FileProblems with all its faults, each with its line."""
     return parse_experiment(YamlFile.read(path))
 
 
 def parse_experiment(file: YamlFile) -> Experiment:
-    """The experiment in a file already read; raises FileProblems likewise."""
+    """Return the experiment in a file already read. Raise FileProblems with all its faults."""
     parsed = validated(ExperimentFile, file, more=name_problems(file))
     cards = tuple(read_card(find_card(name, beside=file.path.parent)) for name in parsed.datasets)
     return Experiment(

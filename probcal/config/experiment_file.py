@@ -1,4 +1,4 @@
-"""An experiment as its YAML file has it: keys, their kinds and their defaults."""
+"""The model of an experiment's YAML file: its keys, their types and their defaults."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from probcal.config.overrides import DepartureEntry
 from probcal.metrics import DEFAULT_METRICS
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_OF_DEVICES = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]", re.IGNORECASE)
-"""What Windows makes no folder of."""
+_WINDOWS_DEVICES = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]", re.IGNORECASE)
+"""Names that Windows reserves for devices, so that they cannot be folders."""
 _MOST_REPEATS = 10_000
-"""Every cell is listed before the first is run; a slip of the finger must not fill the memory."""
+"""All cells are listed before the first one runs. A typing error must not fill the memory."""
 
 
-def _name_of_a_folder(name: str) -> str:
+def _check_folder_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(
             f'name: "{name}" cannot name a folder of results: only letters, digits, - and _, at most 100, the first '
             "a letter or digit"
         )
-    if _OF_DEVICES.fullmatch(name):
+    if _WINDOWS_DEVICES.fullmatch(name):
         raise ValueError(f'name: "{name}" is the name of a device on Windows and cannot name a folder there')
     return name
 
@@ -41,90 +41,101 @@ class _Part(BaseModel):
 
 
 MethodsHere = Annotated[dict[str, dict[str, Any]], BeforeValidator(_method_with_parameters)]
-"""Method -> parameters that hold for one learner only."""
+"""Method -> parameters that apply to one learner only."""
 
 
-def _settings_of_each(variants: Any) -> Any:
+def _fill_empty_variants(variants: Any) -> Any:
     if isinstance(variants, dict):
         return {name: {} if params is None else params for name, params in variants.items()}
     return variants
 
 
-Variants = Annotated[dict[str, dict[str, Any]], BeforeValidator(_settings_of_each), Field(min_length=1)]
-"""Variant -> parameters that are merged over the entry's."""
+Variants = Annotated[dict[str, dict[str, Any]], BeforeValidator(_fill_empty_variants), Field(min_length=1)]
+"""Variant -> parameters that are merged over the entry's parameters."""
 
 
 class LearnerEntry(_Part):
-    """A learner of the experiment: what it is, its parameters, and how the tables call it."""
+    """A learner of the experiment: its class, its parameters, and its label in tables."""
 
     type: str | None = None
-    """A built-in learner, or the import path of a classifier; the entry's own name unless given."""
+    """A built-in learner, or the import path of a classifier. The default is the entry's own name."""
     params: dict[str, Any] = {}
-    """Parameters of its constructor, over those of the built-in."""
+    """Parameters of its constructor, merged over those of the built-in."""
     label: str | None = None
-    """How tables call it; the built-in's label unless given, else the entry's own name."""
+    """Its label in tables. The default is the built-in's label, or else the entry's own name."""
     encoding: str | None = None
-    """How it gets the columns: ``numeric`` (indicators, scaled to [0, 1]), ``ordinal`` (places in the alphabet,
-    standardised) or ``native`` (the frame as it is); the built-in's unless given, else numeric."""
+    """How the learner gets the columns: ``numeric`` (indicators, scaled to [0, 1]), ``ordinal`` (positions in the
+    alphabet, standardised) or ``native`` (the frame as it is). The default is the built-in's encoding, or else
+    numeric.
+    """
     paper: str | None = None
-    """The learner of the paper whose published numbers belong beside this one's."""
+    """The learner of the paper whose published numbers are shown beside this one's."""
     shared_seed: Annotated[bool, Field(strict=True)] = False
-    """Whether it draws the same under every method: its seed is then the experiment's plus the repetition."""
+    """Whether it uses the same seed with every method: the experiment's seed plus the number of the repetition."""
     variants: Variants | None = None
-    """Variant -> parameters that are merged over ``params``; each is a learner of its own, called ``entry.variant``."""
+    """Variant -> parameters that are merged over ``params``. Each is a learner of its own, called ``entry.variant``."""
 
 
 class MethodEntry(_Part):
     """A method of the experiment."""
 
     type: str | None = None
-    """A built-in method, or the import path of a meta-estimator; the entry's own name unless given."""
+    """A built-in method, or the import path of a meta-estimator. The default is the entry's own name."""
     params: dict[str, Any] = {}
-    """Parameters of its constructor, over those of the built-in."""
+    """Parameters of its constructor, merged over those of the built-in."""
     label: str | None = None
-    """How tables call it, before the learner's label; the built-in's label unless given, else the entry's own name."""
+    """Its label in tables, before the learner's label.
+
+    The default is the built-in's label, or else the entry's own name.
+    """
     paper: str | dict[str, str] | None = None
-    """The method of the paper whose published numbers belong beside this one's; its type unless given. Of variants that
-    are several of the paper's: variant -> its method, and none for those left out."""
+    """The method of the paper whose published numbers are shown beside this one's.
+
+    The default is its type. Where variants match different methods of the paper, give a mapping: variant -> its method.
+    Variants left out have none.
+    """
     variants: Variants | None = None
-    """Variant -> parameters that are merged over ``params``; each is a method of its own, called ``entry.variant``."""
+    """Variant -> parameters that are merged over ``params``. Each is a method of its own, called ``entry.variant``."""
 
 
 class ExperimentFile(_Part):
     """An experiment of probcal: data sets x learners x methods x splits."""
 
-    name: Annotated[str, AfterValidator(_name_of_a_folder)]
-    """What it is called, and its folder below results/: letters, digits, - and _, at most 100."""
+    name: Annotated[str, AfterValidator(_check_folder_name)]
+    """Its name, which is also the name of its folder below results/. Use letters, digits, - and _, at most 100."""
     title: str = ""
-    """The heading of its tables; the name unless given."""
+    """The heading of its tables. The default is the name."""
     paper: str | None = None
-    """The paper whose published numbers stand beside ours."""
+    """The paper whose published numbers are shown beside ours."""
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
-    """The seed of all splits and fits; ``--seed`` overrides it."""
+    """The seed of all splits and fits. ``--seed`` overrides it."""
     repeats: Annotated[int, Field(ge=1, le=_MOST_REPEATS, strict=True)] = 1
-    """How often a data set is split at random, or drawn by its generator; a fixed split is run once."""
+    """How often a data set is split at random, or drawn by its generator. A fixed split is run once."""
     repeat_fixed_splits: Annotated[bool, Field(strict=True)] = False
-    """Whether a split that is always the same is run ``repeats`` times too, with other seeds of what is drawn."""
+    """Whether a fixed split is also run ``repeats`` times, each time with other seeds."""
     datasets: Annotated[list[str], Field(min_length=1)]
-    """Names (``probcal list datasets``), or paths of cards of your own, relative to this file."""
+    """Names (``probcal list datasets``), or paths of your own cards, relative to this file."""
     learners: Annotated[dict[str, LearnerEntry], Field(min_length=1)]
-    """The base learners: a list of names, or a name of your choice -> what it stands for."""
+    """The base learners: a list of names, or a mapping from names of your choice to entries."""
     methods: Annotated[dict[str, MethodEntry], Field(min_length=1)]
-    """The methods: a list of names, or a name of your choice -> what it stands for."""
+    """The methods: a list of names, or a mapping from names of your choice to entries."""
     combinations: dict[str, Annotated[list[MethodsHere], Field(min_length=1)]] = {}
-    """Learner -> its methods, each alone or with parameters for this learner; all methods if not listed."""
+    """Learner -> its methods, each alone or with parameters for this learner.
+
+    A learner that is not listed gets all methods.
+    """
     exceptions: list[DepartureEntry] = []
-    """Where single data sets depart from all this, and why."""
+    """Other settings for single data sets, with the reason."""
     metrics: Annotated[list[str], Field(min_length=1)] = list(DEFAULT_METRICS)
-    """Which tables are shown (``probcal list metrics``)."""
+    """The metrics of the tables (``probcal list metrics``)."""
     stages: list[str] = []
-    """Metrics that are also taken after every stage of a method that has stages, as probing after each probe."""
+    """Metrics that are also measured after every stage of a method with stages, such as each probe of probing."""
     curves: list[str] = []
-    """Lines for figures, kept of the first repetition."""
+    """Curves for figures, stored for the first repetition."""
 
     @field_validator("learners", "methods", mode="before")
     @classmethod
-    def _names_alone(cls, value: Any, info: ValidationInfo) -> Any:
+    def _expand_names(cls, value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, list):
             if not all(isinstance(name, str) for name in value):
                 raise ValueError(f"{info.field_name}: a list may hold only names; with settings, write name: {{...}}")

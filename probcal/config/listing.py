@@ -1,4 +1,4 @@
-"""What a config can name, as short tables."""
+"""Short tables of what an experiment can name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def listing(kind: str) -> str:
-    """A table of the ``datasets``, ``learners``, ``methods``, ``metrics`` or ``configs`` there are."""
+    """Return a table of the ``datasets``, ``learners``, ``methods``, ``metrics`` or ``configs``."""
     return {
         "datasets": _datasets,
         "learners": _learners,

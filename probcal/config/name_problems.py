@@ -1,7 +1,7 @@
-"""The names in an experiment file: data sets, metrics, papers, learners and methods.
+"""The faults of the names in an experiment file: data sets, metrics, papers, learners and methods.
 
-Works on the plain parsed file and passes over what is malformed, of which pydantic speaks, so that every
-fault is reported once and all of them together.
+These checks work on the plain parsed file. They skip malformed parts, which pydantic reports. So every fault is
+reported once, and all faults together.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from probcal.config.component_problems import LEARNER, METHOD, Section
 from probcal.config.components import entries, with_names
 from probcal.config.overrides import exception_problems
 from probcal.config.yaml_file import Place, YamlFile
-from probcal.config.yaml_problems import MOST_TOLD
+from probcal.config.yaml_problems import MOST_REPORTED
 from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 from probcal.metrics import COST, METHOD_METRICS, NAMED, loss_parameter, nearest_cost
 from probcal.papers.published import Published, paper_names
 
 CURVES = ("iso_probability", "martingale", "roc", "scores", "training_rows")
-"""Lines for figures: ``roc`` is drawn from any estimates, the others are told by the methods that have them."""
-_OF_METHODS = tuple(name for name in CURVES if name != "roc")
+"""Curves for figures. ``roc`` is drawn from any predictions, the others only from methods that provide them."""
+_METHOD_CURVES = tuple(name for name in CURVES if name != "roc")
 
 
 def name_problems(file: YamlFile) -> list[Problem]:
-    """Everything in ``file`` that names something which is not there or does not fit."""
+    """Return a problem for every name in ``file`` that does not exist or does not fit."""
     learners, methods = Section(file, LEARNER), Section(file, METHOD)
     problems = (
         _dataset_problems(file),
         _metric_problems(file, "metrics", NAMED),
         _metric_problems(file, "stages", tuple(name for name in NAMED if name not in METHOD_METRICS)),
         _curve_problems(file),
-        _told_by_no_method(file, methods),
+        _unprovided_problems(file, methods),
         _paper_problems(file),
         learners.problems,
         methods.problems,
         combination_problems(file, learners, methods),
         exception_problems(file, learners, methods),
     )
-    return [one for kind in problems for one in islice(kind, MOST_TOLD)]
+    return [one for kind in problems for one in islice(kind, MOST_REPORTED)]
 
 
 def _texts(data: dict[str, Any], section: str) -> Iterator[tuple[int, str]]:
@@ -87,18 +87,21 @@ def _curve_problems(file: YamlFile) -> Iterator[Problem]:
             yield Problem(file.line(("curves", index)), f'the curve "{name}" is listed twice')
 
 
-def _told_by_no_method(file: YamlFile, methods: Section) -> Iterator[Problem]:
-    """What only methods themselves can tell, where none here does. Silent as long as one of them is not known."""
-    named = [one for family in methods.families.values() for one in family]
-    if not named or any(one not in methods.components for one in named):
+def _unprovided_problems(file: YamlFile, methods: Section) -> Iterator[Problem]:
+    """Yield a problem for each metric or curve that only methods provide, and no method of the file does.
+
+    Yield none while a method is unknown.
+    """
+    names = [name for family in methods.families.values() for name in family]
+    if not names or any(name not in methods.components for name in names):
         return
-    for section, word, asked in (("metrics", "metric", METHOD_METRICS), ("curves", "curve", _OF_METHODS)):
-        tell = "measures" if section == "metrics" else "curves"
-        if any(hasattr(one, tell) for one in methods.components.values()):
+    for section, word, provided in (("metrics", "metric", METHOD_METRICS), ("curves", "curve", _METHOD_CURVES)):
+        attribute = "measures" if section == "metrics" else "curves"
+        if any(hasattr(component, attribute) for component in methods.components.values()):
             continue
         for index, name in _texts(file.data, section):
-            if name in asked:
-                message = f'the {word} "{name}" is told by methods; no method here has it'
+            if name in provided:
+                message = f'only some methods provide the {word} "{name}", and no method here does; remove it'
                 yield Problem(file.line((section, index)), message)
 
 
@@ -108,7 +111,7 @@ def _no_metric(name: str, metrics: tuple[str, ...]) -> str:
     if name.startswith("cost"):
         return f'there is no metric "{name}"; {COST} takes a p between 0 and 1, neither included: cost(0.05)'
     near, there = did_you_mean(name, metrics), ", ".join(metrics)
-    return f'there is no metric "{name}"{near} (there are: {there}); expected costs are called as cost(0.05)'
+    return f'there is no metric "{name}"{near} (there are: {there}); write an expected cost as cost(0.05)'
 
 
 def _paper_problems(file: YamlFile) -> Iterator[Problem]:

@@ -1,9 +1,7 @@
-"""The exceptions of an experiment: single data sets where some columns read another card or take other settings.
+"""The exceptions of an experiment file: other cards or settings for single data sets, and the faults of exceptions.
 
-The faults of an experiment's exceptions.
-
-Works on the plain parsed file and passes over what is malformed, of which pydantic speaks, so that every
-fault is reported once and all of them together.
+The checks work on the plain parsed file. They skip malformed parts, which pydantic reports. So every fault is reported
+once, and all faults together.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from probcal.config.combinations import is_told, methods_of, misfit
+from probcal.config.combinations import is_known_or_reported, methods_of, misfit
 from probcal.config.component_problems import Section
 from probcal.config.components import Builtin, build, import_class, unknown_parameters, with_names
 from probcal.config.yaml_file import Place, YamlFile, one_or_more, texts
@@ -30,35 +28,35 @@ Names = Annotated[list[str], BeforeValidator(one_or_more), Field(min_length=1)]
 
 
 class DepartureEntry(BaseModel):
-    """An exception: single data sets where some columns read another card, take other settings or are skipped."""
+    """An exception: single data sets where some columns read another card, use other settings or are skipped."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dataset: Names | None = None
-    """The data set that it is about, or several."""
+    """The data set of the exception, or several."""
     datasets: Names | None = None
     """The same, for several."""
     learner: Names
-    """The learner that it is about, or several; a name stands for all of its variants."""
+    """The learner of the exception, or several. A name stands for all of its variants."""
     method: Names | None = None
-    """All methods of the learners unless given."""
+    """The methods of the exception. The default is all methods of the learners."""
     card: str | None = None
-    """Another card, which these cells read: of a split that is as often as the data set's."""
+    """Another card for these cells. Its split must be repeated as often as the data set's."""
     use: str | None = None
-    """A learner with a short name, with its own settings, in the place of the column's."""
+    """A learner with a short name that replaces the column's learner, with its own settings."""
     params: dict[str, Any] = {}
-    """Parameters of the learner, over those of its entry."""
+    """Parameters of the learner, merged over those of its entry."""
     method_params: dict[str, Any] = {}
-    """Parameters of the method, over those of its entry."""
+    """Parameters of the method, merged over those of its entry."""
     skip: bool = False
-    """Whether there are no such cells at all."""
+    """Whether these cells are left out."""
     why: Annotated[str, Field(min_length=1)]
-    """The reason, which stands under every table."""
+    """The reason, which is printed below every table."""
 
 
 @dataclass(frozen=True)
 class Departure:
-    """An exception with its names resolved. ``columns``: (learner, method) of each column that it is about."""
+    """Hold an exception with its names resolved. ``columns`` holds (learner, method) of each column."""
 
     datasets: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
@@ -74,46 +72,46 @@ class Departure:
 
     @property
     def what(self) -> str:
-        """What departs, in words."""
-        said = [f"card {self.card.name}"] if self.card else []
-        said += [self.use.path.rpartition(".")[2]] if self.use else []
-        said += [f"{name} {value}" for params in (self.params, self.method_params) for name, value in params.items()]
-        return "not run" if self.skip else ", ".join(said)
+        """Describe the other card or settings in words."""
+        words = [f"card {self.card.name}"] if self.card else []
+        words += [self.use.path.rpartition(".")[2]] if self.use else []
+        words += [f"{name} {value}" for params in (self.params, self.method_params) for name, value in params.items()]
+        return "not run" if self.skip else ", ".join(words)
 
 
 def named_datasets(item: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(key it stands under, name) of the data sets of an exception as it is written."""
+    """Return (key, name) of each data set that an exception lists."""
     return [(key, name) for key in ("dataset", "datasets") for name in named(item, key)]
 
 
 def named(item: Mapping[str, Any], key: str) -> list[str]:
-    """The names under ``key``, which holds one or a list; what is no name left out."""
+    """Return the names under ``key``, which holds one or a list. Anything but text is left out."""
     return texts(item.get(key))
 
 
 def card_name(dataset: str) -> str:
-    """What a data set of the experiment is called, which may name it by the path of its card."""
+    """Return the name of a data set, which an experiment may also give as the path of its card."""
     return Path(dataset).stem if dataset.endswith((".yaml", ".yml")) else dataset
 
 
 Pairs = dict[tuple[str, str], dict[str, Any]]
-"""(learner, method) -> parameters that ``combinations`` gives the two together."""
+"""(learner, method) -> parameters that ``combinations`` gives this pair."""
 
 
 def exception_problems(file: YamlFile, learners: Section, methods: Section) -> list[Problem]:
-    """Names in ``exceptions`` that are not there, settings that do not fit, and cells that are set twice."""
+    """Return unknown names in ``exceptions``, settings that do not fit, and cells that are set twice."""
     given = file.data.get("exceptions")
     found: list[Problem] = []
     seen: dict[tuple[str, ...], int] = {}
     for index, item in enumerate(given if isinstance(given, list) else []):
         if isinstance(item, dict):
-            one = _Checked(file, ("exceptions", index), item, learners, methods)
-            found += [*one.names(), *one.the_learner(), *one.settings(), *one.the_card(), *one.set_before(seen, index)]
+            check = _ExceptionCheck(file, ("exceptions", index), item, learners, methods)
+            found += [*check.names(), *check.learner(), *check.settings(), *check.card(), *check.repeats(seen, index)]
     return list(dict.fromkeys(found))
 
 
 def pairs_of(data: Mapping[str, Any], families: Mapping[str, list[str]]) -> Pairs:
-    """Every column of the experiment. ``families``: learner -> its variants."""
+    """Return every column of the experiment. ``families`` maps a learner to its variants."""
     return {
         (learner, method): params
         for entry, variants in families.items()
@@ -125,7 +123,7 @@ def pairs_of(data: Mapping[str, Any], families: Mapping[str, list[str]]) -> Pair
 def columns_of(
     item: Mapping[str, Any], pairs: Pairs, learners: Mapping[str, list[str]], methods: Mapping[str, list[str]]
 ) -> Pairs:
-    """The columns that an exception is about; a name stands for all of its variants."""
+    """Return the columns of an exception. A name stands for all of its variants."""
     of_learners = {one for name in named(item, "learner") for one in learners.get(name, [name])}
     of_methods = {one for name in named(item, "method") for one in methods.get(name, [name])}
     return {
@@ -135,7 +133,7 @@ def columns_of(
     }
 
 
-class _Checked:
+class _ExceptionCheck:
     def __init__(self, file: YamlFile, place: Place, item: dict[str, Any], learners: Section, methods: Section) -> None:
         self._file, self._place, self._item = file, place, item
         self._learners, self._methods = learners, methods
@@ -149,7 +147,7 @@ class _Checked:
         there = [card_name(one) for one in (datasets if isinstance(datasets, list) else []) if isinstance(one, str)]
         asked = named_datasets(self._item)
         if "dataset" not in self._item and "datasets" not in self._item:
-            yield self._problem('an exception names its "dataset", or several "datasets"')
+            yield self._problem('an exception has no data set; give its "dataset", or several "datasets"')
         for key, name in asked:
             if there and name not in there:
                 near = did_you_mean(name, there)
@@ -157,7 +155,7 @@ class _Checked:
         unknown = False
         for key, section in (("learner", self._learners), ("method", self._methods)):
             for name in named(self._item, key):
-                if not is_told(name, section):
+                if not is_known_or_reported(name, section):
                     unknown = True
                     near = did_you_mean(name, section.places)
                     yield self._problem(f'"{name}" is not one of the {key}s{near}', key)
@@ -168,7 +166,7 @@ class _Checked:
     def _sections_are_sound(self) -> bool:
         return not self._learners.unknown and not self._methods.unknown
 
-    def the_learner(self) -> Iterator[Problem]:
+    def learner(self) -> Iterator[Problem]:
         name = self._item.get("use")
         if isinstance(name, str) and name not in LEARNERS:
             near = did_you_mean(name, LEARNERS) or f" (there are: {', '.join(LEARNERS)})"
@@ -177,9 +175,9 @@ class _Checked:
     def settings(self) -> Iterator[Problem]:
         given = [key for key in SETTINGS if self._item.get(key)]
         if not given:
-            yield self._problem(f"an exception says what departs: {', '.join(SETTINGS[:-1])} or skip: true")
+            yield self._problem(f"an exception changes nothing; give {', '.join(SETTINGS[:-1])} or skip: true")
         if "skip" in given and len(given) > 1:
-            yield self._problem("what is skipped takes no settings; leave them or skip out", "skip")
+            yield self._problem("skipped cells take no settings; remove the settings or skip", "skip")
         params, method_params = (with_names(self._item.get(key)) for key in ("params", "method_params"))
         for (learner, method), params_here in self._columns.items():
             if learner not in self._learners.sound or method not in self._methods.sound:
@@ -211,7 +209,7 @@ class _Checked:
                 key = next(key for key in ("method_params", "params", "use") if self._item.get(key))
                 yield self._problem(f"{learner} with {method}: {fault}", key)
 
-    def the_card(self) -> Iterator[Problem]:
+    def card(self) -> Iterator[Problem]:
         name = self._item.get("card")
         if not isinstance(name, str):
             return
@@ -224,7 +222,7 @@ class _Checked:
             try:
                 other = self._read(text) if isinstance(text, str) else None
             except ProbcalError:
-                continue  # told where the data set stands
+                continue  # reported at the data set's own line
             if other is None:
                 continue
             if other.name == card.name and other.digest != card.digest:
@@ -232,16 +230,16 @@ class _Checked:
             asked = {one for _, one in named_datasets(self._item)}
             if other.name in asked and (card.split.kind == "holdout") != (other.split.kind == "holdout"):
                 yield self._problem(
-                    f"{card.name} has a {card.split.kind} split and {other.name} a {other.split.kind} one, so that "
-                    "they are not split as often; list it under datasets instead",
+                    f"{card.name} has a {card.split.kind} split and {other.name} a {other.split.kind} one, so "
+                    "their numbers of splits differ; list it under datasets instead",
                     "card",
                 )
 
     def _read(self, name: str) -> Card:
         return read_card(find_card(name, beside=self._file.path.parent))
 
-    def set_before(self, seen: dict[tuple[str, ...], int], index: int) -> Iterator[Problem]:
-        """What an earlier exception sets for the same cell; ``seen`` holds what each one set."""
+    def repeats(self, seen: dict[tuple[str, ...], int], index: int) -> Iterator[Problem]:
+        """Yield what an earlier exception already sets for the same cell. ``seen`` holds what each exception sets."""
         things = [key for key in ("card", "use") if self._item.get(key)]
         things += [f"{key}: {one}" for key in ("params", "method_params") for one in with_names(self._item.get(key))]
         things += ["skip"] if self._item.get("skip") else []

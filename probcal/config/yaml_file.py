@@ -1,67 +1,37 @@
-"""A YAML loader that reads values as YAML 1.2 does; PyYAML's own still follows YAML 1.1.
+"""Safe reading of YAML files, with the line of every key, so that an error can name it.
 
-So ``no`` and ``2020-01-01`` are text, ``1e-3`` is a number, ``010`` is ten, and names need no quotes to
-stay what they are. Only the plain tags are known: text, numbers, true and false, null, lists, mappings.
-
-YAML files read safely, with the line of every key kept so that an error can name it.
+Values are read as in YAML 1.2, while PyYAML still follows YAML 1.1. So ``no`` and ``2020-01-01`` are text, ``1e-3`` is
+a number, ``010`` is ten, and names need no quotes. Only plain tags are allowed: text, numbers, true and false, null,
+lists and mappings.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from yaml.constructor import SafeConstructor
 
-from probcal.config.yaml_loader import _TAG, DEEPEST, MERGE, Loader
+from probcal.config.yaml_loader import DEEPEST, MERGE, Loader
 from probcal.config.yaml_problems import model_faults
 from probcal.errors import FileProblems, Problem
-
-for _tag, _pattern, _first in (
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
-    (
-        "float",
-        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
-        "-+.0123456789",
-    ),
-    ("merge", "<<", "<"),
-):
-    Loader.add_implicit_resolver(_TAG + _tag, re.compile(rf"(?:{_pattern})\Z"), list(_first))
-
-for _tag, _construct in {
-    "null": SafeConstructor.construct_yaml_null,
-    "bool": SafeConstructor.construct_yaml_bool,
-    "int": Loader.construct_whole_number,
-    "float": Loader.construct_number,
-    "str": Loader.construct_text,
-    "seq": SafeConstructor.construct_yaml_seq,
-    "map": SafeConstructor.construct_yaml_map,
-}.items():
-    Loader.add_constructor(_TAG + _tag, _construct)
-Loader.add_constructor(None, Loader.refuse)
-
 
 Place = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
 
 _LARGEST = 1_000_000
-"""Bytes; the largest file of ours has 13,000, and a parser in Python takes a minute for ten times as many as these."""
+"""Largest file in bytes. Our largest has 13,000. The Python parser takes a minute for ten times this limit."""
 _MOST_VALUES = 20_000
-"""A file with more is no file of ours: aliases of aliases can stand for billions in ten lines."""
+"""Largest number of values of a file. Aliases of aliases can stand for billions in ten lines."""
 
 
 class YamlFile:
-    """A parsed file: ``data`` as plain Python values and ``line(place)`` for any place in it.
+    """Hold a parsed file: ``data`` as plain Python values, and ``line(place)`` for any place in it.
 
-    Raises FileProblems when ``text`` is not YAML, not a mapping, or more than any file of ours holds. Keys
-    that are given twice are
-    kept as ``problems``, to be reported with all others.
+    Raises FileProblems when ``text`` is not YAML, not a mapping, or too large. Keys that are given twice are stored as
+    ``problems``, to be reported with all others.
     """
 
     def __init__(self, path: Path, text: str) -> None:
@@ -75,7 +45,7 @@ class YamlFile:
 
     @classmethod
     def read(cls, path: Path | str) -> YamlFile:
-        """Read ``path``; raises FileProblems when it is not there, not text or not YAML."""
+        """Read ``path``. Raise FileProblems when it is missing, not text or not YAML."""
         path = Path(path)
         try:
             with path.open("rb") as opened:
@@ -84,7 +54,7 @@ class YamlFile:
             raise FileProblems(path, [Problem(0, "there is no such file")]) from None
         except OSError as error:
             raise FileProblems(path, [Problem(0, f"cannot be read: {error.strerror}")]) from None
-        except ValueError:  # of a path that no system can have, such as one with a null character
+        except ValueError:  # the path is impossible, for example with a null character
             raise FileProblems(ascii(str(path)), [Problem(0, "there is no such file")]) from None
         _refuse_too_large(path, len(content))
         try:
@@ -95,7 +65,7 @@ class YamlFile:
         return cls(path, text)
 
     def line(self, place: Place) -> int:
-        """The line of ``place``, or of the nearest thing around it that the file holds."""
+        """Return the line of ``place``, or of the nearest enclosing place in the file."""
         keys = tuple(map(str, place))
         while keys not in self._lines:
             keys = keys[:-1]
@@ -120,7 +90,7 @@ class YamlFile:
     def _walk(self, node: yaml.Node, place: tuple[str, ...], around: list[yaml.Node]) -> None:
         if any(node is one for one in around):
             raise yaml.MarkedYAMLError(problem="an alias stands inside what it stands for", problem_mark=_start(around))
-        if len(around) > DEEPEST:  # aliases nest what they stand for, which the loader alone cannot tell
+        if len(around) > DEEPEST:  # the loader does not see how deep aliases nest their values
             raise yaml.MarkedYAMLError(problem=f"it is nested more than {DEEPEST} deep", problem_mark=_start(around))
         self._visits += 1
         if self._visits > _MOST_VALUES:
@@ -153,9 +123,9 @@ def _refuse_too_large(path: Path, size: int) -> None:
 
 
 def validated(model: type[Model], file: YamlFile, more: list[Problem] | None = None) -> Model:
-    """``file`` as a ``model``; raises FileProblems with every fault of the file at once.
+    """Return ``file`` as a ``model``. Raise FileProblems with every fault of the file at once.
 
-    ``more`` are faults that the caller found by its own checks and wants reported with the others.
+    ``more`` holds faults from the caller's own checks, which are reported with the others.
     """
     problems = [*file.problems, *(more or [])]
     try:
@@ -170,9 +140,9 @@ def validated(model: type[Model], file: YamlFile, more: list[Problem] | None = N
 
 
 def _merged_last(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """Key and value; those of ``<<: *other`` behind the mapping's own, which go before them.
+    """Yield key and value. Those of ``<<: *other`` come after the mapping's own, which override them.
 
-    A list of merged mappings is as if each had been merged by a line of its own.
+    A list of merged mappings is read as if each were merged by a line of its own.
     """
     yield from ((key, value) for key, value in node.value if key.tag != MERGE)
     for key, value in node.value:
@@ -186,9 +156,9 @@ def _start(nodes: list[yaml.Node]) -> yaml.Mark | None:
 
 
 def _tabs(text: str) -> list[Problem]:
-    """Every line indented with a tab, which is what is wrong with most YAML that cannot be read."""
+    """Return a problem for every line that is indented with a tab, the most frequent fault in YAML."""
     return [
-        Problem(number, "a tab stands in the indentation; YAML allows only spaces there")
+        Problem(number, "the line is indented with a tab; use spaces")
         for number, line in enumerate(text.split("\n"), 1)
         if "\t" in line[: len(line) - len(line.lstrip())] and line.strip()
     ]
@@ -200,27 +170,27 @@ def _syntax_fault(text: str, error: yaml.YAMLError) -> Problem:
         return Problem(line, f"is not valid YAML: the character {error.character:#x} is not allowed")
     if not isinstance(error, yaml.MarkedYAMLError):
         return Problem(0, f"is not valid YAML: {error}")
-    mark, began = error.problem_mark, error.context_mark
-    said = str(error.problem or error.context)
-    if "another document" in said:
-        said = "a second document begins here; a file holds one"
-    elif "'\\t'" in said:
-        said = "a tab stands where only a space may"
-    elif "mapping values are not allowed" in said:
-        said = 'a ":" stands where none may; a text that holds ": " needs quotes'
-    elif "cannot start any token" in said:
-        said += "; a text that starts with it needs quotes"
+    mark, start = error.problem_mark, error.context_mark
+    fault = str(error.problem or error.context)
+    if "another document" in fault:
+        fault = "a second document begins here; a file holds one"
+    elif "'\\t'" in fault:
+        fault = "there is a tab where only a space is allowed"
+    elif "mapping values are not allowed" in fault:
+        fault = 'a ":" is not allowed here; put a text that holds ": " in quotes'
+    elif "cannot start any token" in fault:
+        fault += "; put a text that starts with it in quotes"
     last = text.rstrip().count("\n") + 1
-    if began is not None and (mark is None or mark.line >= last):
-        return Problem(began.line + 1, f"is not valid YAML: what begins here has no end ({said})")
-    return Problem(mark.line + 1 if mark else 0, f"is not valid YAML: {said}")
+    if start is not None and (mark is None or mark.line >= last):
+        return Problem(start.line + 1, f"is not valid YAML: what begins here has no end ({fault})")
+    return Problem(mark.line + 1 if mark else 0, f"is not valid YAML: {fault}")
 
 
 def one_or_more(value: Any) -> Any:
-    """A list as it is, anything else as a list of it, for keys that take a name or several."""
+    """Return a list unchanged, and any other value in a list, for keys that take one name or several."""
     return value if isinstance(value, list) or value is None else [value]
 
 
 def texts(value: Any) -> list[str]:
-    """What is text of one value or several."""
+    """Return the texts among one value or several."""
     return [one for one in one_or_more(value) or [] if isinstance(one, str)]

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a file, in words for the person who wrote the file."""
+"""The faults that pydantic finds in a file, in words for the person who wrote the file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from probcal.errors import did_you_mean
 
 Place = tuple[str | int, ...]
 
-MOST_TOLD = 100
-"""Faults of a kind: nobody reads more, and to look for what was meant takes a moment for each."""
+MOST_REPORTED = 100
+"""Largest number of reported faults of a kind. Nobody reads more, and each takes time to find similar names."""
 _MUST_BE = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -39,11 +39,11 @@ _FORMS = {*_MUST_BE, "literal_error"}
 
 
 def model_faults(model: type[BaseModel], data: Any, error: ValidationError) -> Iterator[tuple[Place, str]]:
-    """(place in ``data``, message) of every fault; one fault where several forms of a value are allowed."""
-    of_place: dict[Place, list[dict[str, Any]]] = {}
-    for detail in islice(error.errors(), MOST_TOLD):
-        of_place.setdefault(_place(data, detail["loc"], detail["type"]), []).append(dict(detail))
-    for place, details in of_place.items():
+    """Yield (place in ``data``, message) of every fault, one where a value may have several forms."""
+    details_of: dict[Place, list[dict[str, Any]]] = {}
+    for detail in islice(error.errors(), MOST_REPORTED):
+        details_of.setdefault(_place(data, detail["loc"], detail["type"]), []).append(dict(detail))
+    for place, details in details_of.items():
         if all(detail["type"] in _FORMS and "[key]" not in detail["loc"] for detail in details):
             forms = " or ".join(dict.fromkeys(map(_form, details)))
             yield place, f"{_named(place)} must be {forms}, not {_shown(details[0]['input'])}" + _hint(details)
@@ -52,7 +52,7 @@ def model_faults(model: type[BaseModel], data: Any, error: ValidationError) -> I
 
 
 def _place(data: Any, loc: Iterable[str | int], kind: str) -> Place:
-    """``loc`` without what pydantic puts between: the names of a union's branches and ``[key]``."""
+    """Return ``loc`` without what pydantic inserts: the names of a union's branches and ``[key]``."""
     place: list[str | int] = []
     parts = list(loc)
     for number, part in enumerate(parts):
@@ -109,7 +109,7 @@ def _hint(details: list[dict[str, Any]]) -> str:
 
 
 def _named(place: Place) -> str:
-    """``learners.tree.params``, and ``datasets[1]`` for the first of a list."""
+    """Return ``learners.tree.params``, and ``datasets[1]`` for the first item of a list."""
     words = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
     return words.lstrip(".") or "the file"
 
@@ -127,9 +127,9 @@ def _discriminator(detail: Mapping[str, Any]) -> str:
 
 
 def _keys_around(model: type[BaseModel], place: Place, loc: Iterable[str | int]) -> list[str]:
-    """The keys that ``model`` knows at ``place``; empty where the place is not a model of ours.
+    """Return the keys that ``model`` knows at ``place``. Return none where the place is not one of our models.
 
-    ``loc``: the same place as pydantic tells it, with the tags of the unions that it passes through.
+    ``loc`` is the same place in pydantic's words, with the tags of its unions.
     """
     current: Any = model
     for part in place:
@@ -141,7 +141,7 @@ def _keys_around(model: type[BaseModel], place: Place, loc: Iterable[str | int])
 
 
 def _models_within(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The pydantic models named in an annotation such as ``dict[str, Thing] | None``."""
+    """Yield the pydantic models named in an annotation such as ``dict[str, Thing] | None``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in getattr(annotation, "__args__", ()):
@@ -149,6 +149,6 @@ def _models_within(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _tag(model: type[BaseModel]) -> Any:
-    """What ``kind`` is in a model that allows one only; None in any other."""
+    """Return the only ``kind`` that a model allows. Return None if it allows several or has no kind."""
     kinds: tuple[Any, ...] = getattr(getattr(model.model_fields.get("kind"), "annotation", None), "__args__", ())
     return kinds[0] if len(kinds) == 1 else None

@@ -1,1 +1,1 @@
-"""The results folder: what was asked, which cells ran, and what came out."""
+"""The results folder: the experiment, its runs and the results of its cells."""

@@ -1,9 +1,4 @@
-"""What one cell gave, as an object and as a line of ``cells.jsonl``.
-
-What the numbers of a stored result can be: tables add them up, and a file from elsewhere may hold any.
-
-The lines for figures that a cell keeps, and what they have to be.
-"""
+"""The result of one cell, as an object and as a line of ``cells.jsonl``, with the checks of untrusted lines."""
 
 from __future__ import annotations
 
@@ -21,21 +16,21 @@ from probcal import __version__
 from probcal.metrics.registry import find_metric
 
 _MOST = 10**15
-"""Rows, seconds and bytes; beyond it, whole numbers are no exact floats any more."""
+"""Largest number of rows, seconds or bytes. Beyond it, floats are not exact for whole numbers."""
 
 
 class RowFaultError(ValueError):
-    """A part of a stored result is none; the message says which."""
+    """Report which part of a stored result has the wrong type or is out of bounds."""
 
 
 class ImpossibleValueError(ValueError):
-    """A stored result has a number that its metric can never be."""
+    """Report a stored number that its metric cannot have."""
 
 
 def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, list[float]]) -> None:
-    """Raise ImpossibleValueError for the first number that its metric can never be.
+    """Raise ImpossibleValueError for the first number that its metric cannot have.
 
-    A metric that a stage does not have is kept as NaN. A name that is no metric of this version has no bounds.
+    A metric without a value at a stage is stored as NaN. A name that this version does not know has no bounds.
     """
     for name, number in metrics.items():
         _refuse_impossible(name, name, number)
@@ -53,32 +48,32 @@ def _refuse_impossible(name: str, what: str, number: float) -> None:
 
 
 def row_fault(row: Mapping[str, Any]) -> str | None:
-    """What is wrong with the first part of a stored result, as its JSON has it, that is out of bounds; None if none is.
+    """Return the fault of the first part of a stored result that is out of bounds, or None.
 
-    What is not there, or of another kind than a mapping where one is wanted, is passed over.
+    ``row`` is the decoded JSON. A part that is missing, or that is no mapping where one is wanted, is skipped.
     """
     counts = {name: row.get(name) for name in ("repetition", "n_train", "n_test")}
     counts.update(_mapping(row, "warnings"))
     for name, number in counts.items():
         if number is not None and not _is_count(number):
-            return f"{name} is no count"
+            return f"{name} is not a count"
     seconds = row.get("seconds")
     if isinstance(seconds, bool) or (isinstance(seconds, int | float) and not 0 <= seconds <= _MOST):
-        return "seconds are no time"
+        return "seconds is not a time"
     if not all(isinstance(digest, str) for digest in _mapping(row, "key").values()):
-        return "its key is no mapping of texts"
+        return "its key is not a mapping of texts"
     return _place_fault(_mapping(row, "predictions"))
 
 
 def _place_fault(where: Mapping[str, Any]) -> str | None:
-    """``where``: what ``Predictions.add`` returned; empty for none."""
+    """Return the fault of ``where``, as ``Predictions.add`` returned it, or None. An empty mapping has none."""
     if not where:
         return None
     if not all(_is_count(where.get(name)) for name in ("at", "rows")) or not isinstance(where.get("digest"), str):
-        return "the place of its predictions is none"
+        return "the place of its predictions is not valid"
     shape = [where.get(name, 1) for name in ("columns", "labels")]
     if not all(_is_count(n) and n > 0 for n in shape) or math.prod(shape) * where["rows"] > _MOST:
-        return "the shape of its predictions is none"
+        return "the shape of its predictions is not valid"
     return None
 
 
@@ -91,24 +86,24 @@ def _mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-_TOLD_BY = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
-"""What tells the lines of one name from each other, where a figure needs it: a number and a text."""
+_LINE_LABELS = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
+"""Curve name -> what tells its lines apart, where a figure needs it: a number or a text."""
 _LARGEST = 1e100
 """Matplotlib cannot lay out axes near the largest floats."""
 
 
 def curves_fault(curves: dict[str, Any]) -> str | None:
-    """What is wrong with the first of ``curves`` that is none; None when all are well.
+    """Return the fault of the first invalid curve of a cell, or None.
 
-    Name -> lines, each a mapping with lists ``x`` and ``y`` of equally many finite numbers, one at least and none
-    beyond 1e100.
+    ``curves`` maps a name to its lines. Each line is a mapping with lists ``x`` and ``y`` of the same length. They hold
+    at least one number, all finite and none beyond 1e100.
     """
     for name, lines in curves.items():
         if not isinstance(lines, list):
-            return f'the curve "{name}" is no list of lines'
+            return f'the curve "{name}" is not a list of lines'
         for line in lines:
-            if not isinstance(line, dict) or not _has_points(line) or not _is_told(name, line):
-                also = f", and its {_TOLD_BY[name]}" if name in _TOLD_BY else ""
+            if not isinstance(line, dict) or not _has_points(line) or not _has_label(name, line):
+                also = f", and its {_LINE_LABELS[name]}" if name in _LINE_LABELS else ""
                 return f'a line of the curve "{name}" lacks x and y, equally many finite numbers, one at least{also}'
     return None
 
@@ -118,7 +113,7 @@ def _has_points(line: dict[str, Any]) -> bool:
     return isinstance(x, list) and isinstance(y, list) and 0 < len(x) == len(y) and _finite(x) and _finite(y)
 
 
-def _is_told(name: str, line: dict[str, Any]) -> bool:
+def _has_label(name: str, line: dict[str, Any]) -> bool:
     if name == "iso_probability":
         level = line.get("level")
         return level is not None and _finite([level]) and 0 < level < 1 and isinstance(line.get("positive", True), bool)
@@ -130,12 +125,12 @@ def _finite(values: list[Any]) -> bool:
 
 
 _NOT_FINITE = ("inf", "-inf", "nan")
-"""What JSON has no numbers for, as ``to_json`` writes it."""
+"""Numbers that JSON lacks, as ``to_json`` writes them."""
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """What one cell gave. ``key`` holds a digest of everything that can change its numbers."""
+    """Hold the result of one cell. ``key`` holds a digest of everything that can change its numbers."""
 
     dataset: str
     repetition: int
@@ -148,20 +143,20 @@ class CellResult:
     key: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
     stages: dict[str, list[float]] = field(default_factory=dict)
-    """Metric -> its value after every stage of the method, for the metrics that the experiment asked for so."""
+    """Metric -> its value after every stage of the method, for the metrics that the experiment asks for by stage."""
     curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    """Lines for figures: name -> lines, each of ``x``, ``y`` and what tells it from the others."""
+    """Lines for figures: name -> lines, each with ``x``, ``y`` and what tells it from the others."""
     n_train: int | None = None
     n_test: int | None = None
     warnings: dict[str, int] = field(default_factory=dict)
-    """Kind of warning -> how often it was given while the cell ran."""
+    """Kind of warning -> how often the cell gave it."""
     error_type: str | None = None
     message: str | None = None
     traceback: str | None = None
     predictions: dict[str, Any] | None = None
-    """Where the labels and probabilities behind it are; None where none were kept."""
+    """Where the labels and probabilities are stored. None if they were not stored."""
     failed_since: CellResult | None = field(default=None, compare=False, repr=False)
-    """The last attempt to make a finished result anew, where it failed; the store tells it, no line holds it."""
+    """The last failed attempt to rerun a finished result. The store sets it, and no line holds it."""
 
     @property
     def id(self) -> str:
@@ -180,16 +175,17 @@ class CellResult:
 
     @classmethod
     def from_json(cls, line: str, *, any_values: bool = False) -> CellResult:
-        """Read a row. Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if it is none.
+        """Read a result from its line.
 
-        Of these, UnknownParts is for what only another version knows, and ImpossibleValueError for a number that its
-        metric can never be; ``any_values`` lets that pass.
+        Raises ValueError, TypeError, AttributeError, OverflowError or RecursionError if the line is not a result. Among
+        the ValueErrors, UnknownParts reports parts that only another version knows. ImpossibleValueError reports a
+        number that its metric cannot have, unless ``any_values`` is true.
         """
         row = json.loads(line)
         if fault := row_fault(row):
             raise RowFaultError(fault)
         if not isinstance(row.pop(WRITER, ""), str):
-            raise TypeError(f"{WRITER} is no version")
+            raise TypeError(f"{WRITER} is not a version")
         if unknown := sorted(row.keys() - _PARTS):
             raise UnknownParts(unknown)
         if isinstance(status := row.get("status"), str) and status not in STATUSES:
@@ -201,7 +197,7 @@ class CellResult:
         }
         result = cls(**row)
         if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
-            raise TypeError(f"{wrong[0]} is of another kind")
+            raise TypeError(f"{wrong[0]} has the wrong type")
         if fault := curves_fault(result.curves):
             raise ValueError(fault)
         if not any_values:
@@ -210,7 +206,7 @@ class CellResult:
 
 
 class UnknownParts(ValueError):
-    """A result has ``parts`` that this version does not know."""
+    """Report the ``parts`` of a result that this version does not know."""
 
     def __init__(self, parts: list[str]) -> None:
         super().__init__(f"unknown: {', '.join(parts)}")
@@ -226,7 +222,7 @@ def _outer_kind(hint: Any) -> Any:
 
 STATUSES = ("done", "failed", "timeout")
 WRITER = "probcal"
-"""The part of a line that names the version that wrote it."""
+"""Part of a line that names the version that wrote it."""
 _PARTS = {one.name for one in fields(CellResult)} - {"failed_since"}
 _KINDS = {name: _outer_kind(hint) for name, hint in get_type_hints(CellResult).items() if name in _PARTS}
 """Part of a line -> what its value has to be an instance of."""
@@ -237,22 +233,22 @@ def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
 
 
 def key_digest(key: Mapping[str, str]) -> str:
-    """One digest for a whole key; stages and curves change nothing else, so they do not count."""
+    """Return one digest for a whole fingerprint. Stages and curves change no other number, so they do not count."""
     key = {part: digest for part, digest in key.items() if part not in ("stages", "curves")}
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _number(what: str, value: Any) -> float:
-    """As a float; infinite beyond 1e100, where sums and squares of several would be too large for one.
+    """Return ``value`` as a float. Beyond 1e100 it becomes infinite, so that sums of squares cannot overflow.
 
-    Raises RowFaultError for what is no number, as true and false are none.
+    Raises RowFaultError for anything but a number. true and false are not numbers.
     """
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NOT_FINITE):
-        raise RowFaultError(f"{what} is no number")
+        raise RowFaultError(f"{what} is not a number")
     number = float(value)
     return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
 
 
 def _plain(value: float) -> float | str:
-    """JSON has no infinity: ``inf`` and ``nan`` are kept as text, which ``float`` reads back."""
+    """Return ``value`` for JSON, which has no infinity: ``inf`` and ``nan`` become text that ``float`` reads."""
     return value if math.isfinite(value) else str(value)

@@ -1,16 +1,16 @@
-"""The results folder of one experiment: what was asked, what ran, what came out.
+"""The results folder of one experiment.
 
-``experiment.json``  the experiment as it was last run, names and labels resolved
-``runs.jsonl``       provenance, a line when a run starts and one when it ends; the last of a run counts
-``cells.jsonl``      one line per cell that ended, flushed and soon synced; the last line of a cell counts, but a
-                     failed one never takes the place of a finished one
-``predictions.bin``  the labels and probabilities behind the cells; may be deleted
-``running.json``     what the run under way is doing; gone when it has ended
-``input/``           the table, card and experiment that ``probcal try`` made; nothing else reads or writes it
-``figures/``         what ``probcal plot`` draws; may be deleted
-``report.html``      what ``probcal report`` writes; may be deleted
-``estimates.json``   what ``probcal plot`` draws of the predictions, for where these are not; may be deleted
-``accepted.csv``     the numbers that ``probcal check --accept`` took as ours; nothing else writes it
+``experiment.json``  the experiment as it was last run, with names and labels resolved
+``runs.jsonl``       provenance: a line when a run starts and a line when it ends, the last one of a run counts
+``cells.jsonl``      one line per cell that ended: the last line of a cell counts, but a failed result never replaces
+                     a finished one
+``predictions.bin``  the labels and probabilities behind the cells, may be deleted
+``running.json``     the state of the current run, removed when it ends
+``input/``           the table, card and experiment of ``probcal try``, which nothing else reads or writes
+``figures/``         the figures of ``probcal plot``, may be deleted
+``report.html``      the page of ``probcal report``, may be deleted
+``estimates.json``   a summary of the predictions for ``probcal plot``, may be deleted
+``accepted.csv``     the numbers that ``probcal check --accept`` stored, which nothing else writes
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ from probcal.store.other_versions import OtherVersions
 from probcal.store.predictions import Predictions
 
 __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_digest"]
-"""What runs a cell imports ``CellResult`` from here, and is not the same code once it imports it from elsewhere."""
 
 ACCEPTED = "accepted.csv"
 ESTIMATES = "estimates.json"
@@ -55,21 +54,24 @@ _FILES = (
     *(ESTIMATES, f"{ESTIMATES}.new"),
 )
 _FOLDERS = ("figures", "input")
-_OF_THE_RUN = ("running.json", "running.json.new")
-"""Where one of these cannot be read or written, all goes on without it."""
-_OURS = (*_FILES, *_FOLDERS, *_OF_THE_RUN)
+_RUN_FILES = ("running.json", "running.json.new")
+"""Files of the current run. The run goes on when one of these cannot be read or written."""
+_OURS = (*_FILES, *_FOLDERS, *_RUN_FILES)
 
-_MOST_TOLD = 10
-"""Broken lines of a file, told of one by one."""
+_MOST_LISTED = 10
+"""Largest number of broken lines that a message lists."""
 _SYNC_SHARE = 20
-"""A file system may take milliseconds to sync: longer than some fits. It gets a twentieth of the time at most."""
+"""A sync can take milliseconds, longer than some fits. Syncs take at most a twentieth of the time."""
 
 
 class Store:
-    """Read and write one results folder. Reading needs no lock, writing happens inside ``writing()``."""
+    """Read and write one results folder.
+
+    Reading needs no lock. Write only inside ``writing()``.
+    """
 
     whole = True
-    """Whether all of the experiment is to be seen, and not a selection of it."""
+    """Whether the whole experiment is shown, not a selection of it."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
@@ -84,7 +86,7 @@ class Store:
         return (self.folder / "experiment.json").is_file()
 
     def experiment(self) -> dict[str, Any]:
-        """The experiment as it was last run. Raises StoreError when the folder holds none."""
+        """Return the experiment as it was last run. Raise StoreError when the folder holds none."""
         self._refuse_other_kinds()
         path = self.folder / "experiment.json"
         try:
@@ -101,16 +103,16 @@ class Store:
         return experiment
 
     def results(self) -> dict[str, CellResult]:
-        """The last finished result of every cell, or the last failed one of a cell that never finished.
+        """Return the last finished result of every cell, or its last failed one if the cell never finished.
 
-        A finished result says in ``failed_since`` that a later attempt failed. A torn last line is as if it had never
-        been written. Raises StoreError for broken lines anywhere else, for lines of a newer version, and for results
-        that count with a number that its metric can never be, all of them at once.
+        ``failed_since`` of a finished result holds a later failed attempt. A torn last line is ignored. Raises one
+        StoreError for all broken lines elsewhere, for all lines of a newer version, and for all numbers that their
+        metric cannot have.
         """
         return self._read(any_values=False)
 
     def results_as_written(self) -> dict[str, CellResult]:
-        """Return what ``results`` does, whatever numbers the lines have: to find out what they should be."""
+        """Return the same as ``results``, but accept any number. Use it to find out what the numbers should be."""
         return self._read(any_values=True)
 
     def _read(self, *, any_values: bool) -> dict[str, CellResult]:
@@ -120,12 +122,12 @@ class Store:
         broken: list[str] = []
         impossible: dict[str, str] = {}
         others = OtherVersions(path, self.runs)
-        for number, line in lines_of(path):  # without a torn last one, which ``appending`` removes
+        for number, line in lines_of(path):  # leaves out a torn last line, which ``appending`` removes
             if line == "":
                 continue
             try:
                 result = CellResult.from_json(line or "", any_values=True)
-                counts = found[result.id] = _after(found.get(result.id), result)
+                counts = found[result.id] = _counting_result(found.get(result.id), result)
                 if counts is not result:
                     continue
                 impossible.pop(result.id, None)
@@ -137,21 +139,21 @@ class Store:
                 if others.take(number, line or "", error.parts if isinstance(error, UnknownParts) else []):
                     continue
                 why = f" ({error})" if isinstance(error, RowFaultError) else ""
-                told = f"is not the result of a cell{why}; remove this line to run that cell again"
-                broken.append(f"{path}:{number}: {told}")
+                advice = "remove this line to run that cell again"
+                broken.append(f"{path}:{number}: is not the result of a cell{why}; {advice}")
         broken += impossible.values()
         if broken or others:
-            more = [f"and {len(broken) - _MOST_TOLD} more lines"] if len(broken) > _MOST_TOLD else []
+            more = [f"and {len(broken) - _MOST_LISTED} more lines"] if len(broken) > _MOST_LISTED else []
             if impossible:
                 more.append(
-                    f"probcal verify {self.folder} says what the stored predictions give; remove each line whose number"
-                    " cannot be, and run again to make its cell anew"
+                    f"probcal verify {self.folder} measures the stored predictions again; remove each line with an"
+                    " impossible number, then repeat probcal run to run its cell again"
                 )
-            raise StoreError("\n".join([*others.told(), *broken[:_MOST_TOLD], *more]))
+            raise StoreError("\n".join([*others.messages(), *broken[:_MOST_LISTED], *more]))
         return found
 
     def runs(self) -> dict[str, dict[str, Any]]:
-        """The provenance of every run, by run id."""
+        """Return the provenance of every run, by run id."""
         path = self.folder / "runs.jsonl"
         found = {}
         for _, line in lines_of(path):
@@ -160,30 +162,33 @@ class Store:
                 if all(isinstance(run.get(part, {}), dict) for part in ("code", "versions")):
                     found[run["run"]] = run
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                continue  # an empty or broken line: of such a run nothing is known
+                continue  # an empty or broken line tells nothing about its run
         return found
 
     def state(self) -> tuple[int, int]:
-        """Return what changes whenever a result is added: size and time of ``cells.jsonl``; zeros without one."""
+        """Return the size and time of ``cells.jsonl``, which change with every added result.
+
+        Without a file, return zeros.
+        """
         try:
-            of_cells = (self.folder / "cells.jsonl").stat()
+            stat = (self.folder / "cells.jsonl").stat()
         except OSError:
             return 0, 0
-        return of_cells.st_size, of_cells.st_mtime_ns
+        return stat.st_size, stat.st_mtime_ns
 
     def has_predictions(self, result: CellResult) -> bool:
-        """Whether ``predictions`` is likely to find them; it alone looks into the file."""
+        """Return whether ``predictions`` will probably find them. Only ``predictions`` reads the file."""
         return result.predictions is not None and self._predictions.path.is_file()
 
     def predictions(self, result: CellResult) -> tuple[np.ndarray, np.ndarray]:
-        """(y, p) behind a result, as they were added. Raises StoreError when they are not there any more."""
+        """Return (y, p) of a result as they were added. Raise StoreError when they are no longer stored."""
         found = self._predictions.read(result.predictions) if result.predictions else None
         if found is None:
             raise StoreError(f"{self._predictions.path} does not hold the predictions behind {result.id}")
         return found
 
     def refuse_others(self, name: str) -> None:
-        """Raises StoreError when the folder holds another experiment's results, or other things."""
+        """Raise StoreError when the folder holds another experiment's results, or other files."""
         if self.exists():
             other = self.experiment()["name"]
             if other != name:
@@ -202,16 +207,16 @@ class Store:
             self._refuse_other_kinds()
 
     def _refuse_other_kinds(self) -> None:
-        """Raises StoreError for a pipe, say, in the place of a file of ours: reading it would wait for ever."""
+        """Raise StoreError for a pipe or the like in place of one of our files: reading it could wait for ever."""
         refuse_other_kinds(self.folder, _FILES, _FOLDERS)
 
     # --- writing -------------------------------------------------------------------------------
 
     def writing(self, name: str) -> _Writing:
-        """A context in which this process alone may write results of experiment ``name``.
+        """Return a context in which only this process may write results of experiment ``name``.
 
-        Raises StoreError when the folder belongs to something else, another process writes to it,
-        or it cannot be written.
+        Raises StoreError when the folder belongs to something else, another process writes to it, or it cannot be
+        written.
         """
         return _Writing(self, name)
 
@@ -221,29 +226,29 @@ class Store:
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             return
         new = path.with_suffix(".json.new")
-        with self._told():
+        with self._raising_store_error():
             with new.open("w", encoding="utf-8") as file:
                 file.write(text)
                 _sync(file)
             os.replace(new, path)
 
     def add_run(self, run: dict[str, Any]) -> None:
-        """Keep the provenance of a run; a later line about the same run takes the place of an earlier one."""
-        with self._told(), appending(self.folder / "runs.jsonl") as file:
+        """Store the provenance of a run. A later line about the same run replaces an earlier one."""
+        with self._raising_store_error(), appending(self.folder / "runs.jsonl") as file:
             file.write(json.dumps(run, ensure_ascii=False) + "\n")
             _sync(file)
 
     def add(self, result: CellResult, y: np.ndarray | None = None, p: np.ndarray | None = None) -> None:
-        """Keep one result, and the predictions behind it, so that a kill after this loses nothing.
+        """Store one result and its predictions, so that a later kill loses nothing.
 
-        A power cut loses what was kept since the last sync, after which no more time has passed than 20 syncs take.
-        ``y``: (n_test,) labels. ``p``: (n_test,) estimates, or (n_test, n_classes) for more than two classes.
-        Raises StoreError when the folder cannot be written to any more.
+        A power cut loses what was stored since the last sync, which is at most the time of 20 syncs. ``y`` has shape
+        (n_test,) and holds labels. ``p`` has shape (n_test,), or (n_test, n_classes) for more than two classes. Raises
+        StoreError when the folder can no longer be written to.
         """
         if not self._is_writing:
-            raise RuntimeError("Store.add is called inside Store.writing")
-        with self._told():
-            if self._cells is None:  # not before: a run that is interrupted here has changed nothing
+            raise RuntimeError("call Store.add only inside Store.writing")
+        with self._raising_store_error():
+            if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
                 self._cells = appending(self.folder / "cells.jsonl")
             if y is not None and p is not None:
                 result = replace(result, predictions=self._predictions.add(y, p))
@@ -254,7 +259,7 @@ class Store:
                 self._sync()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _raising_store_error(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -270,14 +275,14 @@ class Store:
             raise StoreError(f"{self._cells.name} was {became} while results were written to it; {then}")
 
     def _open(self) -> None:
-        """Begin to write; raises PermissionError now for a file that could not be written to later."""
+        """Begin to write. Raise PermissionError now for a file that could not be written to later."""
         path = self.folder / "cells.jsonl"
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         self._is_writing = True
 
     def _sync(self) -> None:
-        """Predictions first: a line on the disk is to find what it refers to."""
+        """Sync predictions first: every line on the disk must find what it refers to."""
         start = time.monotonic()
         self._predictions.sync()
         if self._cells is not None:
@@ -286,9 +291,9 @@ class Store:
         self._next_sync = end + _SYNC_SHARE * (end - start)
 
     def _close(self) -> None:
-        """Raises StoreError where a system tells only now that something could not be written."""
+        """Close the files. Raise StoreError if the system reports only now that something could not be written."""
         cells, self._cells, self._is_writing = self._cells, None, False
-        with self._told(), cells or nullcontext(), closing(self._predictions):
+        with self._raising_store_error(), cells or nullcontext(), closing(self._predictions):
             self._predictions.sync()
             if cells is not None:
                 _sync(cells)
@@ -306,7 +311,7 @@ class _Writing:
             refuse_links_out(folder, _OURS)
             folder.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
-            self._store.refuse_others(self._name)  # once more: another may have begun and ended meanwhile
+            self._store.refuse_others(self._name)  # again: another run may have begun and ended meanwhile
             self._store._open()
         except Timeout:
             raise StoreError(f"another probcal run is writing to {folder}; wait for it, or choose -o") from None
@@ -323,7 +328,7 @@ class _Writing:
             self._store._close()
         except StoreError:
             if kind is None:
-                raise  # else said already: what could not be written then cannot be now
+                raise  # otherwise another error already reports that writing failed
         finally:
             self._lock.release()
 
@@ -333,14 +338,17 @@ def _sync(file: IO[Any]) -> None:
     os.fsync(file.fileno())
 
 
-def _after(before: CellResult | None, result: CellResult) -> CellResult:
-    """What counts of a cell: a finished result is replaced by a finished one only, and remembers a failed attempt."""
+def _counting_result(before: CellResult | None, result: CellResult) -> CellResult:
+    """Return the result of a cell that counts: only a finished result replaces a finished one.
+
+    A failed attempt after a finished result is kept in its ``failed_since``.
+    """
     if before is None or result.status == "done" or before.status != "done":
         return result
     return replace(before, failed_since=result)
 
 
 def find_stores(folder: Path | str) -> Iterator[Store]:
-    """The results folders at or below ``folder``, in order of their names."""
+    """Yield the results folders at or below ``folder``, in order of their names."""
     for path in sorted(Path(folder).rglob("experiment.json")):
         yield Store(path.parent)

@@ -1,4 +1,4 @@
-"""Results lines that this version cannot read because another one wrote them: which one, and what to do."""
+"""Results lines that another version of probcal wrote, with messages that name the version and what to do."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from probcal._io import visible
 from probcal.store.cell_result import WRITER
 
 _LONGEST = 40
-"""Characters of a version or of the name of a part."""
-_MOST_TOLD = 10
+"""Largest number of characters of a version or of the name of a part."""
+_MOST_LISTED = 10
 
 
 class OtherVersions:
-    """The lines of ``path`` that another version wrote. ``runs`` reads the provenance, which names a version too."""
+    """Collect the lines of ``path`` that another version wrote.
+
+    ``runs`` reads the provenance, which also names a version.
+    """
 
     def __init__(self, path: Path, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
         self._path, self._read_runs = path, runs
@@ -29,9 +32,9 @@ class OtherVersions:
         return bool(self._lines)
 
     def take(self, number: int, line: str, unknown: list[str]) -> bool:
-        """Remember a line that could not be read; False when nothing says that another version wrote it.
+        """Remember a line that could not be read. Return False when nothing shows that another version wrote it.
 
-        ``unknown``: the parts of it that this version does not know.
+        ``unknown`` holds the parts of the line that this version does not know.
         """
         writer = self._writer(line)
         newer = writer if is_newer(writer) else ""
@@ -39,11 +42,11 @@ class OtherVersions:
             self._lines.setdefault((newer, "" if newer else unknown[0]), []).append(number)
         return bool(newer or unknown)
 
-    def told(self) -> list[str]:
-        """Return a message for each version, and for each unknown part where none is named."""
-        told = [self._about(writer, part, lines) for (writer, part), lines in [*self._lines.items()][:_MOST_TOLD]]
-        more = len(self._lines) - _MOST_TOLD
-        return [*told, f"and {more} more versions or parts"] if more > 0 else told
+    def messages(self) -> list[str]:
+        """Return a message for each version, and for each unknown part where no version is named."""
+        messages = [self._about(writer, part, lines) for (writer, part), lines in [*self._lines.items()][:_MOST_LISTED]]
+        more = len(self._lines) - _MOST_LISTED
+        return [*messages, f"and {more} more versions or parts"] if more > 0 else messages
 
     def _about(self, writer: str, part: str, lines: list[int]) -> str:
         where = f"{self._path}:{lines[0]}"
@@ -59,7 +62,7 @@ class OtherVersions:
         )
 
     def _writer(self, line: str) -> str:
-        """The version that wrote a line, by the line itself or else by its run; empty where neither says it."""
+        """Return the version that wrote a line, from the line itself or from its run. Empty if neither names one."""
         try:
             row = json.loads(line)
             named = row.get(WRITER) or self._run(row.get("run")).get("probcal")
@@ -74,7 +77,7 @@ class OtherVersions:
 
 
 def is_newer(version: str) -> bool:
-    """Return whether ``version`` of probcal comes after this one, by the numbers that it begins with."""
+    """Return whether ``version`` of probcal comes after this one, judged by the numbers that it begins with."""
     return _numbers(version) > _numbers(__version__)
 
 

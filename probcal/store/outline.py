@@ -1,4 +1,4 @@
-"""What an experiment was asked to measure, as its results folder tells it."""
+"""The outline of an experiment that a results folder stores: its data sets, columns, metrics and exceptions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from probcal.store.folder import Store
 
 _NAME = re.compile(r"\w[\w.-]{0,99}")
 _MOST_REPETITIONS = 10_000
-"""Every cell that is planned is looked for; no experiment may ask for more."""
+"""Every planned cell is looked up, so no experiment may plan more."""
 _LONGEST = 500
 
 
 def _name(name: str) -> str:
     if not _NAME.fullmatch(name):
-        raise ValueError(f"{name[:40]!r} is no name of probcal's, and names go into the names of figures")
+        raise ValueError(f"{name[:40]!r} is not a valid name (letters, digits, _, . and -, at most 100)")
     return name
 
 
 Name = Annotated[str, AfterValidator(_name)]
 Shown = Annotated[str, AfterValidator(lambda text: visible(text, _LONGEST))]
-"""Text for a table or a figure, with what a terminal would obey spelt out."""
+"""Text for a table or a figure. Characters that a terminal would obey are escaped."""
 
 
 class _Part(BaseModel):
@@ -37,34 +37,37 @@ class Row(_Part):
     name: Name
     title: Shown
     reading_of: str | None = None
-    """The data set whose published numbers are this one's, unless they are its own."""
+    """The data set whose published numbers this one is compared with, if not its own."""
     split: str | None = None
-    """``holdout``, ``standard``, ``chronological`` or ``same``; None in folders of earlier versions."""
+    """``holdout``, ``standard``, ``chronological`` or ``same``. None in folders of earlier versions."""
     drawn: bool = False
-    """Each repetition has rows of its own, drawn by a generator."""
+    """Whether a generator draws new rows for each repetition."""
     inputs: list[Shown] = []
-    """The names of the columns of a set that has two."""
+    """The column names of a data set with two columns."""
     positive: Shown | None = None
-    """The label that makes y = 1, where it is one."""
+    """The label that makes y = 1, where there is one."""
 
     @property
     def fixed(self) -> bool:
-        """Whether every repetition has the same training and test rows."""
+        """Return whether every repetition has the same training and test rows."""
         return self.split in ("standard", "chronological", "same") and not self.drawn
 
     @property
     def random(self) -> bool:
-        """Whether every repetition draws its split or its rows; unknown, and so not, in folders of earlier versions."""
+        """Return whether every repetition draws its split or its rows.
+
+        It is False where an earlier version did not store it.
+        """
         return self.drawn or self.split == "holdout"
 
     @property
     def published(self) -> str:
-        """What published numbers call it."""
+        """Return the name of the data set with the published numbers."""
         return self.reading_of or self.name
 
 
 class Column(_Part):
-    """One learner with one method. ``paper_learner`` and ``paper_method`` name the published column."""
+    """Describe one learner with one method. ``paper_learner`` and ``paper_method`` name the published column."""
 
     learner: Name
     method: Name
@@ -73,28 +76,31 @@ class Column(_Part):
     paper_learner: str | None = None
     paper_method: str | None = None
     before_and_after: bool = False
-    """Whether the stages of its cells are two: before and after calibration."""
+    """Whether its cells have two stages: before and after calibration."""
     encoding: str | None = None
-    """How the learner has its columns; None in folders of earlier versions."""
+    """The encoding of the learner's input columns. None in folders of earlier versions."""
     settings: dict[str, Any] = {}
-    """``type`` and ``params`` of the method, but for exceptions; empty in folders of earlier versions."""
+    """``type`` and ``params`` of the method, without exceptions. Empty in folders of earlier versions."""
 
     def __hash__(self) -> int:
-        return hash((self.learner, self.method))  # settings have none
+        return hash((self.learner, self.method))  # settings cannot be hashed
 
     @property
     def entry(self) -> str:
-        """The method that its own is a variant of."""
+        """Return the method without its variant."""
         return self.method.partition(".")[0]
 
     @property
     def variant(self) -> str:
-        """Empty where the method has no variants."""
+        """Return the variant, empty where the method has none."""
         return self.method.partition(".")[2]
 
 
 class Departure(_Part):
-    """An exception: cells that read another card, take other settings, or are skipped. ``columns``: learner, method."""
+    """Describe an exception: cells that read another card, use other settings, or are skipped.
+
+    ``columns`` holds pairs of learner and method.
+    """
 
     datasets: list[str]
     columns: list[tuple[str, str]]
@@ -107,45 +113,45 @@ class Departure(_Part):
 
 
 class Outline(_Part):
-    """Data sets and columns in the order in which they are shown."""
+    """Describe an experiment, with data sets and columns in the order of the tables."""
 
     name: Shown
     title: Shown
     metrics: list[Shown]
     seed: int | None = None
-    """That of the experiment; a learner with a shared seed adds the number of the repetition, from 0."""
+    """Seed of the experiment. A learner with a shared seed adds the number of the repetition, from 0."""
     paper: str | None = None
     datasets: list[Row]
     columns: list[Column]
     repetitions: dict[str, Annotated[int, Field(ge=0, le=_MOST_REPETITIONS)]]
-    """Splits per data set; they are numbered from 0."""
+    """Number of splits per data set. They are numbered from 0."""
     exceptions: list[Departure] = []
     curves: list[str] = []
-    """Lines for figures that the experiment asks for."""
+    """Curves for figures that the experiment asks for."""
     config: str = ""
-    """The text that the experiment was read from."""
+    """The text of the experiment file."""
     keys: dict[str, str] = {}
-    """Cell -> digest of its key when the experiment was last run; a result under another one is stale."""
+    """Cell -> digest of its fingerprint in the last run. A result with another digest is stale."""
 
     @model_validator(mode="after")
-    def _every_dataset_says_how_often(self) -> Outline:
-        unsaid = [row.name for row in self.datasets if row.name not in self.repetitions]
-        if unsaid:
-            raise ValueError(f"no number of repetitions is given for {', '.join(unsaid)}")
+    def _require_repetitions(self) -> Outline:
+        missing = [row.name for row in self.datasets if row.name not in self.repetitions]
+        if missing:
+            raise ValueError(f"no number of repetitions is given for {', '.join(missing)}")
         return self
 
     def skips(self, row: Row, column: Column) -> bool:
-        """Whether an exception leaves these cells out."""
+        """Return whether an exception skips these cells."""
         return any(one.skip and one.is_about(row, column) for one in self.exceptions)
 
     def titled(self, titles: Mapping[str, str]) -> Outline:
-        """The same with a paper's row ``titles`` for the data sets that it has."""
+        """Return a copy with a paper's row ``titles`` for the data sets that have one."""
         rows = [row.model_copy(update={"title": titles.get(row.name, row.title)}) for row in self.datasets]
         return self.model_copy(update={"datasets": rows})
 
     @classmethod
     def of(cls, store: Store) -> Outline:
-        """Raises StoreError when the folder holds no experiment, or not one that can be shown."""
+        """Return the outline of a store. Raise StoreError when the folder holds no experiment that can be shown."""
         experiment = store.experiment()
         try:
             return cls.model_validate(experiment)

@@ -1,7 +1,7 @@
-"""The labels and probabilities behind the results, one after the other in one file.
+"""The labels and probabilities behind the results, stored one after the other in one file.
 
-A file for each cell would cost more than all else that is done to keep a result. What a later result of
-the same cell leaves behind stays in the file; nothing refers to it.
+One file per cell would be slower than all other work of storing a result. A replaced result leaves its predictions in
+the file, where nothing refers to them.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ def _row(columns: tuple[int, ...], labels: tuple[int, ...]) -> np.dtype:
 
 
 class Predictions:
-    """The file at ``path``. Adding is for one process at a time; reading needs no lock."""
+    """Read and write the file at ``path``. Only one process may add at a time. Reading needs no lock."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: IO[bytes] | None = None
 
     def add(self, y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
-        """Append y, (n_test,), and p, (n_test, n_classes); return where they are, for ``read``.
+        """Append labels and probabilities, and return where they are, for ``read``.
 
-        With several labels: y, (n_test, n_labels), and p, (n_test, n_labels, 2). Results of earlier versions have
-        P(y = 1) alone, with no axis of classes.
+        Without label axis: y has shape (n_test,) and p has shape (n_test, n_classes). With several labels: y has shape
+        (n_test, n_labels) and p has shape (n_test, n_labels, 2). Results of earlier versions hold only P(y = 1), so
+        their p has no axis of classes.
         """
         if self._file is None:
             self._file = self.path.open("ab")
@@ -50,16 +51,16 @@ class Predictions:
         return where
 
     def read(self, where: dict[str, Any]) -> tuple[np.ndarray, np.ndarray] | None:
-        """(y, p), bit for bit as they were added; None when they are not there any more."""
+        """Return (y, p), bit for bit as they were added, or None when the file does not hold them any more."""
         try:
             row = _row(*((where[name],) if name in where else () for name in ("columns", "labels")))
             with self.path.open("rb") as file:
                 left = file.seek(0, os.SEEK_END) - where["at"]
-                if where["rows"] * row.itemsize > left:  # else so much memory would be taken first
+                if where["rows"] * row.itemsize > left:  # do not allocate memory for rows that are not there
                     return None
                 file.seek(where["at"])
                 content = file.read(where["rows"] * row.itemsize)
-        except (OSError, ValueError):  # ValueError: of a row too wide for any array
+        except (OSError, ValueError):  # ValueError: the row is too wide for any array
             return None
         if _digest(content) != where["digest"]:
             return None
@@ -67,7 +68,7 @@ class Predictions:
         return rows["y"].copy(), rows["p"].copy()
 
     def sync(self) -> None:
-        """Have what was added on the disk, so that a power cut does not lose it."""
+        """Sync the file to disk, so that a power cut does not lose what was added."""
         if self._file is not None:
             os.fsync(self._file.fileno())
 

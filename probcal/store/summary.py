@@ -1,4 +1,4 @@
-"""The repetitions of a table cell, taken together."""
+"""Summaries of results: one metric over the repetitions of a table cell, and the census of all planned cells."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Results = dict[str, CellResult]
 
 @dataclass(frozen=True)
 class Summary:
-    """One metric over the repetitions of one data set and one column."""
+    """Summarise one metric over the repetitions of one data set and one column."""
 
     values: tuple[float, ...]
-    """One number per finished repetition that has one; ``inf`` is a number, NaN is not."""
+    """One number for every finished repetition that has one. ``inf`` counts as a number, NaN does not."""
     planned: int
     failed: int
     undefined: int
-    """Finished repetitions without a number: NaN, or the metric was not measured."""
+    """Finished repetitions without a number: it is NaN, or the metric was not measured."""
     random_splits: bool = False
-    """Whether every repetition is a draw, even where only one is planned."""
+    """Whether every repetition is random, even where only one is planned."""
 
     @property
     def of_the_papers_split(self) -> bool:
-        """Whether a published number is about the same rows: one repetition, of a split that is not drawn."""
+        """Return whether a published number is about the same rows: one repetition, with a split that is not random."""
         return self.planned == 1 and not self.random_splits
 
     @property
@@ -42,14 +42,17 @@ class Summary:
 
     @property
     def mean(self) -> float | None:
-        """None without any number; infinite as soon as one repetition is."""
+        """Return the mean: None without any number, infinite as soon as one repetition is infinite."""
         if not self.values:
             return None
         return math.inf if self.infinite else statistics.fmean(self.values)
 
     @property
     def sd(self) -> float | None:
-        """With n - 1 in the denominator; None for fewer than two numbers or an infinite mean."""
+        """Return the standard deviation with n - 1 in the denominator.
+
+        It is None for fewer than two numbers or an infinite mean.
+        """
         return None if self.n < 2 or self.infinite else statistics.stdev(self.values)
 
     @property
@@ -59,7 +62,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Census:
-    """What became of the planned cells."""
+    """Count the planned cells by their state."""
 
     planned: int
     failed: list[CellResult]
@@ -69,13 +72,13 @@ class Census:
     warned: dict[str, Counter[str]]
     """Kind of warning -> column -> how many of its cells gave it."""
     stale: Counter[str]
-    """Column -> how many of its results were made under another key than the last run's."""
+    """Column -> how many of its results have another fingerprint than in the last run."""
     failed_since: list[CellResult]
-    """The failed attempts to make finished results anew; the finished ones are kept and shown."""
+    """The failed attempts to rerun finished results. The finished results are kept and shown."""
 
 
 def planned_ids(outline: Outline, row: Row, column: Column, seed: int | None = None) -> list[str]:
-    """``seed``: only the repetition that has it."""
+    """Return the ids of the planned cells. With ``seed``, return only the repetition that has this seed."""
     repetitions: Sequence[int] = range(0 if outline.skips(row, column) else outline.repetitions[row.name])
     if seed is not None:
         repetitions = [one for one in repetitions if outline.seed is not None and outline.seed + one == seed]
@@ -85,7 +88,10 @@ def planned_ids(outline: Outline, row: Row, column: Column, seed: int | None = N
 def summarise(
     outline: Outline, results: Results, row: Row, column: Column, metric: str, seed: int | None = None
 ) -> Summary:
-    """Results of repetitions that the experiment no longer asks for are left out; ``seed``: all but one of that."""
+    """Summarise ``metric`` over the planned repetitions, or over the one with ``seed``.
+
+    Results of repetitions that the experiment no longer plans are left out.
+    """
     ids = planned_ids(outline, row, column, seed)
     found = [results[one] for one in ids if one in results]
     done = [result.metrics.get(metric, math.nan) for result in found if result.status == "done"]
@@ -120,7 +126,7 @@ def census(outline: Outline, results: Results) -> Census:
 
 
 def stale_ids(outline: Outline, results: Results, row: Row, column: Column) -> list[str]:
-    """The cells whose result was made under other settings, data or code than the last run has."""
+    """Return the cells whose result was made with other settings, data or code than the last run has."""
     return [
         one
         for one in planned_ids(outline, row, column)

@@ -1,1 +1,1 @@
-"""Somebody's own table without a config: read, kinds guessed, a card and an experiment made of it, ranked."""
+"""Your own table without a config: it is read, its columns are inferred, and learners and methods are ranked on it."""

@@ -1,4 +1,4 @@
-"""The learners and methods that ``probcal try`` has names for, and those it takes unasked."""
+"""The learners and methods of ``probcal try``: their names, and which of them run by default."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from probcal.methods.registry import METHODS
 Entry = dict[str, Any]
 
 BASELINE = "shares"
-"""The share of each class among the training rows, whatever the row: what every learner has to beat."""
+"""Always predicts the share of each class among the training rows. Every learner has to beat it."""
 _MOST_LEVELS_OF_BOOSTING = 255
 
 OWN: dict[str, Entry] = {
     BASELINE: {"type": "sklearn.dummy.DummyClassifier", "params": {"strategy": "prior"}, "label": "Shares"},
-    # with the usual penalty, and not next to none as the papers' logistic: small and wide tables separate the classes
+    # the papers' logistic has almost no penalty, but small and wide tables separate the classes
     "logistic": {"type": "sklearn.linear_model.LogisticRegression", "params": {"max_iter": 2000}, "label": "Log"},
     "nb": {"type": "kernel_nb", "label": "NB"},
     "tree": {"type": "tree", "label": "Tree"},
@@ -35,30 +35,33 @@ OWN: dict[str, Entry] = {
         "label": "Boost",
     },
 }
-"""Beside the built-ins of experiments."""
+"""Learners of ``probcal try``, in addition to the built-ins of experiments."""
 _USUAL_LEARNERS = ("logistic", "nb", "tree", "forest", "boosting")
 _USUAL_METHODS = ("direct", "sigmoid", "isotonic")
-_OF_A_TREE = ("bagging", "probing")
-"""A hundred fits each, which only a tree makes quickly."""
-_MOST_ROWS_OF_A_HUNDRED = 3_000
-_MOST_NUMBERS_OF_A_HUNDRED = 300_000
+_TREE_METHODS = ("bagging", "probing")
+"""They need a hundred fits each, which only a tree makes quickly."""
+_MOST_ROWS_FOR_TREE_METHODS = 3_000
+_MOST_NUMBERS_FOR_TREE_METHODS = 300_000
 _MOST_ROWS_CROSSED = 1_000
-"""Of so few rows none is kept from the learner to calibrate on: each is scored by a learner of the other folds."""
+"""Largest number of rows for cross-validated calibration. Of so few rows, none is withheld from the learner."""
 _FEWEST_CROSSED = 20
 _FOLDS = 3
 _CLIP = [0.001, 0.999]
-"""As that of probing. Calibrated on some hundred rows, nothing is known to be impossible, and log loss is merciless."""
+"""The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0."""
 _WIDE = 500
 _SLOW_WHEN_WIDE = ("nb", "boosting")
-"""They look at each column by itself, however few the rows."""
+"""They process each column separately, so that many columns are slow even with few rows."""
 _TWO_CLASSES = ("nb",)
-"""They take no more."""
-_NO_ESTIMATES = ("svm", "linear_svm")
-"""They give scores and no probabilities, so they are not run by themselves."""
+"""They accept only two classes."""
+_SCORES_ONLY = ("svm", "linear_svm")
+"""They give scores but no probabilities, so they need a method."""
 
 
 def usual_learners(width: int, n_classes: int) -> tuple[list[str], dict[str, str]]:
-    """(those taken unasked, of the others each with the reason); ``width``: columns of the table, levels counted."""
+    """Return the default learners, and the reason for each one left out.
+
+    ``width`` counts the columns of the table, with one for each level of a category.
+    """
     left_out: dict[str, str] = {}
     if width > _WIDE:
         left_out |= dict.fromkeys(_SLOW_WHEN_WIDE, f"slow on {width:,} columns, levels counted")
@@ -68,9 +71,11 @@ def usual_learners(width: int, n_classes: int) -> tuple[list[str], dict[str, str
 
 
 def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
-    """Name -> entry of an experiment, that of the shares first; ``most_levels``: of any column.
+    """Return name -> entry of an experiment, the baseline first.
 
-    Raises ProbcalError for a name that stands for nothing.
+    ``most_levels`` is the largest number of levels of a column.
+
+    Raises ProbcalError for an unknown name.
     """
     found: dict[str, Entry] = {}
     for name in (BASELINE, *names):
@@ -85,11 +90,14 @@ def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
 
 
 def methods(asked: Sequence[str], learners_asked: bool, width: int, counts: Collection[int]) -> dict[str, Entry]:
-    """As ``learners``; ``width``: columns of the table, levels counted, ``counts``: rows of each class."""
+    """Return name -> entry of an experiment for the methods.
+
+    ``width`` counts columns as in ``usual_learners``. ``counts`` holds the number of rows of each class.
+    """
     n_rows, rarest = sum(counts), min(counts)
-    # of several classes a hundred fits are made for each two
-    few = n_rows <= _MOST_ROWS_OF_A_HUNDRED and n_rows * width * (len(counts) - 1) <= _MOST_NUMBERS_OF_A_HUNDRED
-    usual = (*_USUAL_METHODS, *_OF_A_TREE) if few and not learners_asked else _USUAL_METHODS
+    # several classes need a hundred fits for each pair of classes
+    few = n_rows <= _MOST_ROWS_FOR_TREE_METHODS and n_rows * width * (len(counts) - 1) <= _MOST_NUMBERS_FOR_TREE_METHODS
+    usual = (*_USUAL_METHODS, *_TREE_METHODS) if few and not learners_asked else _USUAL_METHODS
     crossed = n_rows <= _MOST_ROWS_CROSSED and rarest >= _FEWEST_CROSSED
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if crossed else {"calibration": "holdout"}
     settings: dict[str, Entry] = {
@@ -103,29 +111,29 @@ def methods(asked: Sequence[str], learners_asked: bool, width: int, counts: Coll
     return found
 
 
-def refuse_no_estimates(learners_asked: Sequence[str], methods_asked: Sequence[str]) -> None:
-    """Raises ProbcalError where only ``direct`` is asked of learners that give no probabilities."""
-    silent = [name for name in learners_asked if name in _NO_ESTIMATES]
-    if silent and methods_asked and set(methods_asked) == {"direct"}:
+def refuse_scores_alone(learners_asked: Sequence[str], methods_asked: Sequence[str]) -> None:
+    """Raise ProbcalError where ``direct`` is the only method for learners that give no probabilities."""
+    scoring = [name for name in learners_asked if name in _SCORES_ONLY]
+    if scoring and methods_asked and set(methods_asked) == {"direct"}:
         raise ProbcalError(
-            f"{', '.join(silent)} by itself gives scores and no probabilities, and only direct is asked for; add "
-            "a method that makes them, as  -m sigmoid"
+            f"{', '.join(scoring)} by itself gives scores and no probabilities, and direct is the only method; add "
+            "another method, such as  -m sigmoid"
         )
 
 
 def combinations(
     learner_names: Sequence[str], method_names: Sequence[str], methods_asked: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Learner -> the methods it is run with, where those are not all there are."""
+    """Return learner -> its methods, for learners that do not run with all methods."""
     found = {}
     for learner in learner_names:
         wanted = [one for one in method_names if one != "direct" or not methods_asked or "direct" in methods_asked]
         if learner == BASELINE:
             wanted = ["direct"]
-        elif learner in _NO_ESTIMATES:
+        elif learner in _SCORES_ONLY:
             wanted = [one for one in wanted if one != "direct"]
         elif learner != "tree" and not methods_asked:
-            wanted = [one for one in wanted if one not in _OF_A_TREE]
+            wanted = [one for one in wanted if one not in _TREE_METHODS]
         if wanted and wanted != list(method_names):
             found[learner] = wanted
     return found

@@ -1,7 +1,4 @@
-"""What a column of a table is: guessed from its values, said in words, and changed by whoever knows better.
-
-Dates written as text: told from other text, and made numbers.
-"""
+"""The type of each column of a table: inferred from its values, described in words, and overridden by the user."""
 
 from __future__ import annotations
 
@@ -28,10 +25,10 @@ _DAY = pd.Timedelta(days=1)
 AMBIGUOUS = "ambiguous"
 
 
-def days_of(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
-    """(n,) days since 1970-01-01, with their fractions; None where not all ``texts`` are dates.
+def parse_dates(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
+    """Return (n,) days since 1970-01-01 with fractions, or None where not all ``texts`` are dates.
 
-    ``AMBIGUOUS`` where they are, and each could have day and month the other way round.
+    Return ``AMBIGUOUS`` where day and month could be exchanged in every date.
     """
     if not texts or not all(map(_LIKE_A_DATE.fullmatch, texts)):
         return None
@@ -46,7 +43,7 @@ def days_of(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
 
 
 def days(times: pd.Series | pd.DatetimeIndex) -> np.ndarray[Any, Any]:
-    """(n,) points of time as days since 1970-01-01, NaN where there is none."""
+    """Return (n,) times as days since 1970-01-01, with NaN for a missing one."""
     index = pd.DatetimeIndex(pd.to_datetime(times, utc=True))
     return np.asarray((index - pd.Timestamp(0, tz="UTC")) / _DAY, dtype=np.float64)
 
@@ -61,99 +58,104 @@ def _parsed(texts: list[str], formats: tuple[str, ...] | list[str]) -> np.ndarra
 
 
 def as_date(day: float) -> str:
-    """``2026-11-21`` for the number of that day."""
+    """Return the date of a day number, such as ``2026-11-21``."""
     return str((pd.Timestamp(0) + day * _DAY).date())
 
 
 Kind = Literal["number", "category", "date", "left out"]
 
 MOST_LEVELS = 200
-"""Each becomes a column of its own for most learners."""
+"""Largest number of levels of a category. Most learners get a column for each level."""
 _FEW = 20
-"""Rows; in a smaller table every column may have a value of its own in each of them."""
+"""Number of rows. In a smaller table a column can have a different value in every row by chance."""
 _ID = re.compile(
     r"(?i:(.*[ _.-])?(id|index|idx|key|uuid|guid|no|nr|number|row|rowid)|unnamed: 0|.*nummer|ssn|mrn"
     r"|(account|case|client|contract|customer|loan|member|order|patient|person|policy|record|subject|user)(id|no|nr))"
     r"|.*[a-z](ID|Id|No|Nr|Number|Key)"
 )
-"""With a word of its own at the end, or written together as CustomerID and customerid are."""
+"""Names of ids. They end in a separate word, or are written together like CustomerID and customerid."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the table. ``values``: (n_rows,) float64, or categorical text; None where it is left out."""
+    """Describe one column of the table.
+
+    ``values`` has shape (n_rows,): float64 or categorical text, None if left out.
+    """
 
     name: str
     kind: Kind
     about: str
-    """What it holds, or why it is left out."""
+    """Its values in words, or why it is left out."""
     missing: int
     values: pd.Series | None = None
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What was said of columns on the command line, by their names."""
+class ColumnChoices:
+    """Hold the columns that the command line names for each type."""
 
     category: Collection[str] = ()
     number: Collection[str] = ()
     drop: Collection[str] = ()
 
 
-def guess(name: str, raw: pd.Series, wishes: Wishes, declared: bool = False, mark: Mark | None = None) -> Column:
-    """The column ``raw`` of any kind, (n_rows,), under its ``name``.
+def guess(
+    name: str, raw: pd.Series, choices: ColumnChoices, declared: bool = False, mark: Mark | None = None
+) -> Column:
+    """Return the column ``raw``, (n_rows,) of any type, with its inferred type.
 
-    ``declared``: text is text, whatever it looks like. ``mark``: the decimal mark of its numbers; without it the
-    column decides alone. Raises DataError for a wish that cannot be had.
+    With ``declared``, text stays text, whatever it looks like. ``mark`` is the decimal mark of its numbers. Without it
+    the values of the column decide. Raises DataError for a choice that does not fit the column.
     """
     missing = int(raw.isna().sum())
-    if name in wishes.drop:
-        return Column(name, "left out", "as --drop says", missing)
+    if name in choices.drop:
+        return Column(name, "left out", "by --drop", missing)
     if raw.dtype == object and _is_nested(raw):
-        return Column(name, "left out", "lists or other values that are not single ones", missing)
+        return Column(name, "left out", "lists or other nested values", missing)
     if missing == len(raw):
         return Column(name, "left out", "empty", missing)
-    if name in wishes.category:
+    if name in choices.category:
         return _category(name, _as_text_column(raw))
     if pd.api.types.is_datetime64_any_dtype(raw):
         return _date(name, pd.Series(days(raw)))
     if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
-        return _number(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), wishes)
+        return _number(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), choices)
     if raw.dtype == object and _are_numbers(raw):
-        return _number(name, pd.Series([np.nan if pd.isna(one) else float(one) for one in raw]), wishes)
+        return _number(name, pd.Series([np.nan if pd.isna(one) else float(one) for one in raw]), choices)
     text = _as_text_column(raw)
     is_category = declared or pd.api.types.is_bool_dtype(raw)
-    return _guess_text(name, text, wishes, is_category, mark)
+    return _guess_text(name, text, choices, is_category, mark)
 
 
-def _guess_text(name: str, text: pd.Series, wishes: Wishes, is_category: bool, mark: Mark | None) -> Column:
+def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark | None) -> Column:
     levels, missing = list(text.cat.categories), int(text.isna().sum())
-    if name in wishes.number or not is_category:
+    if name in choices.number or not is_category:
         rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
         numbers, words, marks = read_numbers(levels, mark or mark_alone(rows_of))
-        if len(words) == len(levels) and name in wishes.number:
+        if len(words) == len(levels) and name in choices.number:
             raise DataError(f'--number: column "{name}" holds no number, but {_listed(levels)}')
-        if name in wishes.number or holds_numbers(words, rows_of):
+        if name in choices.number or holds_numbers(words, rows_of):
             values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
-            said = marks + (f"; {_listed(words)} taken as missing" if words else "")
-            return _number(name, values, wishes, said)
+            notes = marks + (f"; {_listed(words)} read as missing" if words else "")
+            return _number(name, values, choices, notes)
     if not is_category:
-        found = days_of(levels)
-        if isinstance(found, np.ndarray):
-            return _date(name, pd.Series(np.append(found, np.nan)[text.cat.codes.to_numpy()]))
-        if found == AMBIGUOUS:
-            return Column(name, "left out", "dates, but which is day and which month? write 2026-11-21", missing)
+        dates = parse_dates(levels)
+        if isinstance(dates, np.ndarray):
+            return _date(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
+        if dates == AMBIGUOUS:
+            return Column(name, "left out", "dates, but day and month are ambiguous; write 2026-11-21", missing)
     if reason := _no_category(len(levels), int(text.notna().sum()), is_category):
         return Column(name, "left out", reason, missing)
     return _category(name, text)
 
 
 def _no_category(levels: int, rows: int, is_category: bool) -> str | None:
-    """Why a text of so many different values in so many rows is not a category."""
+    """Return why a text with so many different values in so many rows is not a category, or None."""
     if rows >= _FEW and levels == rows:
-        return "a value of its own in every row, as an id or free text has"
+        return "a different value in every row, like an id or free text"
     if rows >= _FEW and levels > rows / 2 and not is_category:
-        return f"{levels:,} different values in {rows:,} rows, as ids or free text have"
+        return f"{levels:,} different values in {rows:,} rows, like ids or free text"
     if levels > MOST_LEVELS:
         return f"{levels:,} different values, more than {MOST_LEVELS}; --category keeps it"
     return None
@@ -167,28 +169,28 @@ def _category(name: str, text: pd.Series) -> Column:
     return Column(name, "category", f"{len(levels):,} values: {_listed(common, len(levels))}", missing, text)
 
 
-def _number(name: str, values: pd.Series, wishes: Wishes, said: str = "") -> Column:
+def _number(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "") -> Column:
     if infinite := int(np.isinf(values).sum()):
-        values, said = values.where(np.isfinite(values)), f"{said}; {infinite:,} infinite ones taken as missing"
+        values, notes = values.where(np.isfinite(values)), f"{notes}; {infinite:,} infinite values read as missing"
     seen = values.dropna()
     missing = len(values) - len(seen)
     if seen.empty:
-        return Column(name, "left out", f"empty{said}", missing)
+        return Column(name, "left out", f"empty{notes}", missing)
     if seen.nunique() < 2:
         return _constant(name, as_text(seen.iloc[0]), missing)
-    if name not in wishes.number and (reason := _running(name, seen)):
+    if name not in choices.number and (reason := _row_number(name, seen)):
         return Column(name, "left out", reason, missing)
-    return Column(name, "number", f"{_short(seen.min())} to {_short(seen.max())}{said}", missing, values)
+    return Column(name, "number", f"{_short(seen.min())} to {_short(seen.max())}{notes}", missing, values)
 
 
-def _running(name: str, seen: pd.Series) -> str | None:
-    """Why a number tells rows apart, and nothing else."""
+def _row_number(name: str, seen: pd.Series) -> str | None:
+    """Return why a number only identifies rows, or None."""
     if len(seen) < _FEW or seen.nunique() < len(seen) or not (seen == seen.round()).all():
         return None
     if seen.max() - seen.min() == len(seen) - 1:
-        return "a running number: the rows counted"
+        return "a running number of the rows"
     if _ID.fullmatch(name):
-        return "an id: a number of its own in every row"
+        return "an id: a different number in every row"
     return None
 
 
@@ -205,7 +207,7 @@ def _constant(name: str, value: str, missing: int) -> Column:
 
 
 def _as_text_column(raw: pd.Series) -> pd.Series:
-    """Categorical text without line breaks, which the file of rows could not hold; levels that no row has left out."""
+    """Return categorical text without line breaks, which the file of rows cannot hold. Unused levels are left out."""
     if isinstance(raw.dtype, pd.CategoricalDtype):
         raw = raw.astype(object)
     text = text_column(raw.map(as_text, na_action="ignore").astype(object), _one_line)
@@ -221,7 +223,7 @@ def _is_nested(raw: pd.Series) -> bool:
 
 
 def _are_numbers(raw: pd.Series) -> bool:
-    """Whether all are numbers and no text, as the decimals of a Parquet file are: their mark is in no doubt."""
+    """Return whether all values are numbers and not text, like the decimals of a Parquet file."""
     return all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in raw.dropna())
 
 

@@ -1,7 +1,4 @@
-"""What was found in a table and what will be run on it, in lines for a terminal of 80 columns.
-
-Roughly how long a plan takes, told before it is run.
-"""
+"""Descriptions of a table and of its plan for a terminal of 80 columns, with a rough run time."""
 
 from __future__ import annotations
 
@@ -26,35 +23,38 @@ _SECONDS = {
     "forest": (0.25, 0.1),
     "boosting": (0.25, 0.05),
 }
-"""Learner -> seconds of a fit, and of every thousand training rows more: Adult on one core of a machine of 2026."""
+"""Learner -> seconds of a fit, and of every further thousand training rows. Measured on Adult with one core in 2026."""
 _OTHERS = (0.5, 0.2)
 _FITS = {"direct": 1, "bagging": 100, "probing": 120, "relabelling": 100, "weight_sweep": 20}
 _CROSSED = 4
 """Three folds, and all rows."""
 _USUAL_WIDTH = 100
-"""Columns, levels counted; of wider tables time grows with the width."""
+"""Number of columns, with one for each level. Fits of wider tables take longer in proportion."""
 
 
 _EACH_CLASS = ("boosting", "logistic")
-"""Fitted, or as good as, once more for every class."""
+"""They need about one more fit for every class."""
 
 
 _EACH_COLUMN = ("boosting", "nb")
-"""Slow with every column, however few the rows."""
+"""Every column makes them slower, even with few rows."""
 
 
 def seconds(plan: Plan, n_rows: int, width: int, n_classes: int) -> float:
-    """Of all cells one after the other, to a factor of two or three; ``width``: columns, levels counted."""
+    """Return the rough run time of all cells one after another, within a factor of two or three.
+
+    ``width`` counts the columns, with one for each level of a category.
+    """
     wide = max(1.0, width / _USUAL_WIDTH)
     per_split = sum(
-        _of_a_fit(learner, TRAIN * n_rows / 1000, wide, n_classes) * _fits(plan, method)
+        _seconds_per_fit(learner, TRAIN * n_rows / 1000, wide, n_classes) * _fits(plan, method)
         for learner, methods in plan.pairs.items()
         for method in methods
     )
     return plan.splits * per_split
 
 
-def _of_a_fit(learner: str, thousands: float, wide: float, n_classes: int) -> float:
+def _seconds_per_fit(learner: str, thousands: float, wide: float, n_classes: int) -> float:
     always, each = _SECONDS.get(learner, _OTHERS)
     seconds = always * (wide if learner in _EACH_COLUMN else 1) + each * thousands * wide
     return seconds * (n_classes - 1 if learner in _EACH_CLASS else 1)
@@ -78,7 +78,7 @@ _WORDS: dict[Kind, tuple[str, str]] = {
 
 
 def table_lines(prepared: Prepared) -> Iterator[str]:
-    """The table, its target and the kinds of its columns."""
+    """Yield the description of the table, its target and the types of its columns."""
     table = prepared.table
     rows, width = table.frame.shape
     name = table.place if table.place.startswith("openml:") else Path(table.place).name
@@ -93,29 +93,29 @@ def table_lines(prepared: Prepared) -> Iterator[str]:
 
 
 def plan_lines(prepared: Prepared, plan: Plan, balanced: bool) -> Iterator[str]:
-    """What is run, on which rows."""
+    """Yield the description of what will run, on which rows."""
     n = len(prepared.rows)
     if n < prepared.n_labelled:
         why = "so that it takes minutes" if prepared.width < 400 else f"for {prepared.width:,} columns, levels counted"
-        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is taken, {why}; --rows takes more")
+        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used, {why}; --rows uses more")
     train = round(TRAIN * n)
-    yield f"{plan.splits} random splits: {train:,} rows to learn from, {n - train:,} to test on"
+    yield f"{plan.splits} random splits: {train:,} training rows, {n - train:,} test rows"
     if not balanced:
-        yield "note: some split has hardly a row of a rare class on one side"
+        yield "note: in some split, a rare class has too few training or test rows"
     by_methods: dict[tuple[str, ...], list[str]] = {}
     for learner, methods in plan.pairs.items():
         by_methods.setdefault(tuple(methods), []).append(learner)
-    for together, learners in by_methods.items():
-        yield from wrapped(visible(f"  {', '.join(learners)}: {', '.join(together)}"))
+    for methods_of_group, learners in by_methods.items():
+        yield from wrapped(visible(f"  {', '.join(learners)}: {', '.join(methods_of_group)}"))
     for why in dict.fromkeys(plan.left_out.values()):
         names = ", ".join(name for name, reason in plan.left_out.items() if reason == why)
         yield f"  without {names} ({why})"
     roughly = duration(max(1.0, seconds(plan, n, prepared.width, len(prepared.target.class_counts))))
-    yield f"{plan.n_cells} cells (split, learner, method): roughly {roughly} one after the other"
+    yield f"{plan.n_cells} cells (split, learner, method): roughly {roughly} with one job"
 
 
 def wrapped(line: str, hang: int = 2) -> list[str]:
-    """``line`` in lines of at most 80 letters; ``hang``: so many more blanks before all but the first."""
+    """Return ``line`` in lines of at most 80 letters. Lines after the first are indented by ``hang`` more blanks."""
     indent = " " * (len(line) - len(line.lstrip()) + hang)
     return wrap(line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [line]
 
@@ -128,14 +128,14 @@ def _target_lines(prepared: Prepared) -> Iterator[str]:
     for label, words in counts[:_MOST_CLASSES]:
         mark = ""
         if label == target.positive:
-            mark = "  <- estimated" + ("" if target.chosen else ", as the rarer" if _is_rarer(prepared) else "")
+            mark = "  <- positive" + ("" if target.chosen else ", the rarer" if _is_rarer(prepared) else "")
         yield f"  {_cell(label, width)}  {words}{mark}"
     if len(counts) > _MOST_CLASSES:
         yield f"  … {len(counts) - _MOST_CLASSES} more"
     few = [label for label, rows in target.class_counts.items() if rows < FEW_ROWS]
     if few:
         named = ", ".join(f'"{label}"' for label in few[:5]) + (", …" if len(few) > 5 else "")
-        yield from wrapped(visible(f"note: few rows of {named}: what is measured of them is rough"))
+        yield from wrapped(visible(f"note: few rows of {named}, so results for them are rough"))
 
 
 def _is_rarer(prepared: Prepared) -> bool:

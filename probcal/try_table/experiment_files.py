@@ -1,11 +1,4 @@
-"""The experiment on one table, as the YAML file that would run it again.
-
-Text as a quoted value of YAML, whatever is in it.
-
-The rows that are taken as a file, and the card that describes it.
-
-The three files that run a table again: the experiment, and in a folder beside it the card and the rows.
-"""
+"""The files of a trial: the experiment as YAML, and beside it a folder with the card and the rows as CSV."""
 
 from __future__ import annotations
 
@@ -32,12 +25,12 @@ from probcal.try_table.preparation import Prepared
 
 
 def quoted(text: str) -> str:
-    """``text`` between quotation marks; what nobody sees, or YAML reads as the end of a line, by its number."""
-    return f'"{"".join(map(_escaped, text))}"'
+    """Return ``text`` in quotation marks for YAML. Invisible characters and line ends are escaped by number."""
+    return f'"{"".join(map(_escape_character, text))}"'
 
 
 def flow(value: Any) -> str:
-    """``value`` of texts, numbers, true and false, lists and mappings on one line of YAML."""
+    """Return ``value`` on one line of YAML. It may hold text, numbers, true and false, lists and mappings."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
@@ -50,20 +43,20 @@ def flow(value: Any) -> str:
 
 
 def key(name: str) -> str:
-    """``name`` as a key, without quotation marks where it needs none."""
+    """Return ``name`` as a key, quoted only if needed."""
     return name if name.isidentifier() and name.isascii() and name.lower() not in _WORDS else quoted(name)
 
 
 _WORDS = ("true", "false", "null")
 
 
-def _escaped(one: str) -> str:
-    if one in '"\\':
-        return f"\\{one}"
-    if one != " " and unicodedata.category(one)[0] in "CZ":
-        number = ord(one)
+def _escape_character(char: str) -> str:
+    if char in '"\\':
+        return f"\\{char}"
+    if char != " " and unicodedata.category(char)[0] in "CZ":
+        number = ord(char)
         return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-    return one
+    return char
 
 
 METRICS = ("cxe", "rms", "auc", "c_emp", "ece")
@@ -71,7 +64,7 @@ METRICS = ("cxe", "rms", "auc", "c_emp", "ece")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run on the table."""
+    """Hold what will run on the table."""
 
     learners: Mapping[str, Entry]
     methods: Mapping[str, Entry]
@@ -79,11 +72,11 @@ class Plan:
     splits: int
     seed: int
     left_out: Mapping[str, str] = field(default_factory=dict)
-    """Learner that others are run with unasked -> why not here."""
+    """Default learner that does not run here -> the reason."""
 
     @property
     def pairs(self) -> dict[str, list[str]]:
-        """Learner -> the methods it is run with."""
+        """Return learner -> its methods."""
         return {learner: list(self.combinations.get(learner, self.methods)) for learner in self.learners}
 
     @property
@@ -92,7 +85,10 @@ class Plan:
 
 
 def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) -> str:
-    """The file of the experiment ``name``; ``card``: the path of its card from there, ``heading``: its first line."""
+    """Return the text of the experiment ``name``.
+
+    ``card`` is the path of its card relative to the experiment, and ``heading`` its first line.
+    """
     lines = [
         f"# {heading}",
         f"name: {quoted(name)}",
@@ -112,14 +108,14 @@ def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) 
 
 
 TRAIN = 0.75
-"""The share of the rows that train in every split."""
+"""Share of the rows that train in every split."""
 _LISTED = 150
-"""Columns that a card lists one by one; of more, the commonest kind is said once."""
+"""A card lists at most this many columns one by one. With more, it gives the most frequent type once."""
 _KINDS = {"number": "numeric", "date": "numeric", "category": "nominal"}
 
 
 def rows_text(prepared: Prepared) -> str:
-    """The rows that are taken as CSV: the columns to learn from, and the target last."""
+    """Return the used rows as CSV: the input columns, and the target last."""
     target = prepared.target
     columns = [_texts(column, prepared) for column in prepared.inputs]
     labels = target.labels[target.labelled][prepared.rows]
@@ -128,7 +124,7 @@ def rows_text(prepared: Prepared) -> str:
 
 
 def card_text(prepared: Prepared, name: str, rows: str, fingerprint: str | None = None) -> str:
-    """The card called ``name`` of the file NAME.csv beside it, whose text ``rows`` is."""
+    """Return the card ``name`` of the file NAME.csv beside it. ``rows`` is the text of that file."""
     target, table = prepared.target, prepared.table
     digest = hashlib.sha256(rows.encode()).hexdigest()
     expect = {"rows": len(prepared.rows), "columns": len(prepared.inputs), "classes": dict(target.counts)}
@@ -157,7 +153,7 @@ def card_text(prepared: Prepared, name: str, rows: str, fingerprint: str | None 
 
 def _about(prepared: Prepared) -> str:
     of = f" of {prepared.n_labelled:,}" if len(prepared.rows) < prepared.n_labelled else ""
-    return f"{len(prepared.rows):,}{of} rows of {prepared.table.name}, as probcal try took them."
+    return f"{len(prepared.rows):,}{of} rows of {prepared.table.name}, as probcal try read them."
 
 
 def _kinds(prepared: Prepared) -> dict[str, str]:
@@ -170,25 +166,25 @@ def _kinds(prepared: Prepared) -> dict[str, str]:
 
 def _texts(column: Column, prepared: Prepared) -> list[str]:
     assert column.values is not None
-    taken = column.values.iloc[prepared.rows]
+    values = column.values.iloc[prepared.rows]
     if column.kind == "category":
-        return [*taken.astype(object).where(taken.notna(), "")]
-    return ["" if np.isnan(number) else as_text(number) for number in taken.to_numpy(np.float64)]
+        return [*values.astype(object).where(values.notna(), "")]
+    return ["" if np.isnan(number) else as_text(number) for number in values.to_numpy(np.float64)]
 
 
 @dataclass(frozen=True)
-class Described:
-    """A table as files: ``rows`` (CSV) and ``card`` (YAML) are their texts, ``dataset`` what is read from them."""
+class TableFiles:
+    """Hold a table as the texts ``rows`` (CSV) and ``card`` (YAML), and the ``dataset`` read from them."""
 
     name: str
-    """Of the card and of the file of rows; splits are drawn by it."""
+    """Name of the card and of the file of rows. It also seeds the splits."""
     rows: str
     card: str
     dataset: Dataset
 
 
-def described(prepared: Prepared, name: str) -> Described:
-    """The table written and read again, so that its card can say by a fingerprint what must come out."""
+def table_files(prepared: Prepared, name: str) -> TableFiles:
+    """Write the table and read it again, so that the card can state the fingerprint of the data."""
     rows = rows_text(prepared)
     with TemporaryDirectory(prefix="probcal-try-") as folder:
         path = Path(folder) / f"{name}.yaml"
@@ -196,12 +192,12 @@ def described(prepared: Prepared, name: str) -> Described:
         path.write_text(card_text(prepared, name, rows), encoding="utf-8")
         card = read_card(path)
         dataset = assemble(card, read_original_files(card, None))
-    return Described(name, rows, card_text(prepared, name, rows, dataset.fingerprint()), dataset)
+    return TableFiles(name, rows, card_text(prepared, name, rows, dataset.fingerprint()), dataset)
 
 
-def write(described: Described, plan: Plan, path: Path, title: str, heading: str) -> list[Path]:
-    """Write the experiment to ``path``, and card and rows into a folder beside it; returns the files written."""
-    texts = _file_texts(described, plan, path, title, heading)
+def write(table_files: TableFiles, plan: Plan, path: Path, title: str, heading: str) -> list[Path]:
+    """Write the experiment to ``path``, and card and rows into a folder beside it. Return the files written."""
+    texts = _file_texts(table_files, plan, path, title, heading)
     for file, text in texts.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", newline="")
@@ -209,19 +205,19 @@ def write(described: Described, plan: Plan, path: Path, title: str, heading: str
 
 
 def refuse_others(path: Path, name: str) -> None:
-    """Raises ProbcalError when a file that ``write`` would write is there."""
+    """Raise ProbcalError when ``write`` would overwrite a file."""
     if path.suffix not in (".yaml", ".yml"):
         raise ProbcalError(f"--save {path}: an experiment is a YAML file; end its name in .yaml")
     for one in (path, *_beside(path, name)):
         if one.exists():
-            raise ProbcalError(f"--save: {one} is already there, and is not written over; remove it or choose another")
+            raise ProbcalError(f"--save: {one} already exists and is not overwritten; remove it or choose another")
 
 
-def refuse_unsound(described: Described, plan: Plan, name: str) -> None:
-    """Raises ProbcalError with what an experiment of this ``plan`` would be refused for, without lines of its file."""
+def refuse_unsound(table_files: TableFiles, plan: Plan, name: str) -> None:
+    """Raise ProbcalError with the faults that an experiment of this ``plan`` would have, without line numbers."""
     with TemporaryDirectory(prefix="probcal-try-") as folder:
         path = Path(folder) / f"{name}.yaml"
-        write(described, plan, path, name, name)
+        write(table_files, plan, path, name, name)
         try:
             read_experiment(path)
         except FileProblems as error:
@@ -229,7 +225,7 @@ def refuse_unsound(described: Described, plan: Plan, name: str) -> None:
 
 
 def heading_of(path: Path) -> str | None:
-    """The first line of an experiment that is there, as ``write`` was given it; None where there is none."""
+    """Return the first line of an experiment that ``write`` wrote, or None where there is none."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.readline().removeprefix("# ").rstrip("\n")
@@ -237,12 +233,12 @@ def heading_of(path: Path) -> str | None:
         return None
 
 
-def _file_texts(described: Described, plan: Plan, path: Path, title: str, heading: str) -> dict[Path, str]:
-    card, rows = _beside(path, described.name)
+def _file_texts(table_files: TableFiles, plan: Plan, path: Path, title: str, heading: str) -> dict[Path, str]:
+    card, rows = _beside(path, table_files.name)
     place = card.relative_to(path.parent).as_posix()
     return {
-        rows: described.rows,
-        card: described.card,
+        rows: table_files.rows,
+        card: table_files.card,
         path: experiment_text(plan, path.stem, title, place, heading),
     }
 

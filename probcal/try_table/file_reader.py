@@ -1,7 +1,4 @@
-"""Reading a table of which only the place is known: a file of one of four formats, or a data set of OpenML.
-
-Delimited text of which nothing is known: its encoding, its delimiter, what stands for a missing value.
-"""
+"""Readers of a table from a file, standard input or OpenML. Encoding, delimiter and missing values are inferred."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ import hashlib
 import io
 import lzma
 import re
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,25 +25,29 @@ from probcal.data.sources.formats import at_most, largest_data, read_arff
 from probcal.errors import DataError
 
 _USUAL = (";", "\t", "|", ",")
-"""Of two that part all lines alike the first is taken: a comma may be a decimal one, and stand in names too."""
+"""Delimiters in order of preference for a tie.
+
+A comma comes last, because it can be a decimal mark or part of a name.
+"""
 _UNUSUAL = (" ", ":", "^", "~", "!", "#")
-"""Taken only where every line agrees: they stand in times and in prose too."""
+"""Used only where every line agrees, because they are also part of times and prose."""
 _NAMES = {"\t": "tabs", " ": "blanks"}
 MISSING = frozenset(("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"))
-"""How programs write that there is no value. The word "none" is not among them: it is often one of the answers."""
-_TOLD = re.compile(r'"?sep=(.)"?\r?\n')
-"""The line by which Excel tells itself the delimiter."""
+"""Texts that programs write for a missing value. The word "none" is not one, because it is often an answer."""
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')
+"""The line with which Excel names the delimiter."""
 _LOOKED_AT = 1 << 20
 _RECORDS_LOOKED_AT = 200
 _ROWS_AT_A_TIME = 20_000
 _LONGEST_FIELD = 1 << 24
 _MOST_COLUMNS = 19_000
-"""A card of more is refused as no card."""
+"""A card with more columns is rejected as too large."""
+STANDARD_INPUT = "-"
 Rows = Iterator[list[str]]
 
 
 class Delimited(NamedTuple):
-    """``notes``: what was found out in words; ``separator``: of the fields, None where there is one column."""
+    """Hold a table, what was inferred in words (``notes``), and the ``separator`` of fields, None for one column."""
 
     frame: pd.DataFrame
     notes: list[str]
@@ -55,29 +57,29 @@ class Delimited(NamedTuple):
 def read_delimited_text(content: bytes, path: Path) -> Delimited:
     """Return columns of categorical text under the names of the first line.
 
-    Text is without blanks around it, a missing value NaN; names are as they stand, so two may be the same. Raises
-    DataError, naming the line, for what is no text, has no rows, or has lines of several lengths.
+    Text has no blanks around it, and a missing value is NaN. Names are unchanged, so two may be the same. Raises
+    DataError, with the line, for what is no text, has no rows, or has lines with different numbers of fields.
     """
     text, notes = _decoded(content, path)
-    told = _TOLD.match(text)
-    delimiter = told[1] if told else _delimiter(text)
-    text = text[told.end() :] if told else text
+    named = _SEPARATOR_LINE.match(text)
+    delimiter = named[1] if named else _delimiter(text)
+    text = text[named.end() :] if named else text
     notes.append("one column" if delimiter is None else f"separated by {_NAMES.get(delimiter, repr(delimiter))}")
     records = _records(text, delimiter or ",", path)
     header = next(records, None)
     if header is None:
         raise DataError(f"{path}: is empty")
     if len(header) > _MOST_COLUMNS:
-        raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are taken")
+        raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
     seen: set[str] = set()
     frames = []
     while chunk := list(islice(records, _ROWS_AT_A_TIME)):
         columns = zip(*chunk, strict=True)
         frames.append(pd.DataFrame({place: _column(values, seen) for place, values in enumerate(columns)}))
     if not frames:
-        raise DataError(f"{path}: has 0 rows: a line of names ({_short(header)}) and nothing beneath it")
+        raise DataError(f"{path}: has 0 rows: only a line of names ({_short(header)})")
     if seen:
-        notes.append("missing where it says " + ", ".join(sorted(map(repr, seen))))
+        notes.append("missing values written as " + ", ".join(sorted(map(repr, seen))))
     frame = stacked(frames).set_axis([name.strip() for name in header], axis=1)
     return Delimited(frame, notes, delimiter)
 
@@ -95,7 +97,7 @@ def _decoded(content: bytes, path: Path) -> tuple[str, list[str]]:
 
 
 def _delimiter(text: str) -> str | None:
-    """The one by which most lines have the same number of fields; None where no line seems to have two."""
+    """Return the delimiter by which most lines have the same number of fields, or None for one column."""
     found = [one for one in map(lambda mark: (*_agreement(text, mark), mark), _USUAL) if one[1] > 1]
     if found:
         return max(found, key=lambda one: one[:2])[2]
@@ -104,14 +106,14 @@ def _delimiter(text: str) -> str | None:
 
 
 def _agreement(text: str, mark: str) -> tuple[float, int]:
-    """(share of the first lines that have the commonest number of fields, that number)."""
+    """Return the share of the first lines that have the most frequent number of fields, and that number."""
     widths: Counter[int] = Counter()
     try:
         for record in islice(_reader(text[:_LOOKED_AT], mark), _RECORDS_LOOKED_AT):
             if any(record):
                 widths[len(record)] += 1
     except csv.Error:
-        pass  # where the part that is looked at ends inside quotation marks
+        pass  # the part that is examined ends inside quotation marks
     if not widths:
         return 0.0, 0
     width, count = widths.most_common(1)[0]
@@ -124,7 +126,7 @@ def _reader(text: str, mark: str) -> Rows:
 
 
 def _records(text: str, mark: str, path: Path) -> Rows:
-    """The lines that are not blank, all of one length."""
+    """Yield the lines that are not blank, all with the same number of fields."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True, strict=True)
     csv.field_size_limit(_LONGEST_FIELD)
     width = 0
@@ -135,8 +137,8 @@ def _records(text: str, mark: str, path: Path) -> Rows:
             width = width or len(record)
             if len(record) != width:
                 raise DataError(
-                    f"{path}:{reader.line_num}: {len(record)} fields where the first line has {width}; every line "
-                    "needs as many as there are names"
+                    f"{path}:{reader.line_num}: {len(record)} fields where the first line has {width}; give every "
+                    "line as many fields as there are names"
                 )
             yield record
     except csv.Error as error:
@@ -166,26 +168,26 @@ _HEAD = re.compile(rb"\s*(%[^\n]*\n\s*)*@relation\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it was found. ``frame``: (n_rows, n_columns) of text, numbers, dates and booleans."""
+    """Hold a table as it was read. ``frame`` has shape (n_rows, n_columns) with text, numbers, dates and booleans."""
 
     name: str
-    """What it is called, without endings."""
+    """Its name without endings."""
     place: str
-    """Its path in full, or ``openml:ID``."""
+    """Its full path, ``openml:ID`` or ``standard input``."""
     frame: pd.DataFrame
     notes: list[str] = field(default_factory=list)
-    """What was found out while reading, in words."""
+    """What was inferred while reading, in words."""
     declared: bool = False
-    """Whether the file itself says what is a number: text that looks like one is then a category."""
+    """Whether the file itself declares numbers. Text that looks like a number is then a category."""
     target: str | None = None
-    """The column that the source takes for the target."""
+    """The target column that the source names."""
     separator: str | None = None
-    """What separates the fields of delimited text."""
+    """The separator of the fields of delimited text."""
     digest: str | None = None
-    """Of the bytes that were read, unpacked; None of what is no file."""
+    """Digest of the unpacked bytes, None if they are not from a file."""
 
     def has_changed(self) -> bool:
-        """Return whether its file holds something else by now; one that is gone holds nothing else."""
+        """Return whether the content of its file has changed. A removed file has not changed."""
         try:
             return self.digest is not None and _digest(_content(Path(self.place))) != self.digest
         except DataError:
@@ -193,16 +195,19 @@ class Table:
 
 
 def read_table(source: str) -> Table:
-    """The table at ``source``: a path, or ``openml:31`` or ``31``.
+    """Return the table at ``source``: a path, ``-`` for standard input, ``openml:31`` or ``31``.
 
-    Raises DataError, or MissingData of OpenML, when there is none, it is no table, or it is too large (see
+    Raises DataError, or MissingData for OpenML, when there is no table or it is too large (see
     ``probcal.data.sources.formats``).
     """
     if (found := _OPENML.fullmatch(source)) and not Path(source).exists():
         return _from_openml(int(found[1]))
-    path = Path(source)
-    _refuse_no_file(path, source)
-    content = _content(path)
+    if source == STANDARD_INPUT:
+        path, place, content = Path("standard input"), "standard input", _standard_input()
+    else:
+        path = Path(source)
+        _refuse_no_file(path, source)
+        place, content = str(path.resolve()), _content(path)
     stem = Path(path.stem) if path.suffix in _OPEN else path
     if not content.strip():
         raise DataError(f"{path}: is empty")
@@ -216,7 +221,19 @@ def read_table(source: str) -> Table:
         declared = False
     if not len(frame):
         raise DataError(f"{path}: has 0 rows")
-    return Table(stem.stem, str(path.resolve()), frame, notes, declared, separator=separator, digest=_digest(content))
+    digest = None if source == STANDARD_INPUT else _digest(content)
+    name = "stdin" if source == STANDARD_INPUT else stem.stem
+    return Table(name, place, frame, notes, declared, separator=separator, digest=digest)
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise DataError(
+            "standard input: no table comes from there; give a path, or pipe a table into the command, as in"
+            "  probcal try - --target left < customers.csv"
+        )
+    stream = sys.stdin.buffer
+    return at_most(iter(lambda: stream.read(_PIECE), b""), Path("standard input"))
 
 
 def _digest(content: bytes) -> str:
@@ -225,13 +242,13 @@ def _digest(content: bytes) -> str:
 
 def _refuse_no_file(path: Path, source: str) -> None:
     if re.match(r"[a-z]+://", source):
-        raise DataError(f"{source}: is an address; fetch the file first, and give its path")
+        raise DataError(f"{source}: is an address; download the file first, and give its path")
     if path.is_dir():
         raise DataError(f"{path}: is a folder; give one file of it")
     if not path.exists():
         raise DataError(f"{path}: there is no such file")
     if not path.is_file():
-        raise DataError(f"{path}: is no regular file")
+        raise DataError(f"{path}: is not a regular file; for a pipe, give - and redirect it to standard input")
 
 
 def _content(path: Path) -> bytes:
@@ -249,10 +266,10 @@ def _parquet(content: bytes, path: Path) -> pd.DataFrame:
     from pyarrow.parquet import ParquetFile
 
     try:
-        parquet: Any = ParquetFile  # of a package without types
+        parquet: Any = ParquetFile  # pyarrow has no types
         found = parquet(io.BytesIO(content)).metadata
         if found.num_rows * found.num_columns * 8 > largest_data():  # a few bytes can stand for any number of values
-            raise DataError(f"{path}: is of {found.num_rows:,} rows, too large; PROBCAL_LARGEST_MB allows larger ones")
+            raise DataError(f"{path}: has {found.num_rows:,} rows, too many; PROBCAL_LARGEST_MB allows larger files")
         frame = pd.read_parquet(io.BytesIO(content))
     except (ArrowException, OSError, ValueError) as error:
         raise DataError(f"{path}: is not a sound Parquet file: {str(error).splitlines()[0]}") from None

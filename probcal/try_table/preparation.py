@@ -1,9 +1,4 @@
-"""From somebody's table to rows that a card can describe: the target, the columns, the rows that are taken.
-
-Names of columns as a card can have them: each another, none empty, nothing in them that nobody sees.
-
-Which rows of a large table are taken, and with which seed every split has something of every class.
-"""
+"""Preparation of a table: its target, its columns with valid names, and a sample of rows with balanced splits."""
 
 from __future__ import annotations
 
@@ -22,7 +17,7 @@ from probcal._io import visible
 from probcal.data.card import Card
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError, did_you_mean
-from probcal.try_table.column_types import Column, Wishes, guess
+from probcal.try_table.column_types import Column, ColumnChoices, guess
 from probcal.try_table.data_warnings import warnings
 from probcal.try_table.file_reader import Table, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks, number
@@ -32,9 +27,11 @@ _LONGEST = 80
 
 
 def card_names(names: Iterable[object]) -> list[str]:
-    """``names`` in their order, each once: what comes twice has its place behind it, as what is empty is called by it.
+    """Return ``names`` in their order, each unique.
 
-    A card reads ``a1..a3`` as three columns and ``*`` as all others, so neither stays as it is.
+    A repeated name gets its place appended, an empty one is named by it.
+
+    A card reads ``a1..a3`` as three columns and ``*`` as all others, so both are changed.
     """
     found: list[str] = []
     taken: set[str] = set()
@@ -50,35 +47,35 @@ def card_names(names: Iterable[object]) -> list[str]:
 
 
 def cleaned(name: str) -> str:
-    """A name as cards have it, if it stands alone; what is longer than 80 letters is cut in the middle."""
+    """Return a name as cards allow it. Names over 80 letters are cut in the middle."""
     bare = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in name)
     return visible(re.sub(r"\.\.+", ".", " ".join(bare.split())), _LONGEST)
 
 
 def slug(text: str, otherwise: str) -> str:
-    """``text`` as the name of a card and of a folder: small letters, digits, ``-`` and ``_``."""
+    """Return ``text`` as the name of a card and of a folder: small letters, digits, ``-`` and ``_``."""
     ascii_only = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9_]+", "-", ascii_only).strip("-_")[:40].strip("-_") or otherwise
 
 
 MOST_ROWS = 10_000
 MOST_NUMBERS = 4_000_000
-"""Rows times the columns that learners see: of a wide table fewer rows are taken."""
+"""Largest number of rows times columns as learners get them. Wide tables use fewer rows."""
 _FEWEST = 1_000
-"""Rows that are taken of the widest table."""
+"""Smallest sample for the widest table."""
 _SEEDS_TRIED = 200
 _FEWEST_TRAINING = 4
 
 
-def how_many(n_rows: int, n_columns: int, asked: int | None) -> int:
-    """So many rows of a table are taken; ``n_columns``: as learners see it, each level a column."""
+def sample_size(n_rows: int, n_columns: int, asked: int | None) -> int:
+    """Return how many rows of a table are used. ``n_columns`` counts one column for each level."""
     if asked is not None:
         return min(n_rows, asked)
     return min(n_rows, MOST_ROWS, max(_FEWEST, MOST_NUMBERS // max(1, n_columns)))
 
 
 def sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDArray[np.intp]:
-    """(size,) numbers of rows, sorted, each label as often as its share of ``labels`` says, to one row."""
+    """Return (size,) sorted row numbers of a stratified sample. Each class count is exact to one row."""
     n = len(labels)
     if size >= n:
         return np.arange(n)
@@ -90,11 +87,12 @@ def sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDArray[np.int
 
 
 def balanced_seed(card: Card, y: npt.NDArray[Any], repeats: int, first: int) -> tuple[int, bool]:
-    """(the first seed from ``first`` whose splits all have rows of every class on both sides, whether there is one).
+    """Return the first seed from ``first`` whose splits are balanced, and whether there is one.
 
-    Splits are not stratified. That hardly matters where every class has hundreds of rows, and a class of ten would be
-    missing from some test part. ``y``: (n_rows,), as of the ``Dataset``. At least half of what a class can expect,
-    at least one row and four to learn from, are asked for; nothing but the labels decides, so no number is favoured.
+    Splits are not stratified. That hardly matters where every class has hundreds of rows. But a class of ten rows would
+    be missing from some test parts. ``y`` has shape (n_rows,), as in ``Dataset``. A balanced split gives each class at
+    least half of its expected rows, at least one test row and four training rows. Only the labels decide, so no result
+    is favoured.
     """
     counts = np.bincount(y)
     test = len(y) - card.split.n_train(len(y))
@@ -112,8 +110,8 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked for of the table, as the command line has it."""
+class TableRequest:
+    """Hold the options of the command line that describe the table."""
 
     source: str
     target: str | None = None
@@ -124,59 +122,59 @@ class Asked:
     rows: int | None = None
     seed: int = 0
     decimal: Mark | None = None
-    """The decimal mark of the file; found out where none is given."""
+    """The decimal mark of the file. None means that it is inferred."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A table ready to be run. ``columns``: all but the target, in the order of the table."""
+    """Hold a table ready to run. ``columns`` holds all but the target, in the order of the table."""
 
     table: Table
     target: Target
     columns: list[Column]
     counts: Mapping[str, int]
-    """Label -> rows of the whole table that have it; ``target.counts`` are those of the rows that are taken."""
+    """Label -> number of its rows in the whole table. ``target.counts`` counts the used rows."""
     rows: npt.NDArray[np.intp]
-    """The numbers of the labelled rows that are taken, sorted."""
+    """The numbers of the used labelled rows, sorted."""
     notes: list[str] = field(default_factory=list)
-    """What else should be known before any number is believed."""
+    """Notes to read before you trust any result."""
 
     @property
     def n_labelled(self) -> int:
-        """Rows that have a label."""
+        """Return the number of rows that have a label."""
         return sum(self.counts.values())
 
     @property
     def inputs(self) -> list[Column]:
-        """The columns to learn from."""
+        """Return the columns to learn from."""
         return [column for column in self.columns if column.values is not None]
 
     @property
     def most_levels(self) -> int:
-        """Of any category."""
+        """Return the largest number of levels of a category."""
         return max((_width(column) for column in self.inputs), default=1)
 
     @property
     def width(self) -> int:
-        """Columns as most learners see them: one for each level of a category."""
+        """Return the number of columns as most learners get them: one for each level of a category."""
         return sum(map(_width, self.inputs))
 
 
-def prepare(asked: Asked) -> Prepared:
-    """Read the table and guess what is in it. Raises DataError for all that cannot be estimated from."""
+def prepare(asked: TableRequest) -> Prepared:
+    """Read the table and infer its types. Raise DataError for a table that cannot be used."""
     table = read_table(asked.source)
     names = card_names(table.frame.columns)
     where = Path(table.place).name
     place = _place_of_target(asked.target or table.target, list(map(str, table.frame.columns)), names, where)
     target_name = names[place]
     frame = table.frame.set_axis(range(len(names)), axis=1)
-    wishes = _wishes(asked, names, target_name, where)
-    marks = _marks(table, asked, frame.set_axis(names, axis=1), target_name, wishes)
+    choices = _column_choices(asked, names, target_name, where)
+    marks = _marks(table, asked, frame.set_axis(names, axis=1), target_name, choices)
     target = read_target(target_name, frame[place], where, asked.positive, marks[place])
     labelled = target.labelled
     others = frame[labelled].reset_index(drop=True)
     columns = [
-        guess(name, others[one], wishes, table.declared, marks[one]) for one, name in enumerate(names) if one != place
+        guess(name, others[one], choices, table.declared, marks[one]) for one, name in enumerate(names) if one != place
     ]
     read = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({one: name for one, name in enumerate(names) if name in read}))
@@ -188,10 +186,10 @@ def prepare(asked: Asked) -> Prepared:
     return _with_rows(prepared, asked, where)
 
 
-def _with_rows(prepared: Prepared, asked: Asked, where: str) -> Prepared:
+def _with_rows(prepared: Prepared, asked: TableRequest, where: str) -> Prepared:
     target, labelled = prepared.target, prepared.target.labelled
     labels = target.labels[labelled]
-    size = how_many(len(labels), prepared.width, asked.rows)
+    size = sample_size(len(labels), prepared.width, asked.rows)
     rows = sample(labels, size, asked.seed)
     taken = {label: int((labels[rows] == label).sum()) for label in target.counts}
     of_sample = replace(target, counts=taken)
@@ -201,43 +199,43 @@ def _with_rows(prepared: Prepared, asked: Asked, where: str) -> Prepared:
 
 def _place_of_target(asked: str | None, raw: list[str], names: list[str], where: str) -> int:
     if asked is None:
-        raise DataError(f"{where}: which column is to be estimated? name it with --target; there are: {_some(names)}")
+        raise DataError(f"{where}: no target is given; name it with --target; there are: {_some(names)}")
     for known in (raw, [name.strip() for name in raw], names):
         places = [place for place, name in enumerate(known) if name in (asked, cleaned(asked))]
         if len(places) == 1:
             return places[0]
         if places:
-            raise DataError(f'{where}: {len(places)} columns are called "{asked}"; the target needs a name of its own')
+            raise DataError(f'{where}: {len(places)} columns are called "{asked}"; give the target another name')
     hint = ""
     if raw and all(_is_number(name) for name in raw):
-        hint = "; its first line looks like values, and must hold the names of the columns"
+        hint = "; its first line looks like values, but it must hold the names of the columns"
     near = did_you_mean(asked, names)
     raise DataError(f'{where}: there is no column "{asked}"{near}{hint} (it has: {_some(names)})')
 
 
-def _wishes(asked: Asked, names: list[str], target: str, where: str) -> Wishes:
-    said: dict[str, str] = {}
+def _column_choices(asked: TableRequest, names: list[str], target: str, where: str) -> ColumnChoices:
+    option_of: dict[str, str] = {}
     for option in ("category", "number", "drop"):
         for name in getattr(asked, option):
             if name not in names:
                 raise DataError(f'--{option}: {where} has no column "{name}"{did_you_mean(name, names)}')
             if name == target:
                 raise DataError(f'--{option}: "{name}" is the target')
-            if said.setdefault(name, option) != option:
-                raise DataError(f'column "{name}" stands under --{said[name]} and under --{option}')
-    return Wishes(asked.category, asked.number, asked.drop)
+            if option_of.setdefault(name, option) != option:
+                raise DataError(f'column "{name}" is given with --{option_of[name]} and with --{option}; give one')
+    return ColumnChoices(asked.category, asked.number, asked.drop)
 
 
-def _marks(table: Table, asked: Asked, frame: pd.DataFrame, target: str, wishes: Wishes) -> Marks:
-    """Decide on the decimal marks from all columns that can hold numbers in text, the target among them."""
+def _marks(table: Table, asked: TableRequest, frame: pd.DataFrame, target: str, choices: ColumnChoices) -> Marks:
+    """Return the decimal marks, decided from all columns with numbers as text, the target among them."""
     names = list(frame.columns)
     texts = [
         place
         for place, name in enumerate(names)
-        if name not in wishes.category and (not table.declared or name == target or name in wishes.number)
+        if name not in choices.category and (not table.declared or name == target or name in choices.number)
     ]
-    told = [place for place, name in enumerate(names) if name in wishes.number]
-    return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, asked.decimal, told)
+    numbers = [place for place, name in enumerate(names) if name in choices.number]
+    return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, asked.decimal, numbers)
 
 
 def _notes(table: Table, target: Target, columns: list[Column], inputs: pd.DataFrame) -> list[str]:
@@ -249,18 +247,18 @@ def _notes(table: Table, target: Target, columns: list[Column], inputs: pd.DataF
     renamed = sum(before != after for before, after in zip(raw, card_names(raw), strict=True))
     if renamed:
         has = "1 column has" if renamed == 1 else f"{renamed:,} columns have"
-        notes.append(f"{has} another name here than in the table, each a name of its own")
+        notes.append(f"{has} another name here than in the table, so that each name is unique")
     if any(column.kind == "date" for column in columns):
-        notes.append("rows are split at random: if later rows depend on earlier ones, the numbers are too good")
+        notes.append("rows are split at random: if later rows depend on earlier ones, the results are too good")
     if twice := _same_rows(inputs, [column.values is not None for column in columns]):
-        notes.append(f"rows like an earlier one in every input: {twice:,}; some are learned from and tested on")
+        notes.append(f"{twice:,} rows repeat an earlier row; copies can be in both training and test rows")
     notes.extend(warnings(columns, target.labels[target.labelled]))
     return notes
 
 
 def _same_rows(inputs: pd.DataFrame, used: list[bool]) -> int:
     kept = inputs.loc[:, used]
-    if kept.shape[1] < 3:  # few values make few different rows, and nobody takes that for a copy
+    if kept.shape[1] < 3:  # with few columns, equal rows are normal and no copies
         return 0
     return int(kept.duplicated().sum())
 

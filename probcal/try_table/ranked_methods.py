@@ -1,7 +1,4 @@
-"""The columns of an experiment on one table in the order of their log loss, and which of them nobody can tell apart.
-
-The ranked table and the sentence beneath it.
-"""
+"""The ranking of the columns of a trial by log loss: tests of differences, the table and its summary sentence."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ from probcal.try_table.experiment_files import TRAIN
 TEST_SHARE = 1 - TRAIN
 _DOUBT = 0.05
 LOSS = "cxe"
-BESIDE = ("rms", "auc", "c_emp")
+OTHER_METRICS = ("rms", "auc", "c_emp")
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A learner with a method. ``losses``: log loss in bits of each split; empty where none was finished."""
+    """Hold the results of a learner with a method. ``losses`` holds the log loss in bits of each finished split."""
 
     learner: str
     method: str
@@ -35,21 +32,24 @@ class Ranked:
     """Metric -> its mean over the splits that have it."""
     failed: int
     splits: int
-    """Planned."""
+    """Number of planned splits."""
     seconds: float
-    """Of fitting and estimating, in the mean."""
+    """Mean time to fit and predict."""
     error: str = ""
-    """What the first failed split said."""
+    """The message of the first failed split."""
 
     @property
     def loss(self) -> float:
-        """In the mean; infinite as soon as one split's is, and where a split has none."""
+        """Return the mean log loss. It is infinite when one split has an infinite loss or none."""
         whole = len(self.losses) == self.splits and all(map(math.isfinite, self.losses))
         return statistics.fmean(self.losses) if whole else math.inf
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 %, corrected for splits that share rows; None for one split or an infinite loss. No loss is below 0."""
+        """Return the 95 % interval, corrected for splits that share rows, and never below 0.
+
+        It is None for one split or an infinite loss.
+        """
         if len(self.losses) < 2 or not math.isfinite(self.loss):
             return None
         low, high = corrected_interval(self.losses, TEST_SHARE)
@@ -57,25 +57,28 @@ class Ranked:
 
 
 def ranking(outline: Outline, results: dict[str, CellResult]) -> list[Ranked]:
-    """Every column of an experiment on one data set, the smallest loss first; of infinite ones the smallest RMS."""
+    """Return every column of an experiment on one data set, the smallest loss first.
+
+    Columns with infinite loss are sorted by RMS.
+    """
     found = [_ranked(outline, results, column) for column in outline.columns]
     return sorted(found, key=lambda one: (one.loss, one.failed, not one.losses, one.means["rms"] if one.losses else 0))
 
 
-def not_told_apart(best: Ranked, others: Sequence[Ranked]) -> list[Ranked]:
-    """Those of ``others`` whose loss is not told from that of ``best``; an infinite one is larger.
+def not_significantly_different(best: Ranked, others: Sequence[Ranked]) -> list[Ranked]:
+    """Return those of ``others`` whose loss is not significantly different from that of ``best``.
 
-    The differences on the same splits are put to the corrected resampled t-test (Nadeau & Bengio, 2003), and the
-    p-values of all of them to Holm's correction, at 5 %. With one split nothing is told apart.
+    An infinite loss counts as larger. The differences on the same splits go into the corrected resampled t-test (Nadeau
+    & Bengio, 2003). Holm's correction is applied to all p-values, at 5 %. With one split no difference is significant.
     """
     finite = [one for one in others if math.isfinite(one.loss)]
     if best.splits < 2:
         return finite
-    p = holm([_p_of_no_difference(best, one) for one in finite])
+    p = holm([_p_value(best, one) for one in finite])
     return [one for one, corrected in zip(finite, p, strict=True) if corrected is None or corrected > _DOUBT]
 
 
-def _p_of_no_difference(best: Ranked, one: Ranked) -> float:
+def _p_value(best: Ranked, one: Ranked) -> float:
     return corrected_t_test([a - b for a, b in zip(one.losses, best.losses, strict=True)], TEST_SHARE).p
 
 
@@ -86,12 +89,12 @@ def _ranked(outline: Outline, results: dict[str, CellResult], column: Column) ->
     found = [results[one] for one in ids if one in results]
     done = [one for one in found if one.status == "done"]
     failed = [one for one in found if one.status != "done"]
-    values = {name: [one.metrics.get(name, math.nan) for one in done] for name in (LOSS, *BESIDE)}
+    values = {name: [one.metrics.get(name, math.nan) for one in done] for name in (LOSS, *OTHER_METRICS)}
     return Ranked(
         learner=column.learner,
         method=column.method,
         losses=tuple(values[LOSS]),
-        means={name: _mean(values[name]) for name in BESIDE},
+        means={name: _mean(values[name]) for name in OTHER_METRICS},
         failed=len(failed),
         splits=splits,
         seconds=_mean([one.seconds for one in done]),
@@ -111,18 +114,18 @@ _DIRECT = "direct"
 
 
 def ranked_lines(ranked: Sequence[Ranked]) -> Iterator[str]:
-    """The table, best first, how to read it, and what failed."""
+    """Yield the table, best first, how to read it, and what failed."""
     best = ranked[0]
-    rivals = not_told_apart(best, ranked[1:]) if best.splits > 1 else []
+    rivals = not_significantly_different(best, ranked[1:]) if best.splits > 1 else []
     rows = [(_mark(place, one in rivals), *_row(one)) for place, one in enumerate(ranked, 1)]
     yield from _aligned([_HEADER, *rows])
     yield ""
     yield "log loss (in bits; 1 bit is 0.693 nats), RMS error and calibration error c_emp:"
     yield f"smaller is better; AUC: larger. {_means(best.splits)}; s: seconds a cell."
     if best.splits > 1 and rivals:
-        yield "* not told apart from the first: corrected resampled t-test, Holm, 5 %."
+        yield "* not significantly different from the best (corrected t-test, Holm, 5 %)."
     if any(math.inf in one.losses for one in ranked):
-        yield "inf: an observed label had predicted probability 0; these are in order of RMS."
+        yield "inf: an observed label had predicted probability 0; these are sorted by RMS."
     for one in ranked:
         if one.failed:
             where = f"{name_of(one)} failed on {one.failed} of {one.splits} splits"
@@ -130,47 +133,48 @@ def ranked_lines(ranked: Sequence[Ranked]) -> Iterator[str]:
 
 
 def sentence(ranked: Sequence[Ranked]) -> str:
-    """The best column and how sure that is."""
+    """Return a sentence about the best column and how certain that is."""
     best = ranked[0]
     if not math.isfinite(best.loss):
-        return "Nothing has a finite log loss on every split, so there is no best."
+        return "No column has a finite log loss on every split, so there is no best one."
     loss = f"log loss {best.loss:.4f} bits"
     if best.splits < 2:
-        return f"The smallest loss has {name_of(best)}, {loss}; one split does not tell how sure that is."
-    rivals = not_told_apart(best, ranked[1:])
+        return f"{name_of(best)} has the smallest loss, {loss}; one split does not show how certain that is."
+    rivals = not_significantly_different(best, ranked[1:])
     if len(ranked) > 1 and any(one.learner == BASELINE for one in [best, *rivals]):
-        shares = "giving every row the share of each class"
-        found = f"it is {shares}" if best.learner == BASELINE else f"not told apart from {shares}"
+        is_baseline = best.learner == BASELINE
+        shares = "predicting the class shares for every row"
+        found = f"it is {shares}" if is_baseline else f"not significantly different from {shares}"
         return (
-            f"The smallest loss has {name_of(best)}, {loss}; {found}. These columns may tell nothing of the target, or "
-            "rows or splits are too few."
+            f"{name_of(best)} has the smallest loss, {loss}; {found}. The inputs may not be related to the target, or "
+            "there are too few rows or splits."
         )
     if len(ranked) == 1:
-        return f"There is nothing to compare {name_of(best)} with, {loss}."
+        return f"{name_of(best)} ran alone, so there is nothing to compare: {loss}."
     if not rivals:
-        return f"The best is {name_of(best)}, {loss}{_ahead(', ', ranked)}."
+        return f"The best is {name_of(best)}, {loss}{_better_than(', ', ranked)}."
     named = [name_of(one) for one in rivals[:_MOST_NAMED]]
     more = f" and {len(rivals) - _MOST_NAMED} more" if len(rivals) > _MOST_NAMED else ""
-    behind = _ahead("; ", [one for one in ranked if one not in rivals])
-    return f"The best is {name_of(best)}, {loss}; not told apart from {', '.join(named)}{more}{behind}."
+    behind = _better_than("; ", [one for one in ranked if one not in rivals])
+    return f"The best is {name_of(best)}, {loss}; not significantly different: {', '.join(named)}{more}{behind}."
 
 
-def _ahead(joint: str, ranked: Sequence[Ranked]) -> str:
-    """How many the first of ``ranked`` is ahead of: those that failed on some split are none of them."""
+def _better_than(joint: str, ranked: Sequence[Ranked]) -> str:
+    """Return how many others the first of ``ranked`` is better than. Failed ones are counted separately."""
     behind = sum(not one.failed for one in ranked[1:])
     failed = len(ranked) - 1 - behind
-    said = [f"ahead of {behind} at the 5 % level"] if behind else []
-    said += [f"{failed} failed"] if failed else []
-    return joint + "; ".join(said) if said else ""
+    counts = [f"significantly better than {behind} at the 5 % level"] if behind else []
+    counts += [f"{failed} failed"] if failed else []
+    return joint + "; ".join(counts) if counts else ""
 
 
 def name_of(one: Ranked) -> str:
-    """``isotonic on forest``, or ``forest alone``."""
+    """Return ``isotonic on forest``, or ``forest alone``."""
     return f"{one.learner} alone" if one.method == _DIRECT else f"{one.method} on {one.learner}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The names of learner and method to the left, all else to the right."""
+    """Yield rows with learner and method left-aligned, and everything else right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         places = enumerate(zip(row, widths, strict=True))
@@ -190,7 +194,7 @@ def _row(one: Ranked) -> tuple[str, ...]:
     interval = one.interval
     between = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
     loss = "failed" if not one.losses else f"{one.loss:.4f}"
-    beside = ("" if math.isnan(one.means[name]) else f"{one.means[name]:.3f}" for name in BESIDE)
+    beside = ("" if math.isnan(one.means[name]) else f"{one.means[name]:.3f}" for name in OTHER_METRICS)
     seconds = "" if math.isnan(one.seconds) else f"{one.seconds:.2g}"
     return _cut(one.learner), _cut(one.method), loss, between, *beside, seconds
 

@@ -1,4 +1,4 @@
-"""The column to estimate: its labels, which of two is the positive one, and why some columns cannot be it."""
+"""The target column: its labels, the positive one of two, and why some columns cannot be a target."""
 
 from __future__ import annotations
 
@@ -17,37 +17,40 @@ from probcal.errors import DataError, did_you_mean
 from probcal.try_table.numbers_in_text import Mark, mark_alone, number
 
 _MOST_NUMBERS = 30
-"""Whole numbers that may be classes, as digits are; more are counts or amounts."""
+"""Whole numbers can be classes, like digits. More different ones are counts or amounts."""
 _MOST_FRACTIONS = 10
 _MOST_LABELS = 100
 _LONGEST_LABEL = 200
-"""Letters."""
+"""Largest number of letters."""
 FEWEST_ROWS = 8
-"""Of a class: in most splits some of so many test, and enough are left to learn from and to calibrate on."""
+"""Fewest rows of a class. In most splits some test, and enough remain to train and to calibrate."""
 FEW_ROWS = 40
-"""Of a class: so few that its part of every number hangs on some ten test rows."""
+"""With fewer rows of a class, its share of every result depends on some ten test rows."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """``labels``: (n_rows,) text, None where there is none. ``positive``: of two classes; None where there are more."""
+    """Hold the target. ``labels`` has shape (n_rows,): text, or None for a missing label.
+
+    ``positive`` is the positive label of two classes, and None for several classes.
+    """
 
     name: str
     labels: npt.NDArray[np.object_]
     counts: Mapping[str, int]
-    """Label -> rows that have it, in the order of labels."""
+    """Label -> number of its rows, in the order of labels."""
     positive: str | None
     chosen: bool
-    """Whether the positive label was asked for."""
+    """Whether the user named the positive label."""
 
     @property
     def labelled(self) -> npt.NDArray[np.bool_]:
-        """(n_rows,) whether a row has a label."""
+        """Return (n_rows,) whether each row has a label."""
         return np.array([label is not None for label in self.labels], dtype=bool)
 
     @property
     def class_counts(self) -> dict[str, int]:
-        """Rows of each class: of the positive label and of all others, or of every label."""
+        """Return the rows of each class: the positive label and all others, or every label."""
         if self.positive is None:
             return dict(self.counts)
         rows = self.counts[self.positive]
@@ -57,10 +60,11 @@ class Target:
 
 
 def read_target(name: str, raw: pd.Series, where: str, positive: str | None = None, mark: Mark | None = None) -> Target:
-    """The target of a table from its column ``raw``, (n_rows,) of any kind; ``where`` names the table in messages.
+    """Return the target from its column ``raw``, (n_rows,) of any type. ``where`` names the table in messages.
 
-    Without ``positive``, the rarer of two labels is it, the later of two equal ones. ``mark``: the decimal mark of
-    labels that are numbers; without it the column decides alone. Raises DataError for a column that holds no classes.
+    Without ``positive``, the rarer of two labels is positive, or the later of two equally frequent ones. ``mark`` is
+    the decimal mark of labels that are numbers. Without it the column decides. Raises DataError for a column without
+    classes.
     """
     labels, mark = _labels(raw, mark)
     distinct = in_order(label for label in labels if label is not None)
@@ -69,11 +73,11 @@ def read_target(name: str, raw: pd.Series, where: str, positive: str | None = No
     if not distinct:
         raise DataError(f"{column} is empty: no row has a label")
     if len(distinct) == 1:
-        raise DataError(f'{column} holds one class only, "{distinct[0]}", in {rows:,} rows; two are needed')
+        raise DataError(f'{column} holds only one class, "{distinct[0]}", in {rows:,} rows; two are needed')
     _refuse_no_classes(column, distinct, rows)
     counts = {label: int((labels == label).sum()) for label in distinct}
     if positive is not None:
-        if positive not in counts and (same := _same_number(positive, mark)) in counts:  # 1,0 where the label is 1
+        if positive not in counts and (same := _same_number(positive, mark)) in counts:  # 1,0 also means the label 1
             positive = same
         if positive not in counts:
             held = ", ".join(distinct[:10]) + (", …" if len(distinct) > 10 else "")
@@ -88,7 +92,7 @@ def read_target(name: str, raw: pd.Series, where: str, positive: str | None = No
 
 
 def refuse_rare_classes(target: Target, where: str) -> None:
-    """Raises DataError when a class has too few rows to be split, with the ways out."""
+    """Raise DataError when a class has too few rows to split, with advice."""
     rare = {label: rows for label, rows in target.class_counts.items() if rows < FEWEST_ROWS}
     if not rare:
         return
@@ -102,7 +106,7 @@ def refuse_rare_classes(target: Target, where: str) -> None:
 
 
 def _labels(raw: pd.Series, mark: Mark | None) -> tuple[npt.NDArray[np.object_], Mark]:
-    """Return (the labels, with which decimal mark their numbers are read)."""
+    """Return the labels, and the decimal mark with which their numbers are read."""
     values = raw.astype(object).where(raw.notna(), None)
     texts = [None if value is None else " ".join(as_text(value).split()) or None for value in values]
     rows_of = Counter(text for text in texts if text is not None)
@@ -115,7 +119,7 @@ def _labels(raw: pd.Series, mark: Mark | None) -> tuple[npt.NDArray[np.object_],
 
 
 def _same_number(text: str, mark: Mark) -> str | None:
-    """Return the number that ``text`` is, as labels have it; None where it is none."""
+    """Return the number in ``text`` as labels write it, or None where it is no number."""
     found = number(text, mark)
     return None if np.isnan(found) else as_text(found)
 
@@ -129,8 +133,8 @@ def _refuse_no_classes(column: str, distinct: list[str], rows: int) -> None:
     if numbers and n > (_MOST_NUMBERS if whole else _MOST_FRACTIONS):
         low, high = (as_text(float(one)) for one in (distinct[0], distinct[-1]))
         raise DataError(
-            f"{column} is a continuous number ({n:,} different values from {low} to {high}), and probabilities are "
-            "estimated of classes; make classes of it first, such as above and below a limit"
+            f"{column} is a continuous number ({n:,} different values from {low} to {high}), not classes; make "
+            "classes from it first, such as above and below a limit"
         )
     if (longest := max(map(len, distinct))) > _LONGEST_LABEL:
         raise DataError(f"{column} holds text of up to {longest:,} letters, not classes; is it the right column?")
@@ -142,6 +146,6 @@ def _refuse_no_classes(column: str, distinct: list[str], rows: int) -> None:
 
 
 def count_words(counts: Mapping[str, int]) -> list[tuple[str, str]]:
-    """(label, rows with their share) of each class, for a line each."""
+    """Return (label, rows with their share) of each class, for a line each."""
     total: Any = sum(counts.values())
     return [(label, f"{rows:,} rows ({100 * rows / total:.3g} %)") for label, rows in counts.items()]

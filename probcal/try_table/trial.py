@@ -1,4 +1,4 @@
-"""``probcal try``: a table is read, described, run as an experiment like any other, and ranked."""
+"""``probcal try``: read and describe a table, run it as an experiment, and rank the results."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan
-from probcal.try_table.preparation import Asked, balanced_seed, cleaned, prepare, slug
+from probcal.try_table.preparation import TableRequest, balanced_seed, cleaned, prepare, slug
 from probcal.try_table.ranked_methods import ranked_lines, ranking, sentence
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What to do with the table. ``learners`` and ``methods``: names; the usual ones where none is given."""
+class TrialOptions:
+    """Hold the options of a trial. Without ``learners`` or ``methods``, the default ones run."""
 
     learners: Sequence[str] = ()
     methods: Sequence[str] = ()
@@ -34,47 +34,47 @@ class Wanted:
     retry_failed: bool = False
     dry_run: bool = False
     again: str = "the same command"
-    """What to type to run once more."""
+    """The command that runs it once more."""
 
 
-def try_table(asked: Asked, wanted: Wanted, say: Say, progress: Say) -> int:
-    """Run everything; ``say`` gets what is found, ``progress`` what goes on meanwhile. Returns the exit code.
+def try_table(asked: TableRequest, options: TrialOptions, say: Say, progress: Say) -> int:
+    """Run a trial and return the exit code. ``say`` gets the findings, ``progress`` the messages during the run.
 
-    Raises ProbcalError before anything is written or run for a table, a name or a folder that cannot be used.
+    Raises ProbcalError for a table, a name or a folder that cannot be used, before anything is written or run.
     """
     prepared = prepare(asked)
     counts = prepared.target.class_counts
     usual, left_out = choices.usual_learners(prepared.width, len(counts))
-    learners = choices.learners(wanted.learners or usual, prepared.most_levels)
-    methods = choices.methods(wanted.methods, bool(wanted.learners), prepared.width, counts.values())
-    choices.refuse_no_estimates(wanted.learners, wanted.methods)
-    combined = choices.combinations(list(learners), list(methods), wanted.methods)
+    learners = choices.learners(options.learners or usual, prepared.most_levels)
+    methods = choices.methods(options.methods, bool(options.learners), prepared.width, counts.values())
+    choices.refuse_scores_alone(options.learners, options.methods)
+    combined = choices.combinations(list(learners), list(methods), options.methods)
     card_name = slug(prepared.table.name, "table")
-    described = files.described(prepared, card_name)
-    seed, balanced = balanced_seed(described.dataset.card, described.dataset.y, wanted.splits, asked.seed)
-    plan = Plan(learners, methods, combined, wanted.splits, seed, {} if wanted.learners else left_out)
+    table_files = files.table_files(prepared, card_name)
+    seed, balanced = balanced_seed(table_files.dataset.card, table_files.dataset.y, options.splits, asked.seed)
+    plan = Plan(learners, methods, combined, options.splits, seed, {} if options.learners else left_out)
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
-    folder = wanted.output or Path("results") / name
+    folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
     heading = f"{cleaned(prepared.table.place)}, target {prepared.target.name}"
-    files.refuse_unsound(described, plan, name)
-    if wanted.save:
-        files.refuse_others(wanted.save, card_name)
+    files.refuse_unsound(table_files, plan, name)
+    if options.save:
+        files.refuse_others(options.save, card_name)
     Store(folder).refuse_others(name)
     _refuse_another_table(path, heading)
-    taken = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, balanced)]
-    for line in taken:
+    description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, balanced)]
+    for line in description:
         say(line)
-    if wanted.dry_run:
+    if options.dry_run:
         return 0
-    files.write(described, plan, path, title, heading)
-    if wanted.save:
-        made = f"{cleaned(Path(prepared.table.place).name)} as probcal try took it; probcal run {wanted.save.name}"
-        written = files.write(described, plan, wanted.save, title, made)
+    files.write(table_files, plan, path, title, heading)
+    if options.save:
+        made = f"{cleaned(Path(prepared.table.place).name)} as probcal try read it; probcal run {options.save.name}"
+        written = files.write(table_files, plan, options.save, title, made)
         say(f"saved, with the rows: {written[-1]}, {written[0].parent}")
     experiment = read_experiment(path)
-    options = RunOptions(folder, jobs=wanted.jobs, retry_failed=wanted.retry_failed)
-    code = run_experiment(experiment, experiment, options, progress)
+    run_options = RunOptions(folder, jobs=options.jobs, retry_failed=options.retry_failed)
+    code = run_experiment(experiment, experiment, run_options, progress)
     from probcal.reporting.html import write_report  # draws, which takes a second to import
 
     store = Store(folder)
@@ -82,13 +82,13 @@ def try_table(asked: Asked, wanted: Wanted, say: Say, progress: Say) -> int:
     found, lines = sentence(ranked), list(ranked_lines(ranked))
     for line in ["", *lines, "", *describe.wrapped(found, hang=0), ""]:
         say(line)
-    page = write_report([store], folder / "report.html", found, "\n".join([*lines, "", *taken]))
+    page = write_report([store], folder / "report.html", found, "\n".join([*lines, "", *description]))
     say(f"report: {page}")
     if prepared.table.has_changed():
-        again = f"{wanted.again} (with another file after --save)" if wanted.save else wanted.again
+        again = f"{options.again} (with another file after --save)" if options.save else options.again
         progress(
-            f"warning: {prepared.table.place} changed while the run was going on, and these results are of what was "
-            f"read before; to run what it holds now, type: {again}"
+            f"warning: {prepared.table.place} changed during the run, so these results are those of its earlier "
+            f"content; to run its present content, type: {again}"
         )
     return code
 
@@ -97,4 +97,4 @@ def _refuse_another_table(path: Path, heading: str) -> None:
     there = files.heading_of(path)
     if there is not None and there != heading:
         folder = path.parents[1]
-        raise ProbcalError(f"{folder} holds what came of another table ({there}); choose another with -o")
+        raise ProbcalError(f"{folder} holds the results of another table ({there}); choose another folder with -o")

@@ -109,5 +109,5 @@ def test_plot_draws_the_ranks(folder):
 
 
 def test_plot_refuses_ranks_of_one_data_set_and_names_that_are_not_there(folder):
-    assert "to be ranked by" in refused("plot", folder, "--kind", "ranks", "-d", "adult")
+    assert "has no ranks: they need two columns" in refused("plot", folder, "--kind", "ranks", "-d", "adult")
     assert 'there is no data set "adul"; did you mean "adult"?' in refused("plot", folder, "-k", "ranks", "-d", "adul")

@@ -351,7 +351,7 @@ class TestSeveralPlaces:
         said = both.run("--dry-run")
         assert said.code == 2
         assert "the cache has several data sets of this card, from " in said.said
-        assert "name the folder that is meant with --data-dir" in said.said
+        assert "name the right folder with --data-dir" in said.said
 
     def test_whether_results_are_outdated_cannot_be_told_without_the_folder(self, both):
         assert both.run("--data-dir", "A").code == 0

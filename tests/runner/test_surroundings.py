@@ -52,7 +52,7 @@ def test_a_run_needs_none_of_its_streams(typed, bench, closed):
 def test_a_current_folder_that_was_removed_is_told_in_one_line(typed, words):
     done = typed('mkdir gone; cd gone; rmdir ../gone; "$@"', *words)
     assert done.returncode == 2
-    said = "error: the current folder was removed; cd to one that is there and run the command again\n"
+    said = "error: the current folder was removed; cd to another folder and run the command again\n"
     assert done.stderr == said
 
 
@@ -91,5 +91,5 @@ def test_where_no_temporary_file_can_be_written_a_run_says_so_in_one_line(typed)
     line = f'unshare -m bash -c \'mount -t tmpfs none /mnt; {shut}; cd "$PWD"; "$@"\' bash "$@"'
     done = typed(line, "run", "small.yaml", "-o", "/mnt/results", PROBCAL_CACHE_DIR="/mnt/cache")
     assert done.returncode == 2, done.stderr
-    said = "error: no folder for temporary files can be written to; set TMPDIR to one that can"
+    said = "error: no temporary folder is writable; set TMPDIR to a folder that is"
     assert done.stderr.splitlines()[-1] == said and "Traceback" not in done.stderr

@@ -16,7 +16,7 @@ from probcal.data.card import read_card
 from probcal.data.load import load, obtain
 from probcal.try_table.experiment_files import rows_text
 from probcal.try_table.numbers_in_text import decimal_marks, mark_alone, number, read_numbers
-from probcal.try_table.preparation import Asked, prepare
+from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import contents, probcal, refused
 from tests.try_table.own_tables import line_of, shown
 
@@ -33,7 +33,7 @@ def table(path, columns, separator=";", left=LEFT, times=10):
 
 def read(path, **asked):
     """The numbers that each column is read as, without repetitions, and the notes on their marks."""
-    prepared = prepare(Asked(str(path), "left", **asked))
+    prepared = prepare(TableRequest(str(path), "left", **asked))
     numbers = {one.name: one.values.iloc[:4].tolist() for one in prepared.columns if one.kind == "number"}
     return numbers, [note for note in prepared.notes if "read " in note]
 
@@ -119,14 +119,14 @@ def test_words_are_those_texts_that_are_no_numbers_with_this_mark():
 @pytest.mark.parametrize(
     ("texts", "mark", "said"),
     [
-        (["1 250", "3"], ".", "; blanks part thousands"),
-        (["1'250,5", "3"], ",", "; apostrophes part thousands, comma decimal"),
-        (["1.250,5", "1 250"], ",", "; points and blanks part thousands, comma decimal"),
+        (["1 250", "3"], ".", "; blanks separate thousands"),
+        (["1'250,5", "3"], ",", "; apostrophes separate thousands, decimal comma"),
+        (["1.250,5", "1 250"], ",", "; points and blanks separate thousands, decimal comma"),
         (["1.5", "3"], ".", ""),
     ],
 )
 def test_the_marks_that_were_read_are_said(texts, mark, said):
-    assert read_numbers(texts, mark).said == said
+    assert read_numbers(texts, mark).description == said
 
 
 # --- one column
@@ -224,7 +224,7 @@ def test_a_reading_that_mixes_numbers_a_thousandfold_is_said_though_the_other_co
     numbers, notes = read(table(tmp_path / "t.csv", columns, ","))
     assert numbers["x"] == [1250, 2500, 1, 2]
     assert notes == [
-        'column "x": "1,250" is read as 1250, as the other columns of the file are; if it is 1.25, add --decimal ,'
+        'column "x": "1,250" is read as 1250, like the other columns of the file; if it is 1.25, add --decimal ,'
     ]
 
 
@@ -240,7 +240,7 @@ def test_a_column_reads_otherwise_than_the_file_only_where_its_values_force_that
     assert numbers["z"] == [1250, 2500, 900, 800]
     assert (
         'column "version": read with a decimal point, unlike the rest of the file, because of "3.10"; if that is '
-        "wrong, correct such values, or take them for --category"
+        "wrong, correct such values, or name the column with --category"
     ) in notes
     told = read(table(tmp_path / "t.csv", columns, "\t"), category=("version",))
     assert (told[0]["z"], told[1]) == ([1250, 2500, 900, 800], [])
@@ -270,8 +270,8 @@ def test_the_user_s_word_decides_but_where_values_cannot_be_read_so(tmp_path, de
 
 def test_the_option_takes_a_point_or_a_comma_and_nothing_else(tmp_path):
     path = table(tmp_path / "t.csv", {"x": ["1,250", "2,500", "1", "2"]})
-    assert line_of("x", shown(path, "left", "--decimal", ".")) == "x number 1 to 2,500; commas part thousands"
-    assert line_of("x", shown(path, "left", "--decimal", ",")) == "x number 1 to 2.5; the comma is a decimal one"
+    assert line_of("x", shown(path, "left", "--decimal", ".")) == "x number 1 to 2,500; commas separate thousands"
+    assert line_of("x", shown(path, "left", "--decimal", ",")) == "x number 1 to 2.5; decimal comma"
     assert "--decimal" in refused("try", path, "-t", "left", "--decimal", ";")
 
 
@@ -288,7 +288,7 @@ def test_codes_with_a_leading_0_and_words_with_digits_stay_categories_and_say_no
         "price": ["€ 1.250", "€ 2.500", "€ 900", "€ 40"],
         "x": ["0,5", "1", "2", "3,25"],
     }
-    prepared = prepare(Asked(str(table(tmp_path / "t.csv", columns)), "left"))
+    prepared = prepare(TableRequest(str(table(tmp_path / "t.csv", columns)), "left"))
     kinds = {column.name: column.kind for column in prepared.columns}
     assert kinds == dict.fromkeys(columns, "category") | {"x": "number"}
     assert list(prepared.columns[0].values.iloc[:4]) == columns["code"]
@@ -297,13 +297,13 @@ def test_codes_with_a_leading_0_and_words_with_digits_stay_categories_and_say_no
 
 def test_dates_beside_decimal_commas_stay_dates(tmp_path):
     columns = {"on": ["21.11.2026", "22.11.2026", "01.02.2026", "13.02.2026"], "x": ["0,5", "1", "2", "3,25"]}
-    prepared = prepare(Asked(str(table(tmp_path / "t.csv", columns)), "left"))
+    prepared = prepare(TableRequest(str(table(tmp_path / "t.csv", columns)), "left"))
     assert [column.kind for column in prepared.columns] == ["date", "number"]
 
 
 def test_missing_marks_and_a_few_words_stay_missing(tmp_path):
     columns = {"x": ["0,5", "NA", "2", "3,25"] * 20, "w": ["1,250"] * 79 + ["unknown"]}
-    prepared = prepare(Asked(str(table(tmp_path / "t.csv", columns, left=LEFT * 20, times=1)), "left"))
+    prepared = prepare(TableRequest(str(table(tmp_path / "t.csv", columns, left=LEFT * 20, times=1)), "left"))
     assert [(column.kind, column.missing) for column in prepared.columns] == [("number", 20), ("left out", 1)]
 
 
@@ -318,7 +318,7 @@ def test_numbers_that_are_no_text_are_in_no_doubt(tmp_path):
         }
     )
     frame.to_parquet(tmp_path / "t.parquet")
-    prepared = prepare(Asked(str(tmp_path / "t.parquet"), "left"))
+    prepared = prepare(TableRequest(str(tmp_path / "t.parquet"), "left"))
     values = {column.name: column.values.iloc[:4].tolist() for column in prepared.columns}
     assert values["w"] == [0.5, 1.5, 2, 3.25]
     assert np.array_equal(values["d"], [1.25, 2.5, np.nan, 3.125], equal_nan=True)
@@ -330,7 +330,9 @@ def test_numbers_that_are_no_text_are_in_no_doubt(tmp_path):
 @pytest.mark.parametrize("told", ["number", "nothing"])
 def test_a_column_with_many_words_is_read_by_its_own_values_where_the_user_says_number(tmp_path, told):
     columns = {"x": ["1,5", "2,25", "low", "high"], "y": ["1", "2", "3", "4"]}
-    prepared = prepare(Asked(str(table(tmp_path / "t.tsv", columns, "\t")), "left", number=("x",) * (told == "number")))
+    prepared = prepare(
+        TableRequest(str(table(tmp_path / "t.tsv", columns, "\t")), "left", number=("x",) * (told == "number"))
+    )
     column = prepared.columns[0]
     assert column.kind == {"number": "number", "nothing": "category"}[told]
     if told == "number":
@@ -346,7 +348,7 @@ def test_labels_that_are_numbers_are_the_same_however_they_are_written(tmp_path,
     for positive in (None, "1", "1,0", "1.0", one):
         if positive in ("1,0", "1.0") and positive[1] not in one:
             continue
-        target = prepare(Asked(str(path), "left", positive)).target
+        target = prepare(TableRequest(str(path), "left", positive)).target
         assert (target.counts, target.positive) == ({"0": 30, "1": 10}, "1")
 
 
@@ -372,7 +374,7 @@ def test_a_first_line_of_numbers_is_taken_for_values_with_either_mark(tmp_path):
 
 def test_a_name_with_a_comma_above_decimal_commas_does_not_make_the_comma_the_separator(tmp_path):
     (tmp_path / "t.csv").write_text("spend, in EUR;left\n" + "12,5;yes\n0,25;no\n" * 10)
-    prepared = prepare(Asked(str(tmp_path / "t.csv"), "left"))
+    prepared = prepare(TableRequest(str(tmp_path / "t.csv"), "left"))
     assert [column.name for column in prepared.columns] == ["spend, in EUR"]
 
 
@@ -431,7 +433,7 @@ def folder(tmp_path_factory):
 
 def as_prepared(text, folder):
     (folder / "t.csv").write_text(text, encoding="utf-8", newline="")
-    return prepare(Asked(str(folder / "t.csv"), "left"))
+    return prepare(TableRequest(str(folder / "t.csv"), "left"))
 
 
 @settings(derandomize=True, deadline=None, max_examples=50)

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from probcal.errors import DataError
-from probcal.try_table.column_types import Wishes, guess
+from probcal.try_table.column_types import ColumnChoices, guess
 from probcal.try_table.numbers_in_text import read_numbers
 
-NOTHING = Wishes()
+NOTHING = ColumnChoices()
 
 
 def column(values, wishes=NOTHING, name="c", declared=False):
@@ -30,29 +30,29 @@ def kind_and_about(values, **more):
         (["true", "false", "true"] * 10, "category", "2 values: true, false"),
         (["a", "b", None] * 10, "category", "2 values: a, b"),
         (["01234", "00501"] * 10, "category", "2 values: 01234, 00501"),
-        (["1,5", "2,25"] * 10, "number", "1.5 to 2.25; the comma is a decimal one"),
-        (["1,500", "2,250,000"] * 10, "number", "1,500 to 2,250,000; commas part thousands"),
-        (["1.500,5", "-20,25", "900"] * 10, "number", "-20.25 to 1500; points part thousands, comma decimal"),
-        (["1.500.000", "2.000", "900"] * 10, "number", "900 to 1,500,000; points part thousands"),
+        (["1,5", "2,25"] * 10, "number", "1.5 to 2.25; decimal comma"),
+        (["1,500", "2,250,000"] * 10, "number", "1,500 to 2,250,000; commas separate thousands"),
+        (["1.500,5", "-20,25", "900"] * 10, "number", "-20.25 to 1500; points separate thousands, decimal comma"),
+        (["1.500.000", "2.000", "900"] * 10, "number", "900 to 1,500,000; points separate thousands"),
         (["1.500", "2.25"] * 10, "number", "1.5 to 2.25"),
-        (["1.500", "900"] * 10, "number", "900 to 1,500; points part thousands"),
-        (["1.500", "1"] * 10, "number", "1 to 1.5; the point is a decimal one"),
+        (["1.500", "900"] * 10, "number", "900 to 1,500; points separate thousands"),
+        (["1.500", "1"] * 10, "number", "1 to 1.5; decimal point"),
         (["1.500", "0.725"] * 10, "number", "0.725 to 1.5"),
-        ([*range(3, 60), 59, "unknown"], "number", "3 to 59; unknown taken as missing"),
+        ([*range(3, 60), 59, "unknown"], "number", "3 to 59; unknown read as missing"),
         (["2026-01-05", "2026-02-01"] * 10, "date", "2026-01-05 to 2026-02-01, as days since 1970"),
         (["2026-01-05T10:00:00Z", "2026-02-01T00:00:00Z"] * 10, "date", "2026-01-05 to 2026-02-01, as days since 1970"),
         (["13/02/2026", "01/03/2026"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
         (["02/13/2026", "03/01/2026"] * 10, "date", "2026-02-13 to 2026-03-01, as days since 1970"),
-        (["02/03/2026", "03/01/2026"] * 10, "left out", "dates, but which is day and which month? write 2026-11-21"),
+        (["02/03/2026", "03/01/2026"] * 10, "left out", "dates, but day and month are ambiguous; write 2026-11-21"),
         (["x"] * 20, "left out", "constant: x"),
         (["7", None] * 20, "left out", "constant: 7 or missing"),
         ([None] * 20, "left out", "empty"),
-        (range(100, 160), "left out", "a running number: the rows counted"),
-        ([f"user{i}" for i in range(60)], "left out", "a value of its own in every row, as an id or free text has"),
+        (range(100, 160), "left out", "a running number of the rows"),
+        ([f"user{i}" for i in range(60)], "left out", "a different value in every row, like an id or free text"),
         (
             [f"user{i}" for i in range(60)] + ["user1"] * 10,
             "left out",
-            "60 different values in 70 rows, as ids or free text have",
+            "60 different values in 70 rows, like ids or free text",
         ),
         (
             [f"town{i % 300}" for i in range(3000)],
@@ -67,7 +67,7 @@ def test_a_column_is_taken_for_what_its_values_look_like(values, kind, about):
 
 def test_whole_numbers_that_all_differ_are_an_id_only_by_name():
     values = [i * i for i in range(60)]
-    assert kind_and_about(values, name="customer_id") == ("left out", "an id: a number of its own in every row")
+    assert kind_and_about(values, name="customer_id") == ("left out", "an id: a different number in every row")
     for name in ("CustomerID", "patientid", "Kundennummer", "accountNumber", "MRN"):
         assert kind_and_about(values, name=name)[0] == "left out"
     for name in ("income", "paid", "Amount_Paid", "casino"):
@@ -76,25 +76,25 @@ def test_whole_numbers_that_all_differ_are_an_id_only_by_name():
 
 def test_what_the_user_says_goes_before_what_it_looks_like():
     ids = [f"user{i}" for i in range(60)]
-    assert column(ids, Wishes(category=["c"])).kind == "category"
-    assert column(range(60), Wishes(number=["c"])).kind == "number"
-    assert kind_and_about(["a", "b"] * 20, wishes=Wishes(drop=["c"])) == ("left out", "as --drop says")
-    grades = column(["1", "2"] * 20, Wishes(category=["c"]))
+    assert column(ids, ColumnChoices(category=["c"])).kind == "category"
+    assert column(range(60), ColumnChoices(number=["c"])).kind == "number"
+    assert kind_and_about(["a", "b"] * 20, wishes=ColumnChoices(drop=["c"])) == ("left out", "by --drop")
+    grades = column(["1", "2"] * 20, ColumnChoices(category=["c"]))
     assert list(grades.values.cat.categories) == ["1", "2"]
 
 
 def test_words_among_numbers_are_missing_ones_where_the_user_says_number():
     mixed = [*range(10), "low", "high"] * 5
     assert column(mixed).kind == "category"
-    found = column(mixed, Wishes(number=["c"]))
-    assert (found.kind, found.missing, found.about) == ("number", 10, "0 to 9; low, high taken as missing")
+    found = column(mixed, ColumnChoices(number=["c"]))
+    assert (found.kind, found.missing, found.about) == ("number", 10, "0 to 9; low, high read as missing")
     with pytest.raises(DataError, match='--number: column "c" holds no number, but a, b'):
-        column(["a", "b"] * 20, Wishes(number=["c"]))
+        column(["a", "b"] * 20, ColumnChoices(number=["c"]))
 
 
 def test_infinite_numbers_are_taken_as_missing():
     found = guess("c", pd.Series([1.0, np.inf, -np.inf, 2.0]), NOTHING)
-    assert (found.missing, found.about) == (2, "1 to 2; 2 infinite ones taken as missing")
+    assert (found.missing, found.about) == (2, "1 to 2; 2 infinite values read as missing")
     assert np.isnan(found.values.to_numpy()).sum() == 2
 
 

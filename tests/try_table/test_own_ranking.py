@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from probcal.try_table.ranked_methods import Ranked, name_of, not_told_apart, ranked_lines, sentence
+from probcal.try_table.ranked_methods import Ranked, name_of, not_significantly_different, ranked_lines, sentence
 
 
 def ranked(learner, losses, method="direct", splits=None, **more):
@@ -19,16 +19,16 @@ SHARES = ranked("shares", [0.95, 0.96, 0.95, 0.97, 0.94])
 NEVER = ranked("nb", [0.5, math.inf, 0.5, 0.5, 0.5])
 
 
-def test_what_differs_as_much_as_the_splits_do_is_not_told_apart():
-    assert not_told_apart(BEST, [NEAR, FAR, SHARES, NEVER]) == [NEAR]
+def test_what_differs_as_much_as_the_splits_do_is_not_significantly_different():
+    assert not_significantly_different(BEST, [NEAR, FAR, SHARES, NEVER]) == [NEAR]
 
 
 def test_many_rivals_make_a_small_difference_less_sure():
     # differences of mean .038 and sd .010954: t(4) = .038 / (.010954 * sqrt(1/5 + 1/3)) = 4.75, p = .00897
     far = [0.43, 0.47, 0.44, 0.48, 0.42]
-    assert not_told_apart(BEST, [ranked("tree", far)]) == []
+    assert not_significantly_different(BEST, [ranked("tree", far)]) == []
     rivals = [ranked(f"tree{number}", far) for number in range(6)]  # 6 * .00897 = .0538
-    assert not_told_apart(BEST, rivals) == rivals
+    assert not_significantly_different(BEST, rivals) == rivals
 
 
 def test_the_interval_is_the_corrected_one():
@@ -42,36 +42,36 @@ def test_the_interval_is_the_corrected_one():
 
 def test_the_sentence_names_the_best_and_its_rivals():
     assert sentence([BEST, NEAR, FAR, SHARES, NEVER]) == (
-        "The best is forest alone, log loss 0.4100 bits; not told apart from isotonic on boosting; ahead of 3 at "
-        "the 5 % level."
+        "The best is forest alone, log loss 0.4100 bits; not significantly different: isotonic on boosting; "
+        "significantly better than 3 at the 5 % level."
     )
-    alone = "The best is forest alone, log loss 0.4100 bits, ahead of 1 at the 5 % level."
+    alone = "The best is forest alone, log loss 0.4100 bits, significantly better than 1 at the 5 % level."
     assert sentence([BEST, FAR]) == alone
 
 
 def test_the_sentence_does_not_praise_what_is_no_better_than_the_shares():
     close = ranked("shares", [0.41, 0.41, 0.42, 0.42, 0.40])
     assert sentence([BEST, close]).startswith(
-        "The smallest loss has forest alone, log loss 0.4100 bits; not told apart from giving every row the share of "
+        "forest alone has the smallest loss, log loss 0.4100 bits; not significantly different from predicting the "
     )
-    assert "shares alone, log loss 0.4120 bits; it is giving every row the share" in sentence([close, FAR])
+    assert "log loss 0.4120 bits; it is predicting the class shares" in sentence([close, FAR])
 
 
 def test_the_best_is_not_said_to_be_ahead_of_what_failed():
     never = ranked("svm", [], splits=5, failed=5)
     half = ranked("nb", [0.1, 0.1], splits=5, failed=3)
-    assert sentence([BEST, FAR, half, never]).endswith("bits, ahead of 1 at the 5 % level; 2 failed.")
+    assert sentence([BEST, FAR, half, never]).endswith("bits, significantly better than 1 at the 5 % level; 2 failed.")
 
 
 def test_the_sentence_knows_when_nothing_can_be_said():
-    assert sentence([NEVER]) == "Nothing has a finite log loss on every split, so there is no best."
-    assert sentence([ranked("a", [0.4]), ranked("b", [0.5])]).endswith("one split does not tell how sure that is.")
+    assert sentence([NEVER]) == "No column has a finite log loss on every split, so there is no best one."
+    assert sentence([ranked("a", [0.4]), ranked("b", [0.5])]).endswith("one split does not show how certain that is.")
 
 
-def test_the_table_marks_those_not_told_apart_and_explains_infinity():
+def test_the_table_marks_those_not_significantly_different_and_explains_infinity():
     lines = list(ranked_lines([BEST, NEAR, FAR, SHARES, NEVER]))
     assert [line.split()[0] for line in lines[1:6]] == ["1", "2*", "3", "4", "5"]
-    assert "inf: an observed label had predicted probability 0; these are in order of RMS." in lines
+    assert "inf: an observed label had predicted probability 0; these are sorted by RMS." in lines
     assert max(map(len, lines)) <= 80
 
 
@@ -82,7 +82,7 @@ def test_a_split_that_failed_leaves_no_loss_to_rank():
 
 
 def test_one_column_alone_has_no_rival():
-    assert sentence([BEST]) == "There is nothing to compare forest alone with, log loss 0.4100 bits."
+    assert sentence([BEST]) == "forest alone ran alone, so there is nothing to compare: log loss 0.4100 bits."
 
 
 def test_names_are_read_aloud():

@@ -15,10 +15,19 @@ from probcal.metrics import cross_entropy
 from probcal.runner.cells import cells_of
 from probcal.runner.execute import execute
 from probcal.runner.fingerprint import Fingerprints
-from probcal.try_table.column_types import Wishes, guess
-from probcal.try_table.experiment_files import TRAIN, Plan, described, flow, key, quoted, write
+from probcal.try_table.column_types import ColumnChoices, guess
+from probcal.try_table.experiment_files import TRAIN, Plan, flow, key, quoted, table_files, write
 from probcal.try_table.file_reader import Table
-from probcal.try_table.preparation import Asked, Prepared, balanced_seed, card_names, how_many, prepare, sample, slug
+from probcal.try_table.preparation import (
+    Prepared,
+    TableRequest,
+    balanced_seed,
+    card_names,
+    prepare,
+    sample,
+    sample_size,
+    slug,
+)
 from probcal.try_table.target import read_target
 from tests.try_table.own_tables import customers, written
 
@@ -29,7 +38,7 @@ names = st.lists(anything | st.sampled_from(["*", "a..b", "x1..x9", "no", "1e-3"
 
 def prepared_of(columns, labels):
     """The columns as they are, all labels known, all rows taken."""
-    found = [guess(name, values, Wishes(category=[name])) for name, values in columns.items()]
+    found = [guess(name, values, ColumnChoices(category=[name])) for name, values in columns.items()]
     target = read_target("target", pd.Series(labels), "here")
     table = Table("here", "/here", pd.DataFrame(columns))
     return Prepared(table, target, found, target.counts, np.arange(len(labels)))
@@ -43,7 +52,7 @@ def test_any_text_comes_back_as_it_was_but_for_blanks(rows, name):
     if any(column.nunique() < 2 for column in columns.values()):
         return
     labels = ["yes", "no"] * (len(rows) // 2) + ["yes"] * (len(rows) % 2)
-    dataset = described(prepared_of(columns, labels), "here").dataset
+    dataset = table_files(prepared_of(columns, labels), "here").dataset
     found = [tuple(None if pd.isna(one) else one for one in row) for row in dataset.X.itertuples(index=False)]
     wanted = [tuple(row) for row in zip(first, second, strict=True)]
     assert sorted(map(repr, found)) == sorted(repr(tuple(None if pd.isna(o) else o for o in row)) for row in wanted)
@@ -53,13 +62,13 @@ def test_any_text_comes_back_as_it_was_but_for_blanks(rows, name):
 @often
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=4, max_size=12))
 def test_any_number_comes_back_to_the_last_bit(numbers):
-    column = guess("n", pd.Series(numbers, dtype=float), Wishes())
+    column = guess("n", pd.Series(numbers, dtype=float), ColumnChoices())
     if column.values is None:
         return
     labels = ["yes", "no"] * (len(numbers) // 2) + ["yes"] * (len(numbers) % 2)
     target = read_target("target", pd.Series(labels), "here")
     table = Table("here", "/here", pd.DataFrame({"n": numbers}))
-    dataset = described(Prepared(table, target, [column], target.counts, np.arange(len(labels))), "here").dataset
+    dataset = table_files(Prepared(table, target, [column], target.counts, np.arange(len(labels))), "here").dataset
     assert sorted(dataset.X["n"].dropna()) == sorted(one for one in numbers if one == one)
 
 
@@ -101,18 +110,18 @@ def test_a_sample_has_each_class_as_often_as_the_table(labels, size, seed):
 
 
 def test_wide_tables_give_fewer_rows_unless_more_are_asked_for():
-    assert how_many(5_000, 20, None) == 5_000
-    assert how_many(1_000_000, 20, None) == 10_000
-    assert how_many(10_000, 2_000, None) == 2_000
-    assert how_many(10_000, 100_000, None) == 1_000
-    assert how_many(1_000_000, 20, 50_000) == 50_000
-    assert how_many(300, 20, 50_000) == 300
+    assert sample_size(5_000, 20, None) == 5_000
+    assert sample_size(1_000_000, 20, None) == 10_000
+    assert sample_size(10_000, 2_000, None) == 2_000
+    assert sample_size(10_000, 100_000, None) == 1_000
+    assert sample_size(1_000_000, 20, 50_000) == 50_000
+    assert sample_size(300, 20, 50_000) == 300
 
 
 def test_every_split_has_a_rare_class_on_both_sides(tmp_path):
     frame = customers(100).assign(left=["rare"] * 8 + ["usual"] * 92)
-    prepared = prepare(Asked(str(written(frame, tmp_path / "c.csv")), "left"))
-    dataset = described(prepared, "c").dataset
+    prepared = prepare(TableRequest(str(written(frame, tmp_path / "c.csv")), "left"))
+    dataset = table_files(prepared, "c").dataset
     seed, balanced = balanced_seed(dataset.card, dataset.y, 10, 0)
     tested = [dataset.y[split_rows(dataset.card, 100, one, seed)[1]].sum() for one in range(10)]
     assert balanced
@@ -123,7 +132,7 @@ def test_every_split_has_a_rare_class_on_both_sides(tmp_path):
 def test_a_cell_learns_how_to_fill_gaps_and_to_scale_from_its_training_rows_alone(tmp_path):
     frame = customers(200)
     frame.loc[::7, "age"] = np.nan
-    found = described(prepare(Asked(str(written(frame, tmp_path / "c.csv")), "left")), "c")
+    found = table_files(prepare(TableRequest(str(written(frame, tmp_path / "c.csv")), "left")), "c")
     plan = Plan({"log": {"type": "sklearn.linear_model.LogisticRegression"}}, {"direct": {}}, {}, 2, 0)
     write(found, plan, tmp_path / "e.yaml", "t", "h")
     cell = cells_of(read_experiment(tmp_path / "e.yaml"))[1]
@@ -144,6 +153,6 @@ def test_a_table_of_many_columns_says_the_commonest_kind_once(tmp_path):
     random = np.random.default_rng(0)
     frame = pd.DataFrame(random.normal(size=(60, 300)), columns=[f"g{i}" for i in range(300)])
     frame["c"], frame["left"] = random.choice(["u", "v"], 60), ["yes", "no"] * 30
-    found = described(prepare(Asked(str(written(frame, tmp_path / "w.csv")), "left")), "w")
+    found = table_files(prepare(TableRequest(str(written(frame, tmp_path / "w.csv")), "left")), "w")
     assert found.dataset.X.shape == (60, 301)
     assert '"*": numeric' in found.card and "g17" not in found.card

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.try_table.column_types import Wishes, guess
+from probcal.try_table.column_types import ColumnChoices, guess
 from probcal.try_table.data_warnings import warnings
 
 LABELS = np.array(["bad", "good"] * 30, dtype=object)
@@ -12,13 +12,13 @@ LABELS = np.array(["bad", "good"] * 30, dtype=object)
 
 def said(values, labels=LABELS):
     text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
-    return list(warnings([guess("c", text, Wishes())], labels))
+    return list(warnings([guess("c", text, ColumnChoices())], labels))
 
 
 @pytest.mark.parametrize("copy", [[1, 2], ["x", "y"], [None, 5], ["b", "g1"]])
 def test_a_copy_of_the_target_is_named(copy):
     values = [*copy * 29, *(["b", "g2"] if "g1" in copy else [copy[0], 7 if copy[1] == 5 else copy[1]])]
-    assert said(values) == ['"c" alone tells the target in every row; --drop it unless it is known beforehand']
+    assert said(values) == ['"c" alone determines the target in every row; --drop it unless you know it beforehand']
 
 
 def test_a_column_that_is_wrong_once_or_has_a_value_of_its_own_in_every_row_is_no_copy():
@@ -40,5 +40,5 @@ def test_a_number_among_others_stands_for_itself(values):
 def test_labels_that_differ_in_capitals_alone_are_named():
     labels = np.array(["No", "Yes", "yes"] * 20, dtype=object)
     assert said(["a", "b", "c", "a"] * 15, labels) == [
-        'labels that differ in capitals alone are different classes here: "Yes", "yes"'
+        'labels that differ only in capitals are read as different classes: "Yes", "yes"'
     ]

@@ -6,8 +6,8 @@ import pytest
 from probcal.data.card import read_card
 from probcal.data.load import load, obtain
 from probcal.store.folder import Store
-from probcal.try_table.preparation import Asked
-from probcal.try_table.trial import Wanted, try_table
+from probcal.try_table.preparation import TableRequest
+from probcal.try_table.trial import TrialOptions, try_table
 from tests.commands import probcal, refused
 from tests.try_table.own_tables import customers, shown, written
 
@@ -38,10 +38,10 @@ def test_all_is_shown_from_the_columns_to_the_sentence(tried):
     _, text = tried
     assert "Kunden 2026.csv: 200 rows, 7 columns; separated by ';'" in text
     assert "note: 19 of 200 rows have no left and are left out" in text
-    assert "ja, weg" in text and "<- estimated, as the rarer" in text
+    assert "ja, weg" in text and "<- positive, the rarer" in text
     assert "saved, with the rows: sub/my.yaml, sub/my-data\n" in text
     assert "95 % interval" in text
-    assert "The best is" in text or "The smallest loss has" in text
+    assert "The best is" in text or "has the smallest loss" in text
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -51,7 +51,9 @@ def test_the_report_is_there(tried):
     page = (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
     assert "Kunden 2026" in page
     first = page.split("What was found</h2>")[1].split("</section>")[0]
-    assert all(said in first for said in ("not told apart", "95 % interval", "200 rows, 7 columns", "ja, weg"))
+    assert all(
+        said in first for said in ("not significantly different", "95 % interval", "200 rows, 7 columns", "ja, weg")
+    )
 
 
 @pytest.mark.parametrize("cache", ["the same cache", "an empty cache"])
@@ -84,7 +86,7 @@ def test_another_table_of_that_name_does_not_take_the_place_of_the_first(tried, 
     folder, _ = tried
     path = written(customers(), tmp_path / "Kunden 2026.csv")
     monkeypatch.chdir(folder)
-    assert "holds what came of another table (" in refused("try", path, "-t", "left", *FEW)
+    assert "holds the results of another table (" in refused("try", path, "-t", "left", *FEW)
 
 
 def test_what_is_run_is_the_values_of_the_file_and_nothing_is_filled_in_before_the_split(tried):
@@ -127,14 +129,14 @@ def test_columns_that_tell_nothing_are_not_praised(tmp_path, monkeypatch):
     frame = customers(150).assign(left=np.random.default_rng(5).choice(["a", "b"], 150))
     path = written(frame, tmp_path / "c.csv")
     result = probcal("try", path, "-t", "left", "-l", "logistic", "-m", "direct", "--splits", 4)
-    assert "giving every row the share of each class" in " ".join(result.stdout.split())
+    assert "predicting the class shares for every row" in " ".join(result.stdout.split())
 
 
 def test_one_split_says_that_it_does_not_tell_how_sure(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = written(customers(150), tmp_path / "c.csv")
     result = probcal("try", path, "-t", "left", "-l", "logistic", "-m", "direct", "--splits", 1)
-    assert "one split does not tell how sure that is" in " ".join(result.stdout.split())
+    assert "one split does not show how certain that is" in " ".join(result.stdout.split())
 
 
 def test_the_shares_of_the_classes_are_always_there_to_be_beaten(tmp_path, monkeypatch):
@@ -168,11 +170,11 @@ def test_a_table_that_was_replaced_during_the_run_is_told_at_the_end(tmp_path, m
             if change == "removed":
                 path.unlink()
 
-    wanted = Wanted(("tree",), ("direct",), splits=1, again="probcal try mine.csv -t left")
-    assert try_table(Asked("mine.csv", "left"), wanted, lambda line: None, meddle) == 0
+    wanted = TrialOptions(("tree",), ("direct",), splits=1, again="probcal try mine.csv -t left")
+    assert try_table(TableRequest("mine.csv", "left"), wanted, lambda line: None, meddle) == 0
     warning = (
-        f"warning: {path} changed while the run was going on, and these results are of what was read before; "
-        "to run what it holds now, type: probcal try mine.csv -t left"
+        f"warning: {path} changed during the run, so these results are those of its earlier content; "
+        "to run its present content, type: probcal try mine.csv -t left"
     )
     assert [line for line in lines if line.startswith("warning")] == [warning] * (change == "replaced")
     assert (lines[-1] == warning) == (change == "replaced")
@@ -184,7 +186,7 @@ def test_the_name_of_the_file_seeds_the_splits_and_its_folder_does_not(tmp_path,
     numbers = []
     for number, name in enumerate(("mine.csv", "elsewhere/Mine.csv", "renamed.csv")):
         written(customers(), tmp_path / name)
-        wanted = Wanted(("tree",), ("direct",), splits=1, output=tmp_path / str(number))
-        assert try_table(Asked(name, "left"), wanted, lambda line: None, lambda line: None) == 0
+        wanted = TrialOptions(("tree",), ("direct",), splits=1, output=tmp_path / str(number))
+        assert try_table(TableRequest(name, "left"), wanted, lambda line: None, lambda line: None) == 0
         numbers.append(results_of(tmp_path / str(number)).values())
     assert list(numbers[0]) == list(numbers[1]) != list(numbers[2])

@@ -11,7 +11,7 @@ from tests.commands import refused
 from tests.try_table.own_tables import customers, line_of, shown, written
 
 KINDS = {
-    "id": "id left out a value of its own in every row, as an id or free text has",
+    "id": "id left out a different value in every row, like an id or free text",
     "age": "age number 18 to 79",
     "country": "country left out constant: NL",
 }
@@ -21,7 +21,7 @@ def assert_customers(text):
     for name, line in KINDS.items():
         assert line_of(name, text) == line
     assert line_of("plan", text).startswith("plan category 3 values:")
-    assert "<- estimated, as the rarer" in text
+    assert "<- positive, the rarer" in text
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", "^", " "])
@@ -73,7 +73,7 @@ def test_parquet_brings_dates_booleans_and_categories(tmp_path):
     assert line_of("since", text) == "since date 2020-01-01 to 2020-04-29, as days since 1970"
     assert line_of("paid", text).startswith("paid category 2 values: ")
     assert "missing)" in line_of("small", text)
-    assert line_of("tags", text) == "tags left out lists or other values that are not single ones"
+    assert line_of("tags", text) == "tags left out lists or other nested values"
 
 
 def test_an_arff_file_says_itself_what_is_a_category(tmp_path):
@@ -95,7 +95,7 @@ def test_what_stands_for_a_missing_value_is_said(tmp_path):
     frame = customers()
     frame["plan"] = frame["plan"].where(frame["age"] > 40, "?")
     text = shown(written(frame, tmp_path / "c.csv"))
-    assert "missing where it says '?'" in text
+    assert "missing values written as '?'" in text
     assert "missing)" in line_of("plan", text)
 
 
@@ -105,7 +105,7 @@ def test_names_that_nobody_could_tell_apart_get_another(tmp_path):
     text = shown(tmp_path / "n.csv")
     for name in ("a", "a (2)", "column 3", "x1.x3"):
         assert line_of(name, text).startswith(f"{name} number 0 to ")
-    assert "note: 3 columns have another name here than in the table, each a name of its own" in text
+    assert "note: 3 columns have another name here than in the table, so that each" in text
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_names_that_nobody_could_tell_apart_get_another(tmp_path):
     [
         (b"", "is empty"),
         (b"\n\n", "is empty"),
-        (b"a,left\n", "has 0 rows: a line of names (a, left) and nothing beneath it"),
-        (b"a,left\n1,2\n1,2,3\n", "t.csv:3: 3 fields where the first line has 2; every line needs as many"),
+        (b"a,left\n", "has 0 rows: only a line of names (a, left)"),
+        (b"a,left\n1,2\n1,2,3\n", "t.csv:3: 3 fields where the first line has 2; give every line as many"),
         (b'a,left\n1,"2\n', "unexpected end of data; is a quotation mark not closed?"),
         (b"PK\x03\x04\0\0", "is not a table of text (an Excel file or another archive; save the table as CSV)"),
         (b"PAR1 and no more", "is not a sound Parquet file"),
@@ -134,7 +134,7 @@ def test_what_is_no_table_is_refused_in_one_sentence(tmp_path, content, reason):
 def test_places_without_a_file_are_refused(tmp_path):
     assert "there is no such file" in refused("try", tmp_path / "none.csv", "-t", "a")
     assert "is a folder; give one file of it" in refused("try", tmp_path, "-t", "a")
-    assert "is an address; fetch the file first" in refused("try", "https://example.org/a.csv", "-t", "a")
+    assert "is an address; download the file first" in refused("try", "https://example.org/a.csv", "-t", "a")
     (tmp_path / "a.csv.gz").write_bytes(b"no gzip")
     assert "cannot be unpacked" in refused("try", tmp_path / "a.csv.gz", "-t", "a")
 

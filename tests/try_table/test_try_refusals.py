@@ -23,11 +23,11 @@ def frame_with(labels):
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [
-        (["yes"] * 50, 'column "left" holds one class only, "yes", in 50 rows; two are needed'),
+        (["yes"] * 50, 'column "left" holds only one class, "yes", in 50 rows; two are needed'),
         ([None] * 50, 'column "left" is empty: no row has a label'),
         (range(50), 'column "left" has as many values as rows (50): an id, not classes; is it the right column?'),
         ([f"u{i}" for i in range(50)], "has as many values as rows (50): an id"),
-        (np.linspace(0, 1, 50), "is a continuous number (50 different values from 0 to 1), and probabilities"),
+        (np.linspace(0, 1, 50), "is a continuous number (50 different values from 0 to 1), not classes;"),
         ([i % 40 for i in range(90)], "is a continuous number (40 different values from 0 to 39)"),
         ([f"u{i % 30}" for i in range(50)], "holds 30 different labels in 50 rows, more than classes have"),
         (["a" * 300, "b"] * 25, "holds text of up to 300 letters, not classes; is it the right column?"),
@@ -45,11 +45,11 @@ def test_a_target_that_is_not_there_or_there_twice(tmp_path):
     path = written(customers(), tmp_path / "c.csv")
     said = refused("try", path, "-t", "Left")
     assert said.startswith('c.csv: there is no column "Left"; did you mean "left"? (it has: id, age,')
-    assert "c.csv: which column is to be estimated? name it with --target; there are: id," in refused("try", path)
+    assert "c.csv: no target is given; name it with --target; there are: id," in refused("try", path)
     path.write_text("a,left,left\n1,2,3\n")
-    assert '2 columns are called "left"; the target needs a name of its own' in refused("try", path, "-t", "left")
+    assert '2 columns are called "left"; give the target another name' in refused("try", path, "-t", "left")
     path.write_text("1,2,3\n4,5,6\n")
-    assert "its first line looks like values, and must hold the names" in refused("try", path, "-t", "y")
+    assert "its first line looks like values, but it must hold the names" in refused("try", path, "-t", "y")
 
 
 def test_a_table_with_nothing_to_learn_from(tmp_path):
@@ -57,7 +57,7 @@ def test_a_table_with_nothing_to_learn_from(tmp_path):
     said = refused("try", one, "-t", "left")
     assert said == "one.csv: no column is left to learn from: it has one column, the target"
     two = written(customers()[["id", "left"]], tmp_path / "two.csv")
-    assert "no column is left to learn from (id: a value of its own in every row" in refused("try", two, "-t", "left")
+    assert "no column is left to learn from (id: a different value in every row" in refused("try", two, "-t", "left")
 
 
 def test_wishes_about_columns_that_are_not_there(tmp_path):
@@ -67,7 +67,7 @@ def test_wishes_about_columns_that_are_not_there(tmp_path):
     )
     assert refused("try", path, "-t", "left", "--category", "left") == '--category: "left" is the target'
     both = refused("try", path, "-t", "left", "--category", "age", "--drop", "age")
-    assert both == 'column "age" stands under --category and under --drop'
+    assert both == 'column "age" is given with --category and with --drop; give one'
     assert '--positive: c.csv: column "left" holds no "Yes"; did you mean "yes"? (it has: no, yes)' in refused(
         "try", path, "-t", "left", "--positive", "Yes"
     )
@@ -98,17 +98,17 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path):
     path = written(customers(), tmp_path / "c.csv")
     (tmp_path / "my.yaml").write_text("mine: true\n")
     said = refused("try", path, "-t", "left", "--save", tmp_path / "my.yaml")
-    assert "is already there, and is not written over" in said
+    assert "already exists and is not overwritten" in said
     assert "end its name in .yaml" in refused("try", path, "-t", "left", "--save", tmp_path / "my.txt")
     assert (tmp_path / "my.yaml").read_text() == "mine: true\n"
 
 
 def test_another_label_may_be_the_positive_one_and_one_of_several_stands_against_the_rest(tmp_path):
     path = written(customers(), tmp_path / "c.csv")
-    assert "<- estimated\n" in shown(path, "left", "--positive", "no")
+    assert "<- positive\n" in shown(path, "left", "--positive", "no")
     text = shown(path, "plan", "--positive", "pro")
     assert "target: plan, 3 classes" in text
-    assert "<- estimated\n" in text
+    assert "<- positive\n" in text
     assert "logistic, nb, forest" in text
     assert "  without nb (takes two classes only)\n" in shown(path, "plan")
 

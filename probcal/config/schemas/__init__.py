@@ -1,7 +1,7 @@
-"""JSON Schemas of experiment files and data cards, for editors: completion, help on every key, faults as one types.
+"""JSON Schemas of experiment files and data cards, with which editors complete, explain and check keys.
 
-They are made from the models that read the files, and kept beside this file, so that printing one imports nothing
-heavy; ``python -m probcal.config.schemas`` makes them anew. ``probcal validate`` sees more than a schema can say.
+The schemas are made from the models that read the files, and stored beside this module, so that printing one imports
+nothing heavy. ``python -m probcal.config.schemas`` writes them. ``probcal validate`` checks more than a schema can.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ KINDS = ("experiment", "card")
 
 
 def schema_path(kind: str) -> Path:
-    """Where the schema of a ``kind`` of file is."""
+    """Return the path of the schema of a ``kind`` of file."""
     return Path(__file__).parent / f"{kind}.schema.json"

@@ -1,12 +1,8 @@
-"""A model as JSON Schema, each key described by the text below it in the source.
+"""JSON Schemas of experiment files and data cards, made from their models.
 
-The schema of a data card: its model, with the shorthand that is read and the names that there are.
-
-The parameters of the built-in learners and methods that are our own, as their docstrings and annotations have them.
-
-Those of scikit-learn's classes differ with its version, so a schema leaves them open.
-
-The schema of an experiment file: its model, with the shorthand that is read and the names that there are.
+Each key is described by the text below it in the source. Parameters of our own learners and methods come from their
+docstrings and annotations. Parameters of scikit-learn's classes differ between its versions, so a schema does not check
+them.
 """
 
 from __future__ import annotations
@@ -34,14 +30,17 @@ from probcal.papers.published import paper_names
 Schema = dict[str, Any]
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
-"""What the language servers of most editors read."""
+"""The dialect that the language servers of most editors read."""
 
 
-_SO_ANYWAY = (("additionalProperties", True), ("default", None))
+_REDUNDANT = (("additionalProperties", True), ("default", None))
 
 
 def schema_of(model: type[BaseModel]) -> Schema:
-    """As pydantic has it, in draft 7, with descriptions and without what pydantic's versions differ in."""
+    """Return the schema of ``model`` from pydantic, in draft 7, with descriptions.
+
+    What differs between versions of pydantic is left out.
+    """
     schema = model.model_json_schema()
     models = {one.__name__: one for one in _models(model)}
     for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
@@ -52,7 +51,10 @@ def schema_of(model: type[BaseModel]) -> Schema:
 
 
 def plain(schema: Any) -> Any:
-    """Without titles, which are the keys once more, and without what is so anyway; nothing beside a ``$ref``."""
+    """Return ``schema`` without titles, which repeat the keys, and without defaults of JSON Schema.
+
+    A ``$ref`` with other keys becomes an ``allOf``.
+    """
     if isinstance(schema, list):
         return [plain(one) for one in schema]
     if not isinstance(schema, dict):
@@ -60,13 +62,13 @@ def plain(schema: Any) -> Any:
     kept: Schema = {
         key: {name: plain(one) for name, one in value.items()} if key in ("properties", "$defs") else plain(value)
         for key, value in schema.items()
-        if key not in ("title", "discriminator") and (key, value) not in _SO_ANYWAY
+        if key not in ("title", "discriminator") and (key, value) not in _REDUNDANT
     }
     if "const" in kept:
         kept.pop("enum", None)
     if "description" in kept:
         kept["description"] = as_prose(kept["description"])
-    if "prefixItems" in kept:  # which draft 7 calls items
+    if "prefixItems" in kept:  # draft 7 calls it items
         kept["items"] = kept.pop("prefixItems")
     if "$ref" in kept and len(kept) > 1:
         return {"allOf": [{"$ref": kept.pop("$ref")}], **kept}
@@ -74,12 +76,12 @@ def plain(schema: Any) -> Any:
 
 
 def as_prose(text: str) -> str:
-    """A docstring in one line, as an editor shows it."""
+    """Return a docstring in one line, as an editor shows it."""
     return " ".join(text.replace("``", "`").replace("\\|", "|").split())
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models that an annotation names, and those that they name."""
+    """Yield the models that an annotation names, and the models that these name."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         for field in annotation.model_fields.values():
@@ -89,7 +91,7 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def _texts(model: type[BaseModel]) -> dict[str, str]:
-    """Key -> the text under it in the source of the model, or of the one that it comes from."""
+    """Return key -> the text below it in the source of the model or of its bases."""
     found: dict[str, str] = {}
     for one in reversed(model.__mro__):
         if one is not BaseModel and issubclass(one, BaseModel):
@@ -106,11 +108,11 @@ def _texts_in(body: Any) -> Iterator[tuple[str, str]]:
 
 
 _OWN = ("name",)
-"""What a card cannot have from the one that it is ``like``."""
+"""What a card cannot take from the card that it is ``like``."""
 
 
 def card_schema() -> Schema:
-    """Accepts every card that is read, and flags what can be told from the card alone."""
+    """Return a schema that accepts every valid card and flags what the card alone shows to be wrong."""
     schema = schema_of(Card)
     keys, parts = schema["properties"], schema["$defs"]
     label: Schema = {"type": "string"}
@@ -141,7 +143,7 @@ def _split(kinds: tuple[str, ...], wanted: str, unwanted: str) -> Schema:
 
 
 def _numbers_too(schema: Any) -> Any:
-    """A card takes a number where it wants text: labels, codes and levels look like numbers."""
+    """Return ``schema`` with numbers allowed for text: labels, codes and levels can look like numbers."""
     if isinstance(schema, list):
         return [_numbers_too(one) for one in schema]
     if not isinstance(schema, dict):
@@ -153,11 +155,11 @@ def _numbers_too(schema: Any) -> Any:
 
 
 _DRAWN = {"random_state": {"type": ["integer", "null"]}}
-"""Annotated with numpy's generators too, which no file holds."""
+"""Its annotation also has numpy's generators, which no file can hold."""
 
 
 def parameters_of(table: Mapping[str, Builtin]) -> dict[str, tuple[list[str], Schema]]:
-    """Class -> its short names, and the schema of ``params`` under them; of our own classes."""
+    """Return class -> its short names and the schema of its ``params``, for our own classes."""
     found: dict[str, tuple[list[str], Schema]] = {}
     for name, builtin in table.items():
         module, _, called = builtin.path.rpartition(".")
@@ -167,7 +169,8 @@ def parameters_of(table: Mapping[str, Builtin]) -> dict[str, tuple[list[str], Sc
 
 
 def _parameters(component: type) -> Schema:
-    texts, hints = _told(component), get_type_hints(component.__init__)  # type: ignore[misc]
+    # mypy forbids reading __init__ of a class, because a subclass may change its signature
+    texts, hints = _parameter_texts(component), get_type_hints(component.__init__)  # type: ignore[misc]
     properties = {}
     for name, parameter in inspect.signature(component).parameters.items():
         if name == "estimator":
@@ -180,33 +183,33 @@ def _parameters(component: type) -> Schema:
 
 
 def _kind(hint: Any) -> Schema:
-    """Anything where the annotation says things that no file can hold."""
+    """Return the schema of ``hint``. It is empty, and accepts anything, for a type that no file can hold."""
     try:
         return dict(plain(TypeAdapter(hint).json_schema()))
     except PydanticUserError:
         return {}
 
 
-def _told(component: type) -> dict[str, str]:
-    """Parameter -> what the docstring says of it."""
+def _parameter_texts(component: type) -> dict[str, str]:
+    """Return parameter -> its description in the docstring of ``component``."""
     text = inspect.getdoc(component) or ""
     section = re.search(r"Parameters\n-+\n(.*?)(\n\n|\Z)", text, re.S)
     entries = re.findall(r"^(\w[\w, ]*) : (.*?)(?=^\w|\Z)", section[1] if section else "", re.M | re.S)
-    return {name: as_prose(said) for names, said in entries for name in names.split(", ")}
+    return {name: as_prose(text) for names, text in entries for name in names.split(", ")}
 
 
-_NO_NAME_OF_OURS = r"\."
-"""An import path has a dot, and no built-in name has."""
+_IMPORT_PATH = r"\."
+"""Pattern of an import path, which has a dot. No built-in name has one."""
 _COST = r"^cost\(0\.\d+\)$"
 
 
 def experiment_schema() -> Schema:
-    """Accepts every file that is read, and flags what can be told from the file alone, without an import."""
+    """Return a schema that accepts every valid file and flags what the file alone shows to be wrong."""
     schema = schema_of(ExperimentFile)
     keys, parts = schema["properties"], schema["$defs"]
-    _one_of_several_names(parts["DepartureEntry"])
+    _allow_single_names(parts["DepartureEntry"])
     for section, part, table in (("learners", "LearnerEntry", LEARNERS), ("methods", "MethodEntry", METHODS)):
-        del parts[part]["description"]  # an editor would show it in the place of what the name stands for
+        del parts[part]["description"]  # an editor would show it instead of the description of the name
         parts[part]["properties"]["variants"] = _variants(parts[part]["properties"]["variants"])
         parts[part]["properties"]["type"].update(anyOf=[_named(table), _import_path(), {"type": "null"}])
         parts.update(_kinds(part, table, parts))
@@ -227,10 +230,13 @@ def experiment_schema() -> Schema:
 
 
 def _section(description: str, part: str, table: Mapping[str, Builtin]) -> Schema:
-    """A list of names, or a mapping whose keys are built-in names, import paths, or anything with a ``type``."""
+    """Return the schema of a list of names, or of a mapping.
+
+    The keys of the mapping are built-in names, import paths, or any name with a ``type``.
+    """
     nothing_or_entry = {"anyOf": [{"type": "null"}, {"$ref": f"#/$defs/{part}"}]}
     with_type = {"required": ["type"], "properties": {"type": {"type": "string"}}}
-    other = {"errorMessage": f"no built-in name: it needs a type, such as {next(iter(table))}", "type": "object"}
+    other = {"errorMessage": f"not a built-in name: give its type, such as {next(iter(table))}", "type": "object"}
     named = {name: {"description": one.about, **_entry(part, name, table)} for name, one in table.items()}
     return {
         "description": description,
@@ -240,7 +246,7 @@ def _section(description: str, part: str, table: Mapping[str, Builtin]) -> Schem
                 "type": "object",
                 "minProperties": 1,
                 "properties": named,
-                "patternProperties": {_NO_NAME_OF_OURS: nothing_or_entry},
+                "patternProperties": {_IMPORT_PATH: nothing_or_entry},
                 "additionalProperties": {**other, "allOf": [{"$ref": f"#/$defs/{part}"}, with_type]},
             },
         ],
@@ -248,7 +254,10 @@ def _section(description: str, part: str, table: Mapping[str, Builtin]) -> Schem
 
 
 def _entry(part: str, name: str, table: Mapping[str, Builtin]) -> Schema:
-    """What may stand under a built-in name: nothing, or an entry; without a type, its parameters are the built-in's."""
+    """Return the schema of the value of a built-in name: nothing or an entry.
+
+    An entry without a type takes the parameters of the built-in.
+    """
     own = [{"$ref": f"#/$defs/{called}"} for called, (names, _) in parameters_of(table).items() if name in names]
     entry: Schema = {"$ref": f"#/$defs/{part}"}
     if own:
@@ -257,7 +266,7 @@ def _entry(part: str, name: str, table: Mapping[str, Builtin]) -> Schema:
 
 
 def _kinds(part: str, table: Mapping[str, Builtin], parts: Schema) -> Schema:
-    """The definition of the parameters of each class; makes the entry's ``type`` choose among them."""
+    """Return the schema of the parameters of each class, and make the entry's ``type`` choose among them."""
     found = parameters_of(table)
     parts[part]["allOf"] = [
         {
@@ -287,12 +296,12 @@ def _named(table: Mapping[str, Builtin]) -> Schema:
 
 
 def _import_path() -> Schema:
-    said = "an import path, such as package.module.Class"
-    return {"type": "string", "pattern": _NO_NAME_OF_OURS, "description": said}
+    about = "an import path, such as package.module.Class"
+    return {"type": "string", "pattern": _IMPORT_PATH, "description": about}
 
 
 def _card() -> Schema:
-    own = {"type": "string", "pattern": r"\.ya?ml$", "description": "the path of a card of your own"}
+    own = {"type": "string", "pattern": r"\.ya?ml$", "description": "the path of your own card"}
     return {"anyOf": [{"enum": card_names()}, own]}
 
 
@@ -302,7 +311,10 @@ def _metrics(about: Mapping[str, str]) -> Schema:
 
 
 def _method_here() -> Schema:
-    """A method of the file, by its name, alone or with parameters that hold for one learner; ours are offered."""
+    """Return the schema of a method of the file, alone or with parameters for one learner.
+
+    Editors offer the built-ins.
+    """
     offered: dict[str, Any] = {
         name: {"description": METHODS[name].about, "type": ["object", "null"]} for name in METHODS
     }
@@ -316,8 +328,8 @@ def _method_here() -> Schema:
     return {"anyOf": [alone, with_parameters]}
 
 
-def _one_of_several_names(part: Schema) -> None:
-    """An exception names data sets, and says what departs; a name may stand for a list of one."""
+def _allow_single_names(part: Schema) -> None:
+    """Require data sets and a setting in an exception, and allow a single name in place of a list."""
     keys = part["properties"]
     several = {"type": "array", "minItems": 1, "items": {"type": "string"}}
     for key in ("dataset", "datasets", "learner", "method"):

@@ -185,7 +185,7 @@ def test_every_reading_command_refuses_a_number_that_no_metric_can_be(as_printed
     change(store, "diabetes", rms=7.5)
     first, advice = refused(command, store.folder).splitlines()
     assert first.endswith("cells.jsonl:23: diabetes/0/nb/direct: rms is 7.5, but rms lies between 0 and 1")
-    assert advice.startswith(f"probcal verify {store.folder} says what the stored predictions give; remove each line")
+    assert advice.startswith(f"probcal verify {store.folder} measures the stored predictions again; remove each line")
 
 
 @pytest.mark.parametrize("edit", IMPOSSIBLE)
