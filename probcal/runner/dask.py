@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
+from importlib import import_module
 from importlib.metadata import version
 from multiprocessing.connection import wait
 from multiprocessing.util import Finalize
@@ -494,7 +495,7 @@ def _comparison(versions: dict[str, str]) -> Callable[[], list[str]]:
         found = []
         for package, here in versions.items():
             try:
-                there = __import__(package).__version__ if package == "probcal" else version(package)
+                there = import_module(package).__version__ if package == "probcal" else version(package)
             except Exception:
                 there = "{}.{}".format(*sys.version_info) if package == "python" else "not installed"
             if there != here:
