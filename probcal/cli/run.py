@@ -97,7 +97,7 @@ def run(
 
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
-    from probcal.runner.dask_cluster import Cluster
+    from probcal.runner.dask import Cluster
     from probcal.runner.data_step import data_now
     from probcal.runner.plan import make_plan, refuse_unmet, to_fit, without_data
     from probcal.runner.plan_text import plan_lines

@@ -18,7 +18,8 @@ from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card
 from probcal.errors import StoreError
 from probcal.runner.cells import cells_of
-from probcal.runner.dask_cluster import Cluster
+from probcal.runner.dask import Cluster
+from probcal.runner.dask import outcomes as outcomes_on_dask
 from probcal.runner.data_step import changed_since, data_now
 from probcal.runner.execute import Outcome, measured_again
 from probcal.runner.fingerprint import Fingerprints
@@ -274,13 +275,16 @@ def _runner(to_run: list[Planned], options: RunOptions, say: Callable[[str], Non
         jobs = workers_that_pay(to_run, options.jobs)
         yield _Runner(partial(outcomes, jobs=jobs, timeout=options.timeout), jobs, {})
         return
-    from probcal.runner.dask_jobs import Folders
-    from probcal.runner.dask_outcomes import outcomes as outcomes_on_dask
-
-    folders = Folders.of(options.data_folder)
-    with options.cluster.running() as running:
-        on_it = partial(outcomes_on_dask, cluster=running, folders=folders, timeout=options.timeout, say=say)
-        yield _Runner(on_it, max(1, running.cells), {"dask": options.cluster.told()})
+    with options.cluster.client() as client:
+        on_it = partial(
+            outcomes_on_dask,
+            cluster=options.cluster,
+            client=client,
+            data=options.data_folder,
+            timeout=options.timeout,
+            say=say,
+        )
+        yield _Runner(on_it, max(1, sum(client.nthreads().values())), {"dask": options.cluster.told()})
 
 
 def _outcomes(

@@ -45,6 +45,14 @@ class DaskBench:
         with Client(self.address, timeout=300, set_as_default=False) as client:
             client.wait_for_workers(number, timeout=300)
 
+    def retire_worker(self, name: str) -> None:
+        """Have a worker leave in good order, as at the end of its ``--lifetime``."""
+        from distributed import Client
+
+        with Client(self.address, timeout=300, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=300)
+            client.retire_workers(names=[name])
+
     def close(self) -> None:
         for process in self._processes:
             process.kill()

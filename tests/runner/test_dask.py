@@ -200,7 +200,7 @@ def test_a_run_outlives_its_scheduler(slow, alone):
 
 @pytest.mark.slow
 def test_a_scheduler_that_stays_away_ends_the_run_and_what_was_finished_is_kept(slow, alone):
-    (slow.folder / "sitecustomize.py").write_text("import probcal.runner.dask_cluster as one\none._AGAIN = 1.0\n")
+    (slow.folder / "sitecustomize.py").write_text("import probcal.runner.dask as one\none._AGAIN = 1.0\n")
     alone.start_worker()
     process = in_the_middle(slow, "--scheduler", alone.address)
     alone.scheduler.kill()
@@ -282,13 +282,12 @@ def given_up_after(workers):
 
 
 @pytest.mark.slow
-def test_a_cell_whose_worker_dies_each_time_it_is_started_again_is_given_up(deadly, alone, monkeypatch):
-    from probcal.runner import dask_outcomes
-
-    monkeypatch.setattr(dask_outcomes, "_DEATHS", 2)
-    alone.start_worker("--nanny")
-    assert deadly.run("--scheduler", alone.address).code == 1
+def test_a_cell_whose_worker_dies_each_time_it_is_started_again_is_given_up(deadly, tmp_path_factory):
+    dask = DaskBench(tmp_path_factory.mktemp("dask"), DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
+    dask.start_worker("--nanny")
+    assert deadly.run("--scheduler", dask.address).code == 1
     assert endings(deadly) == given_up_after("2 Dask workers")
+    dask.close()
 
 
 @pytest.mark.slow
@@ -298,6 +297,18 @@ def test_a_cell_that_kills_more_workers_than_dask_allows_is_given_up(deadly, tmp
         dask.start_worker()
     assert deadly.run("--scheduler", dask.address).code == 1
     assert endings(deadly) == given_up_after("1 Dask worker")
+    dask.close()
+
+
+@pytest.mark.slow
+def test_a_worker_that_leaves_in_good_order_counts_for_no_death(slow, tmp_path_factory):
+    dask = DaskBench(tmp_path_factory.mktemp("dask"), DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0")
+    dask.start_worker("--no-nanny", "--name", "first")
+    process = in_the_middle(slow, "--scheduler", dask.address)
+    dask.start_worker()
+    dask.retire_worker("first")
+    slow.gate.open()
+    ended_well(slow, process)
     dask.close()
 
 
