@@ -25,6 +25,7 @@ from probcal.data.sources.files import (
     place_of,
     read_original_files,
 )
+from probcal.data.sources.formats import largest_data
 from probcal.data.sources.generated import bundled_rows
 from probcal.errors import DataError, MissingData, RowError, SeveralDataSets
 
@@ -181,6 +182,7 @@ def _find(card: Card, folder: Path | None) -> Found:
 
     Raises MissingData when no source has the data set, and DataError when several data sets are possible.
     """
+    largest_data()  # a limit that is no number is refused, even if the cache spares the reading
     if card.bundled:
         return Found(_BUNDLED)
     if card.generator:

@@ -7,7 +7,7 @@ import pytest
 
 from probcal.data.card import find_card, read_card
 from probcal.data.load import find, load, obtain
-from probcal.errors import MissingData
+from probcal.errors import DataError, MissingData
 
 CARD = """\
 name: mine
@@ -76,3 +76,10 @@ def test_a_card_that_is_sent_elsewhere_has_none_beside_it(card_file):
 def test_where_a_card_lies_is_no_part_of_what_it_says(card_file, tmp_path):
     shutil.copytree(tmp_path / "cards", tmp_path / "elsewhere")
     assert read_card(tmp_path / "elsewhere" / "mine.yaml").digest == read_card(card_file).digest
+
+
+def test_a_limit_that_is_no_number_is_refused_although_the_cache_spares_the_reading(card_file, monkeypatch):
+    obtain(read_card(card_file))
+    monkeypatch.setenv("PROBCAL_LARGEST_MB", "much")
+    with pytest.raises(DataError, match="must be a whole number of megabytes"):
+        obtain(read_card(card_file))
