@@ -53,7 +53,7 @@ def unchanged(here) -> Iterator[Path]:
 
 def environment(**more: str) -> dict[str, str]:
     """For a process of its own, in another folder than this one, that finds this probcal."""
-    found = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH")]))
+    found = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
     return os.environ | {"PYTHONPATH": found} | more
 
 

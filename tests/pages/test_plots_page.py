@@ -11,7 +11,7 @@ from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import ESTIMATES, Store
 from probcal.store.outline import Outline
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "plots.md").read_text(encoding="utf-8")
 KEPT = sorted(path.parent.name for path in (ROOT / "results").glob(f"*/{ESTIMATES}"))
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from probcal.cli.main import main
 from tests.commands import probcal
 
-PACKAGE = Path(__file__).parents[1] / "probcal"
+PACKAGE = Path(__file__).parents[2] / "probcal"
 COMMANDS = sorted(main.commands)
 _NOT_FOR_USERS = {"PROBCAL_COMPLETE": "click's own", "PROBCAL_OPENML_SERVER": "for tests"}
 

@@ -12,7 +12,7 @@ import pytest
 
 from probcal.metrics import asymptotic_calibration_bound, calibration_bound
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
 SCRIPT = ROOT / "docs" / "figures" / "calibration_bound.py"
 

@@ -7,7 +7,7 @@ import pytest
 
 from probcal.protection import regret_bound
 
-PAGE = (Path(__file__).parents[1] / "docs" / "protection.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "protection.md").read_text(encoding="utf-8")
 
 
 def test_the_example_prints_the_output_shown(capsys):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results" / "reliability"
 PAGE = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"<!-- results/reliability/(\w+\.md) -->\n(.*?)<!-- end -->", PAGE, re.S))

@@ -12,7 +12,7 @@ import pytest
 
 from tests.commands import probcal
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "which-method.md").read_text(encoding="utf-8")
 OF_AUDIT = {
     "J48": ["J48 pruned", "BagJ48 pruned votes", "BagJ48 pruned means", "", "ProbJ48 pruned rejection"],

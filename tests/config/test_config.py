@@ -117,7 +117,7 @@ def test_a_name_given_twice_is_told(tmp_path, change, message):
 
 
 def test_two_cards_of_one_name_are_refused_for_their_cells_would_be_the_same(tmp_path):
-    shipped = Path(__file__).parents[1] / "datasets" / "wine-first.yaml"
+    shipped = Path(__file__).parents[2] / "datasets" / "wine-first.yaml"
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "wine-first.yaml").write_text(shipped.read_text())
     line, message = the_fault(tmp_path, ("[wine-first]", "\n  - wine-first\n  - mine/wine-first.yaml"))

@@ -12,7 +12,7 @@ import pytest
 
 from probcal.methods.registry import FAMILIES
 
-REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 PUBLIC = [
     pytest.param(module, name, id=f"{module}.{name}")
     for module in ("probcal", "probcal.metrics", "probcal.learners", "probcal.protection", "probcal.contract")

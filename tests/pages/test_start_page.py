@@ -10,7 +10,7 @@ from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from tests.commands import probcal
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 START, CALIBRATED, OWN = (
     (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("start", "calibrated", "own-components")
 )

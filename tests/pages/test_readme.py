@@ -12,7 +12,7 @@ import yaml
 from probcal.config.experiment import config_names
 from tests.commands import probcal
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs" / "reference" / "command-line.md").read_text(encoding="utf-8")
 

@@ -15,7 +15,7 @@ from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.store.summary import census, summarise
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "isoprobability.md").read_text(encoding="utf-8")
 TOY, REAL = Store(ROOT / "results" / "isoprobability"), Store(ROOT / "results" / "isoprobability-real")
 OF_TOY = [

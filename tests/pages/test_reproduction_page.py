@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = ("docs/reproduction.md", "docs/statistics.md")
 
 

@@ -22,7 +22,7 @@ from probcal.methods.registry import METHODS
 from tests.commands import probcal
 from tests.small_config import written
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def offered(*words, last=""):
