@@ -147,9 +147,8 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     weights : ``"counts"`` treats a row of weight w as w rows, like Weka. A class of more weight then has narrower
-    kernels
-        and less smoothed frequencies. ``"shares"`` uses the weights as shares within a class. Weights of whole classes
-        then change only the prior, and Probing needs a single fit.
+        kernels and less smoothed frequencies. ``"shares"`` uses the weights as shares within a class. Weights of whole
+        classes then change only the prior, and Probing needs a single fit.
 
     Attributes
     ----------

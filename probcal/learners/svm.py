@@ -214,8 +214,7 @@ class HingeSVM(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             For a C not above 0, missing or infinite values, sparse X, invalid weights or a class without weight, and
-            any
-            number of classes but two.
+            any number of classes but two.
         """
         if not isinstance(self.C, Real) or not 0 < self.C < np.inf:
             raise ValueError(f"C must be a number above 0, not {self.C!r}")

@@ -21,8 +21,8 @@ class BaggedVoteClassifier(ProbabilityMethod):
     n_estimators : number of bags. The paper uses 100.
     voting : ``"votes"`` predicts the proportion of classifiers that output the class, as in the paper. ``"means"``
         predicts the mean of their probabilities, as Weka's Bagging does.
-    clip : predicted probabilities are clipped to this range. With more than two classes each row is then divided by
-        its sum. The paper does not clip, and ``(0, 1)`` changes nothing.
+    clip : predicted probabilities are clipped to this range. With more than two classes each row is then divided by its
+        sum. The paper does not clip, and ``(0, 1)`` changes nothing.
     random_state : seed. Each bag has its own random stream.
 
     Attributes

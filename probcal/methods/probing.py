@@ -37,8 +37,7 @@ class ProbingClassifier(ThresholdMethod):
         interval is split next and where (section 3, "Loss Details").
     refinement : rule for squared error. ``"printed"`` splits the interval with the largest ``|S_a| (b-a)``, as in the
         paper. ``"true_drop"`` takes the largest ``|S_a| (b-a)^2``, which is what the squared error can drop by. Log
-        loss
-        has only the paper's rule, which is its true drop.
+        loss has only the paper's rule, which is its true drop.
     weighting : how a classifier gets its importance weights i_p. ``"weight"`` passes them as ``sample_weight`` (a
         Pipeline passes them to its last step). ``"rejection"`` samples rows. ``"costing"`` takes ``n_samples``
         rejection samples per probe, whose classifiers vote by majority (Zadrozny, Langford & Abe 2003). ``"auto"`` is
@@ -49,9 +48,9 @@ class ProbingClassifier(ThresholdMethod):
         the thresholds t / (n_probes + 1), as in Theorem 2.
     total_weight : None leaves i_p as printed. ``"n"`` rescales the weights to sum to the number of rows, or to the sum
         of ``sample_weight``.
-    multiclass : with k > 2 classes, ``"difference"`` probes k - 1 of them against the rest and gives the last one
-        1 - sum, as printed. If that is below the lower end of ``clip``, it is set to this end and the row is divided by
-        its sum. ``"normalised"`` probes all k classes and divides each row by its sum.
+    multiclass : with k > 2 classes, ``"difference"`` probes k - 1 of them against the rest and gives the last one 1 -
+        sum, as printed. If that is below the lower end of ``clip``, it is set to this end and the row is divided by its
+        sum. ``"normalised"`` probes all k classes and divides each row by its sum.
     clip : predicted probabilities are clipped to this range, so that no loss is infinite.
     n_jobs : number of processes that fit probes early. Scikit-learn's trees and J48 use threads, and then also predict
         in parallel. The result does not depend on it.
@@ -135,8 +134,7 @@ class ProbingClassifier(ThresholdMethod):
         ------
         ValueError
             For an invalid parameter, labels that are missing or all equal, invalid weights, ``weighting="weight"`` with
-            a
-            learner that takes none, and ``X_test`` without ``discretisation="transductive"`` or the other way round.
+            a learner that takes none, and ``X_test`` without ``discretisation="transductive"`` or the other way round.
         """
         if self.needs_test_rows != (X_test is not None):
             raise ValueError('fit takes X_test with discretisation="transductive", and only then')

@@ -110,8 +110,7 @@ class WeightSweepClassifier(ThresholdMethod):
         predictions then describe these rows, whose classes are almost balanced and no longer have their densities. See
         ``probcal.methods.weight_sweep`` for why few levels still have a surface.
     weighting : as in ``ProbingClassifier``. Weights passed directly sum at every level to the number of rows swept
-    over,
-        or to the sum of ``sample_weight``.
+        over, or to the sum of ``sample_weight``.
     multiclass : with k > 2 classes, ``"rest"`` takes each class against the rest and divides each row by its sum.
         ``"pairs"`` sweeps over the rows of each pair of classes and joins them by pairwise coupling.
     n_jobs : number of processes.
@@ -167,10 +166,8 @@ class WeightSweepClassifier(ThresholdMethod):
         ------
         ValueError
             For an invalid parameter, and for invalid labels or weights. With ``rows="support_vectors"`` also for a
-            learner
-            without ``support_`` and for a class whose rows all weigh 0. With ``multiclass="pairs"`` the labels and
-            weights
-            of each pair are checked, and an error names the pair.
+            learner without ``support_`` and for a class whose rows all weigh 0. With ``multiclass="pairs"`` the labels
+            and weights of each pair are checked, and an error names the pair.
         """
         self.training_rows_ = None
         self._fit_thresholds(X, y, sample_weight)

@@ -274,8 +274,7 @@ def asymptotic_calibration_bound(n: int, delta: float, rms: float = 0.5) -> floa
     n : number of rows.
     delta : probability that the bound fails, strictly between 0 and 1.
     rms : upper limit of the ``rms_error``. .5 is that of predicting .5 for every row. You may give the error on the n
-    rows
-        themselves.
+        rows themselves.
 
     Returns
     -------

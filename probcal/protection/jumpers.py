@@ -28,11 +28,9 @@ class SimpleJumper(Protector):
     Parameters
     ----------
     calibrators : ``"quadratic"``, p + eps p (1 - p) with eps in {0, 1, -1, .5, -.5}. ``"cox"``, the nine functions of
-    the
-        authors' notebook. ``"cox_slipped"``, those that the notebook runs, which uses list positions instead of values
-        (the first is the constant 1/2). ``Quadratic(eps)`` or ``Cox(pairs)``. Or a list of functions, each from a copy
-        of
-        (n,) or (n, n_classes) probabilities to as many. The Cox families are for two classes.
+        the authors' notebook. ``"cox_slipped"``, those that the notebook runs, which uses list positions instead of
+        values (the first is the constant 1/2). ``Quadratic(eps)`` or ``Cox(pairs)``. Or a list of functions, each from
+        a copy of (n,) or (n, n_classes) probabilities to as many. The Cox families are for two classes.
     jump_rate : J, from 1e-12 to 1.
     start : ``"uniform"``, as printed, or ``"first"``, all capital on the first calibrator, as in the notebook.
     truncation : base probabilities are first moved into [truncation, 1 - truncation], and with more than two classes

@@ -177,8 +177,7 @@ class Protector:
         ------
         ValueError
             For an invalid probability or label, and for a label of base probability 0 (with its row). The stream does
-            not
-            change then.
+            not change then.
         """
         p, y = inputs.stream(p, y)
         inputs.check_feedback(delay, every)
@@ -217,8 +216,7 @@ class Protector:
         ----------
         state : the saved state.
         calibrators : those of the stream, if they are the user's own functions or family. Only their number and names
-        are
-            checked. All other calibrators are in the state.
+            are checked. All other calibrators are in the state.
 
         Raises
         ------

@@ -105,8 +105,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
     classifier : Weka's name, with or without ``weka.classifiers.`` in front.
     options : Weka's own command-line options.
     random_state : seed for classifiers that draw (Weka's ``Randomizable``). None keeps Weka's fixed seed. A number
-    given
-        here overrules ``-S`` among the options.
+        given here overrules ``-S`` among the options.
 
     Attributes
     ----------

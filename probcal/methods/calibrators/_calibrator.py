@@ -140,14 +140,13 @@ class CalibratingMethod(ProbabilityMethod, ABC):
         X : rows, (n_rows, n_columns), passed to the learner unchanged.
         y : labels, (n_rows,).
         sample_weight : weights, (n_rows,), or None. The learner and the maps use them. A row of weight 2 counts as two
-        rows.
+            rows.
 
         Raises
         ------
         ValueError
             For an invalid parameter, invalid labels or weights, a class too rare for ``calibration``, weights for a
-            learner
-            that takes none, and scores that are missing or infinite.
+            learner that takes none, and scores that are missing or infinite.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         self.estimator_, rows, scores = self._learner_and_scores(X, labels, self._weights_for_learner(weights))

@@ -52,15 +52,15 @@ class BetaCalibrationClassifier(CalibratingMethod):
     Parameters
     ----------
     estimator : classifier with ``predict_proba``.
-    parameters : the fitted parameters of the map. ``"abm"`` fits all three. ``"am"`` sets a = b. ``"ab"`` sets
-        c = (b - a) ln 2, so that 1/2 stays 1/2. (m is the p that becomes 1/2.)
+    parameters : the fitted parameters of the map. ``"abm"`` fits all three. ``"am"`` sets a = b. ``"ab"`` sets c = (b -
+        a) ln 2, so that 1/2 stays 1/2. (m is the p that becomes 1/2.)
     calibration : whose probabilities the map is fitted on. ``"holdout"``: a stratified part of the rows that the
         classifier has not seen. ``"train"``: its training rows, whose probabilities are often too good.
         ``"cross_val"``: all rows, each predicted by a classifier trained without its fold. The final classifier is then
         trained on all rows.
     holdout_size : for ``"holdout"``: the share or the number of rows kept.
-    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
-        (rows to learn from, rows to calibrate on).
+    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
+        learn from, rows to calibrate on).
     random_state : seed of the classifier and of the split.
 
     Attributes

@@ -69,18 +69,16 @@ class IsotonicClassifier(CalibratingMethod):
     estimator : classifier with ``decision_function`` or ``predict_proba``.
     scores : the scores that are calibrated. ``"decision_function"``, ``"log_odds"`` of the predicted probability (in
         nats, within +-708) and ``"probability"`` are the learner's. ``"auto"`` is the first of these that the
-        classifier
-        offers. ``"rescaled"`` stretches the scores of ``"auto"`` to [0, 1] over the training rows, as
+        classifier offers. ``"rescaled"`` stretches the scores of ``"auto"`` to [0, 1] over the training rows, as
         RescaledClassifier does. Mainly their order counts. The values matter only between two fitted scores, and for
-        the
-        stage before calibration of ``staged_predict_proba``, which with ``"rescaled"`` returns these scores.
+        the stage before calibration of ``staged_predict_proba``, which with ``"rescaled"`` returns these scores.
     calibration : whose scores the map is fitted on. ``"holdout"``: a stratified part of the rows that the classifier
         has not seen, as in the paper. ``"train"``: its training rows, whose scores are often too good. ``"cross_val"``:
         all rows, each scored by a classifier trained without its fold. The final classifier is then trained on all rows
         (CalibratedClassifierCV with ``ensemble=False``).
     holdout_size : for ``"holdout"``: the share or the number of rows kept. The paper keeps 2000.
-    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
-        (rows to learn from, rows to calibrate on).
+    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
+        learn from, rows to calibrate on).
     clip : the fitted function is clipped to this range. It is exactly 0 or 1 where only rows of one class have the
         lowest or highest scores. The cross entropy of a row with the other label is then infinite. ``(0, 1)`` changes
         nothing, as in the paper. With more than two classes each class's function is clipped before rows are divided by

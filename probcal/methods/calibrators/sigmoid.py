@@ -56,8 +56,8 @@ class SigmoidClassifier(CalibratingMethod):
         without its fold. The final classifier is then trained on all rows (CalibratedClassifierCV with
         ``ensemble=False``).
     holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
-    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
-        (rows to learn from, rows to calibrate on).
+    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
+        learn from, rows to calibrate on).
     clip : the sigmoid is clipped to this range. ``(0, 1)`` changes nothing. With more than two classes each class's
         sigmoid is clipped before rows are divided by their sums.
     random_state : seed of the classifier and of the split.

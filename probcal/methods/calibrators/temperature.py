@@ -58,8 +58,7 @@ class TemperatureClassifier(CalibratedClassifierCV):
         ------
         ValueError
             For invalid labels or weights, a class with fewer rows than folds, weights for a learner that takes none,
-            and a
-            scikit-learn that is too old.
+            and a scikit-learn that is too old.
         """
         self.check_parameters()
         labels, classes = class_labels(X, y)

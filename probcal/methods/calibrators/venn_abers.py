@@ -72,8 +72,8 @@ class VennAbersClassifier(ProbabilityMethod):
         classifier offers. Only their order counts, so ``"probability"`` is read as its log-odds. Scores that agree to
         ten digits of the largest are equal.
     holdout_size : for ``"inductive"``: the share or the number of rows that calibrate.
-    cv : for ``"cross"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of
-        (rows to learn from, rows to calibrate on).
+    cv : for ``"cross"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to learn
+        from, rows to calibrate on).
     random_state : seed of the classifiers and of the split.
 
     Attributes
@@ -114,14 +114,13 @@ class VennAbersClassifier(ProbabilityMethod):
         X : rows, (n_rows, n_columns), passed to the classifier unchanged.
         y : labels, (n_rows,).
         sample_weight : whole numbers, (n_rows,), or None: how often each row counts. A Venn-Abers predictor counts
-        rows.
+            rows.
 
         Raises
         ------
         ValueError
             For an invalid parameter, invalid labels or weights, weights that are not whole, a class too rare, weights
-            for a
-            classifier that takes none, and scores that are missing or infinite.
+            for a classifier that takes none, and scores that are missing or infinite.
         CalibratorMissing
             If venn-abers is not installed. It is an ImportError.
         """
