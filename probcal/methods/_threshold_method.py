@@ -30,7 +30,7 @@ from probcal.methods._probes import (
     distinct_rows,
 )
 from probcal.methods.importance import WeightedTraining
-from probcal.methods.iso_probability import as_given, grid_within_hull, points_of
+from probcal.methods.plane import as_given, grid_within_hull, points_of
 from probcal.methods.refinement import AnswerOptions, Goal, ThresholdClassifiers, fit_on_grid, refine_thresholds
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from contourpy import contour_generator
-from scipy.spatial import ConvexHull, QhullError
 
+from probcal.methods.plane import as_given, points_of
 from probcal.methods.refinement import ThresholdClassifiers
 
 PointPredictor = Callable[[np.ndarray], np.ndarray]
@@ -133,54 +132,6 @@ def _distances(points: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.nda
     square = along @ along
     share = np.clip((points - one) @ along / square, 0, 1) if square > 0 else np.zeros(len(points))
     return np.linalg.norm(points - (one + share[:, None] * along), axis=1)
-
-
-def points_of(X: Any) -> np.ndarray | None:
-    """Return ``X`` as float64 points (n_rows, 2) if it has two columns of finite numbers, and None otherwise.
-
-    X may be an array, also of objects that are numbers, a frame of two numeric columns, or a list of pairs.
-    """
-    if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype == object):
-        X = _as_pairs(X)
-    if getattr(X, "ndim", None) != 2 or X.shape[1] != 2 or not X.shape[0]:
-        return None
-    if not isinstance(X, pd.DataFrame | np.ndarray):
-        return None
-    if not all(kind.kind in "iuf" for kind in (X.dtypes if isinstance(X, pd.DataFrame) else [X.dtype])):
-        return None
-    points = X.to_numpy(np.float64, na_value=np.nan) if isinstance(X, pd.DataFrame) else X.astype(np.float64)
-    return points if np.isfinite(points).all() else None
-
-
-def _as_pairs(rows: Any) -> np.ndarray | None:
-    """Return the array of ``rows``, a list or an array of objects, or None if they are not pairs."""
-    # an array of long texts would be far larger than the texts
-    if not all(isinstance(row, list | tuple | np.ndarray) and len(row) == 2 for row in rows):
-        return None
-    try:
-        return np.array([list(row) for row in rows])
-    except ValueError:  # nested lists of different lengths
-        return None
-
-
-def as_given(points: np.ndarray, X: Any) -> Any:
-    """Return ``points``, (n, 2), as rows of the same kind as ``X``: a frame with its columns, or an array."""
-    return pd.DataFrame(points, columns=X.columns) if isinstance(X, pd.DataFrame) else points
-
-
-def grid_within_hull(points: np.ndarray, size: int) -> np.ndarray:
-    """Return the points of a ``size`` x ``size`` grid that lie in the convex hull of ``points``, (n, 2).
-
-    The grid is even over the box of ``points``. The result is empty if the points lie on a line.
-    """
-    low, high = points.min(axis=0), points.max(axis=0)
-    across, up = np.meshgrid(*(np.linspace(low[k], high[k], size) for k in (0, 1)))
-    grid = np.column_stack([across.ravel(), up.ravel()])
-    try:
-        sides = ConvexHull(points).equations
-    except (QhullError, ValueError):
-        return np.empty((0, 2))
-    return grid[(grid @ sides[:, :2].T + sides[:, 2] <= 0).all(axis=1)]
 
 
 Lines = list[dict[str, Any]]

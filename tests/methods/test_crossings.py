@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier, WeightSweepClassifier
 from probcal.methods._threshold_method import crossing_pairs, crossings
-from probcal.methods.iso_probability import grid_within_hull, points_of
+from probcal.methods.plane import grid_within_hull, points_of
 from tests.stubs import Inconsistent, Perfect
 
 LEVELS = np.linspace(0.01, 0.99, 40)[:, None]
