@@ -246,20 +246,20 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
 
 def _live() -> dict[str, Any]:
     """What a run in this process would say of itself."""
-    from probcal.runner.heartbeat import Live, LiveFile
+    from probcal.runner.heartbeat import HeartbeatFile, RunState
 
     with tempfile.TemporaryDirectory() as folder:
         running = {"mine/0/nb/direct": (time.time(), 3.0), "mine/0/tree.a/direct": (time.time(), None)}
-        LiveFile(Path(folder)).write(Live(time.time(), 2, 18, 3, 1, running, 9.0, 2.0, "ValueError: x"))
+        HeartbeatFile(Path(folder)).write(RunState(time.time(), 2, 18, 3, 1, running, 9.0, 2.0, "ValueError: x"))
         return json.loads(Path(folder, "running.json").read_text(encoding="utf-8"))
 
 
 def _hear(results: Path, content: bytes) -> None:
-    from probcal.runner.heartbeat import heard_lines, heard_of
+    from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
 
     (results / "running.json").write_bytes(content)
-    if heard := heard_of(results):
-        heard_lines(heard)
+    if heard := read_heartbeat(results):
+        heartbeat_lines(heard)
 
 
 def _yaml(value: Any) -> str:

@@ -66,11 +66,11 @@ def plot(
     from probcal.store.outline import Outline
     from probcal.store.selection import Selection
 
-    stores, asked = stores_at(folder), Selection(datasets, learners, methods)
-    asked.refuse_unknown([Outline.of(store) for store in stores])
-    warn_of_other_data(asked.stores(stores), data_dir)
+    stores, selected = stores_at(folder), Selection(datasets, learners, methods)
+    selected.refuse_unknown([Outline.of(store) for store in stores])
+    warn_of_other_data(selected.stores(stores), data_dir)
     chosen = kinds or KINDS
-    diagrams = draw_ranks(stores, asked) if RANKS in chosen else []
+    diagrams = draw_ranks(stores, selected) if RANKS in chosen else []
     for path in diagrams:
         click.echo(path)
     others = tuple(kind for kind in chosen if kind != RANKS)
@@ -79,7 +79,7 @@ def plot(
             raise NothingToDraw(f"{folder} has no ranks: they need two columns with results on the same two data sets")
         return
     try:
-        for path in draw(stores, lambda line: click.echo(f"note: {visible(line)}", err=True), others, asked):
+        for path in draw(stores, lambda line: click.echo(f"note: {visible(line)}", err=True), others, selected):
             click.echo(path)
     except NothingToDraw:
         if not diagrams:

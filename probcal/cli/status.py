@@ -51,7 +51,7 @@ def status(
     from probcal.runner.status import status_lines
     from probcal.store.selection import Selection
 
-    asked, originals = Selection(datasets, learners, methods), data_folder(data_dir)
-    for store in asked.stores(stores_at(folder)):
-        for line in status_lines(store, every_cell=cells, takes=asked.takes, originals=originals):
+    selected, originals = Selection(datasets, learners, methods), data_folder(data_dir)
+    for store in selected.stores(stores_at(folder)):
+        for line in status_lines(store, every_cell=cells, takes=selected.takes, originals=originals):
             click.echo(visible(line))

@@ -139,8 +139,8 @@ def _config_text(context: click.Context) -> str:
     first = str(given[0] if isinstance(given, list | tuple) else given)
     if first in _stems("configs"):
         return _read_small_file(shipped("configs") / f"{first}.yaml")
-    kept = Path(first) / "experiment.json"
-    text = str(json.loads(_read_small_file(kept))["config"]) if kept.is_file() else _read_small_file(Path(first))
+    stored = Path(first) / "experiment.json"
+    text = str(json.loads(_read_small_file(stored))["config"]) if stored.is_file() else _read_small_file(Path(first))
     if len(text) > _LONGEST:
         raise ValueError(first)
     return text

@@ -109,11 +109,11 @@ def try_(
     from probcal.try_table.preparation import TableRequest
     from probcal.try_table.trial import TrialOptions, try_table
 
-    asked = TableRequest(table, target, positive, category, number, drop, rows, seed, decimal)
+    request = TableRequest(table, target, positive, category, number, drop, rows, seed, decimal)
     again = shlex.join(["probcal", *sys.argv[1:]])
     options = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again)
 
     def say(line: str, err: bool = False) -> None:
         click.echo(visible(line), err=err)
 
-    sys.exit(try_table(asked, options, say, partial(say, err=True)))
+    sys.exit(try_table(request, options, say, partial(say, err=True)))

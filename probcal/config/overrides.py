@@ -187,11 +187,11 @@ class _ExceptionCheck:
                 component, sound = import_class(use.path), dict(use.params)
             faults = [
                 self._problem(message, key, parameter)
-                for key, taking, told in (
+                for key, taking, given_params in (
                     ("params", component, params),
                     ("method_params", self._methods.components[method], method_params),
                 )
-                for parameter, message in unknown_parameters(taking, told).items()
+                for parameter, message in unknown_parameters(taking, given_params).items()
             ]
             yield from faults
             if faults or not (params or method_params or use):

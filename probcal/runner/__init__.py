@@ -1,1 +1,1 @@
-"""From an experiment to its results: plan the cells, run them, keep what came out."""
+"""The runner: it plans the cells of an experiment, runs them and stores their results."""

@@ -12,10 +12,10 @@ from probcal.store.cell_result import cell_id
 
 @dataclass(frozen=True)
 class Cell:
-    """One data set, split, learner and method: the unit that is run, stored and reported.
+    """Hold one data set, split, learner and method: the unit that is run, stored and reported.
 
-    ``dataset`` is the row that it belongs to, ``card`` what it reads: another one only by an exception. The card of
-    a planned cell is bound to the fingerprint of its data set, which goes with it to the worker.
+    ``dataset`` is the row of the tables. ``card`` is what the cell reads, which differs only by an exception. The card
+    of a planned cell is bound to the fingerprint of its data set, which goes with it to the worker.
     """
 
     dataset: str
@@ -26,7 +26,7 @@ class Cell:
     max_rows: int | None = None
     stages: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
-    """The metrics that are measured only where an experiment asks for them."""
+    """Metrics that are measured only where an experiment asks for them."""
     curves: tuple[str, ...] = ()
 
     @property
@@ -35,7 +35,7 @@ class Cell:
 
 
 def cells_of(experiment: Experiment) -> list[Cell]:
-    """Every cell, data set by data set and split by split, so that one split at a time is in memory.
+    """Return every cell in the order of data sets and splits, so that one split at a time is in memory.
 
     Within a split, cells that read another card by an exception come last.
     """

@@ -1,7 +1,4 @@
-"""What the components of cells need of this environment: packages, Weka, Java. Checked before anything is written.
-
-The step before any cell: every data set is fetched, checked and kept, or known to be missing.
-"""
+"""The data step before any cell: every data set is fetched, checked and cached, or reported as missing."""
 
 from __future__ import annotations
 
@@ -18,17 +15,20 @@ from probcal.errors import DataError, MissingData, SeveralDataSets
 
 @dataclass
 class DataStep:
-    """``sources``: data set -> where it came from. ``missing``: data set -> why it is not to be had."""
+    """Hold the state of the data sets of an experiment.
+
+    ``sources`` maps a data set to where it came from, ``missing`` maps one to the reason why it is missing.
+    """
 
     sources: dict[str, str] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     fingerprints: dict[Card, str] = field(default_factory=dict)
-    """Card, as it was read -> full fingerprint of the data set that it stands for, where it is known."""
+    """Card, as it was read -> full fingerprint of its data set, where it is known."""
     at_hand: set[Card] = field(default_factory=set)
-    """Those whose values are here; the fingerprints of others are only what their cards promise."""
+    """Cards whose values are here. For other cards, the fingerprints are only what they promise."""
 
     def obtain(self, cards: Iterable[Card], folder: Path | None, say: Callable[[str], None]) -> None:
-        """Bring data sets into the cache. Raises DataError, all faults at once, when one came that cannot be used."""
+        """Fetch data sets into the cache. Raise one DataError for all data sets that cannot be used."""
         faults = []
         for card in cards:
             try:
@@ -43,7 +43,7 @@ class DataStep:
             raise DataError("\n".join(faults))
 
     def undetermined(self, cards: Iterable[Card]) -> list[Card]:
-        """Return the cards whose data set only its values can tell: it has to be fetched first."""
+        """Return the cards whose data set is unknown until it is fetched."""
         return [
             card for card in cards if not (card.generator or card in self.fingerprints or card.name in self.missing)
         ]
@@ -57,7 +57,7 @@ class DataStep:
             self.fingerprints[card.bound_to(None)] = found.fingerprint
 
     def bound(self, experiment: Experiment) -> Experiment:
-        """Return the experiment with each of its cards bound to the data set that it stands for."""
+        """Return the experiment with each of its cards bound to its data set."""
         return replace(
             experiment,
             cards=tuple(map(self._bound, experiment.cards)),
@@ -71,9 +71,9 @@ class DataStep:
 
 
 def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], None] = lambda line: None) -> DataStep:
-    """Tell which data set each card stands for now, as far as can be told without a network.
+    """Return the present data set of each card, as far as it is known without a network.
 
-    Raises DataError, all faults at once, when what there is cannot be used.
+    Raises one DataError for all data sets that cannot be used.
     """
     step, faults = DataStep(), []
     for card in cards:
@@ -95,9 +95,9 @@ def data_now(cards: Iterable[Card], folder: Path | None, say: Callable[[str], No
 
 
 def changed_since(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
-    """Say of each of the ``cards``, bound to what a run used, whose files hold another data set by now.
+    """Yield a message for each of the ``cards`` whose files now hold another data set than the run used.
 
-    A file that is gone, or that holds the same values in other words, is no change.
+    A missing file is no change, and neither is a file with the same values in other text.
     """
     for card in cards:
         if card.generator or card.bundled or card.values is None:
@@ -113,17 +113,11 @@ def changed_since(cards: Iterable[Card], folder: Path | None) -> Iterator[str]:
             if found.fingerprint == card.values:
                 continue
             files = ", ".join(map(str, original_paths(card, found.folder))) or files
-        yield (
-            f"{card.name}: {files} changed while the run was going on, and these results are of what was read "
-            f"before{fault}"
-        )
+        yield (f"{card.name}: {files} changed during the run, so these results are those of the earlier content{fault}")
 
 
 def obtain_all(cards: Iterable[Card], folder: Path | None, say: Callable[[str], None]) -> DataStep:
-    """Bring every data set into the cache.
-
-    Raises DataError, all faults at once, when a set came that cannot be used.
-    """
+    """Fetch every data set into the cache. Raise one DataError for all data sets that cannot be used."""
     step = DataStep()
     step.obtain(cards, folder, say)
     return step

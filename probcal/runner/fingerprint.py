@@ -1,6 +1,6 @@
-"""The key of a cell: digests of all that can change its numbers, and what changed when they differ.
+"""The fingerprint of a cell: digests of everything that can change its numbers, and the reasons when they differ.
 
-The code behind a number: which modules can change it, and a digest of what each of them does.
+This includes the code behind a number: which modules can change it, and a digest of each of them.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _DRIVEN = {
     "probcal.methods.calibrators.beta": ("betacal",),
     "probcal.methods.calibrators.venn_abers": ("venn-abers",),
 }
-"""Module of ours -> packages that do its work and that no import of it tells, such as Weka itself, and Java."""
+"""Our module -> packages that do its work without an import that shows it, such as Weka itself, and Java."""
 _BY_NAME = {
     "probcal.learners.presorted_tree": ("probcal.learners.tree_growth",),
-    "probcal.fast_paths.shortcut": (),  # ``modules_of`` says which of them a learner has
+    "probcal.fast_paths.shortcut": (),  # ``modules_of`` adds those of a learner
 }
-"""Module of ours that imports others by a name it puts together -> those."""
+"""Our module -> modules that it imports by a composed name."""
 _ROOTS = ("probcal.runner.fit_predict",)
 METRICS = "probcal.metrics"
 ELSEWHERE = {
@@ -57,37 +57,37 @@ ELSEWHERE = {
     "probcal.learners.weka.allowed": "refuses options and changes none",
     METRICS: "measures predictions and changes none",
 }
-"""Module that runs in a cell and is not counted as code -> why no change of it can change a number unseen."""
+"""Module that runs in a cell and is not part of its code digest -> why no change of it can go unnoticed."""
 _WITHOUT_EFFECT = frozenset(("cloudpickle", "joblib", "jpype", "loky", "threadpoolctl"))
-"""Packages that start, limit and carry, and compute nothing."""
+"""Packages that start, limit and transfer, but compute nothing."""
 
 
 @cache
 def code_of(*modules: str) -> dict[str, str]:
-    """Module -> digest of its code, for ``modules``, what runs a cell, and all of ours they import.
+    """Return module -> digest of its code, for ``modules``, the code of a cell, and our modules that they import.
 
-    Ours are the modules of probcal and the user's own: those that no installed package brought. The
-    digest is of the syntax tree without docstrings: a comment or a reformatting changes nothing.
+    Our modules are those of probcal and of the user, which no installed package brought. The digest covers the syntax
+    tree without docstrings. So a comment or reformatting changes nothing.
     """
     return {name: module.digest for name, module in _reached(*_ROOTS, *modules).items()}
 
 
 @cache
 def code_of_metrics() -> dict[str, str]:
-    """As ``code_of``, for the module that measures estimates."""
+    """Return the same as ``code_of`` for the metrics."""
     return {name: module.digest for name, module in _reached(METRICS).items()}
 
 
 @cache
 def versions_of(*modules: str) -> dict[str, str]:
-    """Package -> version: Python, the numeric packages, those of ``modules``, and what they and helpers import.
+    """Return package -> version: Python, the numeric packages, those of ``modules``, and what these import.
 
-    Python counts with two numbers: its own ``sum`` of floats rounds in another way since 3.12.
+    Python counts with two numbers, because its own ``sum`` of floats rounds differently since 3.12.
     """
     reached = _reached(*modules)
     theirs = {_top(name) for name in [*modules, *(one for module in reached.values() for one in module.imports)]}
     theirs -= {"probcal", "sklearn", *_WITHOUT_EFFECT, *sys.stdlib_module_names}
-    # asking which distribution holds a package reads all that are installed
+    # finding the distribution of a package reads all installed ones, so skip it if possible
     found = {package for top in theirs for package in _distributions().get(top, [])} if theirs else set()
     found.update(package for name in reached for package in _DRIVEN.get(name, ()))
     versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *found})}
@@ -95,7 +95,7 @@ def versions_of(*modules: str) -> dict[str, str]:
 
 
 def _reached(*roots: str) -> dict[str, Source]:
-    """Our modules among ``roots`` and all that they import, by name."""
+    """Return our modules among ``roots`` and all that they import, by name."""
     found: dict[str, Source] = {}
     waiting = list(roots)
     while waiting:
@@ -105,12 +105,12 @@ def _reached(*roots: str) -> dict[str, Source]:
         source = _source(name)
         if source is not None:
             found[name] = source
-            waiting += [one for one in _may_run(name, source) if one != "probcal"]  # which only hands on
+            waiting += [one for one in _may_run(name, source) if one != "probcal"]  # probcal only exports names
     return dict(sorted(found.items()))
 
 
 def _may_run(name: str, source: Source) -> list[str]:
-    """The modules that a module may have run, by import, by name, or as the packages that hold it."""
+    """Return the modules that a module may run, by import, by name, or as the packages that contain it."""
     if _is_probcal(name):
         return [*source.imports, *_BY_NAME.get(name, ())]
     short = [one.removeprefix("probcal.") for one in source.imports]
@@ -121,7 +121,7 @@ def _may_run(name: str, source: Source) -> list[str]:
 
 @cache
 def _source(name: str) -> Source | None:
-    """The file of the module of that name; None where it has none, as a part of Python or a folder."""
+    """Return the source of the module of that name, or None where it has no file."""
     spec = _spec(name)
     if spec is None or not spec.origin or not Path(spec.origin).is_file():
         return None
@@ -131,10 +131,10 @@ def _source(name: str) -> Source | None:
 
 @cache
 def _spec(name: str) -> ModuleSpec | None:
-    """Where a module is, found without importing the packages above it; None when it is not a module."""
+    """Return where a module is, without importing its parent packages, or None when it is no module."""
     parent = name.rpartition(".")[0]
     if not parent:
-        with suppress(ValueError):  # of a module that was put together by hand
+        with suppress(ValueError):  # a module that was created by hand has no spec
             return find_spec(name)
         return None
     above = _spec(parent)
@@ -145,15 +145,17 @@ def _spec(name: str) -> ModuleSpec | None:
 
 @cache
 def _is_ours(module: str) -> bool:
-    """Whether a module is probcal's, or a user's that no package manager installed."""
+    """Return whether a module is probcal's, or a user's that no package manager installed."""
     top = _top(module)
     if top == "probcal":
         return True
-    # __main__ is whichever program runs: a helper of none, and another one on a worker
+    # __main__ is the program that runs, which is another one on a worker
     spec = None if top in ("__main__", *sys.stdlib_module_names) else _spec(top)
     if spec is not None and not spec.origin:  # a folder without __init__.py may lie in several places
         spec = _spec(module)
-    return bool(spec and spec.origin) and not {"site-packages", "dist-packages"} & set(Path(spec.origin).parts)  # type: ignore[union-attr, arg-type]  # it has an origin, or and has ended before
+    if spec is None or not spec.origin:
+        return False
+    return not {"site-packages", "dist-packages"} & set(Path(spec.origin).parts)
 
 
 def _is_probcal(module: str) -> bool:
@@ -177,52 +179,56 @@ def _version(package: str) -> str:
 
 
 class Fingerprints:
-    """Makes the keys of many cells, each shared part worked out once."""
+    """Make the fingerprints of many cells, and compute each shared part once."""
 
     def __init__(self) -> None:
         self._digest, self._data, self._split = cache(_digest_of_json), cache(known_fingerprint), cache(_split)
 
     def key(self, cell: Cell) -> dict[str, str]:
-        """Part -> digest. Without ``data`` while nobody knows the values: neither the card nor the cache."""
+        """Return part -> digest. ``data`` is absent while neither the card nor the cache knows the values."""
         learner, method = cell.column.learner, cell.column.method
         modules = modules_of(cell)
         data = self._data(cell.card)
         return {
             **({"data": data[:12]} if data else {}),
-            "split": self._of(self._split(cell.card), cell.seed, cell.repetition, cell.max_rows, *_another_name(cell)),
-            "learner": self._of(learner.path, learner.params, learner.encoding, *_seeding(learner)),
-            "method": self._of(method.path, method.params),
+            "split": self._digest_parts(
+                self._split(cell.card), cell.seed, cell.repetition, cell.max_rows, *_another_name(cell)
+            ),
+            "learner": self._digest_parts(learner.path, learner.params, learner.encoding, *_seeding(learner)),
+            "method": self._digest_parts(method.path, method.params),
             # the predictions of stages are not stored, so that nothing can measure them again
             **(
-                {"stages": self._of(cell.stages, code_of_metrics())} if cell.stages and _has_stages(method.path) else {}
+                {"stages": self._digest_parts(cell.stages, code_of_metrics())}
+                if cell.stages and _has_stages(method.path)
+                else {}
             ),
-            **({"curves": self._of(cell.curves, code_of_metrics())} if cell.curves else {}),
-            "code": self._of(code_of(*modules), *_drawing(method)),
-            "metrics": self._of(code_of_metrics()),
-            "asked": self._of(cell.asked),
-            "versions": self._of(versions_of(*modules)),
+            **({"curves": self._digest_parts(cell.curves, code_of_metrics())} if cell.curves else {}),
+            "code": self._digest_parts(code_of(*modules), *_drawing(method)),
+            "metrics": self._digest_parts(code_of_metrics()),
+            "asked": self._digest_parts(cell.asked),
+            "versions": self._digest_parts(versions_of(*modules)),
         }
 
     def why_stale(self, cell: Cell, key: dict[str, str], result: CellResult, run: dict[str, Any]) -> str:
-        """Which part changed since ``result`` was made by ``run`` (its provenance), in words."""
+        """Return in words which part changed since ``run`` (its provenance) made ``result``."""
         reasons: dict[str, Callable[[], str]] = {
             "data": lambda: data_change(cell.card, run),
             "split": lambda: "the split or the seed changed",
             "learner": lambda: f"the settings of {cell.column.learner.name} changed",
             "method": lambda: f"the settings of {cell.column.method.name} changed",
-            "stages": lambda: "the metrics to take after every stage, or the code of the metrics, changed",
-            "curves": lambda: "the curves to keep, or the code of the metrics, changed",
+            "stages": lambda: "the metrics of stages, or the code of the metrics, changed",
+            "curves": lambda: "the curves to store, or the code of the metrics, changed",
             "code": lambda: _changed_code(code_of(*modules_of(cell)), run.get("code", {})),
             "versions": lambda: _changed_versions(versions_of(*modules_of(cell)), run.get("versions", {})),
         }
         return "; ".join(reasons[part]() for part in changed_parts(key, result))
 
-    def _of(self, *parts: Any) -> str:
+    def _digest_parts(self, *parts: Any) -> str:
         return self._digest(json.dumps(parts, sort_keys=True, default=str))
 
 
-_OF_METRICS = ("metrics", "asked")
-"""Parts that tell how predictions are measured, and change none."""
+_METRIC_PARTS = ("metrics", "asked")
+"""Parts about measuring predictions, which change no prediction."""
 
 
 def changed_parts(key: dict[str, str], result: CellResult) -> list[str]:
@@ -230,26 +236,26 @@ def changed_parts(key: dict[str, str], result: CellResult) -> list[str]:
 
     A part that ``key`` lacks is unknown and not compared.
     """
-    return [part for part, digest in key.items() if part not in _OF_METRICS and result.key.get(part) != digest]
+    return [part for part, digest in key.items() if part not in _METRIC_PARTS and result.key.get(part) != digest]
 
 
 def is_measured_alike(key: dict[str, str], result: CellResult) -> bool:
-    """Whether ``result`` has the metrics that are asked for now, measured by the code of now."""
-    return all(result.key.get(part) == key.get(part) for part in _OF_METRICS)
+    """Return whether ``result`` has the metrics that the experiment asks for, measured by the present code."""
+    return all(result.key.get(part) == key.get(part) for part in _METRIC_PARTS)
 
 
 def card_before(card: Card, run: Mapping[str, Any]) -> str | None:
-    """Return what ``run`` (its provenance) had as the card's ``reading``; None where it kept none."""
-    told = run.get("data", {})
-    told = told.get(card.name, {}) if isinstance(told, dict) else {}
-    before = told.get("card") if isinstance(told, dict) else None
+    """Return the ``reading`` of the card in ``run`` (its provenance), or None where it stored none."""
+    data = run.get("data", {})
+    record = data.get(card.name, {}) if isinstance(data, dict) else {}
+    before = record.get("card") if isinstance(record, dict) else None
     return before if isinstance(before, str) else None
 
 
 def data_change(card: Card, run: Mapping[str, Any]) -> str:
-    """Return what changed, in words, where a result of ``run`` is of other data than ``card`` stands for now.
+    """Return what changed, in words, where a result of ``run`` has other data than ``card`` stands for now.
 
-    Other labels or columns on a card make other data of the same files.
+    Other labels or columns on a card make other data from the same files.
     """
     if card.generator:
         return "the card changed"
@@ -257,10 +263,10 @@ def data_change(card: Card, run: Mapping[str, Any]) -> str:
 
 
 def modules_of(cell: Cell) -> tuple[str, ...]:
-    """Where the classes of the learner and of the method are, and what they bring that no import tells.
+    """Return the modules of the learner's and method's classes, and those that they use without an import.
 
-    That is the generator of the rows, if they are drawn, and the learner's shortcut; all there are, where the
-    learner or the method is the user's own and may hand any other learner on.
+    These are the generator of drawn rows and the learner's fast path. A learner or method of the user's own may pass on
+    any other learner, so it gets all fast paths.
     """
     learner, method = cell.column.learner.path, cell.column.method.path
     generator = ("probcal.data.sources.generated",) if cell.card.generator else ()
@@ -288,7 +294,7 @@ def _drawing(method: Component) -> tuple[str, ...]:
 
 
 def _another_name(cell: Cell) -> tuple[str, ...]:
-    """Splits are drawn by the name of the card, which an exception may take the place of."""
+    """Return the name of the card if it differs from the data set's, because it seeds the splits."""
     return (cell.card.name,) if cell.card.name != cell.dataset else ()
 
 
@@ -302,7 +308,7 @@ def _split(card: Card) -> dict[str, Any]:
 
 def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:
     changed = [name for name, digest in now.items() if before.get(name) != digest]
-    return f"code changed: {', '.join(changed) or 'a module less, or the way a class is made'}"
+    return f"code changed: {', '.join(changed) or 'a module was removed, or a class is built differently'}"
 
 
 def _changed_versions(now: dict[str, str], before: dict[str, str]) -> str:

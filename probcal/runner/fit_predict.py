@@ -1,7 +1,7 @@
 """Fit one cell's method on its training rows and predict its test rows.
 
-This is the code behind every prediction: a change here makes the results stale (``probcal.runner.fingerprint``).
-What measures, records and times a cell is in ``probcal.runner.execute`` and counts for nothing.
+This is the code behind every prediction: a change here makes the results stale (``probcal.runner.fingerprint``). The
+code that measures, records and times a cell is in ``probcal.runner.execute`` and makes nothing stale.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_
 
 
 def one_thread_each() -> None:
-    """Use one thread for linear algebra, so that the number of processes never changes a sum's order."""
+    """Use one thread for linear algebra, so that the number of processes never changes the order of a sum."""
     threadpool_limits(1)
-    os.environ.update(dict.fromkeys(_THREADS, "1"))  # for what a learner loads later
+    os.environ.update(dict.fromkeys(_THREADS, "1"))  # for libraries that a learner loads later
 
 
 def seed_shared_generators(cell: Cell) -> None:
@@ -45,9 +45,9 @@ def seed_shared_generators(cell: Cell) -> None:
 
 
 class SplitRows(NamedTuple):
-    """A split: inputs with n_train and n_test rows, int8 labels, and what classes there are.
+    """Hold a split: inputs with n_train and n_test rows, int8 labels, and the classes.
 
-    Of several labels, ``y_train``, ``y_test`` and ``truth`` have a column for each.
+    With several labels, ``y_train``, ``y_test`` and ``truth`` have a column for each.
     """
 
     X_train: Any
@@ -57,14 +57,14 @@ class SplitRows(NamedTuple):
     seen: np.ndarray
     """The classes that the training rows have, sorted."""
     n_classes: int
-    """How many the data set has: a random split may leave a rare class out of its training rows."""
+    """Number of classes of the data set. A random split may have no training row of a rare class."""
     fits: SharedFits
-    """Those of the training rows, for all cells."""
+    """Fits of the training rows, shared by all cells."""
     truth: np.ndarray | None = None
-    """The true probabilities of the test rows, where they are known."""
+    """The true estimates of the test rows, where they are known."""
 
     def each_label(self) -> Iterator[SplitRows]:
-        """The same rows once for each label, with two classes."""
+        """Yield the same rows once for each label, with two classes."""
         for y_train, y_test in zip(self.y_train.T, self.y_test.T, strict=True):
             yield self._replace(y_train=y_train, y_test=y_test, seen=np.unique(y_train))
 
@@ -75,7 +75,7 @@ def rows_of(cell: Cell) -> SplitRows:
 
 @lru_cache(maxsize=2)
 def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding: str) -> SplitRows:
-    """The rows of a split; an encoding is learned on the training rows alone."""
+    """Return the rows of a split. An encoding is learned only from the training rows."""
     drawn = card.generator is not None
     dataset = generated(card, stream_seed(seed, "draw", card.name, repetition)) if drawn else load(card)
     train, test = (rows[:max_rows] for rows in split_rows(card, len(dataset.y), repetition, seed))
@@ -83,7 +83,7 @@ def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding
     if encoding in ENCODERS:
         if issparse(X_train):
             raise DataError(f'{card.name}: is sparse numbers already; write "encoding: native" for the learner')
-        encoder = ENCODERS[encoding]().fit(X_train)  # type: ignore[attr-defined]
+        encoder = ENCODERS[encoding]().fit(X_train)  # type: ignore[attr-defined]  # the base class has no fit
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
     y_train = dataset.y[train]
     truth = None if dataset.truth is None else dataset.truth[test]
@@ -91,12 +91,12 @@ def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding
     rows = SplitRows(X_train, y_train, X_test, dataset.y[test], np.unique(y_train), n_classes, SharedFits(), truth)
     for part in rows:
         if isinstance(part, np.ndarray):
-            part.flags.writeable = False  # shared between cells: none may change what the next one sees
+            part.flags.writeable = False  # cells share the arrays, so no cell may change them
     return rows
 
 
 def copy_view(X: Any) -> Any:
-    """``X`` as every cell of the split gets it: a frame's copy shares its values until one is written."""
+    """Return ``X`` as every cell of the split gets it. A copy of a frame shares its values until one is written."""
     if issparse(X):
         return X.copy()
     return X if isinstance(X, np.ndarray) else X.copy(deep=False)
@@ -108,7 +108,7 @@ def fitted(cell: Cell, rows: SplitRows) -> Any:
     learner, params = _build(cell.column.learner), method.params
     if _draws(method_class):
         params = {"random_state": seed, **params}
-    else:  # a meta-estimator that draws nothing itself: the learner's own draws are all that need a seed
+    else:  # the meta-estimator draws nothing itself, so only the learner needs a seed
         learner = fresh_copy(learner, np.random.default_rng(seed))
     if cell.column.learner.shared_seed:
         learner.set_params(random_state=(cell.seed + cell.repetition) % 2**32)
@@ -120,20 +120,20 @@ def fitted(cell: Cell, rows: SplitRows) -> Any:
 
 
 def has_stages(cell: Cell, estimator: Any) -> bool:
-    """Whether the experiment asks for stages and the method has them."""
+    """Return whether the experiment asks for stages and the method has them."""
     return bool(cell.stages) and hasattr(estimator, "staged_predict_proba")
 
 
 def predictions(cell: Cell, estimator: Any, rows: SplitRows) -> Iterator[np.ndarray]:
-    """Yield the predictions of the test rows after each stage; the last are the method's own.
+    """Yield the predictions of the test rows after each stage. The last are the method's own.
 
-    A method without stages, or of which none are asked for, yields once.
+    A method without stages yields once, and so does one of which no stages are asked for.
     """
     X_test = copy_view(rows.X_test)
     if has_stages(cell, estimator):
         for p in estimator.staged_predict_proba(X_test):
             yield _checked(p, rows)
-    elif getattr(estimator, "online", False):  # it learns each label once the row is predicted
+    elif getattr(estimator, "online", False):  # it learns each label after it has predicted the row
         yield _checked(estimator.predict_proba_online(X_test, rows.y_test), rows)
     else:
         yield _checked(estimator.predict_proba(X_test), rows)
@@ -151,10 +151,10 @@ def _checked(estimates: Any, rows: SplitRows) -> np.ndarray:
             f"predict_proba gave an array of shape {estimates.shape}, not {expected}: a row for each test row and"
             " a column for each class of the training rows"
         )
-    if expected[1] < rows.n_classes:  # a class that no training row has is held impossible
+    if expected[1] < rows.n_classes:  # a class without training rows gets probability 0
         of_those_seen, estimates = estimates, np.zeros((expected[0], rows.n_classes))
         estimates[:, rows.seen] = of_those_seen
-    return estimates  # type: ignore[no-any-return]
+    return estimates  # type: ignore[no-any-return]  # numpy returns Any
 
 
 @cache

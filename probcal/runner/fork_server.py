@@ -1,7 +1,7 @@
-"""What the process that workers are forked from loads once. Imported by that process and by nothing else.
+"""Imports of the process from which workers are forked. Only that process imports this module.
 
-It starts with SIGINT, SIGTERM and SIGHUP blocked (``probcal.runner.worker_process``) and keeps them so. The run has
-to answer them, which ends its workers and with them this process. Were it gone first, its workers would look dead.
+It starts with SIGINT, SIGTERM and SIGHUP blocked (``probcal.runner.worker_process``) and keeps them blocked. The run
+answers them and ends its workers, and with them this process. If this process ended first, its workers would look dead.
 """
 
 import ctypes
@@ -17,10 +17,10 @@ _run = os.getppid()
 
 
 def _end_with_the_run(*_: object) -> None:
-    if os.getppid() != _run:  # a thread that ends gives the signal too
+    if os.getppid() != _run:  # the end of a thread sends the signal, too
         os._exit(0)
 
 
-if sys.platform == "linux":  # first: what follows takes a second in which this process notices nothing else
+if sys.platform == "linux":  # first, because the imports take a second in which this process handles nothing
     signal.signal(signal.SIGUSR1, _end_with_the_run)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)

@@ -1,8 +1,6 @@
-"""``running.json``: what a run is doing, for ``probcal status`` in another terminal. It is there only meanwhile.
+"""``running.json``: the state of a run for ``probcal status`` in another terminal, and the time that is left.
 
-How long a run still takes, from what its cells took before and from those that have ended.
-
-A run under way, in words: in its own log and bar, and in ``probcal status``.
+The file exists only during the run. The words for its content are here, too.
 """
 
 from __future__ import annotations
@@ -24,18 +22,18 @@ from probcal.runner.cells import Cell
 from probcal.runner.plan import Planned
 
 _TRUST = 10.0
-"""Seconds of work that must have gone by before this machine's speed counts as much as the recorded one."""
+"""Seconds of work after which this machine's speed counts as much as the recorded one."""
 
 _PAYS = 1.0
-"""Seconds of work that a further worker has to find: to start it and let it read its data costs about 0.2 s."""
+"""Seconds of work that justify another worker. Starting it and reading its data costs about 0.2 s."""
 
 
 class Estimates:
-    """Seconds that cells are likely to take.
+    """Estimate how many seconds cells take.
 
-    A cell that was timed before takes as long again, on a machine that is as fast. Another takes what cells of
-    its data set, learner and method take; failing that, those of its learner and method on other data sets, row
-    by row; then those of its method; then any.
+    A cell that was timed before takes as long again, scaled by the speed of the machine. Another cell takes as long as
+    cells of its data set, learner and method. Without those it takes as long, per row, as cells of its learner and
+    method on other data sets. Then cells of its method count, then any cell.
     """
 
     def __init__(self, planned: Iterable[Planned]) -> None:
@@ -48,7 +46,7 @@ class Estimates:
                 self._learn(self._planned[cell].cell, seconds)
 
     def ended(self, cell: str, seconds: float) -> None:
-        """What a cell has taken."""
+        """Record the seconds of a cell."""
         one, foreseen = self._planned[cell], self._recorded[cell]
         if one.kept is not None:
             return
@@ -58,7 +56,7 @@ class Estimates:
             self._spent, self._foreseen = self._spent + seconds, self._foreseen + foreseen
 
     def of(self, cell: str) -> float | None:
-        """None as long as nothing is known to go by."""
+        """Return the expected seconds of a cell, or None while nothing is known."""
         recorded, one = self._recorded[cell], self._planned[cell].cell
         if recorded is not None:
             return recorded * (self._spent + _TRUST) / (self._foreseen + _TRUST)
@@ -75,8 +73,8 @@ class Estimates:
 
 
 @dataclass(frozen=True)
-class Under:
-    """A cell under way. ``expected``: seconds in all, None where nothing is known to go by."""
+class RunningCell:
+    """Describe a running cell. ``expected`` is its total in seconds, None if unknown."""
 
     cell: str
     seconds: float
@@ -84,18 +82,19 @@ class Under:
 
     @property
     def left(self) -> float | None:
-        """One that takes longer than expected is expected to take as long again."""
+        """Return the seconds left. A cell that takes longer than expected is assumed to need the same time again."""
         if self.expected is None:
             return None
         return self.expected - self.seconds if self.seconds < self.expected else self.seconds
 
 
 def seconds_left(
-    running: Iterable[Under], waiting_seconds: float | None, longest_waiting: float, workers: int
+    running: Iterable[RunningCell], waiting_seconds: float | None, longest_waiting: float, workers: int
 ) -> float | None:
-    """Until the last cell ends: the work divided by the workers, but never less than the longest cell needs.
+    """Return the seconds until the last cell ends, or None if unknown.
 
-    ``waiting_seconds``: of all cells that have not begun; None where nothing is known to go by.
+    This is the work divided by the workers, but at least what the longest cell needs. ``waiting_seconds`` is the work
+    of all cells that have not begun, None if unknown.
     """
     rest = [one.left for one in running]
     known = [left for left in rest if left is not None]
@@ -105,7 +104,7 @@ def seconds_left(
 
 
 def workers_that_pay(planned: list[Planned], jobs: int) -> int:
-    """How many of ``jobs`` workers to start: one for each second of work, and all where some was never timed."""
+    """Return how many of ``jobs`` workers to start: one for each second of work, or all if a cell was never timed."""
     fits = [one.expected_seconds for one in planned if one.kept is None]
     most = max(1, min(jobs, len(fits)))
     return most if None in fits else max(1, min(most, ceil(sum(filter(None, fits)) / _PAYS)))
@@ -125,15 +124,15 @@ def _rows(cell: Cell) -> int:
 
 
 _SILENT = 120.0
-"""Seconds; a run on another machine writes every few of them, and is taken for ended when it has not for so long."""
+"""Seconds. A run on another machine writes more often, and counts as ended after this time without news."""
 
 _LARGEST = 2**32
-"""Seconds since 1970, for a century, cells, and the number of a process."""
+"""Largest accepted number: of seconds since 1970, of cells, and of a process."""
 
 
 @dataclass(frozen=True)
-class Live:
-    """A run as it was at one moment; times are seconds since 1970, as only they mean the same to two processes."""
+class RunState:
+    """Hold the state of a run at one moment. Times are seconds since 1970, which mean the same to two processes."""
 
     since: float
     workers: int
@@ -141,7 +140,7 @@ class Live:
     done: int = 0
     failed: int = 0
     running: dict[str, tuple[float, float | None]] = field(default_factory=dict)
-    """Cell -> (when it began, seconds that it is expected to take)."""
+    """Cell -> (when it began, expected seconds)."""
     waiting_seconds: float | None = None
     longest_waiting: float = 0.0
     last_error: str = ""
@@ -150,21 +149,21 @@ class Live:
     def waiting(self) -> int:
         return self.total - self.done - self.failed - len(self.running)
 
-    def under_way(self, now: float) -> list[Under]:
-        """The cells that run, the longest first."""
-        each = [Under(cell, max(now - since, 0.0), expected) for cell, (since, expected) in self.running.items()]
+    def under_way(self, now: float) -> list[RunningCell]:
+        """Return the running cells, the longest first."""
+        each = [RunningCell(cell, max(now - since, 0.0), expected) for cell, (since, expected) in self.running.items()]
         return sorted(each, key=lambda one: -one.seconds)
 
     def left(self, now: float) -> float | None:
-        """Seconds until the run ends, as far as that can be told."""
+        """Return the seconds until the run ends, or None if unknown."""
         return seconds_left(self.under_way(now), self.waiting_seconds, self.longest_waiting, self.workers)
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What ``running.json`` says, and who wrote it."""
+class Heartbeat:
+    """Hold the content of ``running.json`` and who wrote it."""
 
-    live: Live
+    live: RunState
     pid: int
     host: str
     born: str
@@ -172,21 +171,21 @@ class Heard:
 
     @property
     def runs(self) -> bool:
-        """Whether that process is there still, as far as this machine can tell."""
+        """Return whether that process still runs, as far as this machine can tell."""
         if self.host != socket.gethostname() or sys.platform == "win32":
             return time.time() - self.at < _SILENT
         return _born(self.pid) == self.born and _is_there(self.pid)
 
 
-class LiveFile:
-    """Writes the file. Where that cannot be done the run goes on without it."""
+class HeartbeatFile:
+    """Write the file. If that fails, the run goes on without it."""
 
     def __init__(self, folder: Path) -> None:
         self._path, self._new = folder / "running.json", folder / "running.json.new"
         self._who = {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
 
-    def write(self, live: Live) -> None:
-        """Put it in the place of what was said before; a reader sees the one or the other."""
+    def write(self, live: RunState) -> None:
+        """Replace the file in one step, so that a reader sees the old or the new content."""
         with suppress(OSError):
             if self._new.exists() and not self._new.is_file():  # opening a pipe would wait for a reader
                 return
@@ -200,44 +199,44 @@ class LiveFile:
                 path.unlink()
 
 
-def heard_of(folder: Path) -> Heard | None:
-    """What a run in ``folder`` last said of itself; None when none runs, or what is there makes no sense."""
+def read_heartbeat(folder: Path) -> Heartbeat | None:
+    """Return the last state of a run in ``folder``, or None when none runs or the file is invalid."""
     path = folder / "running.json"
     if not path.is_file():  # reading a pipe would wait for ever
         return None
     try:
-        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        pid, at = int(_number(said["pid"])), _number(said["at"])
-        heard = Heard(_live(**said["live"]), pid, str(said["host"]), str(said["born"]), at)
-        return heard if heard.runs else None
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        pid, at = int(_number(content["pid"])), _number(content["at"])
+        heartbeat = Heartbeat(_run_state(**content["live"]), pid, str(content["host"]), str(content["born"]), at)
+        return heartbeat if heartbeat.runs else None
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
 
 
-def _live(
+def _run_state(
     running: dict[str, tuple[float, float | None]], waiting_seconds: float | None, last_error: str, **numbers: float
-) -> Live:
-    return Live(
-        running={str(cell): (_number(since), _maybe(expected)) for cell, (since, expected) in running.items()},
-        waiting_seconds=_maybe(waiting_seconds),
+) -> RunState:
+    return RunState(
+        running={str(cell): (_number(begin), _optional_number(total)) for cell, (begin, total) in running.items()},
+        waiting_seconds=_optional_number(waiting_seconds),
         last_error=str(last_error),
-        **{name: _number(value) for name, value in numbers.items()},  # type: ignore[arg-type]  # whole ones too
+        **{name: _number(value) for name, value in numbers.items()},  # type: ignore[arg-type]  # some are int
     )
 
 
-def _maybe(number: float | None) -> float | None:
+def _optional_number(number: float | None) -> float | None:
     return None if number is None else _number(number)
 
 
 def _number(value: float) -> float:
-    """Raises ValueError or TypeError for what is none, or none that can be told as a time or a process."""
+    """Return a valid number. Raise ValueError or TypeError for what is no time and no process id."""
     if not abs(value) <= _LARGEST:
         raise ValueError(value)
     return value + 0
 
 
 def _born(pid: int) -> str:
-    """When the process of that number began, in the system's own words; empty where it does not say."""
+    """Return when the process began, in the system's own format. Empty where the system does not tell."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
     return ""
@@ -248,13 +247,13 @@ def _is_there(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # another user's
+    except OSError:  # the process belongs to another user
         return True
     return True
 
 
-def counts(live: Live) -> str:
-    """``13/340 cells: 12 done, 1 failed, 2 running, 325 to run``; what is none is left out."""
+def counts(live: RunState) -> str:
+    """Return ``13/340 cells: 12 done, 1 failed, 2 running, 325 to run`` without zero counts."""
     each = (
         (live.done, "done"),
         (live.failed, "failed"),
@@ -264,39 +263,39 @@ def counts(live: Live) -> str:
     return f"{live.done + live.failed}/{live.total} cells: {', '.join(f'{n} {what}' for n, what in each if n)}"
 
 
-def left(live: Live, now: float) -> str:
-    """``2 h 5 min left``; empty where nothing is left, or nothing known to go by."""
+def left(live: RunState, now: float) -> str:
+    """Return ``2 h 5 min left``. It is empty where nothing is left, or the time is unknown."""
     if not live.running and not live.waiting:
         return ""
     seconds = live.left(now)
     return "" if seconds is None else f"{duration(seconds)} left"
 
 
-def under_way(one: Under) -> str:
+def under_way(one: RunningCell) -> str:
     return f"{one.cell} {duration(one.seconds)}"
 
 
-def line(live: Live, now: float) -> str:
-    """All of it in one line, for a log."""
-    said = [counts(live), left(live, now)]
+def line(live: RunState, now: float) -> str:
+    """Return the whole state in one line, for a log."""
+    parts = [counts(live), left(live, now)]
     if live.running:
-        said.append(f"now {', '.join(map(under_way, live.under_way(now)))}")
-    return "; ".join(filter(None, said))
+        parts.append(f"now {', '.join(map(under_way, live.under_way(now)))}")
+    return "; ".join(filter(None, parts))
 
 
-def heard_lines(heard: Heard) -> list[str]:
-    """A run as another process sees it."""
-    live, now = heard.live, time.time()
+def heartbeat_lines(heartbeat: Heartbeat) -> list[str]:
+    """Return the lines that describe the run of another process."""
+    live, now = heartbeat.live, time.time()
     lines = [
-        f"process {heard.pid} on {heard.host} has been running it for {duration(max(now - live.since, 0))}",
-        f"  {'; '.join(filter(None, [counts(live), left(live, now) or 'time left not known yet']))}",
+        f"process {heartbeat.pid} on {heartbeat.host} has been running it for {duration(max(now - live.since, 0))}",
+        f"  {'; '.join(filter(None, [counts(live), left(live, now) or 'time left is not known yet']))}",
         *(f"  now: {under_way(one)}" for one in live.under_way(now)),
     ]
     return [*lines, f"  last error: {live.last_error}"] if live.last_error else lines
 
 
 def duration(seconds: float) -> str:
-    """``under 1 s``, ``42 s``, ``3 min 20 s`` or ``2 h 5 min``."""
+    """Return ``under 1 s``, ``42 s``, ``3 min 20 s`` or ``2 h 5 min``."""
     whole = round(seconds)
     if seconds < 1:
         return "under 1 s"

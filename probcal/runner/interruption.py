@@ -1,20 +1,19 @@
-"""How a command ends on Ctrl-C, SIGTERM and SIGHUP: once, and within two seconds, whatever it is doing.
+"""Ending of a command on Ctrl-C, SIGTERM and SIGHUP: once, and within two seconds, whatever it is doing.
 
-The first signal raises ``KeyboardInterrupt``; the command unwinds, ends its workers and says that it was interrupted.
-Every further signal is ignored, so nothing interrupts the ending itself. Three things stand behind that, one for each
-way in which the unwinding can take too long:
+The first signal raises ``KeyboardInterrupt``. The command unwinds, ends its workers and says that it was interrupted.
+Every further signal is ignored, so nothing interrupts the ending itself. The unwinding can take too long in three ways,
+and each has its own remedy:
 
 ``_CLEAN`` seconds after the first signal  a thread ends the process with the same exit code: for an exception that
-                                           was swallowed, a long call of native code, a stream that takes no more
+                                           was swallowed, a long call of native code, a blocked output stream
 ``_LAST`` seconds after it                 another process kills this one: for native code that lets no thread run
 the end of this process                    the kernel kills the workers (``probcal.runner.pool``)
 
-All of them first kill every process that this one started. A result is on the disk before the next one is waited for,
-so none of this loses a finished cell.
+All of them first kill every process that this one started. Each result is on the disk before the next one is awaited,
+so no finished cell is lost.
 
-This module is imported before any other of probcal, so it imports nothing heavy.
-
-Standard streams that a command can use, however it was started.
+This module also repairs standard streams that are closed or broken. It is imported before any other module of probcal,
+so it imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -38,26 +37,26 @@ MESSAGE = "interrupted; finished cells are kept, the same command goes on from t
 EXIT_CODE = 130
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _CLEAN, _LAST = 0.8, 1.2
-_OF_A_TERMINAL = ("SIGQUIT", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGPIPE")
-"""What else a terminal sends to every process of a command, and the watchdog does not heed."""
+_TERMINAL_SIGNALS = ("SIGQUIT", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGPIPE")
+"""Other signals that a terminal sends to every process of a command. The watchdog ignores them."""
 
 
 class _State:
-    """``first``: the signal that ended the command; ``over``: whether its exit code is decided already."""
+    """Hold the signal that ended the command (``first``), and whether its exit code is already decided (``over``)."""
 
     installed = False
     over = False
     first: int | None = None
-    said = False
+    reported = False
     spared: tuple[int, ...] = ()
-    """Children that we did not start for the command: the watchdog, and those of the program that became us."""
+    """Children that must not be killed: the watchdog, and those of the program that ran ``exec probcal``."""
 
 
 def handle_signals() -> None:
-    """Have SIGINT, SIGTERM and SIGHUP end this process as the module says. A second call does nothing.
+    """Make SIGINT, SIGTERM and SIGHUP end this process as the module describes. A second call does nothing.
 
-    A SIGINT or SIGHUP that is ignored when the process starts stays ignored: that is what ``nohup`` asks for, and a
-    shell for what it starts in the background.
+    A SIGINT or SIGHUP that is ignored when the process starts stays ignored. ``nohup`` asks for that, and a shell does
+    for background jobs.
     """
     if _State.installed or threading.current_thread() is not threading.main_thread():
         return
@@ -71,9 +70,9 @@ def handle_signals() -> None:
 
 @contextmanager
 def ending_once() -> Iterator[None]:
-    """Turn whatever an interruption made of the code within into the end of the process.
+    """End the process after an interruption of the code inside, whatever became of the exception.
 
-    Once the code within has ended by itself, a signal changes nothing about how the process ends.
+    Once the code inside has ended by itself, a signal no longer changes how the process ends.
     """
     try:
         yield
@@ -84,22 +83,22 @@ def ending_once() -> Iterator[None]:
 
 
 def interrupted() -> bool:
-    """Return whether a signal has come that ends this process."""
+    """Return whether a signal has arrived that ends this process."""
     return _State.first is not None
 
 
 def say() -> None:
-    """Tell the user once that the command was interrupted; without a word where stderr takes none."""
-    if _State.said:
+    """Tell the user once that the command was interrupted, unless stderr is blocked."""
+    if _State.reported:
         return
-    _State.said = True
+    _State.reported = True
     with suppress(Exception):
-        if os.name == "nt" or select.select([], [2], [], 0)[1]:  # a full pipe would hold us up
+        if os.name == "nt" or select.select([], [2], [], 0)[1]:  # a full pipe would block
             os.write(2, f"\n{MESSAGE}\n".encode())
 
 
 def end() -> NoReturn:
-    """End the process in good order: its children, what it registered for its exit, its streams."""
+    """End the process in order: kill its children, run its exit functions, flush its streams."""
     kill_descendants()
     say()
     for stream in (sys.stdout, sys.stderr):
@@ -111,10 +110,13 @@ def end() -> NoReturn:
 
 
 def kill_descendants(of: int | None = None) -> None:
-    """Kill every process below ``of`` (this one) and the groups that they lead, but for the watchdog and us."""
+    """Kill every process below ``of`` (default: this one) and the groups that they lead.
+
+    The watchdog and this process survive.
+    """
     for one in _descendants(of or os.getpid(), {os.getpid(), *_State.spared}):
         with suppress(OSError):
-            if os.getpgid(one) == one:  # a worker, with the programs that its learner started
+            if os.getpgid(one) == one:  # a worker and the programs that its learner started
                 os.killpg(one, signal.SIGKILL)
         with suppress(OSError):
             os.kill(one, signal.SIGKILL)
@@ -127,7 +129,7 @@ def heeded() -> tuple[int, ...]:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Let no signal of ``SIGNALS`` arrive meanwhile, and have what is started begin with them blocked."""
+    """Block ``SIGNALS`` inside the context. Processes started inside begin with them blocked."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -142,8 +144,8 @@ def _on_signal(number: int, _: object) -> None:
     if _State.first is not None:
         return
     _State.first = number
-    sys.unraisablehook = threading.excepthook = _silent  # what an interruption breaks is nothing to tell of
-    with suppress(RuntimeError):  # no thread to be had: the watchdog is left
+    sys.unraisablehook = threading.excepthook = _silent  # faults caused by the interruption are not reported
+    with suppress(RuntimeError):  # no thread can be started, but the watchdog remains
         _thread.start_new_thread(_end_soon, ())
     if not _State.over:
         raise KeyboardInterrupt
@@ -157,18 +159,18 @@ def _end_soon() -> None:
 
 
 def _leave() -> NoReturn:
-    """End at once: after SIGHUP by that signal, or with what a shell makes of it."""
+    """End at once: after SIGHUP by that signal, otherwise with the exit code."""
     code = EXIT_CODE
     if hasattr(signal, "SIGHUP") and _State.first == signal.SIGHUP:
         code = 128 + signal.SIGHUP
-        with suppress(ValueError):  # only the main thread may
+        with suppress(ValueError):  # only the main thread may set a handler
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGHUP)
     os._exit(code)
 
 
 def _on_uncaught(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    if _State.first is not None:  # it came between the last two lines
+    if _State.first is not None:  # the signal arrived between the last two lines of the command
         end()
     sys.__excepthook__(kind, error, traceback)
 
@@ -178,11 +180,11 @@ def _silent(_: Any) -> None:
 
 
 def _descendants(of: int, spared: set[int]) -> list[int]:
-    """The processes below ``of`` without those below ``spared``; none where there is no /proc."""
+    """Return the processes below ``of`` without those below ``spared``. Without /proc there are none."""
     children = defaultdict(list)
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         if name.isdigit():
-            # one may be gone by now
+            # a process may have ended meanwhile
             with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
                 children[int(file.read().rpartition(b")")[2].split()[1])].append(int(name))
     found, waiting = [], [of]
@@ -194,7 +196,7 @@ def _descendants(of: int, spared: set[int]) -> list[int]:
 
 
 def _children() -> tuple[int, ...]:
-    """The processes that the program before us had started, in a shell's ``exec probcal``."""
+    """Return the processes that an earlier program of this process started, before a shell's ``exec probcal``."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
             return tuple(map(int, file.read().split()))
@@ -203,40 +205,43 @@ def _children() -> tuple[int, ...]:
 
 
 def _start_watchdog() -> None:
-    """Fork the process that has the last word. The kernel itself tells it of a signal, whatever this one does."""
+    """Fork the process that kills this one if nothing else does.
+
+    The kernel tells it of signals, whatever this one does.
+    """
     if not hasattr(os, "fork"):
         return
-    with suppress(OSError):  # no more processes to be had: we go without
-        heard, told = os.pipe()
-        of = os.getpid()
+    with suppress(OSError):  # go without a watchdog if no process can be started
+        reader, writer = os.pipe()
+        watched = os.getpid()
         watchdog = os.fork()
         if watchdog == 0:
-            _watch(of, heard, told)
+            _watch(watched, reader, writer)
         _State.spared += (watchdog,)
-        os.close(heard)
-        os.set_blocking(told, False)
-        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+        os.close(reader)
+        os.set_blocking(writer, False)
+        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
 
 
-def _watch(of: int, heard: int, told: int) -> NoReturn:
-    """Read the signals of process ``of`` and kill it where it outlives one; end with it."""
+def _watch(watched: int, reader: int, writer: int) -> NoReturn:
+    """Read the signals of the process ``watched``, and kill it if it outlives one. End when it ends."""
     try:
-        for number in (*SIGNALS, *(getattr(signal, name) for name in _OF_A_TERMINAL)):
+        for number in (*SIGNALS, *(getattr(signal, name) for name in _TERMINAL_SIGNALS)):
             signal.signal(number, signal.SIG_IGN)
-        os.close(told)
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):  # whoever reads them is to see their end when the command ends
-            os.dup2(nothing, stream)
-        while number := os.read(heard, 1):
+        os.close(writer)
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):  # readers of these streams must see their end when the command ends
+            os.dup2(null, stream)
+        while number := os.read(reader, 1):
             if number[0] in SIGNALS:
                 break
         end = time.monotonic() + _LAST
         while number and time.monotonic() < end:
-            if select.select([heard], [], [], max(0.0, end - time.monotonic()))[0]:
-                number = os.read(heard, 64)
+            if select.select([reader], [], [], max(0.0, end - time.monotonic()))[0]:
+                number = os.read(reader, 64)
         if number:
-            kill_descendants(of)
-            os.kill(of, signal.SIGKILL)
+            kill_descendants(watched)
+            os.kill(watched, signal.SIGKILL)
     finally:
         os._exit(0)
 
@@ -245,20 +250,19 @@ _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 
 
 def prepare_streams() -> None:
-    """Open the streams that are closed, and let no command end because its stderr takes nothing any more.
-
-    A second call changes nothing."""
+    """Open closed streams, and let no command end because its stderr is blocked. A second call changes nothing."""
     open_closed_streams()
-    if isinstance(sys.stderr, io.TextIOWrapper) and not isinstance(sys.stderr, _Forgiving):
+    if isinstance(sys.stderr, io.TextIOWrapper) and not isinstance(sys.stderr, _ForgivingStream):
         options = {"encoding": sys.stderr.encoding, "line_buffering": True}
-        sys.stderr = sys.__stderr__ = _Forgiving(sys.stderr.detach(), errors="backslashreplace", **options)  # type: ignore[misc, arg-type]
+        stream = _ForgivingStream(sys.stderr.detach(), errors="backslashreplace", **options)  # type: ignore[arg-type]  # options are mixed
+        sys.stderr = sys.__stderr__ = stream  # type: ignore[misc]  # sys.__stderr__ is declared final
 
 
 def open_closed_streams() -> None:
-    """Open the null device as each of stdin, stdout and stderr that is closed, as after ``2>&-``.
+    """Open the null device for each of stdin, stdout and stderr that is closed, as after ``2>&-``.
 
-    Python has None for such a stream, and the next file that is opened would get its number, so that what is said
-    would go into that file.
+    Python has None for such a stream, and the next opened file would get its number. Then messages would go into that
+    file.
     """
     for number, (name, mode) in enumerate(_STREAMS):
         if getattr(sys, name) is None:
@@ -272,10 +276,10 @@ def open_closed_streams() -> None:
             setattr(sys, f"__{name}__", stream)
 
 
-class _Forgiving(io.TextIOWrapper):
-    """A stream of messages, of which a full disk, a closed pipe or a lost terminal may take the rest.
+class _ForgivingStream(io.TextIOWrapper):
+    """Write messages to a stream, and ignore a full disk, a closed pipe or a lost terminal.
 
-    A run of hours is not to end because nobody reads how far it is.
+    A long run must not end because nobody reads its progress.
     """
 
     def write(self, text: str) -> int:

@@ -1,10 +1,7 @@
-"""One cell in a process that has others after it: what it gives is checked, what it changed is put back.
+"""Isolated execution of one cell in a process that runs others after it.
 
-What a cell can change of its process that the next cell would feel, and how it is put back.
-
-The row of a cell that could not tell of itself, and what a row may hold.
-
-How many threads a cell has for its sums.
+The outcome is checked and the state of the process is restored. The result row of a cell whose worker died or timed out
+is made here, too.
 """
 
 from __future__ import annotations
@@ -34,20 +31,23 @@ from probcal.store.cell_result import CellResult
 try:
     import resource
 except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+    resource = None  # type: ignore[assignment]  # a module elsewhere
 
 _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
 _USUAL = "HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD VTALRM PROF XCPU"
 _SIGNALS = [getattr(signal, f"SIG{name}") for name in _USUAL.split() if hasattr(signal, f"SIG{name}")]
 _TIMERS = [getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(signal, name)]
 _WAITING = ("joblib.", "loky.", "multiprocessing.queues")
-"""Whose threads wait for other processes, and draw nothing."""
+"""Modules whose threads wait for other processes, and draw nothing."""
 
 
 @dataclass(frozen=True)
 class ProcessState:
-    """Limits, timers, signal handlers, environment, folder, standard streams, depth of recursion, numpy's error
-    state, scikit-learn's settings and the threads, as they are when it is made."""
+    """Hold the state of this process that a cell can change, as it is when this object is made.
+
+    It includes limits, timers, signal handlers, environment, folder, standard streams, recursion depth, numpy's error
+    state, scikit-learn's settings and the threads.
+    """
 
     limits: dict[int, tuple[int, int]] = field(default_factory=lambda: _limits())
     handlers: dict[int, Any] = field(default_factory=lambda: _handlers())
@@ -55,18 +55,18 @@ class ProcessState:
     folder: str = field(default_factory=os.getcwd)
     streams: tuple[Any, Any] = field(default_factory=lambda: (sys.stdout, sys.stderr))
     deepest: int = field(default_factory=sys.getrecursionlimit)
-    numpy: dict[str, Any] = field(default_factory=lambda: np.geterr())  # type: ignore[arg-type, return-value]
+    numpy: dict[str, Any] = field(default_factory=lambda: np.geterr())  # type: ignore[arg-type, return-value]  # a TypedDict
     sklearn: dict[str, Any] = field(default_factory=sklearn.get_config)
     threads: list[threading.Thread] = field(default_factory=threading.enumerate)
 
-    def put_back(self) -> bool:
-        """Whether that could be done, and the process has room for another cell."""
-        steps: list[Callable[[], Any]] = [  # memory first, which the others may need
-            self._limits_back,
-            self._signals_back,
-            self._environment_back,
+    def restore(self) -> bool:
+        """Restore the state. Return whether that succeeded and the process has room for another cell."""
+        steps: list[Callable[[], Any]] = [  # limits first, because the other steps may need memory
+            self._restore_limits,
+            self._restore_signals,
+            self._restore_environment,
             lambda: os.chdir(self.folder),
-            self._streams_back,
+            self._restore_streams,
             lambda: sys.setrecursionlimit(self.deepest),
             lambda: np.seterr(**self.numpy),
             lambda: sklearn.set_config(**self.sklearn),
@@ -74,16 +74,16 @@ class ProcessState:
         try:
             for step in steps:
                 step()
-            return _room() and not self._threads_left()
+            return _has_room() and not self._remaining_threads()
         except Exception:
             return False
 
-    def _limits_back(self) -> None:
+    def _restore_limits(self) -> None:
         for kind, limit in _limits().items():
             if limit != self.limits[kind]:
                 resource.setrlimit(kind, self.limits[kind])
 
-    def _signals_back(self) -> None:
+    def _restore_signals(self) -> None:
         for timer in _TIMERS:
             signal.setitimer(timer, 0)
         if hasattr(signal, "pthread_sigmask"):
@@ -92,21 +92,21 @@ class ProcessState:
             if handler != self.handlers[number]:
                 signal.signal(number, self.handlers[number])
 
-    def _environment_back(self) -> None:
+    def _restore_environment(self) -> None:
         if os.environ != self.environment:
             os.environ.clear()
             os.environ.update(self.environment)
 
-    def _streams_back(self) -> None:
+    def _restore_streams(self) -> None:
         sys.stdout, sys.stderr = self.streams
 
-    def _threads_left(self) -> list[threading.Thread]:
-        """What may go on drawing from the generators that the next cell shares."""
+    def _remaining_threads(self) -> list[threading.Thread]:
+        """Return threads that may go on drawing from the generators that the next cell shares."""
         return [one for one in threading.enumerate() if one not in self.threads and not _waits_for_processes(one)]
 
 
 def _handlers() -> dict[int, Any]:
-    """Of the signals whose handlers are Python's to set."""
+    """Return the handlers of signals that Python can set."""
     return {number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) is not None}
 
 
@@ -119,8 +119,11 @@ def _waits_for_processes(thread: threading.Thread) -> bool:
     return any(module is not None and module.startswith(_WAITING) for module in modules)
 
 
-def _room() -> bool:
-    """Files that a cell has left open cannot be told from what a later cell of its learner needs."""
+def _has_room() -> bool:
+    """Return whether the process has enough free file numbers.
+
+    Open files of a cell look like those that a later cell of its learner needs, so none are closed.
+    """
     try:
         files = len(os.listdir("/proc/self/fd"))
     except OSError:
@@ -129,12 +132,12 @@ def _room() -> bool:
 
 
 _SIGKILL = 9
-"""What a system sends that has no memory left; Windows has no name for it."""
+"""The signal that a system sends when memory runs out. Windows has no name for it."""
 _LONGEST_NAME, _LONGEST_MESSAGE, _LONGEST_TRACEBACK = 200, 2_000, 20_000
-"""Characters: more is cut out of the middle."""
+"""Largest numbers of characters. Longer texts are cut in the middle."""
 
 
-def lost(
+def failed_outcome(
     planned: Planned,
     run: str,
     seconds: float,
@@ -143,7 +146,7 @@ def lost(
     message: str,
     traceback: str | None = None,
 ) -> Outcome:
-    """The outcome of a cell from which none came."""
+    """Return the outcome of a cell whose worker died or timed out."""
     cell = planned.cell
     return Outcome(
         CellResult(
@@ -162,22 +165,25 @@ def lost(
     )
 
 
+lost = failed_outcome  # the name that the Dask modules import
+
+
 def how_it_ended(exitcode: int | None) -> str:
-    """What became of a process, None where it still ran."""
+    """Return in words how a process ended. ``exitcode`` is None if it still runs."""
     if exitcode is None:
         return "its process cannot be heard any more: it closed its connection to the run"
     if exitcode >= 0:
         return f"its process ended by itself with exit code {exitcode}"
     if -exitcode == _SIGKILL:
         return "killed: out of memory?"
-    named = {one.value: one.name for one in signal.Signals}  # not those for real time
+    named = {one.value: one.name for one in signal.Signals}  # real-time signals have no name
     return f"its process was ended by {named.get(-exitcode, f'signal {-exitcode}')}"
 
 
 def bounded(outcome: Outcome) -> Outcome:
-    """``outcome`` with a message and a traceback that are no novel, and of plain characters.
+    """Return ``outcome`` with a message and a traceback of limited length and plain characters.
 
-    Raises ValueError or TypeError when the row could not be read again, as with a measure that is no number.
+    Raises ValueError or TypeError when the result could not be read again, for example a metric that is no number.
     """
     result = outcome.result
     if result.status != "done":
@@ -190,16 +196,16 @@ def bounded(outcome: Outcome) -> Outcome:
     return replace(outcome, result=CellResult.from_json(result.to_json()))
 
 
-def with_output(outcome: Outcome, said: str) -> Outcome:
-    """A failed row with the last that its cell printed, after the traceback."""
-    if outcome.result.status == "done" or not said.strip():
+def with_output(outcome: Outcome, output: str) -> Outcome:
+    """Return a failed outcome with the last output of its cell after the traceback."""
+    if outcome.result.status == "done" or not output.strip():
         return outcome
-    traceback = f"{outcome.result.traceback or ''}\nThe last that was printed:\n{said}".lstrip("\n")
+    traceback = f"{outcome.result.traceback or ''}\nThe last output:\n{output}".lstrip("\n")
     return replace(outcome, result=replace(outcome.result, traceback=traceback))
 
 
 def _plain(text: str) -> str:
-    """An exact str: a subclass would come out of the pipe as what its module makes of it."""
+    """Return an exact str. A pipe would rebuild a subclass from the code of its module."""
     return "".join(str.__iter__(text))
 
 
@@ -210,35 +216,35 @@ def _shortened(text: str, most: int) -> str:
 
 
 def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
-    """(the outcome of ``execute``, whether the process is fit for another cell).
+    """Run a cell with ``execute``. Return its outcome, and whether the process can run another cell.
 
-    Whatever the cell raises or gives becomes one row. The process-wide generators start from a seed of the cell's
-    own, so that a learner that draws from them gives the same numbers in any order of the cells.
+    Whatever the cell raises or returns becomes one result. The process-wide generators start from the cell's own seed.
+    So a learner that uses them gives the same numbers in any order of the cells.
     """
     start, process, cell = time.perf_counter(), os.getpid(), planned.cell
-    for module in modules_of(cell):  # first: what a module sets when it is loaded is to stay
-        with suppress(BaseException):  # told by ``execute``, which comes to it again
+    for module in modules_of(cell):  # first, because the settings that a module makes on import must stay
+        with suppress(BaseException):  # ``execute`` imports it again and reports the error
             import_module(module)
     state = ProcessState()
     try:
         seed_shared_generators(cell)
         outcome = bounded(execute(cell, planned.key, run))
     except BaseException as error:
-        seconds, message = time.perf_counter() - start, _told(str, error)
-        text = _told(traceback.format_exc)
-        outcome = bounded(lost(planned, run, seconds, "failed", type(error).__name__, message, text))
-    if os.getpid() != process:  # a fork that the cell forgot: it would answer a second time
+        seconds, message = time.perf_counter() - start, _describe_error(str, error)
+        text = _describe_error(traceback.format_exc)
+        outcome = bounded(failed_outcome(planned, run, seconds, "failed", type(error).__name__, message, text))
+    if os.getpid() != process:  # a fork that the cell did not end would send a second outcome
         os._exit(0)
-    return outcome, state.put_back() and (outcome.result.n_train is None or _rows_are_as_they_were(cell))
+    return outcome, state.restore() and (outcome.result.n_train is None or _rows_are_protected(cell))
 
 
-def _told(tell: Callable[..., str], *of: BaseException) -> str:
+def _describe_error(describe: Callable[..., str], *errors: BaseException) -> str:
     try:
-        return tell(*of)
+        return describe(*errors)
     except BaseException as other:
-        return f"(cannot be told: that raised {type(other).__name__})"
+        return f"(no description: describing the error raised {type(other).__name__})"
 
 
-def _rows_are_as_they_were(cell: Cell) -> bool:
-    """Whether the arrays that the next cell of this split shares can still not be written to."""
+def _rows_are_protected(cell: Cell) -> bool:
+    """Return whether the arrays that the next cell of this split shares are still read-only."""
     return not any(part.flags.writeable for part in rows_of(cell) if isinstance(part, np.ndarray))

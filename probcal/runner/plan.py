@@ -1,7 +1,4 @@
-"""Which cells an experiment has, and which of them still have to run.
-
-The plan, and what became of it, in words.
-"""
+"""The plan of a run: the state of every cell, which cells run, and what they require."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ State = Literal["done", "failed", "stale", "to run", "no data"]
 
 @dataclass(frozen=True)
 class Planned:
-    """A cell, what is known of it, and why it has to run again if it is stale."""
+    """Hold a cell, its state, and the reason if it is stale or failed."""
 
     cell: Cell
     key: dict[str, str]
@@ -35,9 +32,9 @@ class Planned:
     why: str = ""
     expected_seconds: float | None = None
     kept: CellResult | None = None
-    """Its result, where only the metrics changed since: its stored predictions are measured again."""
+    """Its result, where only metrics changed since. Its stored predictions are measured again."""
     lacking: frozenset[str] = frozenset()
-    """The metrics that are asked for and that its result lacks."""
+    """The metrics that the experiment asks for and its result lacks."""
 
     @property
     def runs(self) -> bool:
@@ -47,9 +44,9 @@ class Planned:
 def make_plan(
     experiment: Experiment, store: Store, data: DataStep | None = None, *, retry_failed: bool = False
 ) -> list[Planned]:
-    """The state of every cell, from what the store holds and the data sets that the cards stand for now.
+    """Return the state of every cell, from the stored results and the present data sets.
 
-    ``data``: those; where it is not given they are looked for in PROBCAL_DATA_DIR, the cache and beside the cards.
+    ``data`` holds the data sets. Without it they are searched for in PROBCAL_DATA_DIR, the cache and beside the cards.
     Raises DataError when they cannot be used.
     """
     data = data_now(experiment.cards_read(), data_folder()) if data is None else data
@@ -62,12 +59,12 @@ def make_plan(
         state, why, kept = _state(key, result, retry_failed), "", None
         lacking: frozenset[str] = frozenset()
         at_hand = result is None or cell.card.bound_to(None) in data.at_hand
-        unsure = None if at_hand else doubt(cell.card, result, runs)  # type: ignore[arg-type]  # there is one here
+        unsure = None if at_hand or result is None else doubt(cell.card, result, runs)
         if result is not None and state == "failed":
             why = _why_failed(result)
         elif result is not None and state == "stale":
             why = fingerprints.why_stale(cell, key, result, runs.get(result.run, {}))
-            why = why or f"{result.status} before and is tried again"
+            why = why or f"{result.status} before and runs again"
         elif result is not None and state == "done" and not is_measured_alike(key, result):
             if result.key.get("asked") != key["asked"]:
                 lacking = frozenset(cell.asked) - result.metrics.keys()
@@ -89,14 +86,14 @@ CARD_CHANGED = "the card changed, and its data are not at hand"
 
 
 def doubt(card: Card, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return what speaks against a result whose data set is not at hand; None where the card names the values."""
+    """Return why a result whose data set is not at hand may be stale, or None where the card names the values."""
     if card_before(card, runs.get(result.run, {})) not in (None, card.reading):
         return CARD_CHANGED
     return None if card.values or card.expect.fingerprint else "not checked: the data are not at hand"
 
 
 def without_data(plan: list[Planned], missing: Mapping[str, str]) -> list[Planned]:
-    """The plan when some data sets are not to be had. ``missing``: data set -> why."""
+    """Return the plan with ``missing`` data sets (data set -> reason) marked."""
     return [
         replace(one, state="no data", why=missing[one.cell.card.name])
         if one.runs and one.cell.card.name in missing
@@ -110,7 +107,7 @@ def count_states(plan: list[Planned]) -> Counter[str]:
 
 
 def expected_seconds(plan: list[Planned]) -> tuple[float, int]:
-    """(seconds that the cells to fit took before, number of cells never timed)."""
+    """Return the seconds that the cells to fit took before, and the number of cells never timed."""
     times = [planned.expected_seconds for planned in plan if planned.runs and planned.kept is None]
     return sum(time for time in times if time is not None), sum(time is None for time in times)
 
@@ -119,7 +116,7 @@ _LONGEST_LINE = 200
 
 
 def first_line(text: str | None) -> str:
-    """At most 200 characters of it, with control characters spelt out, which a message of a learner may hold."""
+    """Return the first line, at most 200 characters, with control characters escaped."""
     line = (text or "").strip().partition("\n")[0]
     return visible(line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…")
 
@@ -142,18 +139,18 @@ def _why_failed(result: CellResult) -> str:
 
 
 def _kind(one: Cell | CellResult) -> tuple[str, str, str]:
-    """What takes about the same time in every repetition."""
+    """Return what decides the run time of a cell: data set, learner and method."""
     if isinstance(one, CellResult):
         return one.dataset, one.learner, one.method
     return one.dataset, one.column.learner.name, one.column.method.name
 
 
 class RequirementMissing(ProbcalError):
-    """A learner or method of the cells needs something that is not installed."""
+    """Report a package that a learner or method needs and that is not installed."""
 
 
 def refuse_unmet(cells: Iterable[Cell]) -> None:
-    """Raise RequirementMissing when a component of ``cells`` needs what is not there: a line for each thing missing.
+    """Raise RequirementMissing with a line for each thing that the components of ``cells`` need and that is missing.
 
     A line names the learners or methods that need it and the command that installs it.
     """
@@ -166,12 +163,12 @@ def refuse_unmet(cells: Iterable[Cell]) -> None:
 
 
 def to_fit(plan: list[Planned]) -> list[Cell]:
-    """Return the cells of a plan that will be fitted: not those that are done, nor those only measured again."""
+    """Return the cells of a plan that will be fitted. Done cells, and those only measured again, are left out."""
     return [planned.cell for planned in plan if planned.runs and planned.kept is None]
 
 
 def _components(cells: Iterable[Cell]) -> list[tuple[str, Component]]:
-    """Every learner and method once, by its class and its name."""
+    """Return every learner and method once, by its class and its name."""
     found: dict[tuple[str, str, str], tuple[str, Component]] = {}
     for cell in cells:
         for word, one in (("learner", cell.column.learner), ("method", cell.column.method)):

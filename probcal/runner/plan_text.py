@@ -1,4 +1,4 @@
-"""The plan of a run, and what became of it, in words."""
+"""The plan of a run, and its outcome, in words."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ _STATES = ("done", "failed", "stale", "to run", "no data")
 
 
 def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
-    """Counts, why cells failed or are stale, what is missing; with ``every_cell`` one line each before."""
-    lines = [f"{one.state:8} {one.cell.id}{_because(one)}" for one in plan if every_cell]
+    """Return the counts of states, and the reasons why cells failed, are stale or have no data.
+
+    With ``every_cell``, one line for each cell comes first.
+    """
+    lines = [f"{one.state:8} {one.cell.id}{_reason(one)}" for one in plan if every_cell]
     states = count_states(plan)
     counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
     lines.append(f"{cells(len(plan))}: {', '.join(counts)}")
@@ -23,30 +26,33 @@ def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
     lines += [f"  no data: {why}" for why in dict.fromkeys(one.why for one in plan if one.state == "no data")]
     again = sum(one.kept is not None for one in plan)
     if again:
-        lines.append(f"  {cells(again)} need no fit: the kept predictions are measured again")
+        lines.append(f"  {cells(again)} need no fit: the stored predictions are measured again")
     seconds, untimed = expected_seconds(plan)
     if seconds:
-        told = "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
-        lines.append(f"  {told} of work" + (f", and {cells(untimed)} never timed" if untimed else ""))
+        work = "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
+        lines.append(f"  {work} of work" + (f", and {cells(untimed)} never timed" if untimed else ""))
     return lines
 
 
-def _because(planned: Planned) -> str:
-    """Why, behind its cell; what is missing is long and is told once, below."""
+def _reason(planned: Planned) -> str:
+    """Return the reason in parentheses. Missing data are left out, because a line below explains them once."""
     return f"  ({planned.why})" if planned.why and planned.state != "no data" else ""
 
 
 def summary(plan: list[Planned], finished: int, failures: int, folder: Path) -> str:
-    """What a run leaves behind, and what to do next. ``finished``: cells that ran, ``failures``: of those."""
+    """Return what is left after a run, and what to do next.
+
+    ``finished`` counts cells that ran, ``failures`` those that failed.
+    """
     states = count_states(plan)
     failed, missing = failures + states["failed"], states["no data"]
     left = states["to run"] + states["stale"] - finished
-    said = [
-        f"{cells(failed)} failed (--retry-failed tries them again)" if failed else "",
+    parts = [
+        f"{cells(failed)} failed (--retry-failed runs them again)" if failed else "",
         f"{cells(missing)} have no data" if missing else "",
-        f"{cells(left)} not run (the same command goes on)" if left else "",
+        f"{cells(left)} not run (the same command continues)" if left else "",
     ]
-    return f"{', '.join(filter(None, said)) or 'all cells are done'}; probcal table {folder}"
+    return f"{', '.join(filter(None, parts)) or 'all cells are done'}; probcal table {folder}"
 
 
 def cells(n: int) -> str:

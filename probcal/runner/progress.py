@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, plain lines elsewhere, and a file for ``probcal status``."""
+"""Progress of a run: a bar on a terminal, plain lines elsewhere, and a file for ``probcal status``."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from probcal.runner import heartbeat as live_text
-from probcal.runner.heartbeat import Estimates, Live, LiveFile, Under
+from probcal.runner.heartbeat import Estimates, HeartbeatFile, RunningCell, RunState
 from probcal.runner.plan import Planned, first_line
 from probcal.store.cell_result import CellResult
 
 _TICK = 1.0
-"""Seconds between two looks at the clock: the bar is drawn anew, and the file written if there is news."""
+"""Seconds between two updates of the bar, and of the file if there is news."""
 _HEARTBEAT = 15.0
-"""Without news the file is written so often, by which another machine knows that the run lives."""
+"""Seconds between two writes of the file without news, by which another machine knows that the run lives."""
 _QUIET, _SILENT = 5.0, 300.0
-"""Elsewhere than on a terminal: seconds between lines when cells have ended, and when none has."""
+"""Without a terminal: seconds between lines when cells have ended, and when none has."""
 _SMALLEST_BAR = 4
 
 
 class Progress:
-    """Counts the cells of a run as they begin and end. ``folder``: where ``running.json`` is kept."""
+    """Count the cells of a run as they begin and end. ``folder`` holds ``running.json``."""
 
     def __init__(
         self, planned: Sequence[Planned], workers: int, folder: Path | None = None, stream: TextIO | None = None
@@ -41,11 +41,11 @@ class Progress:
         self.done = self.failed = 0
         self._last_error = ""
         self._last_line = self._last_write = time.monotonic()
-        self._file = LiveFile(folder) if folder else None
+        self._file = HeartbeatFile(folder) if folder else None
         self._lock, self._over = threading.RLock(), threading.Event()
-        self._bar = self._begin_bar() if self._stream.isatty() else None
+        self._bar = self._new_bar() if self._stream.isatty() else None
         self._news = True
-        self._tell()
+        self._update()
         self._clock = threading.Thread(target=self._ticking, daemon=True)
         self._clock.start()
 
@@ -54,14 +54,14 @@ class Progress:
         return self.done + self.failed
 
     def started(self, planned: Planned) -> None:
-        """A worker has begun with a cell."""
+        """Record that a worker has begun a cell."""
         with self._lock:
             self._waiting.discard(planned.cell.id)
             self._running[planned.cell.id] = time.monotonic(), time.time()
             self._news = True
 
     def finished(self, result: CellResult) -> None:
-        """One more cell has ended."""
+        """Record that a cell has ended."""
         with self._lock:
             began, _ = self._running.pop(result.id, (None, None))
             self._waiting.discard(result.id)
@@ -81,12 +81,12 @@ class Progress:
                 self._say_line()
 
     def close(self) -> None:
-        """No more is told, and ``running.json`` is gone."""
+        """Stop the display and remove ``running.json``."""
         self._over.set()
         self._clock.join()
         with self._lock:
             if self._bar is not None:
-                self._draw(self._live())
+                self._draw(self._run_state())
                 self._bar.close()
             if self._file is not None:
                 self._file.remove()
@@ -94,24 +94,24 @@ class Progress:
     def _ticking(self) -> None:
         while not self._over.wait(_TICK):
             with self._lock:
-                self._tell()
+                self._update()
 
-    def _tell(self) -> None:
-        """Draw, say and write what is due."""
+    def _update(self) -> None:
+        """Draw, print and write what is due."""
         now, live = time.monotonic(), None
         if self._bar is not None:
-            live = self._live()
+            live = self._run_state()
             self._draw(live)
         elif now - self._last_line >= _SILENT:
             self._say_line()
         if self._file is not None and (self._news or now - self._last_write >= _HEARTBEAT):
             self._news, self._last_write = False, now
-            self._file.write(live or self._live())
+            self._file.write(live or self._run_state())
 
-    def _live(self) -> Live:
+    def _run_state(self) -> RunState:
         waiting = [self._estimates.of(cell) for cell in self._waiting]
         known = [seconds for seconds in waiting if seconds is not None]
-        return Live(
+        return RunState(
             since=self._since,
             workers=self._workers,
             total=self._total,
@@ -123,11 +123,11 @@ class Progress:
             last_error=self._last_error,
         )
 
-    def _begin_bar(self) -> Any:
+    def _new_bar(self) -> Any:
         return tqdm(total=self._total, file=self._stream, bar_format="{bar}", ncols=_columns(self._stream))
 
-    def _draw(self, live: Live) -> None:
-        """The bar takes what the words leave of the width; the last of them give way first."""
+    def _draw(self, live: RunState) -> None:
+        """Draw the bar and the words. The bar takes the remaining width, and the last words are dropped first."""
         columns, now = _columns(self._stream), time.time()
         head = f"{100 * self.ended // max(self._total, 1):3d}%|"
         words = [[f"{self.ended}/{self._total} cells"], [live_text.left(live, now)]]
@@ -136,16 +136,17 @@ class Progress:
         room = columns - len(head) - _SMALLEST_BAR
         for choices in filter(any, [*words, _current(live.under_way(now))]):
             longer = [f"{tail}{', ' if len(tail) > 2 else ''}{word}" for word in choices]
-            fitting = [one for one in longer if len(one) < room]
+            fitting = [text for text in longer if len(text) < room]
             if not fitting:
                 break
             tail = fitting[0]
-        self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"  # type: ignore[union-attr]  # no name of a cell has a brace  # there is one, as _tell has asked
-        self._bar.refresh()  # type: ignore[union-attr]
+        if self._bar is not None:
+            self._bar.ncols, self._bar.bar_format = columns, f"{head}{{bar}}{tail}"  # cell names have no braces
+            self._bar.refresh()
 
     def _say_line(self) -> None:
         self._last_line = time.monotonic()
-        self._say(live_text.line(self._live(), time.time()))
+        self._say(live_text.line(self._run_state(), time.time()))
 
     def _say(self, line: str) -> None:
         if self._bar is not None:
@@ -154,8 +155,8 @@ class Progress:
             print(line, file=self._stream, flush=True)
 
 
-def _current(running: list[Under]) -> list[str]:
-    """What runs, in ever fewer words."""
+def _current(running: list[RunningCell]) -> list[str]:
+    """Return descriptions of the running cells, each one shorter than the last."""
     if not running:
         return []
     first, more = live_text.under_way(running[0]), len(running) - 1
@@ -163,5 +164,5 @@ def _current(running: list[Under]) -> list[str]:
 
 
 def _columns(stream: TextIO) -> int:
-    """The width of the terminal as it is now; 80 of one that does not know."""
+    """Return the present width of the terminal, or 80 if it is unknown."""
     return os.get_terminal_size(stream.fileno()).columns or shutil.get_terminal_size().columns or 80

@@ -1,4 +1,4 @@
-"""Where results come from: taken once per run, never per cell."""
+"""Provenance of a run: versions, code, data and machine, recorded once for all cells."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from probcal.store.cell_result import CellResult
 
 
 def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str, str], jobs: int) -> dict[str, Any]:
-    """What is needed to make the same numbers again, as plain values; ``run`` names the run.
+    """Return what is needed to reproduce the numbers, as plain values. ``run`` is the name of the run.
 
-    ``sources``: data set -> where it came from, for those that this run reads.
+    ``sources`` maps each data set of this run to where it came from.
     """
     modules = {
         component.path.rpartition(".")[0]
@@ -64,8 +64,8 @@ def provenance(experiment: Experiment, planned: list[Planned], sources: dict[str
     }
 
 
-class Spent:
-    """What the cells of a run took, told when it ends, in good order or not."""
+class RunTimes:
+    """Collect the run times of cells, to record them when the run ends."""
 
     def __init__(self) -> None:
         self._start = time.monotonic()
@@ -73,12 +73,12 @@ class Spent:
         self._seconds: defaultdict[str, float] = defaultdict(float)
 
     def add(self, result: CellResult) -> None:
-        """One more cell has ended."""
+        """Record a cell that has ended."""
         self._cells[result.learner] += 1
         self._seconds[result.learner] += result.seconds
 
-    def told(self) -> dict[str, Any]:
-        """End, seconds on the clock, and per learner the number of cells and the seconds that they took."""
+    def record(self) -> dict[str, Any]:
+        """Return the end, the elapsed seconds, and for each learner the number of cells and their seconds."""
         return {
             "ended": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - self._start, 1),
@@ -89,20 +89,23 @@ class Spent:
 
 
 def _linear_algebra() -> list[str]:
-    """Library, version and the kind of processor it works for: they change last digits, and no result's key."""
-    told = (
-        (one["internal_api"], one["version"], one.get("architecture"))
-        for one in threadpool_info()
-        if one["user_api"] == "blas"
+    """Return library, version and processor type of the linear algebra.
+
+    They change last digits, but are no part of a fingerprint.
+    """
+    libraries = (
+        (library["internal_api"], library["version"], library.get("architecture"))
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
     )
-    return sorted({" ".join(filter(None, one)) for one in told})
+    return sorted({" ".join(filter(None, words)) for words in libraries})
 
 
 def _git_state() -> dict[str, Any] | None:
-    """Commit and whether tracked files differ from it; None outside a checkout."""
+    """Return the commit and whether tracked files differ from it, or None outside a checkout."""
     here = Path(__file__).parent
     try:
-        _git(here, "ls-files", "--error-unmatch", __file__)  # an installed copy may lie in another's checkout
+        _git(here, "ls-files", "--error-unmatch", __file__)  # an installed copy can lie in another checkout
         commit = _git(here, "rev-parse", "HEAD")
         changed = _git(here, "status", "--porcelain", "--untracked-files=no", "--", str(here))
     except (OSError, subprocess.SubprocessError):

@@ -1,4 +1,4 @@
-"""``probcal run``: plan, run what is missing or stale, keep each result the moment it is there."""
+"""Run an experiment: plan, run missing and stale cells, and store each result as soon as it is there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from probcal.runner.plan import Planned, count_states, make_plan, refuse_unmet, 
 from probcal.runner.plan_text import plan_lines, summary
 from probcal.runner.pool import outcomes
 from probcal.runner.progress import Progress
-from probcal.runner.provenance import Spent, provenance
+from probcal.runner.provenance import RunTimes, provenance
 from probcal.store.cell_result import key_digest
 from probcal.store.folder import Store
 
@@ -39,7 +39,7 @@ _QUICK_HELD_OUT = _QUICK_ROWS // 4
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run, as the command line has it; none of these changes a number."""
+    """Hold the options of a run from the command line. None of them changes a number."""
 
     folder: Path
     data_folder: Path | None = None
@@ -48,19 +48,22 @@ class RunOptions:
     retry_failed: bool = False
     fail_fast: bool = False
     cluster: Cluster | None = None
-    """Run the cells on Dask, and not in ``jobs`` processes."""
+    """Run the cells on Dask instead of in ``jobs`` processes."""
     again: str = "the same command"
-    """What to type to run once more."""
+    """The command that runs it once more."""
 
 
 def quick(experiment: Experiment) -> Experiment:
-    """The same experiment in small: one repetition, at most 1,000 training and test rows, 10 probes or bags."""
-    columns = tuple(replace(column, method=_in_small(column.method)) for column in experiment.columns)
+    """Return a small version of the experiment.
+
+    It has one repetition, at most 1,000 training and test rows, and 10 probes or bags.
+    """
+    columns = tuple(replace(column, method=_small_method(column.method)) for column in experiment.columns)
     return replace(
         experiment,
         name=f"{experiment.name}-quick",
         title=f"{experiment.title} (in small: --quick)",
-        paper=None,  # numbers of a part of the rows are not to be held against published ones
+        paper=None,  # results on a part of the rows are not comparable with published ones
         repeats=1,
         max_rows=_QUICK_ROWS,
         columns=columns,
@@ -73,18 +76,18 @@ def quick(experiment: Experiment) -> Experiment:
 def run_experiment(
     experiment: Experiment, selection: Experiment, options: RunOptions, say: Callable[[str], None]
 ) -> int:
-    """Run ``selection``, the part of ``experiment`` that was asked for. Returns the exit code.
+    """Run ``selection``, the selected part of ``experiment``, and return the exit code.
 
-    Each result is on disk before the next is waited for, so an interruption loses at most the cells
-    in flight. A run that runs nothing writes nothing. Raises ProbcalError before anything is written when the
-    folder, the data, or what a learner or method needs cannot be used.
+    Each result is on disk before the next is awaited, so an interruption loses at most the running cells. If no cell
+    runs, nothing is written. Raises ProbcalError before anything is written when the folder, the data, or a requirement
+    of a learner or method is missing or unusable.
     """
     store, cards = Store(options.folder), selection.cards_read()
     store.refuse_others(experiment.name)
     data = data_now(cards, options.data_folder, say)
-    if undetermined := data.undetermined(cards):  # before anything is fetched, as far as it can be told without
+    if undetermined := data.undetermined(cards):  # check requirements before anything is fetched, if possible
         refuse_unmet(to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)))
-        data.obtain(undetermined, options.data_folder, say)  # their values are part of the keys
+        data.obtain(undetermined, options.data_folder, say)  # their values are part of the fingerprints
     before = store.state()
     plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
     refuse_unmet(to_fit(plan))
@@ -97,54 +100,54 @@ def run_experiment(
             if store.state() != before:  # another run has ended meanwhile
                 plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
                 plan = without_data(plan, data.missing)
-            _say_plan(plan, say)
+            _print_plan(plan, say)
             sources = {card.name: data.sources[card.name] for card in needed if card.name in data.sources}
             finished, failures = _run(experiment, plan, store, sources, options, say)
     else:
-        _say_plan(plan, say)
+        _print_plan(plan, say)
         if not any(planned.state == "no data" for planned in plan):
-            _keep_description(experiment, store, say)
+            _update_description(experiment, store, say)
     say(summary(plan, finished, failures, options.folder))
-    for told in changed_since(needed, options.data_folder) if finished else ():
-        say(f"warning: {told}; to run what it holds now, type: {options.again}")
+    for change in changed_since(needed, options.data_folder) if finished else ():
+        say(f"warning: {change}; to run the present content, type: {options.again}")
     states = count_states(plan)
     return 1 if failures or states["failed"] or states["no data"] else 0
 
 
-def _say_plan(plan: list[Planned], say: Callable[[str], None]) -> None:
+def _print_plan(plan: list[Planned], say: Callable[[str], None]) -> None:
     for line in plan_lines(plan):
         say(line)
 
 
-def _keep_description(experiment: Experiment, store: Store, say: Callable[[str], None]) -> None:
-    """Write ``experiment.json`` after a run of nothing, where tables of it would show something else now."""
-    described = _described(experiment, store)
-    kept = store.experiment() if store.exists() else {}
-    if all(kept.get(part) == value for part, value in described.items() if part not in _OF_THE_FILE):
+def _update_description(experiment: Experiment, store: Store, say: Callable[[str], None]) -> None:
+    """Write ``experiment.json`` after a run without cells, if the tables would now show something else."""
+    description = _description(experiment, store)
+    stored = store.experiment() if store.exists() else {}
+    if all(stored.get(part) == value for part, value in description.items() if part not in _FILE_PARTS):
         return
     with store.writing(experiment.name):
-        store.write_experiment(described)
+        store.write_experiment(description)
     say(f"nothing was run; the tables now show the experiment as {experiment.path} describes it")
 
 
-_OF_THE_FILE = ("config", "config_path")
-"""Parts of the description that say nothing by themselves: a comment and a place change no table."""
+_FILE_PARTS = ("config", "config_path")
+"""Parts of the description that change no table, such as a comment."""
 
 
-def _described(experiment: Experiment, store: Store) -> dict[str, Any]:
-    """The description to keep; of cells whose data are not at hand it has the keys that were kept before."""
-    described: dict[str, Any] = json.loads(json.dumps(describe(experiment, store.folder)))
-    kept = store.experiment().get("keys") if store.exists() else None
+def _description(experiment: Experiment, store: Store) -> dict[str, Any]:
+    """Return the description to store. Cells whose data are not at hand keep their earlier fingerprints."""
+    description: dict[str, Any] = json.loads(json.dumps(describe(experiment, store.folder)))
+    stored = store.experiment().get("keys") if store.exists() else None
     known = {cell.id for cell in cells_of(experiment)}
-    before = kept if isinstance(kept, dict) else {}
-    described["keys"] = {cell: key for cell, key in before.items() if cell in known} | described["keys"]
-    return described
+    before = stored if isinstance(stored, dict) else {}
+    description["keys"] = {cell: key for cell, key in before.items() if cell in known} | description["keys"]
+    return description
 
 
 def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
-    """The experiment as plain values: all that tables need, and the text it was read from.
+    """Return the experiment as plain values: everything that tables need, and the text of its file.
 
-    ``folder``: where it will be kept; the place of the config is told from there.
+    ``folder`` is where it will be stored. The path of the config is relative to it.
     """
     return {
         "name": experiment.name,
@@ -156,7 +159,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         "datasets": [
             {"name": card.name, "title": card.title, "reading_of": card.reading_of, "split": card.split.kind}
             | ({"drawn": True} if card.generator else {})
-            | _plane(card)
+            | _plane_labels(card)
             for card in experiment.cards
         ],
         "repetitions": {card.name: experiment.repetitions_of(card) for card in experiment.cards},
@@ -189,8 +192,8 @@ def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(settings, default=str))  # type: ignore[no-any-return]  # YAML also has dates
 
 
-def _plane(card: Card) -> dict[str, Any]:
-    """What the axes and marks of a picture of two columns are called."""
+def _plane_labels(card: Card) -> dict[str, Any]:
+    """Return the labels of the axes and marks in a picture of two columns."""
     inputs = [name for name, kind in card.columns.items() if kind not in ("ignore", "target")]
     names = {"inputs": inputs} if len(inputs) == 2 and "*" not in inputs else {}
     return names | ({"positive": card.positive[0]} if len(card.positive) == 1 else {})
@@ -201,16 +204,16 @@ def _calibrates(method: Component) -> bool:
 
 
 def _keys(experiment: Experiment) -> dict[str, str]:
-    """Cell -> digest of its key as it is now, by which tables tell results made under another one."""
+    """Return cell -> digest of its present fingerprint, by which tables recognise stale results."""
     fingerprints = Fingerprints()
     keys = {cell.id: fingerprints.key(cell) for cell in cells_of(experiment)}
     return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
 
 
 def experiment_of(store: Store) -> Experiment:
-    """The experiment whose results ``store`` holds, as it was last run.
+    """Return the experiment of a results folder, as it was last run.
 
-    Raises StoreError when it was not kept whole, FileProblems when it is no longer sound.
+    Raises StoreError when it was not stored completely, and FileProblems when it is no longer valid.
     """
     kept = store.experiment()
     for name, kind in (("config_path", str), ("config", str), ("seed", int), ("quick", bool)):
@@ -231,24 +234,24 @@ def _run(
     options: RunOptions,
     say: Callable[[str], None],
 ) -> tuple[int, int]:
-    """(cells that ended, those of them that failed)."""
+    """Return the number of cells that ended, and how many of them failed."""
     to_run = [planned for planned in plan if planned.runs]
     if not to_run:
         return 0, 0
-    described = _described(experiment, store)
+    description = _description(experiment, store)
     with _runner(to_run, options, say) as runner:
         record = provenance(experiment, to_run, sources, options.jobs) | runner.told
-        if not store.exists():  # so that probcal status can tell of the first cells
-            store.write_experiment(described)
-        progress, spent = Progress(to_run, runner.jobs, store.folder), Spent()
+        if not store.exists():  # so that probcal status can show the first cells
+            store.write_experiment(description)
+        progress, run_times = Progress(to_run, runner.jobs, store.folder), RunTimes()
         results = _outcomes(to_run, store, record["run"], partial(runner.outcomes, started=progress.started))
         try:
             for outcome in results:
-                if not progress.ended:  # not before: a run that is interrupted first has changed nothing
-                    store.write_experiment(described)
+                if not progress.ended:  # written late, so that a run that is interrupted before changes nothing
+                    store.write_experiment(description)
                     store.add_run(record)
                 store.add(outcome.result, outcome.y, outcome.p)
-                spent.add(outcome.result)
+                run_times.add(outcome.result)
                 progress.finished(outcome.result)
                 if progress.failed and options.fail_fast:
                     break
@@ -256,13 +259,13 @@ def _run(
             results.close()
             progress.close()
             if progress.ended:
-                with suppress(StoreError):  # of a disk that is full we have heard before
-                    store.add_run({**record, **spent.told()})
+                with suppress(StoreError):  # a full disk was already reported
+                    store.add_run({**record, **run_times.record()})
     return progress.ended, progress.failed
 
 
 class _Runner(NamedTuple):
-    """``outcomes`` of cells, of which ``jobs`` run at a time; ``told``: what the record of the run says of it."""
+    """Hold ``outcomes``, which runs ``jobs`` cells at a time, and what the run records of it (``told``)."""
 
     outcomes: Callable[..., Iterator[Outcome]]
     jobs: int
@@ -301,13 +304,13 @@ def _outcomes(
         yield from run_cells(fits, run)
 
 
-def _in_small(method: Component) -> Component:
+def _small_method(method: Component) -> Component:
     takes = inspect.signature(import_class(method.path)).parameters
     defaults = {name: takes[name].default for name in _ROUNDS if name in takes}
     return replace(method, params=_fewer(method.params, {**defaults, **method.params}))
 
 
 def _fewer(params: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """``params`` with at most so many rounds and rows held out; ``asked`` has those too that are defaults."""
+    """Return ``params`` with limited rounds and held-out rows. ``asked`` also has the defaults."""
     most = {**dict.fromkeys(_ROUNDS, _QUICK_ROUNDS), "holdout_size": _QUICK_HELD_OUT}
     return {**params, **{name: min(n, most[name]) for name, n in asked.items() if name in most and isinstance(n, int)}}

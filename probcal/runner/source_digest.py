@@ -1,4 +1,4 @@
-"""What one source file says: the modules it may import, and a digest of what it does."""
+"""The imports of a source file, and a digest of what its code does."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Source:
-    """A module's file. ``imports``: the modules that it may import, each in full.
+    """Hold the digest of a module's file and its ``imports``: the full names of modules that it may import.
 
-    The digest is of the syntax tree without what no number hangs on: docstrings, the order of imports, the
-    annotations of undecorated functions and of their variables. Of a compiled file, and of one that cannot
-    be parsed, it is of the bytes.
+    The digest covers the syntax tree without parts that change no number: docstrings, the order of imports, and
+    annotations of undecorated functions and of their variables. For a compiled file, or one that cannot be parsed, it
+    covers the bytes.
     """
 
     def __init__(self, path: Path, package: str) -> None:
@@ -36,10 +36,13 @@ class Source:
 
 
 def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
-    """For ``from a import b`` both a and a.b, for b may be a module; also those imported by a name in quotes."""
+    """Return the imports.
+
+    ``from a import b`` gives a and a.b, because b may be a module. Names in quotes count, too.
+    """
     names: list[str] = []
     called: dict[str, str] = {}
-    nodes = list(_running(tree))
+    nodes = list(_executed_nodes(tree))
     for node in nodes:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
@@ -50,26 +53,31 @@ def _imports(tree: ast.AST, package: str, is_package: bool) -> list[str]:
         elif isinstance(node, ast.Call) and _name_of(node.func) in _IMPORTERS:
             names += [_absolute(text, package) for text in map(_text, node.args[:1]) if text]
         elif is_package and isinstance(node, ast.Assign) and "__all__" in map(_name_of, node.targets):
-            names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]  # import * imports them
+            names += [f"{package}.{text}" for text in map(_text, ast.walk(node.value)) if text]  # for ``import *``
     names += [_dotted(node, called) for node in nodes if isinstance(node, ast.Attribute)]
     return [name for name in names if name]
 
 
 def _dotted(node: ast.AST, called: dict[str, str]) -> str:
-    """``package.part`` for what is written so, or under another name of the package; empty for anything else."""
+    """Return ``package.part`` for an attribute of an imported package or its alias, otherwise an empty string."""
     if isinstance(node, ast.Name):
         return called.get(node.id, "")
-    above = _dotted(node.value, called) if isinstance(node, ast.Attribute) else ""
-    return above and f"{above}.{node.attr}"  # type: ignore[attr-defined]  # an Attribute, as above is not empty
+    if not isinstance(node, ast.Attribute):
+        return ""
+    above = _dotted(node.value, called)
+    return above and f"{above}.{node.attr}"
 
 
-def _running(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of ``tree`` but for what only type checkers read."""
+def _executed_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of ``tree`` without those that only type checkers read."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += node.orelse if _is_for_type_checkers(node) else ast.iter_child_nodes(node)  # type: ignore[attr-defined]
+        if isinstance(node, ast.If) and _is_for_type_checkers(node):
+            waiting += node.orelse
+        else:
+            waiting += ast.iter_child_nodes(node)
 
 
 def _is_for_type_checkers(node: Any) -> bool:
@@ -77,14 +85,14 @@ def _is_for_type_checkers(node: Any) -> bool:
 
 
 def _absolute(name: str, package: str) -> str:
-    """Empty where ``name`` goes above the topmost package: running it would be an error."""
+    """Return the full name, or an empty string where ``name`` goes above the topmost package."""
     with suppress(ImportError, ValueError):
         return importlib.util.resolve_name(name, package)
     return ""
 
 
 def _name_of(node: ast.AST) -> str:
-    """``f`` of ``f`` and of ``module.f``."""
+    """Return ``f`` for ``f`` and for ``module.f``."""
     return getattr(node, "id", "") or getattr(node, "attr", "")
 
 
@@ -93,7 +101,7 @@ def _text(node: ast.AST) -> str:
 
 
 def _essence(node: Any, in_function: bool = False) -> str:
-    """A syntax tree as text; fields that are empty left out, for each Python adds some of its own."""
+    """Return a syntax tree as text. Empty fields are left out, because each version of Python adds some."""
     if isinstance(node, list):
         return f"[{', '.join(_statements(node, in_function))}]"
     if not isinstance(node, ast.AST):
@@ -113,7 +121,7 @@ def _essence(node: Any, in_function: bool = False) -> str:
 
 
 def _unread(node: ast.AST, in_function: bool) -> tuple[str, ...]:
-    """The fields of ``node`` that nothing reads when the program runs."""
+    """Return the fields of ``node`` that no running program reads."""
     if isinstance(node, _FUNCTIONS) and not node.decorator_list:
         return ("returns",)
     if in_function and isinstance(node, (ast.arg, ast.AnnAssign)):
@@ -126,11 +134,11 @@ def _statements(nodes: list[Any], in_function: bool) -> Iterator[str]:
     kept = [node for node in kept if not _is_for_type_checkers(node) or node.orelse]
     for importing, run in groupby(kept, lambda node: isinstance(node, ast.Import | ast.ImportFrom)):
         block = list(run)
-        yield from _in_any_order(block) if importing else (_essence(node, in_function) for node in block)
+        yield from _sorted_imports(block) if importing else (_essence(node, in_function) for node in block)
 
 
-def _in_any_order(block: list[ast.Import | ast.ImportFrom]) -> list[str]:
-    """Imports in one order, whichever they were written in, unless a later one hides an earlier one's name."""
+def _sorted_imports(block: list[ast.Import | ast.ImportFrom]) -> list[str]:
+    """Return imports in a fixed order, unless a later one hides the name of an earlier one."""
     texts, bound = [], defaultdict(set)
     for node in block:
         for alias in node.names:
@@ -147,12 +155,12 @@ def _in_any_order(block: list[ast.Import | ast.ImportFrom]) -> list[str]:
 
 
 def _bound(alias: ast.alias) -> tuple[str, str]:
-    """(the name that ``import`` gives, the module behind it)"""
+    """Return the name that ``import`` binds, and its module."""
     return (alias.asname, alias.name) if alias.asname else (_top(alias.name), _top(alias.name))
 
 
 def _is_bare_text(node: Any) -> bool:
-    """A docstring, or a text under an attribute that documents it."""
+    """Return whether a node is a docstring, or a text that documents an attribute."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 

@@ -1,6 +1,6 @@
-"""``probcal status``: what is in a results folder, what runs there now, and what has changed since.
+"""The status of a results folder: its cells, a current run, and what has changed since.
 
-Results held against the data sets that their cards stand for now, for what only reads results.
+Commands that only read results find stale data sets here, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from probcal.data.load import find
 from probcal.errors import DataError, MissingData, ProbcalError, SeveralDataSets
 from probcal.runner.data_step import data_now
 from probcal.runner.fingerprint import data_change
-from probcal.runner.heartbeat import heard_lines, heard_of
+from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
 from probcal.runner.plan import CARD_CHANGED, doubt, make_plan, without_data
 from probcal.runner.plan_text import cells, plan_lines
 from probcal.runner.run import experiment_of
@@ -33,18 +33,18 @@ def status_lines(
     takes: Callable[[str, str, str], bool] = lambda *_: True,
     originals: Path | None = None,
 ) -> Iterator[str]:
-    """Tell one after the other: what needs no import first.
+    """Yield the status line by line, the fastest first.
 
-    ``takes`` says whether a data set, learner and method are asked for; ``originals`` is the folder of original data
+    ``takes`` returns whether a data set, learner and method are selected. ``originals`` is the folder of original data
     files.
 
-    Raises ProbcalError, after what can be told all the same, when the experiment cannot be read as it was kept, for
-    want of a module or of trust in one, say, or when its data are not what its cards say.
+    Raises ProbcalError after the first lines when the experiment cannot be read, for example for a missing or untrusted
+    module, or when its data do not match its cards.
     """
     kept = store.experiment()
     yield f"{kept['name']} in {store.folder}"
-    if heard := heard_of(store.folder):
-        yield from heard_lines(heard)
+    if heartbeat := read_heartbeat(store.folder):
+        yield from heartbeat_lines(heartbeat)
     try:
         experiment = experiment_of(store)
         data = data_now(experiment.cards_read(), originals)
@@ -56,24 +56,24 @@ def status_lines(
     except ProbcalError:
         states = Counter(one.status for one in store.results().values() if takes(one.dataset, one.learner, one.method))
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
-        yield f"{cells(states.total())} kept: {counts or 'none'}; whether they are stale cannot be told"
+        yield f"{cells(states.total())} stored: {counts or 'none'}; whether they are stale is unknown"
         raise
     yield from plan_lines(plan, every_cell=every_cell)
     path = store.folder / kept["config_path"]
-    if _is_another(path, kept["config"]):
+    if _has_changed(path, kept["config"]):
         name = _short(path)
-        yield f"  {name} has changed since it was run: probcal run {name} --dry-run says what that makes stale"
+        yield f"  {name} has changed since it was run: probcal run {name} --dry-run shows what that makes stale"
 
 
-def _is_another(path: Path, text: str) -> bool:
-    """Whether the file at ``path`` says other things than ``text``; comments say nothing."""
-    with suppress(OSError):  # one that is gone is told by nobody's number
+def _has_changed(path: Path, text: str) -> bool:
+    """Return whether the content of the file at ``path`` differs from ``text``, apart from comments."""
+    with suppress(OSError):  # a removed file changes no number
         if path.is_file() and path.read_bytes() != text.encode():
-            return not _says_the_same(path, text)
+            return not _has_same_content(path, text)
     return False
 
 
-def _says_the_same(path: Path, text: str) -> bool:
+def _has_same_content(path: Path, text: str) -> bool:
     with suppress(ProbcalError):
         return YamlFile.read(path).data == YamlFile(path, text).data
     return False
@@ -85,12 +85,10 @@ def _short(path: Path) -> str:
 
 
 class ResultsNow(Store):
-    """A results folder to read: results of other data than those of now count as stale.
+    """Read a results folder, and count results of changed data as stale. ``warnings`` names these data sets.
 
-    ``warnings``: of which data sets these are.
-
-    Reads the cards that the experiment names, and hashes their files as ``probcal run`` does; uses no network. Where
-    a card cannot be read, a warning says that nothing can be told.
+    The cards that the experiment names are read, and their files are hashed as in ``probcal run``. No network is used.
+    If a card cannot be read, a warning says that its state is unknown.
     """
 
     def __init__(self, store: Store, originals: Path | None = None) -> None:
@@ -101,7 +99,7 @@ class ResultsNow(Store):
         self._outdated = set(self._find_outdated(originals))
 
     def experiment(self) -> dict[str, Any]:
-        """As it was kept, but that no result of other data has the key that it says."""
+        """Return the experiment with fingerprints that mark results of changed data as stale."""
         kept = self._store.experiment()
         if self._outdated and isinstance(kept.get("keys", {}), dict):
             kept["keys"] = {**kept.get("keys", {}), **dict.fromkeys(self._outdated, "of other data")}
@@ -109,15 +107,15 @@ class ResultsNow(Store):
 
     def _find_outdated(self, originals: Path | None) -> Iterator[str]:
         outline, results, runs = Outline.of(self._store), self.results(), self.runs()
-        whole = Outline.of(Store(self.folder))  # a selection leaves out exceptions
+        whole = Outline.of(Store(self.folder))  # with all exceptions, which a selection leaves out
         config = self._store.experiment().get("config_path")
         if not outline.config or not isinstance(config, str):
             return
         try:
-            said = YamlFile(self.folder / config, outline.config).data
+            content = YamlFile(self.folder / config, outline.config).data
         except ProbcalError:
-            said = {}
-        cards = _Cards(said, (self.folder / config).parent, originals)
+            content = {}
+        cards = _Cards(content, (self.folder / config).parent, originals)
         for row in outline.datasets:
             reasons = {
                 one: cards.why_outdated(card, results[one], runs)
@@ -130,31 +128,32 @@ class ResultsNow(Store):
             if outdated:
                 n = "1 cell was" if len(outdated) == 1 else f"{len(outdated)} cells were"
                 why = "; ".join(dict.fromkeys(outdated.values()))
-                self.warnings.append(f"{row.name}: {n} made of other data ({why}); probcal run makes them anew")
+                self.warnings.append(f"{row.name}: {n} made of other data ({why}); probcal run runs them again")
             yield from outdated
         self.warnings += cards.faults
 
 
 class _Cards:
-    """The cards that an experiment names, and which data sets they stand for."""
+    """Hold the cards that an experiment names, and their present data sets."""
 
-    def __init__(self, said: Any, beside: Path, originals: Path | None) -> None:
-        self._said, self._beside, self._originals = said if isinstance(said, Mapping) else {}, beside, originals
+    def __init__(self, content: Any, beside: Path, originals: Path | None) -> None:
+        self._content = content if isinstance(content, Mapping) else {}
+        self._beside, self._originals = beside, originals
         self._read: dict[str, Card | None] = {}
         self._now: dict[Card, tuple[str | None, bool, str]] = {}
         self.faults: list[str] = []
 
     def of(self, dataset: str, learner: str, method: str, outline: Outline) -> Card | None:
-        """Return the card that a cell reads, that of an exception where there is one; None if it cannot be read."""
-        named = {card_name(one): one for one in _list(self._said.get("datasets")) if isinstance(one, str)}
+        """Return the card that a cell reads, by its exception if there is one. None if the card cannot be read."""
+        named = {card_name(one): one for one in _list(self._content.get("datasets")) if isinstance(one, str)}
         name = named.get(dataset)
-        for one, entry in zip(outline.exceptions, _list(self._said.get("exceptions")), strict=False):
+        for one, entry in zip(outline.exceptions, _list(self._content.get("exceptions")), strict=False):
             if dataset in one.datasets and (learner, method) in one.columns and isinstance(entry, Mapping):
                 name = entry.get("card") or name
         return self._card(name) if isinstance(name, str) else None
 
     def why_outdated(self, card: Card | None, result: CellResult, runs: Mapping[str, Mapping[str, Any]]) -> str | None:
-        """Return what tells that a result is not of the data that its card stands for now; None where nothing does."""
+        """Return why a result is not of the card's present data, or None if nothing speaks against it."""
         if card is None:
             return None
         if card not in self._now:
@@ -167,14 +166,13 @@ class _Cards:
         return CARD_CHANGED if not at_hand and doubt(card, result, runs) == CARD_CHANGED else None
 
     def _look(self, card: Card) -> tuple[str | None, bool, str]:
-        """(the fingerprint, if it is known; whether the values are at hand; what is wrong with them)."""
+        """Return the fingerprint if known, whether the values are at hand, and the fault of the data."""
         try:
             found = find(card, self._originals)
         except MissingData:
             return card.expect.fingerprint, False, ""
         except SeveralDataSets as error:
-            told = "so whether its results are of other data cannot be told; give --data-dir"
-            self.faults.append(f"{error.fault}, {told}")
+            self.faults.append(f"{error.fault}, so whether its data changed is unknown; give --data-dir")
             return None, False, ""
         except DataError as error:
             return None, False, str(error)
@@ -186,7 +184,7 @@ class _Cards:
                 self._read[name] = read_card(find_card(name, beside=self._beside))
             except (ProbcalError, OSError):
                 self._read[name] = None
-                self.faults.append(f"{name}: the card cannot be read, so whether its data changed cannot be told")
+                self.faults.append(f"{name}: the card cannot be read, so whether its data changed is unknown")
         return self._read[name]
 
 

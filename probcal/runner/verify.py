@@ -1,7 +1,4 @@
-"""Measure every stored result once more from its stored predictions, and find the rows that do not agree.
-
-The outcome of a verification: the rows that differ and a line of counts, or JSON for another program.
-"""
+"""Verification: recompute every stored result from its stored predictions, and report the rows that differ."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from tabulate import tabulate
 from probcal.errors import ProbcalError, StoreError
 from probcal.metrics import METHOD_METRICS, METRICS, find_metric, roc_curve
 from probcal.runner.cells import Cell, cells_of
-from probcal.runner.execute import measured, truth_of
+from probcal.runner.execute import measure, truth_of
 from probcal.runner.run import experiment_of
 from probcal.store.cell_result import CellResult, cell_id, key_digest
 from probcal.store.folder import Store
@@ -28,9 +25,9 @@ from probcal.store.outline import Outline
 from probcal.store.selection import Selection
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
-"""By how much a sum may round otherwise on another machine. A row that was edited by less than that is not found."""
-_OF_A_CURVE = 2e-6
-"""Curves are kept with six digits."""
+"""Largest rounding differences between machines. An edit smaller than that is not found."""
+_CURVE_TOLERANCE = 2e-6
+"""Curves are stored with six digits."""
 _NEED_THE_TRUTH = frozenset(("l1", "l1_trivial", "frequency", "l2", "l_max"))
 NO_PREDICTIONS = "no stored predictions"
 
@@ -39,7 +36,10 @@ Value = float | str | None
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that a row says, and what it should say. ``metric`` may also be ``labels``, ``n_test`` or the like."""
+    """Hold a stored value of a row and the recomputed one.
+
+    ``metric`` may also be ``labels``, ``n_test`` or the like.
+    """
 
     dataset: str
     split: int
@@ -52,7 +52,7 @@ class Difference:
 
 @dataclass
 class Verified:
-    """What came of the rows of one results folder."""
+    """Hold the verification of one results folder."""
 
     store: Store
     title: str
@@ -60,11 +60,14 @@ class Verified:
     n_differ: int = 0
     differences: list[Difference] = field(default_factory=list)
     not_verified: Counter[str] = field(default_factory=Counter)
-    """Reason -> done rows of which nothing could be recomputed."""
+    """Reason -> number of done rows of which nothing could be recomputed."""
     not_recomputed: Counter[str] = field(default_factory=Counter)
-    """What stored predictions cannot tell -> the rows that have it. These rows are verified but for that."""
+    """What stored predictions do not contain -> number of rows that have it.
+
+    Everything else in these rows is verified.
+    """
     n_stale: int = 0
-    """Rows made under other settings, data or code than the last run had."""
+    """Number of rows made with other settings, data or code than the last run had."""
 
     @property
     def n_rows(self) -> int:
@@ -72,7 +75,7 @@ class Verified:
 
     @property
     def ok(self) -> bool:
-        """Whether there is a done row, and each was recomputed and agrees."""
+        """Return whether there is a done row, and all were recomputed and agree."""
         return bool(self.n_agree) and not self.n_differ and not self.not_verified
 
 
@@ -83,8 +86,8 @@ def verify(
 ) -> Verified:
     """Verify the last result of every cell, or of a ``selection`` of them.
 
-    ``progress`` hands the rows on, one by one, and may show how far it is. Raises StoreError for a folder that
-    cannot be read.
+    ``progress`` yields the rows one by one, and may show the progress. Raises StoreError for a folder that cannot be
+    read.
     """
     return _Verification(store).of(selection or Selection(), progress)
 
@@ -93,7 +96,7 @@ class _Verification:
     def __init__(self, store: Store) -> None:
         self.store, self.outline = store, Outline.of(store)
         self.found = Verified(store, self.outline.title)
-        self.of_row: dict[str, list[Difference]] = {}
+        self.differences_of: dict[str, list[Difference]] = {}
         self.labels: dict[tuple[Any, ...], list[tuple[CellResult, str]]] = {}
         self.places: dict[int, CellResult] = {}
 
@@ -103,14 +106,14 @@ class _Verification:
         for row in progress(rows):
             if self.outline.keys.get(row.id, key_digest(row.key)) != key_digest(row.key):
                 self.found.n_stale += 1
-            self.of_row[row.id] = [*_status_faults(row), *self._split_faults(row)]
+            self.differences_of[row.id] = [*_status_faults(row), *self._split_faults(row)]
             if row.status == "done" and self._recompute(row):
                 recomputed.add(row.id)
         for differences in self._other_labels():
-            self.of_row[differences[0]].append(differences[1])
+            self.differences_of[differences[0]].append(differences[1])
         for row in rows:
-            self.found.differences += self.of_row[row.id]
-            if self.of_row[row.id]:
+            self.found.differences += self.differences_of[row.id]
+            if self.differences_of[row.id]:
                 self.found.n_differ += 1
             elif row.id in recomputed:
                 self.found.n_agree += 1
@@ -119,12 +122,12 @@ class _Verification:
         return self.found
 
     def _recompute(self, row: CellResult) -> bool:
-        """Whether there are predictions to recompute from."""
-        if not self.store.has_predictions(row):
+        """Recompute a row. Return whether there are predictions for that."""
+        if row.predictions is None or not self.store.has_predictions(row):
             return False
-        differences = self.of_row[row.id]
-        first = self.places.setdefault(row.predictions["at"], row)  # type: ignore[index]  # it has predictions
-        if first is not row and row.predictions["rows"]:  # type: ignore[index]
+        differences = self.differences_of[row.id]
+        first = self.places.setdefault(row.predictions["at"], row)
+        if first is not row and row.predictions["rows"]:
             differences.append(_difference(row, "predictions", "its own", f"those of {first.id}"))
         try:
             y, p = self.store.predictions(row)
@@ -137,17 +140,20 @@ class _Verification:
             same_rows = (row.dataset, row.repetition, row.key["data"], row.key["split"])
             self.labels.setdefault(same_rows, []).append((row, hashlib.sha256(y.tobytes()).hexdigest()))
         try:
-            metrics = measured(y, p, self._truth(row), self._asked(row))
-        except (ValueError, IndexError) as error:  # labels or probabilities that no run keeps
+            metrics = measure(y, p, self._truth(row), self._asked(row))
+        except (ValueError, IndexError) as error:  # labels or probabilities that no run stores
             differences.append(_difference(row, "predictions", "probabilities", str(error)))
             return True
-        differences += self._of_metrics(row, metrics)
-        differences += self._of_stages(row, metrics)
-        differences += self._of_curves(row, y, p)
+        differences += self._metric_differences(row, metrics)
+        differences += self._stage_differences(row, metrics)
+        differences += self._curve_differences(row, y, p)
         return True
 
     def _split_faults(self, row: CellResult) -> Iterator[Difference]:
-        """A row of a split that is not planned may be of an earlier plan, but its key is not that of a planned one."""
+        """Yield a difference for a row of an unplanned split with the fingerprint of a planned one.
+
+        A row of an unplanned split with another fingerprint may belong to an earlier plan.
+        """
         planned = self.outline.repetitions.get(row.dataset)
         if planned is None or row.repetition < planned:
             return
@@ -161,7 +167,7 @@ class _Verification:
 
     @cached_property
     def _splits(self) -> dict[tuple[str, str], int]:
-        """(data set, digest of a split) -> its number, by the rows of planned splits."""
+        """Return (data set, digest of a split) -> its number, from the rows of planned splits."""
         planned = self.outline.repetitions
         return {
             (row.dataset, row.key["split"]): row.repetition
@@ -173,8 +179,8 @@ class _Verification:
         names = dict.fromkeys([*row.metrics, *row.stages, *self.outline.metrics])
         return tuple(name for name in names if name not in METRICS)
 
-    def _of_metrics(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
-        """A metric that the experiment asks for has to be there; of others, what is there has to agree."""
+    def _metric_differences(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
+        """Yield metrics that differ, and metrics of the experiment that are missing."""
         for name in dict.fromkeys([*row.metrics, *self.outline.metrics]):
             stored, recomputed = row.metrics.get(name), metrics.get(name)
             if recomputed is None:
@@ -183,28 +189,28 @@ class _Verification:
             elif stored is None or not _agree(stored, recomputed):
                 yield _difference(row, name, stored, recomputed)
 
-    def _of_stages(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
-        """The last stage is what was predicted; nothing is kept of those before."""
+    def _stage_differences(self, row: CellResult, metrics: Mapping[str, float]) -> Iterator[Difference]:
+        """Yield last stages that differ from the stored predictions. Earlier stages have none."""
         for name, course in row.stages.items():
             recomputed = metrics.get(name)
             if course and recomputed is not None and not (math.isnan(course[-1]) or _agree(course[-1], recomputed)):
                 yield _difference(row, f"{name} after the last stage", course[-1], recomputed)
             if len(course) > 1:
-                self.found.not_recomputed["stages before the last, of which no predictions are kept"] += 1
+                self.found.not_recomputed["stages before the last, which have no stored predictions"] += 1
 
-    def _of_curves(self, row: CellResult, y: np.ndarray, p: np.ndarray) -> Iterator[Difference]:
+    def _curve_differences(self, row: CellResult, y: np.ndarray, p: np.ndarray) -> Iterator[Difference]:
         for name, lines in row.curves.items():
-            positive = _of_the_positive(y, p)
+            positive = _positive_probability(y, p)
             if name != "roc" or positive is None:
-                self.found.not_recomputed[f"the curve {name}, which only the fitted method can tell"] += 1
+                self.found.not_recomputed[f"the curve {name}, which only the fitted method provides"] += 1
                 continue
             curve = np.array(roc_curve(y, positive))
             stored = [np.array([line["x"], line["y"]]) for line in lines]
-            if len(stored) != 1 or stored[0].shape != curve.shape or np.abs(stored[0] - curve).max() > _OF_A_CURVE:
+            if len(stored) != 1 or stored[0].shape != curve.shape or np.abs(stored[0] - curve).max() > _CURVE_TOLERANCE:
                 yield _difference(row, "curve roc", f"{sum(one.shape[1] for one in stored)} points", "other points")
 
     def _other_labels(self) -> Iterator[tuple[str, Difference]]:
-        """Rows whose labels are not those that most rows of the same data and split have."""
+        """Yield rows whose labels differ from those of most rows of the same data and split."""
         for rows in self.labels.values():
             [(usual, _)] = Counter(digest for _, digest in rows).most_common(1)
             for row, digest in rows:
@@ -212,14 +218,14 @@ class _Verification:
                     yield row.id, _difference(row, "labels", "others", "those of the other rows of the split")
 
     def _truth(self, row: CellResult) -> np.ndarray | None:
-        """The true probabilities, drawn once more where the row has a metric of them."""
+        """Return the true probabilities, drawn again where the row has a metric that needs them."""
         if not _NEED_THE_TRUTH & {*row.metrics, *self.outline.metrics} or row.id not in self._cells:
             return None
         return truth_of(self._cells[row.id])
 
     @cached_property
     def _cells(self) -> dict[str, Cell]:
-        """Empty where the experiment cannot be read any more: then no truth can be drawn."""
+        """Return the cells of the experiment. It is empty where the experiment cannot be read any more."""
         try:
             return {cell.id: cell for cell in cells_of(experiment_of(self.store))}
         except ProbcalError:
@@ -239,7 +245,7 @@ def _is_selected(selection: Selection, row: CellResult) -> bool:
 
 
 def _status_faults(row: CellResult) -> Iterator[Difference]:
-    """A run keeps numbers with done rows alone, and errors with the others alone."""
+    """Yield faults of the status: done rows have no error, and other rows have no numbers."""
     if row.status == "done" and row.error_type is not None:
         yield _difference(row, "status", "done", f"failed: {row.error_type}")
     if row.status != "done" and (row.metrics or row.predictions):
@@ -248,14 +254,14 @@ def _status_faults(row: CellResult) -> Iterator[Difference]:
 
 def _why_not(name: str) -> str:
     if name in METHOD_METRICS:
-        return f"{name}, which only the fitted method can tell"
+        return f"{name}, which only the fitted method provides"
     if name in _NEED_THE_TRUTH:
-        return f"{name}, for the true probabilities cannot be drawn again"
-    return name if find_metric(name) else f"{name}, which is no metric of this version"
+        return f"{name}, because the true probabilities cannot be drawn again"
+    return name if find_metric(name) else f"{name}, which this version does not know"
 
 
-def _of_the_positive(y: np.ndarray, p: np.ndarray) -> np.ndarray | None:
-    """P(y = 1) where there are two classes and both came, whether one column of it is kept or two."""
+def _positive_probability(y: np.ndarray, p: np.ndarray) -> np.ndarray | None:
+    """Return P(y = 1) for two observed classes, whether one column of it is stored or two. Otherwise None."""
     if y.ndim > 1 or len(np.unique(y)) != 2 or (p.ndim > 1 and p.shape[1] != 2):
         return None
     return p if p.ndim == 1 else p[:, 1]
@@ -280,7 +286,7 @@ def text(found: Verified) -> str:
 
 
 def json_text(every: Sequence[Verified]) -> str:
-    """Infinity and NaN are text: ``"inf"``, ``"nan"``."""
+    """Return JSON in which infinity and NaN are the texts ``"inf"`` and ``"nan"``."""
     return json.dumps([_as_json(one) for one in every], indent=1, ensure_ascii=False) + "\n"
 
 
@@ -288,12 +294,12 @@ def _differences(differences: list[Difference]) -> list[str]:
     if not differences:
         return []
     parts = [part.name for part in fields(Difference)[1:]]
-    rows = [[f"  {one.dataset}", *(_written(getattr(one, part)) for part in parts)] for one in differences]
+    rows = [[f"  {one.dataset}", *(_format_value(getattr(one, part)) for part in parts)] for one in differences]
     lines = tabulate(rows, _HEADER, tablefmt="plain", disable_numparse=True, preserve_whitespace=True)
     return ["these rows do not agree with their stored predictions:", *(line.rstrip() for line in lines.splitlines())]
 
 
-def _written(value: Value) -> str:
+def _format_value(value: Value) -> str:
     if value is None:
         return "missing"
     return f"{value:.10g}" if isinstance(value, float) else str(value)
@@ -302,10 +308,10 @@ def _written(value: Value) -> str:
 def _counts(found: Verified) -> list[str]:
     lines = [f"{_rows(count, 'has', 'have')} {what}" for what, count in sorted(found.not_recomputed.items())]
     if lines:
-        lines.insert(0, "not recomputed, since stored predictions cannot tell it:")
+        lines.insert(0, "not recomputed, because the stored predictions do not contain it:")
         lines[1:] = [f"  {line}" for line in lines[1:]]
     if found.n_stale:
-        lines.append(f"{_rows(found.n_stale, 'is', 'are')} stale: probcal status {found.store.folder} says why")
+        lines.append(f"{_rows(found.n_stale, 'is', 'are')} stale: probcal status {found.store.folder} shows why")
     return [*lines, _summary(found)]
 
 
@@ -314,7 +320,7 @@ def _summary(found: Verified) -> str:
     if found.n_differ:
         parts.append(
             f"{_rows(found.n_differ, 'differs', 'differ')}; remove the lines from {found.store.folder / 'cells.jsonl'}"
-            " and run again to make these cells anew"
+            ", then repeat probcal run to run these cells again"
         )
     parts += [f"{count} cannot be verified: {reason}" for reason, count in found.not_verified.items()]
     if not found.n_rows:

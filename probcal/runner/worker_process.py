@@ -1,9 +1,4 @@
-"""What a worker's cells print: read so that they never wait, the last of it kept for those that fail.
-
-Processes that a learner forks: they are the learner's to end, which multiprocessing does by SIGTERM.
-
-Start the process that workers are forked from, whatever folder is for temporary files.
-"""
+"""Processes of workers: their output, their signals, and the start of the process from which they are forked."""
 
 from __future__ import annotations
 
@@ -19,17 +14,17 @@ from typing import Any
 from probcal.errors import ProbcalError
 from probcal.runner.interruption import SIGNALS, heeded, held
 
-_KEPT, _TOLD = 16_000, 4_000
-"""Bytes; characters."""
-_NOT_TOLD = "Extension modules: "
-"""A line of thousands of characters that Python ends the account of a crash with."""
+_MOST_BYTES, _MOST_CHARACTERS = 16_000, 4_000
+"""Largest output that is stored in memory, and in a result."""
+_OMITTED = "Extension modules: "
+"""Beginning of a line with thousands of characters at the end of Python's crash report."""
 _AT_ONCE = 64 * 1024
 _VISIT = 64
-"""Pieces read before other workers have their turn again."""
+"""Largest number of pieces read before other workers have their turn."""
 
 
 class Output:
-    """The run's end of the pipe. ``theirs`` goes to the worker, which calls ``print_into`` with it."""
+    """Read the output of a worker, whose end of the pipe (``theirs``) goes to ``print_into``."""
 
     def __init__(self, context: Any) -> None:
         self._ours, self.theirs = context.Pipe(duplex=False)
@@ -42,7 +37,7 @@ class Output:
         return [self._ours] if self._open and sys.platform != "win32" else []
 
     def take(self) -> None:
-        """Read what there is by now."""
+        """Read what has been printed so far."""
         for _ in range(_VISIT):
             if not self.waitables():
                 return
@@ -50,26 +45,26 @@ class Output:
                 piece = os.read(self._ours.fileno(), _AT_ONCE)
             except BlockingIOError:
                 return
-            self._open = bool(piece)  # at an end once nobody can print any more
-            self._tail = (self._tail + piece)[-_KEPT:]
+            self._open = bool(piece)  # empty when no process can print into the pipe any more
+            self._tail = (self._tail + piece)[-_MOST_BYTES:]
 
     def forget(self) -> None:
-        """What comes next is of another cell."""
+        """Forget the output so far, because another cell begins."""
         self.take()
         self._tail = b""
 
     def last(self) -> str:
-        """The last that the cell printed, to stdout or stderr."""
+        """Return the last output of the cell, to stdout or stderr."""
         self.take()
         lines = self._tail.decode("utf-8", "replace").splitlines(keepends=True)
-        return "".join(line for line in lines if not line.startswith(_NOT_TOLD))[-_TOLD:]
+        return "".join(line for line in lines if not line.startswith(_OMITTED))[-_MOST_CHARACTERS:]
 
     def close(self) -> None:
         self._ours.close()
 
 
 def print_into(theirs: Connection) -> None:
-    """Let everything that this process and its programs print go there."""
+    """Send everything that this process and its programs print into ``theirs``."""
     if sys.platform != "win32":
         for stream in (1, 2):
             os.dup2(theirs.fileno(), stream)
@@ -80,7 +75,7 @@ def flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (AttributeError, OSError, ValueError):  # none, or closed
+        except (AttributeError, OSError, ValueError):  # the stream is missing or closed
             continue
 
 
@@ -93,35 +88,35 @@ _mask = _Mask()
 
 
 def let_forks_be_ended() -> None:
-    """Give every process that this one forks the usual answer to ``_ENDING``, which this one itself does not heed."""
+    """Give every process that this one forks the default handlers for ``_ENDING``, which this process ignores."""
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_heed)
+        os.register_at_fork(before=_block_signals, after_in_parent=_unblock_signals, after_in_child=_restore_handlers)
 
 
-def _wait() -> None:
-    """A signal that comes before the new process has its own answer is not to be lost."""
+def _block_signals() -> None:
+    """Block signals until the new process has its own handlers, so that no signal is lost."""
     _mask.before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
 
 
-def _go_on() -> None:
+def _unblock_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, _mask.before)
 
 
-def _heed() -> None:
+def _restore_handlers() -> None:
     for number in heeded():
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-    _go_on()
+    _unblock_signals()
 
 
 _LONGEST = 60
-"""Bytes of a folder: a socket's whole name may have 103, and multiprocessing puts some 35 behind the folder's."""
+"""Largest length of a folder in bytes. A socket's name may have 103, and multiprocessing adds some 35 to the folder."""
 _SHORT = ("/tmp", "/var/tmp", "/dev/shm")
 
 
 def start_server() -> None:
-    """Start it unless it runs, with the signals of an interruption blocked, which it leaves to the run.
+    """Start the fork server unless it runs, with the signals of an interruption blocked.
 
-    Raises ProbcalError when no folder for its socket is to be had.
+    Raises ProbcalError when there is no folder for its socket.
     """
     from multiprocessing import forkserver  # not on Windows
 
@@ -132,14 +127,14 @@ def start_server() -> None:
 
 
 def start_tracker() -> None:
-    """Start the process in which multiprocessing keeps count, now: it unblocks signals where it is started."""
+    """Start the resource tracker of multiprocessing now, because its start unblocks signals."""
     from multiprocessing import resource_tracker  # not on Windows
 
     resource_tracker.ensure_running()
 
 
 def _choose_folder() -> None:
-    """Have multiprocessing put its sockets elsewhere where the user's TMPDIR has too long a name for that."""
+    """Use another folder for the sockets of multiprocessing where the name of the user's TMPDIR is too long."""
     folder = tempfile.gettempdir()
     if len(os.fsencode(folder)) <= _LONGEST:
         return
@@ -147,11 +142,11 @@ def _choose_folder() -> None:
         if os.access(short, os.W_OK | os.X_OK):
             tempfile.tempdir = short
             try:
-                util.get_temp_dir()  # which it keeps from now on
+                util.get_temp_dir()  # it uses this folder from now on
             finally:
                 tempfile.tempdir = folder
             return
     raise ProbcalError(
-        f"the folder for temporary files is too long for a socket, and none of {', '.join(_SHORT)} can be written to:"
+        f"the name of the temporary folder is too long for a socket, and none of {', '.join(_SHORT)} is writable:"
         f" {folder}; set TMPDIR to a folder of at most {_LONGEST} characters"
     )

@@ -56,12 +56,12 @@ def row_fault(row: Mapping[str, Any]) -> str | None:
     counts.update(_mapping(row, "warnings"))
     for name, number in counts.items():
         if number is not None and not _is_count(number):
-            return f"{name} is not a count"
+            return f"{name} is no count"
     seconds = row.get("seconds")
     if isinstance(seconds, bool) or (isinstance(seconds, int | float) and not 0 <= seconds <= _MOST):
-        return "seconds is not a time"
+        return "seconds are no time"
     if not all(isinstance(digest, str) for digest in _mapping(row, "key").values()):
-        return "its key is not a mapping of texts"
+        return "its key is no mapping of texts"
     return _place_fault(_mapping(row, "predictions"))
 
 
@@ -70,10 +70,10 @@ def _place_fault(where: Mapping[str, Any]) -> str | None:
     if not where:
         return None
     if not all(_is_count(where.get(name)) for name in ("at", "rows")) or not isinstance(where.get("digest"), str):
-        return "the place of its predictions is not valid"
+        return "the place of its predictions is none"
     shape = [where.get(name, 1) for name in ("columns", "labels")]
     if not all(_is_count(n) and n > 0 for n in shape) or math.prod(shape) * where["rows"] > _MOST:
-        return "the shape of its predictions is not valid"
+        return "the shape of its predictions is none"
     return None
 
 
@@ -86,7 +86,7 @@ def _mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-_LINE_LABELS = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
+_TOLD_BY = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
 """Curve name -> what tells its lines apart, where a figure needs it: a number or a text."""
 _LARGEST = 1e100
 """Matplotlib cannot lay out axes near the largest floats."""
@@ -100,10 +100,10 @@ def curves_fault(curves: dict[str, Any]) -> str | None:
     """
     for name, lines in curves.items():
         if not isinstance(lines, list):
-            return f'the curve "{name}" is not a list of lines'
+            return f'the curve "{name}" is no list of lines'
         for line in lines:
-            if not isinstance(line, dict) or not _has_points(line) or not _has_label(name, line):
-                also = f", and its {_LINE_LABELS[name]}" if name in _LINE_LABELS else ""
+            if not isinstance(line, dict) or not _has_points(line) or not _is_told(name, line):
+                also = f", and its {_TOLD_BY[name]}" if name in _TOLD_BY else ""
                 return f'a line of the curve "{name}" lacks x and y, equally many finite numbers, one at least{also}'
     return None
 
@@ -113,7 +113,7 @@ def _has_points(line: dict[str, Any]) -> bool:
     return isinstance(x, list) and isinstance(y, list) and 0 < len(x) == len(y) and _finite(x) and _finite(y)
 
 
-def _has_label(name: str, line: dict[str, Any]) -> bool:
+def _is_told(name: str, line: dict[str, Any]) -> bool:
     if name == "iso_probability":
         level = line.get("level")
         return level is not None and _finite([level]) and 0 < level < 1 and isinstance(line.get("positive", True), bool)
@@ -185,7 +185,7 @@ class CellResult:
         if fault := row_fault(row):
             raise RowFaultError(fault)
         if not isinstance(row.pop(WRITER, ""), str):
-            raise TypeError(f"{WRITER} is not a version")
+            raise TypeError(f"{WRITER} is no version")
         if unknown := sorted(row.keys() - _PARTS):
             raise UnknownParts(unknown)
         if isinstance(status := row.get("status"), str) and status not in STATUSES:
@@ -197,7 +197,7 @@ class CellResult:
         }
         result = cls(**row)
         if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
-            raise TypeError(f"{wrong[0]} has the wrong type")
+            raise TypeError(f"{wrong[0]} is of another kind")
         if fault := curves_fault(result.curves):
             raise ValueError(fault)
         if not any_values:
@@ -244,7 +244,7 @@ def _number(what: str, value: Any) -> float:
     Raises RowFaultError for anything but a number. true and false are not numbers.
     """
     if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NOT_FINITE):
-        raise RowFaultError(f"{what} is not a number")
+        raise RowFaultError(f"{what} is no number")
     number = float(value)
     return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
 

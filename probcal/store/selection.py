@@ -84,8 +84,8 @@ class Selection:
         if wrong:
             raise ProbcalError("\n".join(wrong))
         if not any(remaining.datasets and remaining.columns for remaining in map(self.of, outlines)):
-            asked = [", ".join(names) for names in (self.datasets, self.learners, self.methods) if names]
-            raise ProbcalError(f"no experiment here has {' with '.join(asked)}")
+            named = [", ".join(names) for names in (self.datasets, self.learners, self.methods) if names]
+            raise ProbcalError(f"no experiment here has {' with '.join(named)}")
 
 
 class Selected(Store):

@@ -67,10 +67,10 @@ _SEEDS_TRIED = 200
 _FEWEST_TRAINING = 4
 
 
-def sample_size(n_rows: int, n_columns: int, asked: int | None) -> int:
+def sample_size(n_rows: int, n_columns: int, requested: int | None) -> int:
     """Return how many rows of a table are used. ``n_columns`` counts one column for each level."""
-    if asked is not None:
-        return min(n_rows, asked)
+    if requested is not None:
+        return min(n_rows, requested)
     return min(n_rows, MOST_ROWS, max(_FEWEST, MOST_NUMBERS // max(1, n_columns)))
 
 
@@ -160,17 +160,17 @@ class Prepared:
         return sum(map(_width, self.inputs))
 
 
-def prepare(asked: TableRequest) -> Prepared:
+def prepare(request: TableRequest) -> Prepared:
     """Read the table and infer its types. Raise DataError for a table that cannot be used."""
-    table = read_table(asked.source)
+    table = read_table(request.source)
     names = card_names(table.frame.columns)
     where = Path(table.place).name
-    place = _place_of_target(asked.target or table.target, list(map(str, table.frame.columns)), names, where)
+    place = _place_of_target(request.target or table.target, list(map(str, table.frame.columns)), names, where)
     target_name = names[place]
     frame = table.frame.set_axis(range(len(names)), axis=1)
-    choices = _column_choices(asked, names, target_name, where)
-    marks = _marks(table, asked, frame.set_axis(names, axis=1), target_name, choices)
-    target = read_target(target_name, frame[place], where, asked.positive, marks[place])
+    choices = _column_choices(request, names, target_name, where)
+    marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices)
+    target = read_target(target_name, frame[place], where, request.positive, marks[place])
     labelled = target.labelled
     others = frame[labelled].reset_index(drop=True)
     columns = [
@@ -183,50 +183,50 @@ def prepare(asked: TableRequest) -> Prepared:
     if not prepared.inputs:
         raise DataError(f"{where}: no column is left to learn from{_why_none(columns)}")
     refuse_rare_classes(target, where)
-    return _with_rows(prepared, asked, where)
+    return _with_rows(prepared, request, where)
 
 
-def _with_rows(prepared: Prepared, asked: TableRequest, where: str) -> Prepared:
+def _with_rows(prepared: Prepared, request: TableRequest, where: str) -> Prepared:
     target, labelled = prepared.target, prepared.target.labelled
     labels = target.labels[labelled]
-    size = sample_size(len(labels), prepared.width, asked.rows)
-    rows = sample(labels, size, asked.seed)
+    size = sample_size(len(labels), prepared.width, request.rows)
+    rows = sample(labels, size, request.seed)
     taken = {label: int((labels[rows] == label).sum()) for label in target.counts}
     of_sample = replace(target, counts=taken)
     refuse_rare_classes(of_sample, f"{where}, a sample of {size:,} of {len(labels):,} rows (--rows takes more)")
     return replace(prepared, target=of_sample, rows=rows)
 
 
-def _place_of_target(asked: str | None, raw: list[str], names: list[str], where: str) -> int:
-    if asked is None:
+def _place_of_target(wanted: str | None, raw: list[str], names: list[str], where: str) -> int:
+    if wanted is None:
         raise DataError(f"{where}: no target is given; name it with --target; there are: {_some(names)}")
     for known in (raw, [name.strip() for name in raw], names):
-        places = [place for place, name in enumerate(known) if name in (asked, cleaned(asked))]
+        places = [place for place, name in enumerate(known) if name in (wanted, cleaned(wanted))]
         if len(places) == 1:
             return places[0]
         if places:
-            raise DataError(f'{where}: {len(places)} columns are called "{asked}"; give the target another name')
+            raise DataError(f'{where}: {len(places)} columns are called "{wanted}"; give the target another name')
     hint = ""
     if raw and all(_is_number(name) for name in raw):
         hint = "; its first line looks like values, but it must hold the names of the columns"
-    near = did_you_mean(asked, names)
-    raise DataError(f'{where}: there is no column "{asked}"{near}{hint} (it has: {_some(names)})')
+    near = did_you_mean(wanted, names)
+    raise DataError(f'{where}: there is no column "{wanted}"{near}{hint} (it has: {_some(names)})')
 
 
-def _column_choices(asked: TableRequest, names: list[str], target: str, where: str) -> ColumnChoices:
+def _column_choices(request: TableRequest, names: list[str], target: str, where: str) -> ColumnChoices:
     option_of: dict[str, str] = {}
     for option in ("category", "number", "drop"):
-        for name in getattr(asked, option):
+        for name in getattr(request, option):
             if name not in names:
                 raise DataError(f'--{option}: {where} has no column "{name}"{did_you_mean(name, names)}')
             if name == target:
                 raise DataError(f'--{option}: "{name}" is the target')
             if option_of.setdefault(name, option) != option:
                 raise DataError(f'column "{name}" is given with --{option_of[name]} and with --{option}; give one')
-    return ColumnChoices(asked.category, asked.number, asked.drop)
+    return ColumnChoices(request.category, request.number, request.drop)
 
 
-def _marks(table: Table, asked: TableRequest, frame: pd.DataFrame, target: str, choices: ColumnChoices) -> Marks:
+def _marks(table: Table, request: TableRequest, frame: pd.DataFrame, target: str, choices: ColumnChoices) -> Marks:
     """Return the decimal marks, decided from all columns with numbers as text, the target among them."""
     names = list(frame.columns)
     texts = [
@@ -235,7 +235,7 @@ def _marks(table: Table, asked: TableRequest, frame: pd.DataFrame, target: str, 
         if name not in choices.category and (not table.declared or name == target or name in choices.number)
     ]
     numbers = [place for place, name in enumerate(names) if name in choices.number]
-    return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, asked.decimal, numbers)
+    return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, request.decimal, numbers)
 
 
 def _notes(table: Table, target: Target, columns: list[Column], inputs: pd.DataFrame) -> list[str]:

@@ -37,12 +37,12 @@ class TrialOptions:
     """The command that runs it once more."""
 
 
-def try_table(asked: TableRequest, options: TrialOptions, say: Say, progress: Say) -> int:
+def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: Say) -> int:
     """Run a trial and return the exit code. ``say`` gets the findings, ``progress`` the messages during the run.
 
     Raises ProbcalError for a table, a name or a folder that cannot be used, before anything is written or run.
     """
-    prepared = prepare(asked)
+    prepared = prepare(request)
     counts = prepared.target.class_counts
     usual, left_out = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or usual, prepared.most_levels)
@@ -51,7 +51,7 @@ def try_table(asked: TableRequest, options: TrialOptions, say: Say, progress: Sa
     combined = choices.combinations(list(learners), list(methods), options.methods)
     card_name = slug(prepared.table.name, "table")
     table_files = files.table_files(prepared, card_name)
-    seed, balanced = balanced_seed(table_files.dataset.card, table_files.dataset.y, options.splits, asked.seed)
+    seed, balanced = balanced_seed(table_files.dataset.card, table_files.dataset.y, options.splits, request.seed)
     plan = Plan(learners, methods, combined, options.splits, seed, {} if options.learners else left_out)
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
     folder = options.output or Path("results") / name

@@ -225,7 +225,7 @@ class TestWhatRunWouldDo:
     def test_table_names_the_data_set_and_counts_its_cells(self, done):
         flip(table(done))
         said = done.probcal("table", "results/small").said
-        assert "warning: coins: 2 cells were made of other data (the data changed); probcal run makes them anew" in said
+        assert "warning: coins: 2 cells were made of other data (the data changed); probcal run runs them again" in said
         assert "stale: 2 of 2 cells have other settings, data or code than the last run, or" in said
 
     def test_an_edited_card_is_not_called_changed_data(self, done):
@@ -250,7 +250,7 @@ class TestWhatRunWouldDo:
         assert "warning" not in done.probcal(command, "results/small").said
         flip(table(done))
         said = done.probcal(command, "results/small").said.splitlines()
-        warning = "warning: coins: 2 cells were made of other data (the data changed); probcal run makes them anew"
+        warning = "warning: coins: 2 cells were made of other data (the data changed); probcal run runs them again"
         assert said.count(warning) == 1
 
     def test_the_data_directory_can_be_named_to_what_only_reads_results(self, done):
@@ -311,8 +311,8 @@ class TestAFileThatIsEditedDuringARunAndLeftSo:
         done = self.run_while(coins, monkeypatch, "b,yes\n", "b,no\n", "-o", "my results")
         assert done.code == 0
         assert done.said.splitlines()[-1] == (
-            "warning: coins: coins/coins.csv changed while the run was going on, and these results are of what was "
-            "read before; to run what it holds now, type: probcal run small.yaml -o 'my results'"
+            "warning: coins: coins/coins.csv changed during the run, so these results are those of the earlier "
+            "content; to run the present content, type: probcal run small.yaml -o 'my results'"
         )
         assert "4 stale" not in done.said and "2 cells: 2 stale" in coins.run("--dry-run", "-o", "my results").said
 
@@ -320,7 +320,7 @@ class TestAFileThatIsEditedDuringARunAndLeftSo:
         done = self.run_while(coins, monkeypatch, "weight,", "height,")
         assert done.code == 0
         last = done.said.splitlines()[-1]
-        assert last.startswith("warning: coins: its files changed while the run was going on, and these results are of")
+        assert last.startswith("warning: coins: its files changed during the run, so these results are")
         assert "coins.csv: has no column 'weight'" in last and last.endswith("type: probcal run small.yaml")
 
     @pytest.mark.parametrize(("before", "after"), [("weight", "weight"), ("\n1,b,", "\n1.0, b,")])
@@ -360,7 +360,7 @@ class TestSeveralPlaces:
         said = both.probcal("table", "results/small").said
         [warning] = [line for line in said.splitlines() if line.startswith("warning")]
         assert warning.startswith("warning: coins: the cache has several data sets of this card, from ")
-        assert warning.endswith(" so whether its results are of other data cannot be told; give --data-dir")
+        assert warning.endswith(" so whether its data changed is unknown; give --data-dir")
         assert "stale" not in said
 
 

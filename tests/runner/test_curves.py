@@ -61,7 +61,7 @@ def test_asking_for_a_curve_runs_the_first_repetition_again_and_no_other(bench):
     bench.run()
     bench.config(learners=NB, methods=["direct"], curves=["roc"])
     plan = bench.run("--dry-run").said
-    assert "wine-first/0/nb/direct  (the curves to keep changed)" in plan
+    assert "wine-first/0/nb/direct  (the curves to store, or the code of the metrics, changed)" in plan
     assert "2 cells: 1 done, 1 stale" in plan
 
 

@@ -69,7 +69,7 @@ def test_a_failed_cell_is_a_row_and_the_run_goes_on(bad):
     done = bad.run()
     assert done.code == 1
     assert "wine-first/0/fails/direct: failed: ValueError: the matrix is\n" in done.said
-    assert "2 cells failed (--retry-failed tries them again)" in done.said
+    assert "2 cells failed (--retry-failed runs them again)" in done.said
     row = bad.rows()[0]
     assert row["status"] == "failed"
     assert row["error_type"] == "ValueError"

@@ -10,7 +10,7 @@ import time
 import pytest
 from run_bench import wait_for
 
-from probcal.runner.heartbeat import Live, LiveFile, heard_of
+from probcal.runner.heartbeat import HeartbeatFile, RunState, read_heartbeat
 
 WAITS = """
     import pathlib, time
@@ -34,7 +34,7 @@ def waiting(bench):
     bench.module("waits", WAITS)
     bench.config(learners={"fails": {"type": "waits.Fails"}, "waits": {"type": "waits.Waits"}}, methods=["direct"])
     process = bench.start("-j", "2", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for(lambda: (heard := heard_of(bench.results)) and heard.live.failed == 2 and len(heard.live.running) == 2)
+    wait_for(lambda: (heard := read_heartbeat(bench.results)) and heard.live.failed == len(heard.live.running) == 2)
     yield bench, process
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
@@ -47,7 +47,7 @@ def test_another_terminal_sees_counts_current_cells_and_the_last_error(waiting):
     lines = bench.probcal("status", "results/small").said.splitlines()
     assert lines[0] == "small in results/small"
     assert lines[1].startswith(f"process {process.pid} on {socket.gethostname()} has been running it for ")
-    assert lines[2] == "  2/4 cells: 2 failed, 2 running; time left not known yet"
+    assert lines[2] == "  2/4 cells: 2 failed, 2 running; time left is not known yet"
     assert [line.rpartition("direct")[0] for line in lines[3:5]] in (
         ["  now: wine-first/0/waits/", "  now: wine-first/1/waits/"],
         ["  now: wine-first/1/waits/", "  now: wine-first/0/waits/"],
@@ -93,16 +93,16 @@ def test_a_run_goes_on_where_the_file_cannot_be_written(bench):
 class TestWhoRuns:
     @pytest.fixture
     def written(self, tmp_path):
-        LiveFile(tmp_path).write(Live(since=time.time(), workers=1, total=3))
+        HeartbeatFile(tmp_path).write(RunState(since=time.time(), workers=1, total=3))
         return tmp_path
 
     def changed(self, folder, **parts):
         path = folder / "running.json"
         path.write_text(json.dumps(json.loads(path.read_text()) | parts))
-        return heard_of(folder)
+        return read_heartbeat(folder)
 
     def test_this_process_does(self, written):
-        assert heard_of(written).pid == os.getpid()
+        assert read_heartbeat(written).pid == os.getpid()
 
     def test_another_process_of_the_same_number_does_not(self, written):
         assert self.changed(written, born="another time") is None
@@ -114,7 +114,7 @@ class TestWhoRuns:
     @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"live": 1}', "null", "[" * 100_000])
     def test_a_file_that_makes_no_sense_is_none(self, written, text):
         (written / "running.json").write_text(text)
-        assert heard_of(written) is None
+        assert read_heartbeat(written) is None
 
     @pytest.mark.parametrize(
         "live",

@@ -68,7 +68,7 @@ def test_a_log_hears_of_a_cell_that_takes_long(told, monkeypatch, no_time_goes_b
     plan = planned(None)
     progress = told(plan)
     progress.started(plan[0])
-    progress._tell()
+    progress._update()
     assert told.stream.getvalue().endswith("0/1 cells: 1 running; now wine-first/0/tree/direct under 1 s\n")
 
 
@@ -127,7 +127,7 @@ def last_drawn(columns, plan, running):
         for one in plan[: running + 1]:
             progress.started(one)
         progress.finished(ended(plan[0], "failed"))
-        progress._tell()
+        progress._update()
         print(end="END", file=stream, flush=True)
         drawn = read_until("END", ours)
         progress.close()

@@ -19,7 +19,7 @@ def test_status_of_an_experiment_that_cannot_be_read_counts_them_alone(done):
     path = done.results / "experiment.json"
     path.write_text(path.read_text().replace("DummyClassifier", "NoClassifier"))
     said = done.probcal("status", str(done.results), "-l", "tree").said
-    assert "4 cells kept: 4 done; whether they are stale cannot be told" in said
+    assert "4 cells stored: 4 done; whether they are stale is unknown" in said
 
 
 def test_a_dry_run_lists_the_selected_cells_alone(done):

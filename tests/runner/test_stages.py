@@ -37,7 +37,7 @@ def test_asking_for_stages_runs_only_the_cells_that_have_some_and_no_longer_aski
     bench.run()
     bench.config(stages=["cxe"])
     said = bench.run("--dry-run").said
-    assert "4 stale" in said and "the metrics to take after every stage changed" in said
+    assert "4 stale" in said and "the metrics of stages, or the code of the metrics, changed" in said
     before = bench.numbers()
     bench.run()
     assert bench.numbers() == before

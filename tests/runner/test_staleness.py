@@ -104,7 +104,7 @@ def test_status_goes_by_the_last_run_and_says_that_the_config_has_changed_since(
     bench.config(seed=7)
     said = bench.probcal("status", "results/small").said
     assert "8 cells: 8 done" in said
-    assert "small.yaml has changed since it was run: probcal run small.yaml --dry-run says what" in said
+    assert "small.yaml has changed since it was run: probcal run small.yaml --dry-run shows what" in said
 
 
 def test_changed_code_is_named_by_its_module(bench):
@@ -186,7 +186,7 @@ class TestMetricsThatChanged:
         return bench
 
     def test_cells_are_measured_again_without_a_fit(self, measured):
-        assert "2 cells need no fit: the kept predictions are measured again" in measured.run("--dry-run").said
+        assert "2 cells need no fit: the stored predictions are measured again" in measured.run("--dry-run").said
         done = measured.run()
         assert done.code == 0
         assert "stale: 2 cells: the code of the metrics changed" in done.said

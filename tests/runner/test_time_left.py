@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planned import planned
 
-from probcal.runner.heartbeat import Estimates, Under, seconds_left, workers_that_pay
+from probcal.runner.heartbeat import Estimates, RunningCell, seconds_left, workers_that_pay
 
 
 def ids(plan):
@@ -16,7 +16,7 @@ def test_without_any_times_nothing_is_told():
     plan = planned(None, None)
     assert Estimates(plan).of(ids(plan)[0]) is None
     assert seconds_left([], None, 0.0, 2) is None
-    assert seconds_left([Under("a", 3600.0, None)], 0.0, 0.0, 2) is None
+    assert seconds_left([RunningCell("a", 3600.0, None)], 0.0, 0.0, 2) is None
 
 
 def test_a_cell_takes_what_it_took_before():
@@ -51,14 +51,14 @@ def test_another_data_set_is_told_by_its_rows_and_the_nearest_kind_goes_first():
 
 
 def test_the_work_is_divided_by_the_workers_but_the_longest_cell_is_not():
-    running = [Under("a", 5.0, 15.0), Under("b", 5.0, 15.0)]
+    running = [RunningCell("a", 5.0, 15.0), RunningCell("b", 5.0, 15.0)]
     assert seconds_left(running, 100.0, 20.0, 2) == 60.0
     assert seconds_left(running, 100.0, 90.0, 2) == 90.0
-    assert seconds_left([Under("a", 10.0, 3600.0)], 0.0, 0.0, 4) == 3590.0
+    assert seconds_left([RunningCell("a", 10.0, 3600.0)], 0.0, 0.0, 4) == 3590.0
 
 
 def test_a_cell_over_its_time_is_not_said_to_end_at_once():
-    assert seconds_left([Under("a", 3600.0, 10.0)], 0.0, 0.0, 2) == 3600.0
+    assert seconds_left([RunningCell("a", 3600.0, 10.0)], 0.0, 0.0, 2) == 3600.0
 
 
 @given(
@@ -68,7 +68,7 @@ def test_a_cell_over_its_time_is_not_said_to_end_at_once():
 )
 @settings(derandomize=True, deadline=None)
 def test_no_time_left_is_shorter_than_the_cell_that_needs_most(running, waiting, workers):
-    under = [Under(str(n), *times) for n, times in enumerate(running)]
+    under = [RunningCell(str(n), *times) for n, times in enumerate(running)]
     left = seconds_left(under, sum(waiting), max(waiting, default=0.0), workers)
     assert left >= max([*waiting, *(one.left for one in under)], default=0.0)
 

@@ -125,8 +125,8 @@ def test_what_only_the_fitted_method_can_tell_is_counted_and_not_called_verified
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
     folder = run(tmp_path, f"name: small\nseed: 1\nrepeats: 1\n{OTHER_KINDS['a protected stream']}\n")
     said = probcal("verify", folder).stdout
-    assert "  1 row has log10_martingale, which only the fitted method can tell\n" in said
-    assert "  1 row has the curve martingale, which only the fitted method can tell\n" in said
+    assert "  1 row has log10_martingale, which only the fitted method provides\n" in said
+    assert "  1 row has the curve martingale, which only the fitted method provides\n" in said
 
 
 @pytest.mark.parametrize(

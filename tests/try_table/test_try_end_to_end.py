@@ -115,7 +115,7 @@ def test_a_learner_that_fails_everywhere_is_last_and_said(tmp_path, monkeypatch)
     call = ("try", path, "-t", "plan", "-l", "nb", "-l", "logistic", "-m", "direct", "--splits", 2)
     result = probcal(*call)
     assert result.exit_code == 1
-    assert "2 cells failed (--retry-failed tries them again)" in result.stderr
+    assert "2 cells failed (--retry-failed runs them again)" in result.stderr
     assert "2/2 cells: 2 failed" in probcal(*call, "--retry-failed").stderr
     [last] = [line for line in result.stdout.splitlines() if line.split()[1:3] == ["nb", "direct"]]
     assert last.split()[0] == "3"

@@ -19,7 +19,7 @@ from probcal.data.sources.formats import read_arff, read_delimited
 from probcal.data.sources.specifications import FileSource
 from probcal.errors import ProbcalError, StoreError
 from probcal.reporting.tables import FORMATS, tables_text
-from probcal.runner.heartbeat import Live, LiveFile, heard_of
+from probcal.runner.heartbeat import HeartbeatFile, RunState, read_heartbeat
 from probcal.store.cell_result import ImpossibleValueError
 from probcal.store.folder import CellResult, Store
 from probcal.store.predictions import Predictions
@@ -135,9 +135,9 @@ def test_a_number_that_a_float_cannot_hold_is_infinite_or_refused():
 @pytest.mark.parametrize(
     ("metrics", "fault"),
     [
-        ({"auc": True}, "auc is not a number"),
-        ({"auc": "0.5"}, "auc is not a number"),
-        ({"auc": None}, "auc is not a number"),
+        ({"auc": True}, "auc is no number"),
+        ({"auc": "0.5"}, "auc is no number"),
+        ({"auc": None}, "auc is no number"),
         ({"auc": 1.0000001}, "auc is 1.0000001, but auc lies between 0 and 1"),
         ({"rms": -1e-8}, "rms is -1e-08, but rms lies between 0 and 1"),
     ],
@@ -149,7 +149,7 @@ def test_what_is_no_number_or_beyond_the_bounds_of_its_metric_is_refused(metrics
 
 @pytest.mark.parametrize("values", [[0.5, True], ["0.5"], [None]])
 def test_what_is_no_number_after_a_stage_is_refused(values):
-    with pytest.raises(ValueError, match=r"^cxe after a stage is not a number$"):
+    with pytest.raises(ValueError, match=r"^cxe after a stage is no number$"):
         CellResult.from_json(json.dumps(ROW | {"stages": {"cxe": values}}))
 
 
@@ -164,7 +164,7 @@ def test_a_row_whose_metric_is_no_number_is_told_with_the_reason(tmp_path, comma
     (tmp_path / "cells.jsonl").write_text(json.dumps(ROW | {"metrics": {"auc": True}}) + "\n", encoding="utf-8")
     said = refused(command, tmp_path)
     assert said.endswith(
-        "cells.jsonl:1: is not the result of a cell (auc is not a number); remove this line to run that cell again"
+        "cells.jsonl:1: is not the result of a cell (auc is no number); remove this line to run that cell again"
     )
 
 
@@ -244,10 +244,10 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_where_it_would_be_waited_for(r
 def test_a_pipe_for_what_a_run_says_of_itself_holds_up_neither_a_reader_nor_a_writer(results):
     for name in ("running.json", "running.json.new"):
         os.mkfifo(results.folder / name)
-        assert heard_of(results.folder) is None
+        assert read_heartbeat(results.folder) is None
         with results.writing("small"):
-            file = LiveFile(results.folder)
-            file.write(Live(since=0.0, workers=1, total=1))
+            file = HeartbeatFile(results.folder)
+            file.write(RunState(since=0.0, workers=1, total=1))
             file.remove()
     assert len(results.results()) == 1
 

@@ -99,7 +99,7 @@ def test_workers_import_what_was_trusted_and_later_commands_ask_again():
     assert probcal("table", "results/small").exit_code == 0, "tables need no import"
     again = probcal("status", "results/small")
     assert again.exit_code == 2 and '"bad.Model" is not imported' in again.stderr
-    assert "1 cell kept: 1 done; whether they are stale cannot be told" in again.stdout, "nor does what was kept"
+    assert "1 cell stored: 1 done; whether they are stale is unknown" in again.stdout, "nor does what was kept"
     assert not imported()
     assert "1 done" in probcal("status", "results/small", "--trust", "bad").stdout
 

@@ -45,8 +45,8 @@ def schema_of(model: type[BaseModel]) -> Schema:
     models = {one.__name__: one for one in _models(model)}
     for name, part in {model.__name__: schema, **schema.get("$defs", {})}.items():
         texts = _texts(models[name])
-        for key, told in part.get("properties", {}).items():
-            told.update({"description": texts[key]} if key in texts else {})
+        for key, key_schema in part.get("properties", {}).items():
+            key_schema.update({"description": texts[key]} if key in texts else {})
     return {"$schema": DIALECT, **plain(schema)}
 
 
