@@ -406,10 +406,10 @@ def read_cards(folder):
 def load_anew():
     """What another process has not read yet."""
     from probcal.data import load as loading
-    from probcal.runner import execute as executing
+    from probcal.runner import fit_predict
 
     loading._load.cache_clear()
-    executing._rows.cache_clear()
+    fit_predict._rows.cache_clear()
 
 
 def elsewhere(bench, monkeypatch, folder):
