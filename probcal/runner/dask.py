@@ -40,7 +40,7 @@ from probcal.data.load import data_folder, obtain
 from probcal.errors import ProbcalError
 from probcal.runner.execute import Outcome
 from probcal.runner.fingerprint import Fingerprints, code_of, code_of_metrics, modules_of, versions_of
-from probcal.runner.isolation import execute_alone, how_it_ended, lost, with_output
+from probcal.runner.isolation import execute_alone, failed_outcome, how_it_ended, with_output
 from probcal.runner.plan import Planned
 from probcal.runner.pool import Worker, WorkerDied
 
@@ -464,7 +464,7 @@ class _Dispatcher:
         status: Any = "timeout" if answer.how == "TimeoutError" else "failed"
         error_type = "ProbcalError" if answer.how == "unfit" else answer.how
         return with_output(
-            lost(task.planned, self.run, answer.seconds, status, error_type, answer.said), answer.printed
+            failed_outcome(task.planned, self.run, answer.seconds, status, error_type, answer.said), answer.printed
         )
 
     def _refuse(self, worker: str, why: str) -> None:
@@ -485,7 +485,7 @@ class _Dispatcher:
             self.waiting.appendleft(task.planned)
             return None
         why = f"{times} Dask worker{'s' * (times > 1)} died while they had the cell {task.planned.cell.id}"
-        return lost(task.planned, self.run, time.monotonic() - task.since, "failed", "WorkerDied", why)
+        return failed_outcome(task.planned, self.run, time.monotonic() - task.since, "failed", "WorkerDied", why)
 
 
 def _comparison(versions: dict[str, str]) -> Callable[[], list[str]]:

@@ -165,9 +165,6 @@ def failed_outcome(
     )
 
 
-lost = failed_outcome  # the name that the Dask modules import
-
-
 def how_it_ended(exitcode: int | None) -> str:
     """Return in words how a process ended. ``exitcode`` is None if it still runs."""
     if exitcode is None:
