@@ -10,7 +10,7 @@ import os
 import random
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 
 from probcal._validation import take_rows
 from probcal.config.components import import_class, parameter_names
-from probcal.config.experiment import Component
 from probcal.data.card import Card
 from probcal.data.encode import ENCODERS
 from probcal.data.load import load
@@ -26,7 +25,10 @@ from probcal.data.sources.generated import generated
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
 from probcal.methods._fitting import SharedFits, fresh_copy
-from probcal.runner.cells import Cell
+
+if TYPE_CHECKING:
+    from probcal.config.experiment import Component
+    from probcal.runner.cells import Cell
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 

@@ -86,10 +86,10 @@ def test_a_change_in_a_helper_of_probcal_is_a_change_where_it_is_used(tmp_path):
         return digests("sklearn.tree", f"probcal.methods.{method}", folders=[tmp_path])
 
     probing, direct = of("probing"), of("direct")
-    minimax = copied / "methods" / "minimax.py"
-    minimax.write_text("# a remark\n" + minimax.read_text())
+    refinement = copied / "methods" / "refinement.py"
+    refinement.write_text("# a remark\n" + refinement.read_text())
     assert of("probing") == probing
-    minimax.write_text(minimax.read_text() + "\nMORE = 1\n")
+    refinement.write_text(refinement.read_text() + "\nMORE = 1\n")
     changed = of("probing")
     assert [name for name in changed if changed[name] != probing[name]] == ["probcal.methods.refinement"]
     assert of("direct") == direct
@@ -98,7 +98,7 @@ def test_a_change_in_a_helper_of_probcal_is_a_change_where_it_is_used(tmp_path):
 def test_what_the_key_tells_elsewhere_is_not_told_as_code():
     code = code_of("sklearn.tree", "probcal.methods.probing")
     assert {
-        "probcal.runner.execute",
+        "probcal.runner.fit_predict",
         "probcal.data.encode",
         "probcal.data.splits",
         "probcal.methods.refinement",
@@ -106,6 +106,7 @@ def test_what_the_key_tells_elsewhere_is_not_told_as_code():
     assert not {
         "probcal.config.experiment",
         "probcal.metrics",
+        "probcal.runner.execute",
         "probcal.store.folder",
         "probcal.runner.plan",
         "sklearn.tree",

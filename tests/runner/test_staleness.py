@@ -189,14 +189,24 @@ class TestMetricsThatChanged:
         assert "2 cells need no fit: the stored predictions are measured again" in measured.run("--dry-run").said
         done = measured.run()
         assert done.code == 0
-        assert "stale: 2 cells: the code of the metrics changed" in done.said
+        assert "stale: 2 cells: metrics changed or were added; no fit is needed" in done.said
         assert measured.numbers() == self.now
         assert "2 cells: 2 done" in measured.run().said
 
-    @pytest.mark.slow
-    def test_cells_are_fitted_again_where_no_predictions_were_kept(self, measured):
+    def test_cells_stay_as_they_are_where_no_predictions_are_stored(self, measured):
         (measured.results / "predictions.bin").unlink()
-        assert "fitted again" in measured.run().said
+        before = measured.numbers()
+        done = measured.run()
+        assert done.code == 0
+        assert "done: 2 cells: measured by an earlier version of the metrics; its predictions are not stored" in done.said
+        assert measured.numbers() == before
+
+    def test_a_metric_that_is_asked_for_needs_a_fit_where_no_predictions_are_stored(self, measured):
+        (measured.results / "predictions.bin").unlink()
+        measured.config(learners={"once": {"type": "once.Once"}}, methods=["direct"], metrics=["rms", "errors"])
+        said = measured.run().said
+        assert "lacks errors, and its predictions are not stored" in said
+        assert "fitted again" in said
 
     def test_cells_are_fitted_again_where_the_predictions_are_not_theirs(self, measured):
         path = measured.results / "predictions.bin"

@@ -8,15 +8,15 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "probcal"
 ALLOWED = {
-    ("contract/repeats.py", "pickle.loads"): "of what was pickled in memory on the same line",
-    ("data/openml.py", "pickle.loads"): "of our own program's file in a folder made for it, whose checksum it told",
-    ("methods/in_processes.py", "cloudpickle.loads"): "of our own file in a folder made for it, by processes of ours",
+    ("contract/repeat_checks.py", "pickle.loads"): "of what was pickled in memory on the same line",
+    ("data/sources/openml.py", "pickle.loads"): "of our own program's file in a folder made for it, whose checksum it told",
+    ("methods/_executors.py", "cloudpickle.loads"): "of our own file in a folder made for it, by processes of ours",
     ("runner/dask.py", "pickle.loads"): "of what run and worker of the user's own cluster send, which Dask pickles too",
-    ("learners/weka/serialise.py", "SerializationHelper.read"): "of bytes in memory, which a pickle of ours held",
-    ("commands/complete.py", "yaml.load"): "with the loader of plain values",
-    ("contract/named.py", "yaml.load"): "with the loader of plain values",
+    ("learners/weka/classifier.py", "SerializationHelper.read"): "of bytes in memory, which a pickle of ours held",
+    ("cli/suggestions.py", "yaml.load"): "with the loader of plain values",
+    ("contract/component_test.py", "yaml.load"): "with the loader of plain values",
     ("learners/weka/allowed.py", "yaml.load"): "of a file that is part of probcal, with a safe loader",
-    ("paper/published.py", "yaml.load"): "of a file that is part of probcal, with a safe loader",
+    ("papers/published.py", "yaml.load"): "of a file that is part of probcal, with a safe loader",
 }
 MODULES = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch"}
 READERS = {"load", "loads", "Unpickler", "open"}
