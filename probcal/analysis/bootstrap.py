@@ -23,7 +23,7 @@ from probcal.papers.check.findings import paper_column
 from probcal.papers.check.measured_results import Checked, Splits
 from probcal.reporting.best_methods import best_of, table_4_order
 from probcal.reporting.grid import DECIMALS
-from probcal.store.outline import Column, Row
+from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import summarise
 
 _NORMAL = 1.959964
@@ -69,7 +69,7 @@ class Bootstrap:
             self._every[name] = _as_splits(draws) if draws else []
         return self._every[name]
 
-    def place_of(self, dataset: str, column: str) -> tuple[Row, Column] | None:
+    def place_of(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
         """Return our first row and column that stand for the published ones."""
         paper = self.checked.published
         for row in [one for one in self.checked.outline.datasets if one.published == dataset][:1]:
@@ -78,7 +78,7 @@ class Bootstrap:
                     return row, ours
         return None
 
-    def draws(self, row: Row, column: Column, metric: str, stage: int | None = None) -> Draws | None:
+    def draws(self, row: Row, column: ResultColumn, metric: str, stage: int | None = None) -> Draws | None:
         """Return the draws of one result, or None without a result.
 
         Columns of a data set with the same splits are resampled together.
@@ -90,12 +90,12 @@ class Bootstrap:
         splits = self.checked.splits(row, column, metric, stage)
         return _resampled(row, splits, self._test_share(row, column)) if splits else None
 
-    def is_drawn(self, row: Row, column: Column, metric: str) -> bool:
+    def is_drawn(self, row: Row, column: ResultColumn, metric: str) -> bool:
         """Return whether the result varies between draws. With one split and no test rows it does not."""
         rows = self.kept.rows.get(row.name, {}).get(metric, {})
         return column_id(column) in rows or len(self.checked.splits(row, column, metric)) > 1
 
-    def _test_share(self, row: Row, column: Column) -> float:
+    def _test_share(self, row: Row, column: ResultColumn) -> float:
         return share_of_test_rows(row, [*finished(self.checked.outline, self.checked.results, row, column).values()])
 
 
@@ -167,7 +167,7 @@ class FirstPlace:
 
     row: Row
     metric: str
-    columns: tuple[Column, ...]
+    columns: tuple[ResultColumn, ...]
     labels: tuple[str, ...]
     """Labels of the columns."""
     winners: tuple[str, ...]

@@ -15,7 +15,7 @@ from probcal.analysis.bootstrap import Bootstrap
 from probcal.analysis.hypothesis_tests import corrected_t_test, holm, wilcoxon
 from probcal.analysis.split_results import SplitValues, column_id, one_reading_each, split_values
 from probcal.metrics.registry import metric_named
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 
 LEVEL = 0.95
 _ENOUGH_INFINITE = 6
@@ -52,8 +52,8 @@ class Pair:
     ``p`` comes from Wilcoxon's signed-rank test of the differences over the data sets.
     """
 
-    earlier: Column
-    later: Column
+    earlier: ResultColumn
+    later: ResultColumn
     metric: str
     tested: tuple[Tested, ...]
     p: float | None
@@ -85,13 +85,13 @@ def pairs(drawn: Bootstrap, metric: str) -> list[Pair]:
     return [replace(one, p_holm=p) for one, p in zip(every, corrected, strict=True)]
 
 
-def _column_pairs(outline: Outline) -> Iterator[tuple[Column, Column]]:
+def _column_pairs(outline: Outline) -> Iterator[tuple[ResultColumn, ResultColumn]]:
     two = list(itertools.combinations(outline.columns, 2))
     within = [(a, b) for a, b in two if a.group == b.group]
     yield from within or two
 
 
-def _pair(drawn: Bootstrap, metric: str, earlier: Column, later: Column) -> Pair:
+def _pair(drawn: Bootstrap, metric: str, earlier: ResultColumn, later: ResultColumn) -> Pair:
     checked = drawn.checked
     rows = one_reading_each(checked.outline)
     there = [split_values(checked.outline, checked.results, row, (earlier, later), metric) for row in rows]

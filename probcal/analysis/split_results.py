@@ -22,7 +22,7 @@ from probcal._io import refuse_links_out, refuse_other_kinds, write_whole
 from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipped_cross_entropy
 from probcal.errors import StoreError
 from probcal.store.folder import CellResult, Store
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, planned_ids
 
 _DECIMALS = 10
@@ -37,7 +37,7 @@ class SplitValues:
     """
 
     row: Row
-    columns: tuple[Column, ...]
+    columns: tuple[ResultColumn, ...]
     values: npt.NDArray[np.float64]
     planned: int
     test_share: float
@@ -49,14 +49,14 @@ class SplitValues:
         return np.asarray(self.values.mean(axis=1))
 
 
-def finished(outline: Outline, results: Results, row: Row, column: Column) -> dict[int, CellResult]:
+def finished(outline: Outline, results: Results, row: Row, column: ResultColumn) -> dict[int, CellResult]:
     """Return repetition -> planned cell, for the cells that are done."""
     found = (results.get(one) for one in planned_ids(outline, row, column))
     return {one.repetition: one for one in found if one and one.status == "done"}
 
 
 def split_values(
-    outline: Outline, results: Results, row: Row, columns: Sequence[Column], metric: str
+    outline: Outline, results: Results, row: Row, columns: Sequence[ResultColumn], metric: str
 ) -> SplitValues | None:
     """Return the numbers of ``columns`` on their common splits, or None where there is no common split."""
     cells = [finished(outline, results, row, column) for column in columns]
@@ -131,7 +131,7 @@ class CompareData:
     """Titles of the data sets with one split that have neither predictions nor samples."""
 
 
-def column_id(column: Column) -> str:
+def column_id(column: ResultColumn) -> str:
     return f"{column.learner}/{column.method}"
 
 

@@ -14,7 +14,7 @@ from probcal.config.component_problems import resolve
 from probcal.config.components import Variant, entries, families, variants_of
 from probcal.config.experiment_file import ExperimentFile, LearnerEntry, MethodEntry
 from probcal.config.name_problems import name_problems
-from probcal.config.overrides import Departure, columns_of, pairs_of
+from probcal.config.overrides import Override, columns_of, pairs_of
 from probcal.config.yaml_file import YamlFile, validated
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.splits import repetitions_of
@@ -75,7 +75,7 @@ class Experiment:
     metrics: tuple[str, ...]
     path: Path
     text: str
-    departures: tuple[Departure, ...] = ()
+    departures: tuple[Override, ...] = ()
     stages: tuple[str, ...] = ()
     """The metrics that are also measured after every stage, where a method has stages."""
     curves: tuple[str, ...] = ()
@@ -202,11 +202,11 @@ def _columns(parsed: ExperimentFile, file: YamlFile) -> list[Column]:
     ]
 
 
-def _departures(parsed: ExperimentFile, file: YamlFile) -> Iterator[Departure]:
+def _departures(parsed: ExperimentFile, file: YamlFile) -> Iterator[Override]:
     learners, methods = families(file.data, "learners"), families(file.data, "methods")
     pairs = pairs_of(file.data, learners)
     for entry in parsed.exceptions:
-        yield Departure(
+        yield Override(
             datasets=(*(entry.dataset or ()), *(entry.datasets or ())),
             columns=tuple(columns_of(entry.model_dump(), pairs, learners, methods)),
             why=entry.why,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from probcal.config.overrides import DepartureEntry
+from probcal.config.overrides import OverrideEntry
 from probcal.metrics import DEFAULT_METRICS
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -124,7 +124,7 @@ class ExperimentFile(_Part):
 
     A learner that is not listed gets all methods.
     """
-    exceptions: list[DepartureEntry] = []
+    exceptions: list[OverrideEntry] = []
     """Other settings for single data sets, with the reason."""
     metrics: Annotated[list[str], Field(min_length=1)] = list(DEFAULT_METRICS)
     """The metrics of the tables (``probcal list metrics``)."""

@@ -27,7 +27,7 @@ SETTINGS = ("card", "use", "params", "method_params", "skip")
 Names = Annotated[list[str], BeforeValidator(one_or_more), Field(min_length=1)]
 
 
-class DepartureEntry(BaseModel):
+class OverrideEntry(BaseModel):
     """An exception: single data sets where some columns read another card, use other settings or are skipped."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,7 +55,7 @@ class DepartureEntry(BaseModel):
 
 
 @dataclass(frozen=True)
-class Departure:
+class Override:
     """Hold an exception with its names resolved. ``columns`` holds (learner, method) of each column."""
 
     datasets: tuple[str, ...]

@@ -23,7 +23,7 @@ from probcal.config.components import (
     wrong_value,
 )
 from probcal.config.yaml_loader import Loader
-from probcal.contract.suite import Outcome, contract_checks
+from probcal.contract.suite import CheckOutcome, contract_checks
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
@@ -34,7 +34,7 @@ _FEW = {"n_probes": 15, "n_estimators": 10}
 
 
 @dataclass(frozen=True)
-class Component:
+class NamedComponent:
     """Hold an unfitted estimator and the name that the user gave."""
 
     name: str
@@ -46,7 +46,7 @@ class Component:
         return f"{self.name}: {text}, a {'method' if self.is_method else 'learner'}"
 
 
-def component(name: str, learner: str | None = None, params: Mapping[str, Any] | None = None) -> Component:
+def component(name: str, learner: str | None = None, params: Mapping[str, Any] | None = None) -> NamedComponent:
     """Return the learner or method ``name``: a short name, or the import path of a class.
 
     A class is a method if the first parameter of its constructor is ``estimator``. It is built around ``learner``,
@@ -64,7 +64,7 @@ def component(name: str, learner: str | None = None, params: Mapping[str, Any] |
     around = [_learner(learner or USUAL_LEARNER)] if is_method else []
     if around and (needed := unmet_need(cls, around[0])):
         raise ProbcalError(f"{learner} has only predict and {name} needs {needed}; choose another learner")
-    return Component(name, _built(cls, {**few, **builtin.params, **(params or {})}, *around), is_method)
+    return NamedComponent(name, _built(cls, {**few, **builtin.params, **(params or {})}, *around), is_method)
 
 
 def _learner(name: str) -> Any:
@@ -146,6 +146,6 @@ def test_components(
     return passed
 
 
-def _line(claim: str, outcome: Outcome) -> str:
+def _line(claim: str, outcome: CheckOutcome) -> str:
     reason = f": {' '.join(outcome.reason.split())}" if outcome.reason else ""
     return f"{outcome.status:<14}  {claim}{reason}"

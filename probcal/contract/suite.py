@@ -49,7 +49,7 @@ PROMISES: tuple[Promise, ...] = (
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckOutcome:
     """Hold the result of a check. ``reason`` and ``traceback`` are empty if it passed."""
 
     status: Literal["passed", "failed", "does not apply"]
@@ -78,7 +78,7 @@ class Check:
             warnings.simplefilter("ignore")
             self.promise(self.subject)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> CheckOutcome:
         """Return the result of the check. An unexpected exception is a failure with its type and message.
 
         Raises ProbcalError if the component cannot be tried at all, such as Weka's without the extra.
@@ -86,14 +86,14 @@ class Check:
         try:
             self()
         except DoesNotApply as reason:
-            return Outcome("does not apply", str(reason))
+            return CheckOutcome("does not apply", str(reason))
         except Failed as failure:
-            return Outcome("failed", str(failure), traceback.format_exc())
+            return CheckOutcome("failed", str(failure), traceback.format_exc())
         except (Exception, SystemExit) as error:  # a user's class may raise anything
             if isinstance(error, ProbcalError) and not isinstance(error, ValueError):
                 raise
-            return Outcome("failed", f"{type(error).__name__}: {error}", traceback.format_exc())
-        return Outcome("passed")
+            return CheckOutcome("failed", f"{type(error).__name__}: {error}", traceback.format_exc())
+        return CheckOutcome("passed")
 
 
 def contract_checks(estimator: Any) -> list[Check]:

@@ -77,7 +77,7 @@ def is_flat(search: Search, at_zero: np.ndarray, tol: float) -> bool:
     return bool(np.trace(search.hessian) <= _FLAT * tol * np.trace(at_zero))
 
 
-class Doubt:
+class SolverDoubt:
     """Decide whether a row lies so near the boundary that scikit-learn's tolerance decides its label.
 
     ``tol``: that of the learner. ``at_zero``: that of ``loss``.
@@ -211,7 +211,7 @@ class LogisticShortcut:
         for one, hessian in zip(searches, first, strict=True):
             if one.state == "done" and (is_singular(one, one.hessian) or is_flat(one, hessian, template.tol)):
                 one.state = "failed"
-        doubt = Doubt(loss, template.tol, self._at_zero)
+        doubt = SolverDoubt(loss, template.tol, self._at_zero)
         _refuse_doubtful(doubt, loss, [one for one in searches if one.state == "done"])
         template.classes_ = classes
         return [_classifier(template, one) if one.state == "done" else None for one in searches]
@@ -255,7 +255,7 @@ def _search(template: LogisticRegression, loss: LogisticLoss, pair: np.ndarray, 
     return Search(weighting, penalties, np.zeros(loss.n_coefficients), state="open" if usual else "failed")
 
 
-def _refuse_doubtful(doubt: Doubt, loss: LogisticLoss, searches: list[Search]) -> None:
+def _refuse_doubtful(doubt: SolverDoubt, loss: LogisticLoss, searches: list[Search]) -> None:
     """Mark the searches as failed whose labels scikit-learn's tolerance may decide."""
     if not searches:
         return

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from probcal.metrics.checked_rows import checked, is_count, is_number
-from probcal.metrics.ranking import Ranked
+from probcal.metrics.ranking import RankedRows
 
 _NEVER_BELOW = 0.3
 """P(range <= .3) is 1.4e-22."""
@@ -177,47 +177,47 @@ def calibration_p_value(y: Any, p: Any, sample_weight: Any = None) -> float:
     return p_value(_ranked(y, p, sample_weight))
 
 
-def range_error(ranked: list[Ranked]) -> float:
+def range_error(ranked: list[RankedRows]) -> float:
     return float(np.mean([_range(one) / one.total for one in ranked]))
 
 
-def largest_sum_error(ranked: list[Ranked]) -> float:
+def largest_sum_error(ranked: list[RankedRows]) -> float:
     return float(np.mean([np.abs(one.sums).max() / one.total for one in ranked]))
 
 
-def bin_error(ranked: list[Ranked], n_bins: int = 15, strategy: str = "uniform") -> float:
+def bin_error(ranked: list[RankedRows], n_bins: int = 15, strategy: str = "uniform") -> float:
     cut = _equal_widths if strategy == "uniform" else _equal_weights
     # share x |frequency - mean| of a bin is |sum of weight (y - p) in it| / total, a step of the running sum
     return float(np.mean([np.abs(np.diff(one.sums[cut(one, n_bins)])).sum() / one.total for one in ranked]))
 
 
-def p_value(ranked: list[Ranked]) -> float:
+def p_value(ranked: list[RankedRows]) -> float:
     return min(1.0, len(ranked) * min(_p_value(one) for one in ranked))
 
 
-def _ranked(y: Any, p: Any, sample_weight: Any) -> list[Ranked]:
-    return [Ranked.of(one) for one in checked(y, p, sample_weight).against_the_rest()]
+def _ranked(y: Any, p: Any, sample_weight: Any) -> list[RankedRows]:
+    return [RankedRows.of(one) for one in checked(y, p, sample_weight).against_the_rest()]
 
 
-def _range(ranked: Ranked) -> float:
+def _range(ranked: RankedRows) -> float:
     return float(ranked.sums.max() - ranked.sums.min())
 
 
-def _equal_widths(ranked: Ranked, n_bins: int) -> np.ndarray:
+def _equal_widths(ranked: RankedRows, n_bins: int) -> np.ndarray:
     """Return how many blocks lie below the first bin, and at or below the upper edge of each bin."""
     edges = np.arange(1, n_bins) / n_bins  # each is the float nearest to i/m, like a p written as .2
     blocks = np.searchsorted(ranked.p[ranked.ends], edges, side="right")
     return np.concatenate([[0], blocks, [len(ranked.ends)]])
 
 
-def _equal_weights(ranked: Ranked, n_bins: int) -> np.ndarray:
+def _equal_weights(ranked: RankedRows, n_bins: int) -> np.ndarray:
     reached = ranked.up_to(ranked.weight)[1:]
     targets = np.arange(1, n_bins) * reached[-1] / n_bins
     blocks = np.searchsorted(reached, targets * (1 - _SHARE_ROUNDING)) + 1
     return np.concatenate([[0], blocks, [len(ranked.ends)]])
 
 
-def _p_value(ranked: Ranked) -> float:
+def _p_value(ranked: RankedRows) -> float:
     deviations = ranked.weight * np.sqrt(ranked.p * (1 - ranked.p))
     largest = float(deviations.max())
     if largest == 0:

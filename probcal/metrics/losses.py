@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from probcal.metrics.checked_rows import Rows, checked, checked_pair, checked_two_classes, is_number
-from probcal.metrics.ranking import Ranked
+from probcal.metrics.ranking import RankedRows
 
 
 def rms_error(y: Any, p: Any, sample_weight: Any = None) -> float:
@@ -92,7 +92,7 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None) -> MurphyDec
     ValueError
         For invalid arguments (see ``probcal.metrics``).
     """
-    ranked = Ranked.of(checked_two_classes(y, p, sample_weight))
+    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight))
     weight = ranked.in_blocks(ranked.weight)
     share, observed = weight / ranked.total, ranked.in_blocks(ranked.weight * ranked.y) / weight
     rate = float(np.sum(share * observed))

@@ -11,7 +11,7 @@ from probcal.metrics.checked_rows import Rows, checked, checked_two_classes
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedRows:
     """Hold rows of two classes in rising order of p. Rows of equal p form one block, as no metric separates them."""
 
     y: np.ndarray
@@ -23,7 +23,7 @@ class Ranked:
     """The running sum of weight (y - p) before the first block and after each."""
 
     @classmethod
-    def of(cls, rows: Rows) -> Ranked:
+    def of(cls, rows: Rows) -> RankedRows:
         order = np.argsort(rows.p)
         y, p, weight = rows.y[order], rows.p[order], rows.weight[order]
         ends = np.append(np.flatnonzero(p[1:] != p[:-1]), len(p) - 1)
@@ -67,7 +67,7 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None) -> float:
     ValueError
         If ``y`` lacks a class, because there is no pair of rows then, and for invalid arguments.
     """
-    ranked = [Ranked.of(one) for one in checked(y, p, sample_weight).against_the_rest()]
+    ranked = [RankedRows.of(one) for one in checked(y, p, sample_weight).against_the_rest()]
     if not all(one.has_both_classes() for one in ranked):
         lacking = "both classes, y holds only one" if len(ranked) == 1 else "a row of every class, y lacks one"
         raise ValueError(f"AUC needs {lacking} (rows of weight 0 do not count)")
@@ -95,7 +95,7 @@ def roc_curve(y: Any, p: Any, n_points: int = 200) -> tuple[np.ndarray, np.ndarr
     ValueError
         For several classes, and if ``y`` lacks a class.
     """
-    ranked = Ranked.of(checked_two_classes(y, p))
+    ranked = RankedRows.of(checked_two_classes(y, p))
     if not ranked.has_both_classes():
         raise ValueError("an ROC curve needs both classes, y holds only one")
     negative, positive = (1 - ranked.up_to(one)[::-1] / one.sum() for one in (1 - ranked.y, ranked.y))
@@ -106,12 +106,12 @@ def roc_curve(y: Any, p: Any, n_points: int = 200) -> tuple[np.ndarray, np.ndarr
     return negative[kept], positive[kept]
 
 
-def area_under_roc(ranked: list[Ranked]) -> float:
+def area_under_roc(ranked: list[RankedRows]) -> float:
     """Return the area under the ROC curve, or NaN if a class is absent."""
     return float(np.mean([_won_share(one) if one.has_both_classes() else np.nan for one in ranked]))
 
 
-def _won_share(ranked: Ranked) -> float:
+def _won_share(ranked: RankedRows) -> float:
     """Return won pairs over all pairs. Pairs within one block of equal predictions are won by half."""
     positive = ranked.up_to(ranked.weight * ranked.y)
     negative = ranked.up_to(ranked.weight * (1 - ranked.y))

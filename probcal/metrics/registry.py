@@ -19,7 +19,7 @@ import numpy as np
 from probcal.metrics.calibration import bin_error, largest_sum_error, p_value, range_error
 from probcal.metrics.checked_rows import checked, checked_two_classes
 from probcal.metrics.losses import cost, entropy_of, l1_error, n_errors, squared_error
-from probcal.metrics.ranking import Ranked, area_under_roc
+from probcal.metrics.ranking import RankedRows, area_under_roc
 
 
 class Prediction:
@@ -30,9 +30,9 @@ class Prediction:
         self.true_p, self._given = true_p, (y, p, sample_weight)
 
     @cached_property
-    def ranked(self) -> list[Ranked]:
+    def ranked(self) -> list[RankedRows]:
         """Return the rows sorted by prediction: once for two classes, and once per class for several."""
-        return [Ranked.of(one) for one in self.rows.against_the_rest()]
+        return [RankedRows.of(one) for one in self.rows.against_the_rest()]
 
     @property
     def positive(self) -> np.ndarray:

@@ -105,7 +105,7 @@ class _Labels:
 
 
 @dataclass(slots=True)
-class Progress:
+class StreamProgress:
     """Hold all of a stream that changes from row to row.
 
     ``log10`` is log10 S and ``highest`` its highest value so far. ``jumpers`` is empty before the first row.

@@ -15,7 +15,7 @@ import numpy as np
 from probcal.protection import stream_input as inputs
 from probcal.protection.calibrating_functions import Calibrators, family, restore_calibrators, saved_calibrators
 from probcal.protection.capital import Jumper
-from probcal.protection.feedback import Progress
+from probcal.protection.feedback import StreamProgress
 from probcal.protection.guarantees import log10_level
 from probcal.protection.stream_input import check_parameters, entries
 
@@ -43,7 +43,7 @@ class Protector:
         self._family = family(calibrators)
         self._calibrators = calibrators
         self._start = start
-        self._progress = Progress()
+        self._progress = StreamProgress()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self._parameters)})"
@@ -224,10 +224,10 @@ class Protector:
             For an invalid state of this class, and if the calibrators are missing or differ.
         """
         try:
-            entries(state, "it", ("parameters", *Progress().state()))
+            entries(state, "it", ("parameters", *StreamProgress().state()))
             parameters = entries(state["parameters"], "parameters", cls._parameters)
             one = cls(**parameters | {"calibrators": restore_calibrators(parameters["calibrators"], calibrators)})
-            one._progress = Progress.from_state(state, one._new_jumpers)
+            one._progress = StreamProgress.from_state(state, one._new_jumpers)
         except ValueError as error:
             raise ValueError(f"no state of {cls.__name__} can be restored: {error}") from error
         return one

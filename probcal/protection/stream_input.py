@@ -175,7 +175,7 @@ LEAST_JUMP_RATE = 1e-12
 """A smaller rate would jump in no row of any stream, and finally could not be a float."""
 
 
-class Numbers(NamedTuple):
+class CheckedParameters(NamedTuple):
     """Hold the numeric parameters as floats."""
 
     jump_rates: tuple[float, ...]
@@ -183,7 +183,7 @@ class Numbers(NamedTuple):
     truncation: float | None
 
 
-def check_parameters(jump_rates: Any, passive_weight: Any, start: Any, truncation: Any) -> Numbers:
+def check_parameters(jump_rates: Any, passive_weight: Any, start: Any, truncation: Any) -> CheckedParameters:
     """Return the numeric parameters. Raises ValueError for an invalid parameter."""
     given = items(jump_rates, "jump_rates")
     if not given:
@@ -204,4 +204,4 @@ def check_parameters(jump_rates: Any, passive_weight: Any, start: Any, truncatio
                 "truncation must be None or a number between 0 and .5, large enough that 1 - truncation is not 1"
                 f" (1e-15 is), not {truncation!r}"
             )
-    return Numbers(tuple(map(as_number, given)), weight, least)
+    return CheckedParameters(tuple(map(as_number, given)), weight, least)

@@ -11,7 +11,7 @@ from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
 from probcal.reporting.grid import DECIMALS, INCOMPLETE, INFINITY, NOT_RUN, Grid, Text, printed
 from probcal.reporting.labels import UNDEFINED, exceptions, troubles
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, Summary, census, summarise
 
 Name = TypeVar("Name", bound=Hashable)
@@ -94,7 +94,9 @@ SPREAD, PAPER = "± sd", "[paper]"
 """Labels of the lines below the means."""
 
 
-def means(columns: Sequence[Column], ours: Sequence[Summary], metric: str, decimals: int = DECIMALS) -> list[Text]:
+def means(
+    columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: str, decimals: int = DECIMALS
+) -> list[Text]:
     """Return one text per column. The best of a group is bold if at least two of its columns have a number."""
     bold = _in_bold(columns, ours, metric)
     return [Text(_value(a, decimals), INCOMPLETE if a.partial else "", index in bold) for index, a in enumerate(ours)]
@@ -133,7 +135,7 @@ def _value(ours: Summary, decimals: int) -> str:
     return f"{INFINITY} ({ours.infinite}/{ours.n})" if some_infinite else printed(ours.mean, decimals)
 
 
-def _in_bold(columns: Sequence[Column], ours: Sequence[Summary], metric: str) -> set[int]:
+def _in_bold(columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: str) -> set[int]:
     groups: dict[str, list[int]] = {}
     for index, column in enumerate(columns):
         groups.setdefault(column.group, []).append(index)

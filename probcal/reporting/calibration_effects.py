@@ -19,7 +19,7 @@ from probcal.papers.published import Published
 from probcal.reporting.best_methods import PAPER, beneath
 from probcal.reporting.grid import NOT_RUN, Grid, Text, printed
 from probcal.store.cell_result import CellResult
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, planned_ids
 
 Stages = Mapping[str, Sequence[float]]
@@ -37,7 +37,7 @@ class Effect:
     """
 
     row: Row
-    column: Column
+    column: ResultColumn
     name: str
     """Name of the column. It is the learner's name where only this method calibrates the learner."""
     parameters: np.ndarray
@@ -81,7 +81,7 @@ def mean_loss_ratio(stages: Stages) -> float:
     return statistics.fmean(ratios.values()) if ratios else math.nan
 
 
-def _effect(row: Row, column: Column, name: str, every: list[Stages]) -> Effect:
+def _effect(row: Row, column: ResultColumn, name: str, every: list[Stages]) -> Effect:
     of_splits = [_loss_ratios(stages) for stages in every]
     parameters = sorted(set.intersection(*map(set, of_splits))) if of_splits else []
     ratios = [[one[parameter] for parameter in parameters] for one in of_splits]
@@ -104,7 +104,7 @@ def _loss_ratios(stages: Stages) -> dict[float, float]:
     }
 
 
-def _stages(outline: Outline, results: Results, row: Row, column: Column) -> list[Stages]:
+def _stages(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[Stages]:
     cells: Iterable[CellResult | None] = (results.get(one) for one in planned_ids(outline, row, column))
     return [one.stages for one in cells if one and one.status == "done" and one.stages]
 
@@ -140,7 +140,7 @@ def _ratios(number: int, effects: list[Effect], published: Published | None) -> 
     return Grid(number, "Loss ratio", explanation, ["", *of_columns], rows + beneath(PAPER, said), notes)
 
 
-def _published(published: Published, column: Column) -> str:
+def _published(published: Published, column: ResultColumn) -> str:
     """Return the published loss ratio, 1 less the saving that the paper's text states."""
     names = (column.paper_learner or "", column.paper_method or "")
     for claim in published.claims:

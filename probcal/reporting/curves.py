@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, planned_ids, stale_ids, summarise
 
 
@@ -25,15 +25,15 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Panel:
+class CurvePanel:
     """Hold the curves of one metric under one column."""
 
     metric: str
-    column: Column
+    column: ResultColumn
     curves: list[Curve]
 
 
-def panels_of(outline: Outline, results: Results) -> list[list[Panel]]:
+def panels_of(outline: Outline, results: Results) -> list[list[CurvePanel]]:
     """Return one row of panels per metric and one panel per column, for those with stages. Empty without any."""
     asked_columns = [one for one in outline.columns if not one.before_and_after]  # their two stages are no rounds
     asked = [(column, row) for column in asked_columns for row in outline.datasets]
@@ -43,7 +43,7 @@ def panels_of(outline: Outline, results: Results) -> list[list[Panel]]:
     return [[_panel(outline, results, metric, column) for column in columns] for metric in metrics]
 
 
-def shortfalls(outline: Outline, results: Results, panels: list[list[Panel]]) -> list[str]:
+def shortfalls(outline: Outline, results: Results, panels: list[list[CurvePanel]]) -> list[str]:
     """Return notes on what the figure does not show: missing, stale or infinite cells."""
     columns = [panel.column for panel in panels[0]]
     pairs = [(row, column) for row in outline.datasets for column in columns]
@@ -62,13 +62,13 @@ def shortfalls(outline: Outline, results: Results, panels: list[list[Panel]]) ->
     return notes
 
 
-def _panel(outline: Outline, results: Results, metric: str, column: Column) -> Panel:
+def _panel(outline: Outline, results: Results, metric: str, column: ResultColumn) -> CurvePanel:
     curves = []
     for row in outline.datasets:
         values = [stages[metric] for stages in _done(outline, results, row, column) if metric in stages]
         if values:
             curves.append(_curve(row.title, values))
-    return Panel(metric, column, curves)
+    return CurvePanel(metric, column, curves)
 
 
 def _curve(title: str, splits: list[list[float]]) -> Curve:
@@ -80,7 +80,7 @@ def _curve(title: str, splits: list[list[float]]) -> Curve:
     return Curve(title, values.mean(axis=0), sd, len(values))
 
 
-def _done(outline: Outline, results: Results, row: Row, column: Column) -> list[dict[str, list[float]]]:
+def _done(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[dict[str, list[float]]]:
     cells = [results[one] for one in planned_ids(outline, row, column) if one in results]
     return [cell.stages for cell in cells if cell.status == "done" and cell.stages]
 
@@ -92,7 +92,7 @@ MARTINGALE, ROC = "martingale", "roc"
 class StoredCurve:
     """Hold one line: that of a data set's first repetition under one column."""
 
-    column: Column
+    column: ResultColumn
     x: list[float]
     y: list[float]
     auc: float
@@ -155,7 +155,9 @@ def lacking(outline: Outline, results: Results) -> list[str]:
     return [note for note in notes if note]
 
 
-def _missing_note(outline: Outline, results: Results, pairs: list[tuple[Row, Column]], name: str, called: str) -> str:
+def _missing_note(
+    outline: Outline, results: Results, pairs: list[tuple[Row, ResultColumn]], name: str, called: str
+) -> str:
     """Return the note on columns without the curve, or an empty text if all columns or none have it."""
     has = [bool(_lines(outline, results, row, column, name)) for row, column in pairs]
     having = {column for (_, column), one in zip(pairs, has, strict=True) if one}
@@ -167,7 +169,7 @@ def _missing_note(outline: Outline, results: Results, pairs: list[tuple[Row, Col
     return f"no {called} for {', '.join(dict.fromkeys(without))}" if having and without else ""
 
 
-def _protects(outline: Outline, results: Results, row: Row, column: Column) -> bool:
+def _protects(outline: Outline, results: Results, row: Row, column: ResultColumn) -> bool:
     """Return whether the method bets along the stream. Other methods never have a martingale."""
     measured = summarise(outline, results, row, column, "log10_martingale").n > 0
     return measured or bool(_lines(outline, results, row, column, MARTINGALE))
@@ -182,7 +184,7 @@ def _curves(outline: Outline, results: Results, row: Row, name: str) -> list[Sto
 
 
 def _lines(
-    outline: Outline, results: Results, row: Row, column: Column, name: str
+    outline: Outline, results: Results, row: Row, column: ResultColumn, name: str
 ) -> list[tuple[dict[str, Any], float]]:
     for one in planned_ids(outline, row, column)[:1]:
         cell = results.get(one)

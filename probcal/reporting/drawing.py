@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal._io import refuse_links_out, refuse_other_kinds
-from probcal.store.outline import Column
+from probcal.store.outline import ResultColumn
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Colours of Okabe & Ito, which colour-blind people can distinguish, without yellow, which is too pale on white."""
@@ -166,16 +166,16 @@ class LineStyle:
         return {**look, "markersize": 3.5, "linewidth": 1.1, "markevery": (start, _APART)}
 
 
-def groups_of(columns: Sequence[Column]) -> dict[Column, str]:
+def groups_of(columns: Sequence[ResultColumn]) -> dict[ResultColumn, str]:
     """Return the group of each column for panels. Columns alone in their group form one group without a name."""
     alone = len({column.group for column in columns}) == len(columns)
     return {column: "" if alone else column.group for column in columns}
 
 
-def styles_of(groups: Mapping[Column, str]) -> dict[Column, LineStyle]:
+def styles_of(groups: Mapping[ResultColumn, str]) -> dict[ResultColumn, LineStyle]:
     """Return a style for each method, the same with every learner. Columns of one group never share a style."""
     numbers: dict[Hashable, int] = {}
-    found: dict[Column, LineStyle] = {}
+    found: dict[ResultColumn, LineStyle] = {}
     taken: set[tuple[str, int]] = set()
     for column, group in groups.items():
         number = numbers.setdefault(column.method, len(numbers))

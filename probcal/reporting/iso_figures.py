@@ -21,7 +21,7 @@ from probcal.store.outline import Outline
 
 
 @dataclass(frozen=True)
-class Panel:
+class IsoPanel:
     """Describe one sweep in a figure. Empty ``levels`` stand for all levels."""
 
     dataset: str
@@ -38,35 +38,35 @@ class Panel:
 
 _LINES = "Surfaces of equal probability, "
 
-PAPERS: dict[str, dict[str, tuple[str, tuple[Panel, ...]]]] = {
+PAPERS: dict[str, dict[str, tuple[str, tuple[IsoPanel, ...]]]] = {
     # Nalbantov & Ivanov (2019), sections 3 and 4
     "isoprobability": {
         "figure-2": (
             f"Figure 2. {_LINES}linear support vector machine, C = 1",
             (
-                Panel("gaussians", "svm", title="All rows"),
-                Panel("gaussians", "svc", "support_vectors", title="Support vectors only"),
+                IsoPanel("gaussians", "svm", title="All rows"),
+                IsoPanel("gaussians", "svc", "support_vectors", title="Support vectors only"),
             ),
         ),
-        "figure-3": (f"Figure 3. {_LINES}logistic regression", (Panel("gaussians", "logistic", title="All rows"),)),
+        "figure-3": (f"Figure 3. {_LINES}logistic regression", (IsoPanel("gaussians", "logistic", title="All rows"),)),
         "figure-4": (
             f"Figure 4. {_LINES}pruned decision tree",
             tuple(
-                Panel("gaussians", "tree", title="Levels " + ", ".join(map(number_of, levels)), levels=levels)
+                IsoPanel("gaussians", "tree", title="Levels " + ", ".join(map(number_of, levels)), levels=levels)
                 for levels in ((0.1, 0.7, 0.9), (0.05, 0.55), (0.25, 0.8, 0.95))
             ),
         ),
         "figure-5": (
             "Figure 5. Raw score and estimated probability, by steps of .05",
             (
-                Panel("gaussians", "svm", title="Support vector machine", scores=True),
-                Panel("gaussians", "logistic", title="Logistic regression", scores=True),
+                IsoPanel("gaussians", "svm", title="Support vector machine", scores=True),
+                IsoPanel("gaussians", "logistic", title="Logistic regression", scores=True),
             ),
         ),
         "figure-6": (
             "Figure 6. Two surfaces of one learner that cross",
             (
-                Panel(
+                IsoPanel(
                     "gaussians-14",
                     "svc",
                     "two_weights",
@@ -135,7 +135,7 @@ def iso_figures(outline: Outline, sweeps: Sequence[Sweep]) -> Iterator[tuple[str
             yield name, _figure(heading, found, sweeps)
     for sweep in rest:
         row, column = sweep.row, sweep.column
-        panel = Panel(row.name, column.learner, column.method, title=f"{column.group}, {column.method}")
+        panel = IsoPanel(row.name, column.learner, column.method, title=f"{column.group}, {column.method}")
         planes = [(panel, sweep)] if sweep.borders and (sweep.lines or sweep.classes) else []
         scores = [(replace(panel, scores=True), sweep)] if sweep.scores is not None else []
         alone = sum((one.row, one.column.learner) == (row, column.learner) for one in sweeps) == 1
@@ -144,7 +144,7 @@ def iso_figures(outline: Outline, sweeps: Sequence[Sweep]) -> Iterator[tuple[str
             yield name, _figure(f"{outline.title}: {row.title}", [*planes, *scores], sweeps)
 
 
-def _figure(heading: str, panels: Sequence[tuple[Panel, Sweep]], sweeps: Sequence[Sweep]) -> Figure:
+def _figure(heading: str, panels: Sequence[tuple[IsoPanel, Sweep]], sweeps: Sequence[Sweep]) -> Figure:
     side = _SIDES[min(len(panels), len(_SIDES)) - 1]
     figure = titled_figure(heading, len(panels) * side, side)
     all_axes = figure.subplots(1, len(panels), squeeze=False)[0]

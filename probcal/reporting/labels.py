@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from probcal._io import visible
 from probcal.reporting.grid import INCOMPLETE, INFINITY, NOT_RUN, Grid
 from probcal.store.cell_result import CellResult
-from probcal.store.outline import Departure, Outline
+from probcal.store.outline import Outline, ResultOverride
 from probcal.store.summary import Census, Summary
 
 TABLES_1_TO_3 = ("cxe", "rms", "auc")
@@ -85,13 +85,13 @@ def skipped(outline: Outline) -> list[str]:
     return [_exception(outline, one) for one in outline.exceptions if one.skip]
 
 
-def _exception(outline: Outline, departure: Departure) -> str:
+def _exception(outline: Outline, departure: ResultOverride) -> str:
     titles = {row.name: row.title for row in outline.datasets}
     where = ", ".join(titles[name] for name in departure.datasets if name in titles)
     return f"{where}, {_columns(outline, departure)} ({departure.what}): {departure.why}"
 
 
-def _columns(outline: Outline, departure: Departure) -> str:
+def _columns(outline: Outline, departure: ResultOverride) -> str:
     """Return the labels of the columns that an override applies to, or the group's label for a whole group."""
     named = []
     for group in dict.fromkeys(column.group for column in outline.columns):

@@ -12,12 +12,12 @@ from probcal.papers.published import Published, PublishedTable
 from probcal.reporting.best_methods import PAPER, SPREAD, Lines, beneath, in_brackets, means, spreads
 from probcal.reporting.grid import INFINITY, Grid, Text, printed
 from probcal.reporting.labels import exceptions, footnotes
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, Summary, census, summarise
 
 
 def compared_summary(
-    table: PublishedTable, outline: Outline, results: Results, row: Row, column: Column, metric: str
+    table: PublishedTable, outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str
 ) -> Summary:
     """Return what is compared with a number of ``table``: all our repetitions, or only the one with its seed."""
     return summarise(outline, results, row, column, metric, table.seed)
@@ -96,7 +96,7 @@ def _count(hits: list[bool]) -> str:
 MOST_ON_ONE_LINE = 5
 
 
-def published_number(published: Published | None, row: Row, column: Column, metric: str) -> float | None:
+def published_number(published: Published | None, row: Row, column: ResultColumn, metric: str) -> float | None:
     if published is None or column.paper_learner is None or column.paper_method is None:
         return None
     return published.number(row.published, column.paper_learner, column.paper_method, metric)

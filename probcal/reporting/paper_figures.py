@@ -13,18 +13,18 @@ from matplotlib.figure import Figure
 
 from probcal.metrics.registry import metric_named
 from probcal.reporting.calibration_effects import Effect, effects_of, n_missing
-from probcal.reporting.curves import Panel, Panels, StoredCurve, kept_panels, lacking, panels_of, shortfalls
+from probcal.reporting.curves import CurvePanel, Panels, StoredCurve, kept_panels, lacking, panels_of, shortfalls
 from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_text, titled_figure
 from probcal.reporting.iso_figures import iso_figures
 from probcal.reporting.sweeps import left_out, sweeps_of
-from probcal.store.outline import Column, Outline
+from probcal.store.outline import Outline, ResultColumn
 from probcal.store.summary import Results
 
 _DASHES = ("-", "--", ":")
 """Dashes, each used with all colours before the next."""
 
 
-def stages_figure(title: str, panels: list[list[Panel]]) -> Figure:
+def stages_figure(title: str, panels: list[list[CurvePanel]]) -> Figure:
     """Draw the metrics by stage under the current settings of matplotlib. ``panels`` has one row per metric."""
     figure = titled_figure(title, len(panels[0]) * (PANEL[0] + NAMES), len(panels) * PANEL[1])
     all_axes = figure.subplots(len(panels), len(panels[0]), squeeze=False)
@@ -40,7 +40,7 @@ def stages_figure(title: str, panels: list[list[Panel]]) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, panel: Panel) -> None:
+def _draw(axes: Axes, panel: CurvePanel) -> None:
     name = metric_named(panel.metric)
     longest = max((len(curve.mean) for curve in panel.curves), default=1)
     for index, curve in enumerate(panel.curves):
@@ -60,7 +60,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
     name_lines(axes)
 
 
-def _x_name(column: Column) -> str:
+def _x_name(column: ResultColumn) -> str:
     probes = "probing" in (column.method.partition(".")[0], column.paper_method)
     return "Number of probes" if probes else "Number of stages"
 

@@ -17,16 +17,16 @@ from sklearn.isotonic import isotonic_regression
 
 from probcal.errors import StoreError
 from probcal.metrics.checked_rows import checked, checked_two_classes
-from probcal.metrics.ranking import Ranked
+from probcal.metrics.ranking import RankedRows
 from probcal.store.folder import CellResult, Store
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, planned_ids
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Estimates:
+class StoredPredictions:
     """Hold the predictions for the test rows of all splits of one data set under one column, one split after the other.
 
     With more than two classes they are about the likeliest class of each row, the first of several. Then ``p`` is its
@@ -34,7 +34,7 @@ class Estimates:
     """
 
     row: Row
-    column: Column
+    column: ResultColumn
     y: Array
     """(n,) of 0 and 1."""
     p: Array
@@ -46,14 +46,16 @@ class Estimates:
     """Whether there are more than two classes."""
 
 
-def estimates_of(store: Store, outline: Outline, results: Results) -> list[Estimates]:
+def estimates_of(store: Store, outline: Outline, results: Results) -> list[StoredPredictions]:
     """Yield the predictions of every data set and column that has them, in the order of the ``outline``."""
     pairs = [(row, column) for row in outline.datasets for column in outline.columns]
     found = [estimates_for(store, outline, results, row, column) for row, column in pairs]
     return [one for one in found if one is not None]
 
 
-def estimates_for(store: Store, outline: Outline, results: Results, row: Row, column: Column) -> Estimates | None:
+def estimates_for(
+    store: Store, outline: Outline, results: Results, row: Row, column: ResultColumn
+) -> StoredPredictions | None:
     """Return the predictions of one data set and column.
 
     Returns None where none are stored, where they have several labels, or where they are not probabilities.
@@ -64,10 +66,10 @@ def estimates_for(store: Store, outline: Outline, results: Results, row: Row, co
         return None
     y, p = (np.concatenate([split[part] for split in splits]) for part in (0, 1))
     top_label = any((cell.predictions or {}).get("columns", 2) > 2 for cell in cells)
-    return Estimates(row, column, y, p, len(splits), appearances(row, cells[0], len(splits)), top_label)
+    return StoredPredictions(row, column, y, p, len(splits), appearances(row, cells[0], len(splits)), top_label)
 
 
-def done_cells(outline: Outline, results: Results, row: Row, column: Column) -> list[CellResult]:
+def done_cells(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[CellResult]:
     """Return the finished repetitions, in their order."""
     found = [results[one] for one in planned_ids(outline, row, column) if one in results]
     return [cell for cell in found if cell.status == "done"]
@@ -126,7 +128,7 @@ class RocCurve:
         return np.asarray(self.positive / self.positive[-1])
 
 
-def roc_curve(one: Estimates, points: int = POINTS) -> RocCurve | None:
+def roc_curve(one: StoredPredictions, points: int = POINTS) -> RocCurve | None:
     """Return at most ``points`` points of the ROC curve, or None for more than two classes or rows of one class only.
 
     The points on the convex hull are kept, since the cost curve depends on them, and others at even distances. All
@@ -134,7 +136,7 @@ def roc_curve(one: Estimates, points: int = POINTS) -> RocCurve | None:
     """
     if one.top_label:
         return None
-    ranked = Ranked.of(checked_two_classes(one.y, one.p))
+    ranked = RankedRows.of(checked_two_classes(one.y, one.p))
     if not ranked.has_both_classes():
         return None
     # from the largest prediction down
@@ -219,7 +221,7 @@ class ScoreHistogram:
         return cls(np.linspace(0, 1, len(negative) + 1), negative, positive)
 
 
-def score_histogram(one: Estimates, bins: int = HISTOGRAM_BINS) -> ScoreHistogram:
+def score_histogram(one: StoredPredictions, bins: int = HISTOGRAM_BINS) -> ScoreHistogram:
     negative, positive = (np.histogram(one.p[one.y == label], bins, (0, 1))[0] for label in (0, 1))
     return ScoreHistogram.of(negative, positive)
 
@@ -250,14 +252,14 @@ class Reliability:
     def of(
         cls, mean: Sequence[float], counts: Sequence[int], positive: Sequence[int], appearances: float
     ) -> Reliability:
-        """Build the diagram from the counts over all splits. ``appearances`` is as in ``Estimates``."""
+        """Build the diagram from the counts over all splits. ``appearances`` is as in ``StoredPredictions``."""
         n = np.asarray(counts) / appearances
         observed = np.asarray(positive) / np.asarray(counts)
         low, high = wilson(observed, n)
         return cls(np.asarray(mean, float), observed, low, high, n, tuple(counts), tuple(positive))
 
 
-def reliability(one: Estimates, bins: int = RELIABILITY_BINS) -> Reliability:
+def reliability(one: StoredPredictions, bins: int = RELIABILITY_BINS) -> Reliability:
     """Return at most ``bins`` bins with nearly the same number of rows.
 
     Rows with equal predictions are never in two bins. All are in the bin of their middle row. Bins without rows are

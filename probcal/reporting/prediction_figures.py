@@ -14,11 +14,11 @@ from matplotlib.ticker import FuncFormatter
 
 from probcal._io import visible
 from probcal.reporting.drawing import COLOURS, GREY, LineStyle, groups_of, styles_of, titled_figure
-from probcal.reporting.prediction_summaries import Picture
-from probcal.store.outline import Column, Outline, Row
+from probcal.reporting.prediction_summaries import PredictionFigure
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, summarise
 
-Styles = Mapping[Column, LineStyle]
+Styles = Mapping[ResultColumn, LineStyle]
 _LEGEND: dict[str, Any] = {"fontsize": "small", "borderaxespad": 0.2, "framealpha": 0.8, "edgecolor": "none"}
 LONGEST = 30
 """Most characters of a name. Longer names are cut in the middle."""
@@ -26,12 +26,12 @@ _LETTERS = 20
 """Most characters above a small panel."""
 
 
-def short(column: Column) -> str:
+def short(column: ResultColumn) -> str:
     """Return the label for a legend, which would leave out one that begins with an underscore."""
     return visible(f" {column.label}" if column.label.startswith("_") else column.label, LONGEST)
 
 
-def draw_reliability(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
+def draw_reliability(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles) -> None:
     """Draw the observed frequency against the mean prediction, with its interval as a bar."""
     _diagonal(axes)
     for one in pictures:
@@ -45,7 +45,7 @@ def draw_reliability(axes: Axes, pictures: Sequence[Picture], styles: Styles) ->
     axes.legend(loc="best", **_LEGEND)
 
 
-def draw_scores(axes: Axes, picture: Picture) -> None:
+def draw_scores(axes: Axes, picture: PredictionFigure) -> None:
     """Draw the share of the positive rows in each bin upwards, and of the negative rows downwards."""
     drawn = picture.scores
     upwards: dict[str, Any] = {"color": COLOURS[0]}
@@ -61,7 +61,9 @@ def draw_scores(axes: Axes, picture: Picture) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def draw_roc(axes: Axes, pictures: Sequence[Picture], styles: Styles, aucs: Mapping[Column, float | None]) -> None:
+def draw_roc(
+    axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles, aucs: Mapping[ResultColumn, float | None]
+) -> None:
     _diagonal(axes)
     for one in pictures:
         if one.roc is None:
@@ -75,7 +77,7 @@ def draw_roc(axes: Axes, pictures: Sequence[Picture], styles: Styles, aucs: Mapp
     axes.legend(loc="lower right", **_LEGEND)
 
 
-def draw_costs(axes: Axes, pictures: Sequence[Picture], styles: Styles) -> None:
+def draw_costs(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles) -> None:
     """Draw the lower envelope over all thresholds, below the line of always predicting the same class."""
     axes.fill_between([0, 0.5, 1], [0, 0.5, 0], color="#EEEEEE", linewidth=0, zorder=0)
     axes.plot([0, 0.5, 1], [0, 0.5, 0], color=GREY, linewidth=0.6, zorder=1)
@@ -105,7 +107,7 @@ def _square(axes: Axes) -> None:
 RELIABILITY, SCORES, ROC, COSTS = "reliability", "scores", "roc", "cost-curves"
 ESTIMATE_KINDS = (RELIABILITY, SCORES, ROC, COSTS)
 
-Panels = list[tuple[str, list[Picture]]]
+Panels = list[tuple[str, list[PredictionFigure]]]
 """Group and its members, or some of them."""
 _MOST_LINES = 7
 """Most lines in a panel. A larger group has several panels."""
@@ -121,7 +123,7 @@ _HEADINGS = {
 
 
 def estimate_figures(
-    outline: Outline, results: Results, pictures: Sequence[Picture], kinds: Sequence[str]
+    outline: Outline, results: Results, pictures: Sequence[PredictionFigure], kinds: Sequence[str]
 ) -> Iterator[tuple[str, Figure]]:
     """Yield (file name, figure), drawn under the current settings of matplotlib. Kinds without a line are left out."""
     for row in outline.datasets:
@@ -132,7 +134,7 @@ def estimate_figures(
                 yield f"{kind}-{row.name}", _figure(kind, outline, results, row, shown)
 
 
-def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: Sequence[Picture]) -> Figure:
+def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: Sequence[PredictionFigure]) -> Figure:
     heading = f"{row.title}: {_HEADINGS[kind]}"
     groups = groups_of(outline.columns)
     styles, panels = styles_of(groups), _panels(groups, pictures)
@@ -150,7 +152,7 @@ def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: S
     return figure
 
 
-def _panels(groups: Mapping[Column, str], pictures: Sequence[Picture]) -> Panels:
+def _panels(groups: Mapping[ResultColumn, str], pictures: Sequence[PredictionFigure]) -> Panels:
     """Return the panels, with large groups cut into parts of nearly the same size."""
     found = []
     for group in dict.fromkeys(groups[one.column] for one in pictures):
@@ -161,7 +163,7 @@ def _panels(groups: Mapping[Column, str], pictures: Sequence[Picture]) -> Panels
 
 
 def _by_group(
-    heading: str, panels: Panels, size: tuple[float, float], draw: Callable[[Axes, Sequence[Picture]], None]
+    heading: str, panels: Panels, size: tuple[float, float], draw: Callable[[Axes, Sequence[PredictionFigure]], None]
 ) -> Figure:
     across = min(4, math.ceil(math.sqrt(len(panels))))
     down = math.ceil(len(panels) / across)
@@ -180,7 +182,7 @@ def _by_group(
     return figure
 
 
-def _scores(heading: str, pictures: Sequence[Picture]) -> Figure:
+def _scores(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
     across = min(5, len(pictures))
     down = math.ceil(len(pictures) / across)
     figure = titled_figure(heading, max(2, across) * _SCORES[0], down * _SCORES[1])
@@ -196,7 +198,7 @@ def _scores(heading: str, pictures: Sequence[Picture]) -> Figure:
     return figure
 
 
-def _note(kind: str, row: Row, pictures: Sequence[Picture]) -> str:
+def _note(kind: str, row: Row, pictures: Sequence[PredictionFigure]) -> str:
     counts = sorted({one.n_splits for one in pictures})
     splits = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     several = f"test rows of {splits} {'draws' if row.drawn else 'runs' if row.fixed else 'random splits'} together"

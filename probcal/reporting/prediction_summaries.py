@@ -21,10 +21,10 @@ from probcal._io import refuse_links_out, refuse_other_kinds, write_whole
 from probcal.errors import StoreError
 from probcal.reporting.prediction_curves import (
     CostCurve,
-    Estimates,
     Reliability,
     RocCurve,
     ScoreHistogram,
+    StoredPredictions,
     cost_curve,
     done_cells,
     estimates_for,
@@ -33,7 +33,7 @@ from probcal.reporting.prediction_curves import (
     score_histogram,
 )
 from probcal.store.folder import ESTIMATES, CellResult, Store
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results
 
 _MOST = 1000
@@ -80,7 +80,7 @@ class Entry(BaseModel):
         return self
 
     @classmethod
-    def of(cls, one: Estimates, digest: str) -> Entry:
+    def of(cls, one: StoredPredictions, digest: str) -> Entry:
         curve, histogram, roc = reliability(one), score_histogram(one), roc_curve(one)
         steps = None if roc is None else (np.diff(roc.negative).tolist(), np.diff(roc.positive).tolist())
         return cls(
@@ -172,14 +172,14 @@ _NAMED = 3
 
 
 @dataclass(frozen=True)
-class Picture:
+class PredictionFigure:
     """Hold the curves of one data set and column."""
 
     row: Row
-    column: Column
+    column: ResultColumn
     n_splits: int
     top_label: bool
-    """As in ``Estimates``: with more than two classes, all curves are about the likeliest class of each row."""
+    """As in ``StoredPredictions``: with more than two classes, all curves are about the likeliest class of each row."""
     reliability: Reliability
     scores: ScoreHistogram
     roc: RocCurve | None
@@ -202,8 +202,8 @@ _IN_PART = "the predictions of some splits are no longer stored: the figures sho
 class Pictures:
     """Hold the pictures of an experiment. ``every`` is in the order of the outline."""
 
-    every: list[Picture]
-    lacking: list[tuple[Row, Column, str]]
+    every: list[PredictionFigure]
+    lacking: list[tuple[Row, ResultColumn, str]]
     """Data sets and columns without a picture, or with one of some splits only, and why."""
     fault: str = ""
     """Reason why ``estimates.json`` cannot be read."""
@@ -245,7 +245,9 @@ def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = F
     return found
 
 
-def _entry(cells: list[CellResult], estimates: Estimates | None, before: Entry | None) -> tuple[Entry | None, str]:
+def _entry(
+    cells: list[CellResult], estimates: StoredPredictions | None, before: Entry | None
+) -> tuple[Entry | None, str]:
     """Return the entry from the predictions of all splits, else ``before``, else that of some splits, and its fault."""
     if not cells:
         return None, ""
@@ -261,9 +263,9 @@ def _entry(cells: list[CellResult], estimates: Estimates | None, before: Entry |
     return None, _GONE if before is None else _STALE
 
 
-def _picture(row: Row, column: Column, entry: Entry) -> Picture:
+def _picture(row: Row, column: ResultColumn, entry: Entry) -> PredictionFigure:
     drawn = entry.reliability, entry.histogram, entry.roc_curve
-    return Picture(row, column, entry.splits, entry.top_label, *drawn)
+    return PredictionFigure(row, column, entry.splits, entry.top_label, *drawn)
 
 
 def _digest(cells: Iterable[CellResult]) -> str:

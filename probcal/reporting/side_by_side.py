@@ -28,10 +28,10 @@ from probcal.reporting.grid import Grid, Text
 from probcal.reporting.labels import numbered
 from probcal.reporting.metric_table import MetricResults, explanation
 from probcal.store.folder import Store
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results
 
-Part = TypeVar("Part", Column, Row)
+Part = TypeVar("Part", ResultColumn, Row)
 
 
 class NotTogether(ProbcalError):
@@ -93,7 +93,7 @@ def _names(stores: Sequence[Store], outlines: Sequence[Outline]) -> list[str]:
 def _with_paper_titles(name: str, store: Store, outline: Outline, published: Published) -> PaperExperiment:
     title_of = {column: title for title, column in published.columns.items()}
 
-    def published_title(column: Column) -> str | None:
+    def published_title(column: ResultColumn) -> str | None:
         return title_of.get((column.paper_learner or "", column.paper_method or ""))
 
     shown = [column for title in published.columns for column in outline.columns if published_title(column) == title]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, planned_ids
 
 Box = tuple[np.ndarray, np.ndarray]
@@ -20,7 +20,7 @@ class Sweep:
     """Hold one column on one data set."""
 
     row: Row
-    column: Column
+    column: ResultColumn
     borders: dict[float, list[np.ndarray]]
     """Level -> its lines, (n, 2) each, with the positive side on the left, by rising level.
 
@@ -36,7 +36,7 @@ class Sweep:
     """(n, 2) rising raw scores and their predictions, or None where the learner has no scores."""
     crossings: float | None
     """Pairs of levels that contradict each other on a test row, or None where that was not computed."""
-    same: list[Column] = field(default_factory=list)
+    same: list[ResultColumn] = field(default_factory=list)
     """Columns of the same sweep, which are not drawn."""
 
     @property
@@ -92,7 +92,9 @@ def left_out(sweeps: Sequence[Sweep]) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def _sweep(row: Row, column: Column, curves: Mapping[str, list[dict[str, Any]]], crossings: float | None) -> Sweep:
+def _sweep(
+    row: Row, column: ResultColumn, curves: Mapping[str, list[dict[str, Any]]], crossings: float | None
+) -> Sweep:
     borders: dict[float, list[np.ndarray]] = {}
     entries = sorted(curves.get("iso_probability", ()), key=lambda line: line["level"])
     for line in entries:
@@ -123,7 +125,7 @@ def _includes(one: Sweep, other: Sweep) -> bool:
     )
 
 
-def _settings_without_answer(column: Column) -> dict[str, Any]:
+def _settings_without_answer(column: ResultColumn) -> dict[str, Any]:
     params = {name: value for name, value in column.settings.get("params", {}).items() if name != "answer"}
     return {**column.settings, "params": params}
 

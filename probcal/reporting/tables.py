@@ -24,7 +24,7 @@ from probcal.reporting.metric_table import (
 )
 from probcal.reporting.side_by_side import side_by_side_tables
 from probcal.store.folder import Store
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, census, stale_ids, summarise
 
 HEADER = [
@@ -47,7 +47,7 @@ def tidy(outline: Outline, results: Results, metrics: list[str], published: Publ
 
 
 def _line(
-    outline: Outline, results: Results, row: Row, column: Column, metric: str, published: Published | None
+    outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, published: Published | None
 ) -> list[str | int]:
     ours = summarise(outline, results, row, column, metric)
     theirs = published_number(published, row, column, metric)

@@ -28,7 +28,7 @@ _PAYS = 1.0
 """Seconds of work that justify another worker. Starting it and reading its data costs about 0.2 s."""
 
 
-class Estimates:
+class TimeEstimates:
     """Estimate how many seconds cells take.
 
     A cell that was timed before takes as long again, scaled by the speed of the machine. Another cell takes as long as

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from tqdm import tqdm
 
 from probcal.runner import heartbeat as live_text
-from probcal.runner.heartbeat import Estimates, HeartbeatFile, RunningCell, RunState
+from probcal.runner.heartbeat import HeartbeatFile, RunningCell, RunState, TimeEstimates
 from probcal.runner.plan import Planned, first_line
 from probcal.store.cell_result import CellResult
 
@@ -27,14 +27,14 @@ _QUIET, _SILENT = 5.0, 300.0
 _SMALLEST_BAR = 4
 
 
-class Progress:
+class RunProgress:
     """Count the cells of a run as they begin and end. ``folder`` holds ``running.json``."""
 
     def __init__(
         self, planned: Sequence[Planned], workers: int, folder: Path | None = None, stream: TextIO | None = None
     ) -> None:
         self._stream = stream or sys.stderr
-        self._estimates = Estimates(planned)
+        self._estimates = TimeEstimates(planned)
         self._waiting = {one.cell.id for one in planned}
         self._running: dict[str, tuple[float, float]] = {}
         self._since, self._workers, self._total = time.time(), workers, len(planned)

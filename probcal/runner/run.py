@@ -27,7 +27,7 @@ from probcal.runner.heartbeat import workers_that_pay
 from probcal.runner.plan import Planned, count_states, make_plan, refuse_unmet, to_fit, without_data
 from probcal.runner.plan_text import plan_lines, summary
 from probcal.runner.pool import outcomes
-from probcal.runner.progress import Progress
+from probcal.runner.progress import RunProgress
 from probcal.runner.provenance import RunTimes, provenance
 from probcal.store.cell_result import key_digest
 from probcal.store.folder import Store
@@ -243,7 +243,7 @@ def _run(
         record = provenance(experiment, to_run, sources, options.jobs) | runner.told
         if not store.exists():  # so that probcal status can show the first cells
             store.write_experiment(description)
-        progress, run_times = Progress(to_run, runner.jobs, store.folder), RunTimes()
+        progress, run_times = RunProgress(to_run, runner.jobs, store.folder), RunTimes()
         results = _outcomes(to_run, store, record["run"], partial(runner.outcomes, started=progress.started))
         try:
             for outcome in results:

@@ -66,7 +66,7 @@ class Row(_Part):
         return self.reading_of or self.name
 
 
-class Column(_Part):
+class ResultColumn(_Part):
     """Describe one learner with one method. ``paper_learner`` and ``paper_method`` name the published column."""
 
     learner: Name
@@ -96,7 +96,7 @@ class Column(_Part):
         return self.method.partition(".")[2]
 
 
-class Departure(_Part):
+class ResultOverride(_Part):
     """Describe an exception: cells that read another card, use other settings, or are skipped.
 
     ``columns`` holds pairs of learner and method.
@@ -108,7 +108,7 @@ class Departure(_Part):
     why: Shown
     skip: bool = False
 
-    def is_about(self, row: Row, column: Column) -> bool:
+    def is_about(self, row: Row, column: ResultColumn) -> bool:
         return row.name in self.datasets and (column.learner, column.method) in self.columns
 
 
@@ -122,10 +122,10 @@ class Outline(_Part):
     """Seed of the experiment. A learner with a shared seed adds the number of the repetition, from 0."""
     paper: str | None = None
     datasets: list[Row]
-    columns: list[Column]
+    columns: list[ResultColumn]
     repetitions: dict[str, Annotated[int, Field(ge=0, le=_MOST_REPETITIONS)]]
     """Number of splits per data set. They are numbered from 0."""
-    exceptions: list[Departure] = []
+    exceptions: list[ResultOverride] = []
     curves: list[str] = []
     """Curves for figures that the experiment asks for."""
     config: str = ""
@@ -140,7 +140,7 @@ class Outline(_Part):
             raise ValueError(f"no number of repetitions is given for {', '.join(missing)}")
         return self
 
-    def skips(self, row: Row, column: Column) -> bool:
+    def skips(self, row: Row, column: ResultColumn) -> bool:
         """Return whether an exception skips these cells."""
         return any(one.skip and one.is_about(row, column) for one in self.exceptions)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probcal.store.cell_result import CellResult, cell_id, key_digest
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 
 Results = dict[str, CellResult]
 
@@ -77,7 +77,7 @@ class Census:
     """The failed attempts to rerun finished results. The finished results are kept and shown."""
 
 
-def planned_ids(outline: Outline, row: Row, column: Column, seed: int | None = None) -> list[str]:
+def planned_ids(outline: Outline, row: Row, column: ResultColumn, seed: int | None = None) -> list[str]:
     """Return the ids of the planned cells. With ``seed``, return only the repetition that has this seed."""
     repetitions: Sequence[int] = range(0 if outline.skips(row, column) else outline.repetitions[row.name])
     if seed is not None:
@@ -86,7 +86,7 @@ def planned_ids(outline: Outline, row: Row, column: Column, seed: int | None = N
 
 
 def summarise(
-    outline: Outline, results: Results, row: Row, column: Column, metric: str, seed: int | None = None
+    outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, seed: int | None = None
 ) -> Summary:
     """Summarise ``metric`` over the planned repetitions, or over the one with ``seed``.
 
@@ -125,7 +125,7 @@ def census(outline: Outline, results: Results) -> Census:
     )
 
 
-def stale_ids(outline: Outline, results: Results, row: Row, column: Column) -> list[str]:
+def stale_ids(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[str]:
     """Return the cells whose result was made with other settings, data or code than the last run has."""
     return [
         one

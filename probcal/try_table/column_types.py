@@ -77,7 +77,7 @@ _ID = re.compile(
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """Describe one column of the table.
 
     ``values`` has shape (n_rows,): float64 or categorical text, None if left out.
@@ -102,7 +102,7 @@ class ColumnChoices:
 
 def guess(
     name: str, raw: pd.Series, choices: ColumnChoices, declared: bool = False, mark: Mark | None = None
-) -> Column:
+) -> TableColumn:
     """Return the column ``raw``, (n_rows,) of any type, with its inferred type.
 
     With ``declared``, text stays text, whatever it looks like. ``mark`` is the decimal mark of its numbers. Without it
@@ -110,11 +110,11 @@ def guess(
     """
     missing = int(raw.isna().sum())
     if name in choices.drop:
-        return Column(name, "left out", "by --drop", missing)
+        return TableColumn(name, "left out", "by --drop", missing)
     if raw.dtype == object and _is_nested(raw):
-        return Column(name, "left out", "lists or other nested values", missing)
+        return TableColumn(name, "left out", "lists or other nested values", missing)
     if missing == len(raw):
-        return Column(name, "left out", "empty", missing)
+        return TableColumn(name, "left out", "empty", missing)
     if name in choices.category:
         return _category(name, _as_text_column(raw))
     if pd.api.types.is_datetime64_any_dtype(raw):
@@ -128,7 +128,9 @@ def guess(
     return _guess_text(name, text, choices, is_category, mark)
 
 
-def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark | None) -> Column:
+def _guess_text(
+    name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark | None
+) -> TableColumn:
     levels, missing = list(text.cat.categories), int(text.isna().sum())
     if name in choices.number or not is_category:
         rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
@@ -144,9 +146,9 @@ def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category:
         if isinstance(dates, np.ndarray):
             return _date(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
         if dates == AMBIGUOUS:
-            return Column(name, "left out", "dates, but day and month are ambiguous; write 2026-11-21", missing)
+            return TableColumn(name, "left out", "dates, but day and month are ambiguous; write 2026-11-21", missing)
     if reason := _no_category(len(levels), int(text.notna().sum()), is_category):
-        return Column(name, "left out", reason, missing)
+        return TableColumn(name, "left out", reason, missing)
     return _category(name, text)
 
 
@@ -161,26 +163,26 @@ def _no_category(levels: int, rows: int, is_category: bool) -> str | None:
     return None
 
 
-def _category(name: str, text: pd.Series) -> Column:
+def _category(name: str, text: pd.Series) -> TableColumn:
     missing, levels = int(text.isna().sum()), list(text.cat.categories)
     if len(levels) < 2:
         return _constant(name, levels[0], missing)
     common = [str(level) for level in text.value_counts().index[:4]]
-    return Column(name, "category", f"{len(levels):,} values: {_listed(common, len(levels))}", missing, text)
+    return TableColumn(name, "category", f"{len(levels):,} values: {_listed(common, len(levels))}", missing, text)
 
 
-def _number(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "") -> Column:
+def _number(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "") -> TableColumn:
     if infinite := int(np.isinf(values).sum()):
         values, notes = values.where(np.isfinite(values)), f"{notes}; {infinite:,} infinite values read as missing"
     seen = values.dropna()
     missing = len(values) - len(seen)
     if seen.empty:
-        return Column(name, "left out", f"empty{notes}", missing)
+        return TableColumn(name, "left out", f"empty{notes}", missing)
     if seen.nunique() < 2:
         return _constant(name, as_text(seen.iloc[0]), missing)
     if name not in choices.number and (reason := _row_number(name, seen)):
-        return Column(name, "left out", reason, missing)
-    return Column(name, "number", f"{_short(seen.min())} to {_short(seen.max())}{notes}", missing, values)
+        return TableColumn(name, "left out", reason, missing)
+    return TableColumn(name, "number", f"{_short(seen.min())} to {_short(seen.max())}{notes}", missing, values)
 
 
 def _row_number(name: str, seen: pd.Series) -> str | None:
@@ -194,16 +196,16 @@ def _row_number(name: str, seen: pd.Series) -> str | None:
     return None
 
 
-def _date(name: str, values: pd.Series) -> Column:
+def _date(name: str, values: pd.Series) -> TableColumn:
     seen = values.dropna()
     if seen.nunique() < 2:
         return _constant(name, as_date(seen.iloc[0]), len(values) - len(seen))
     about = f"{as_date(seen.min())} to {as_date(seen.max())}, as days since 1970"
-    return Column(name, "date", about, len(values) - len(seen), values)
+    return TableColumn(name, "date", about, len(values) - len(seen), values)
 
 
-def _constant(name: str, value: str, missing: int) -> Column:
-    return Column(name, "left out", f"constant: {_cut(value)}" + (" or missing" if missing else ""), missing)
+def _constant(name: str, value: str, missing: int) -> TableColumn:
+    return TableColumn(name, "left out", f"constant: {_cut(value)}" + (" or missing" if missing else ""), missing)
 
 
 def _as_text_column(raw: pd.Series) -> pd.Series:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probcal.data.dataset import as_text
-from probcal.try_table.column_types import Column
+from probcal.try_table.column_types import TableColumn
 
 _FEW = 20
 """Number of rows. In a smaller table any column may determine the labels by chance."""
@@ -24,7 +24,7 @@ _FEWEST_RANGES = 2.0
 _NAMED = 5
 
 
-def warnings(columns: Sequence[Column], labels: npt.NDArray[Any]) -> Iterator[str]:
+def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
     """Yield a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
     copies = [column.name for column in columns if _determines(column, labels)]
     if copies:
@@ -44,7 +44,7 @@ def warnings(columns: Sequence[Column], labels: npt.NDArray[Any]) -> Iterator[st
             yield f"labels that differ only in capitals are read as different classes: {_names(several)}"
 
 
-def _determines(column: Column, labels: npt.NDArray[Any]) -> bool:
+def _determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
     """Return whether each of its few values, a missing one too, occurs with only one label."""
     if column.values is None or len(labels) < _FEW:
         return False
@@ -55,7 +55,7 @@ def _determines(column: Column, labels: npt.NDArray[Any]) -> bool:
     return len(np.unique(np.stack([codes, label_codes]), axis=1).T) == len(values)
 
 
-def _missing_code(column: Column) -> tuple[float, int] | None:
+def _missing_code(column: TableColumn) -> tuple[float, int] | None:
     """Return a number of ``column`` that looks like a missing value, and how many rows have it."""
     assert column.values is not None
     seen = column.values.dropna().to_numpy(np.float64)

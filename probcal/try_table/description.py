@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from probcal._io import visible
 from probcal.runner.heartbeat import duration
-from probcal.try_table.column_types import Column, Kind
+from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import TRAIN, Plan
 from probcal.try_table.preparation import Prepared
 from probcal.try_table.target import FEW_ROWS, count_words
@@ -142,7 +142,7 @@ def _is_rarer(prepared: Prepared) -> bool:
     return len(set(prepared.counts.values())) > 1
 
 
-def _column_lines(columns: list[Column]) -> Iterator[str]:
+def _column_lines(columns: list[TableColumn]) -> Iterator[str]:
     kinds = Counter(column.kind for column in columns)
     yield f"columns: {', '.join(_counted(kinds[kind], *words) for kind, words in _WORDS.items() if kinds[kind])}"
     kept = [column for column in columns if column.kind != "left out"]
@@ -160,7 +160,7 @@ def _counted(n: int, one: str, several: str) -> str:
     return f"{n:,} {one if n == 1 else several}"
 
 
-def _column_line(column: Column, name_width: int) -> str:
+def _column_line(column: TableColumn, name_width: int) -> str:
     missing = f" ({column.missing:,} missing)" if column.missing and column.kind != "left out" else ""
     line = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
     return line + _cut(visible(column.about), _WIDTH - len(line) - len(missing)) + missing

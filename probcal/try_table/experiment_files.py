@@ -20,7 +20,7 @@ from probcal.data.dataset import Dataset, as_text, assemble
 from probcal.data.sources.files import read_original_files
 from probcal.errors import FileProblems, ProbcalError
 from probcal.try_table.choices import Entry
-from probcal.try_table.column_types import Column
+from probcal.try_table.column_types import TableColumn
 from probcal.try_table.preparation import Prepared
 
 
@@ -164,7 +164,7 @@ def _kinds(prepared: Prepared) -> dict[str, str]:
     return kinds | {prepared.target.name: "target"}
 
 
-def _texts(column: Column, prepared: Prepared) -> list[str]:
+def _texts(column: TableColumn, prepared: Prepared) -> list[str]:
     assert column.values is not None
     values = column.values.iloc[prepared.rows]
     if column.kind == "category":

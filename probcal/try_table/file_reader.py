@@ -167,7 +167,7 @@ _HEAD = re.compile(rb"\s*(%[^\n]*\n\s*)*@relation\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Table:
+class UserTable:
     """Hold a table as it was read. ``frame`` has shape (n_rows, n_columns) with text, numbers, dates and booleans."""
 
     name: str
@@ -194,7 +194,7 @@ class Table:
             return Path(self.place).is_file()
 
 
-def read_table(source: str) -> Table:
+def read_table(source: str) -> UserTable:
     """Return the table at ``source``: a path, ``-`` for standard input, ``openml:31`` or ``31``.
 
     Raises DataError, or MissingData for OpenML, when there is no table or it is too large (see
@@ -223,7 +223,7 @@ def read_table(source: str) -> Table:
         raise DataError(f"{path}: has 0 rows")
     digest = None if source == STANDARD_INPUT else _digest(content)
     name = "stdin" if source == STANDARD_INPUT else stem.stem
-    return Table(name, place, frame, notes, declared, separator=separator, digest=digest)
+    return UserTable(name, place, frame, notes, declared, separator=separator, digest=digest)
 
 
 def _standard_input() -> bytes:
@@ -277,9 +277,9 @@ def _parquet(content: bytes, path: Path) -> pd.DataFrame:
     return frame.reset_index() if named else frame.reset_index(drop=True)
 
 
-def _from_openml(number: int) -> Table:
+def _from_openml(number: int) -> UserTable:
     from probcal.data.sources.openml import fetch_openml_table
 
     found = fetch_openml_table(number)
     notes = [f"OpenML data set {number}, {found.name} version {found.version}"]
-    return Table(found.name, f"openml:{number}", found.frame, notes, declared=True, target=found.target)
+    return UserTable(found.name, f"openml:{number}", found.frame, notes, declared=True, target=found.target)

@@ -129,7 +129,7 @@ class Evidence:
     """A text that forces the mark, or that can be read both ways."""
 
 
-class Doubt(NamedTuple):
+class MarkDoubt(NamedTuple):
     """Describe how a doubtful column is read. Columns of the same ``kind`` share one line."""
 
     kind: str
@@ -142,7 +142,7 @@ class Marks:
 
     of_file: Mark
     of_column: Mapping[int, Mark] = field(default_factory=dict)
-    doubts: Mapping[int, Doubt] = field(default_factory=dict)
+    doubts: Mapping[int, MarkDoubt] = field(default_factory=dict)
     """Place of a doubtful column -> how it is read, and why."""
 
     def __getitem__(self, place: int) -> Mark:
@@ -267,14 +267,14 @@ def _majority(marks: Iterable[Mark | None]) -> Mark | None:
     return None if points == commas else "." if points > commas else ","
 
 
-def _ambiguous_doubt(clue: Evidence, mark: Mark, why: str) -> Doubt:
+def _ambiguous_doubt(clue: Evidence, mark: Mark, why: str) -> MarkDoubt:
     taken, other = (f"{number(clue.example, one):.15g}" for one in (mark, OTHER[mark]))
     way_out = f"if it is {other}, add --decimal {OTHER[mark]}"
     decimal = "decimal" if mark in clue.example else "thousands"
-    return Doubt(f"{decimal}, {why}", f'"{clue.example}" is read as {taken}, {why}; {way_out}')
+    return MarkDoubt(f"{decimal}, {why}", f'"{clue.example}" is read as {taken}, {why}; {way_out}')
 
 
-def _forced_doubt(clue: Evidence, mark: Mark, asked: Mark | None) -> Doubt:
+def _forced_doubt(clue: Evidence, mark: Mark, asked: Mark | None) -> MarkDoubt:
     unlike = f"not as --decimal {asked} says" if asked else "unlike the rest of the file"
     way_out = "if that is wrong, correct such values, or name the column with --category"
-    return Doubt(f"forced, {mark}", f'read with {_WORDS[mark]}, {unlike}, because of "{clue.example}"; {way_out}')
+    return MarkDoubt(f"forced, {mark}", f'read with {_WORDS[mark]}, {unlike}, because of "{clue.example}"; {way_out}')

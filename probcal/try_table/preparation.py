@@ -17,9 +17,9 @@ from probcal._io import visible
 from probcal.data.card import Card
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError, did_you_mean
-from probcal.try_table.column_types import Column, ColumnChoices, guess
+from probcal.try_table.column_types import ColumnChoices, TableColumn, guess
 from probcal.try_table.data_warnings import warnings
-from probcal.try_table.file_reader import Table, read_table
+from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks, number
 from probcal.try_table.target import Target, read_target, refuse_rare_classes
 
@@ -129,9 +129,9 @@ class TableRequest:
 class Prepared:
     """Hold a table ready to run. ``columns`` holds all but the target, in the order of the table."""
 
-    table: Table
+    table: UserTable
     target: Target
-    columns: list[Column]
+    columns: list[TableColumn]
     counts: Mapping[str, int]
     """Label -> number of its rows in the whole table. ``target.counts`` counts the used rows."""
     rows: npt.NDArray[np.intp]
@@ -145,7 +145,7 @@ class Prepared:
         return sum(self.counts.values())
 
     @property
-    def inputs(self) -> list[Column]:
+    def inputs(self) -> list[TableColumn]:
         """Return the columns to learn from."""
         return [column for column in self.columns if column.values is not None]
 
@@ -226,7 +226,7 @@ def _column_choices(request: TableRequest, names: list[str], target: str, where:
     return ColumnChoices(request.category, request.number, request.drop)
 
 
-def _marks(table: Table, request: TableRequest, frame: pd.DataFrame, target: str, choices: ColumnChoices) -> Marks:
+def _marks(table: UserTable, request: TableRequest, frame: pd.DataFrame, target: str, choices: ColumnChoices) -> Marks:
     """Return the decimal marks, decided from all columns with numbers as text, the target among them."""
     names = list(frame.columns)
     texts = [
@@ -238,7 +238,7 @@ def _marks(table: Table, request: TableRequest, frame: pd.DataFrame, target: str
     return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, request.decimal, numbers)
 
 
-def _notes(table: Table, target: Target, columns: list[Column], inputs: pd.DataFrame) -> list[str]:
+def _notes(table: UserTable, target: Target, columns: list[TableColumn], inputs: pd.DataFrame) -> list[str]:
     notes = []
     unlabelled = int((~target.labelled).sum())
     if unlabelled:
@@ -263,12 +263,12 @@ def _same_rows(inputs: pd.DataFrame, used: list[bool]) -> int:
     return int(kept.duplicated().sum())
 
 
-def _why_none(columns: Sequence[Column]) -> str:
+def _why_none(columns: Sequence[TableColumn]) -> str:
     reasons = [f"{column.name}: {column.about}" for column in columns[:_SHOWN]]
     return f" ({'; '.join(reasons)})" if reasons else ": it has one column, the target"
 
 
-def _width(column: Column) -> int:
+def _width(column: TableColumn) -> int:
     return len(column.values.cat.categories) if column.kind == "category" and column.values is not None else 1
 
 

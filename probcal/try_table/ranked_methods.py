@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from probcal._io import visible
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
 from probcal.store.folder import CellResult, cell_id
-from probcal.store.outline import Column, Outline
+from probcal.store.outline import Outline, ResultColumn
 from probcal.try_table.choices import BASELINE
 from probcal.try_table.description import wrapped
 from probcal.try_table.experiment_files import TRAIN
@@ -22,7 +22,7 @@ OTHER_METRICS = ("rms", "auc", "c_emp")
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedMethod:
     """Hold the results of a learner with a method. ``losses`` holds the log loss in bits of each finished split."""
 
     learner: str
@@ -56,7 +56,7 @@ class Ranked:
         return max(0.0, low), high
 
 
-def ranking(outline: Outline, results: dict[str, CellResult]) -> list[Ranked]:
+def ranking(outline: Outline, results: dict[str, CellResult]) -> list[RankedMethod]:
     """Return every column of an experiment on one data set, the smallest loss first.
 
     Columns with infinite loss are sorted by RMS.
@@ -65,7 +65,7 @@ def ranking(outline: Outline, results: dict[str, CellResult]) -> list[Ranked]:
     return sorted(found, key=lambda one: (one.loss, one.failed, not one.losses, one.means["rms"] if one.losses else 0))
 
 
-def not_significantly_different(best: Ranked, others: Sequence[Ranked]) -> list[Ranked]:
+def not_significantly_different(best: RankedMethod, others: Sequence[RankedMethod]) -> list[RankedMethod]:
     """Return those of ``others`` whose loss is not significantly different from that of ``best``.
 
     An infinite loss counts as larger. The differences on the same splits go into the corrected resampled t-test (Nadeau
@@ -78,11 +78,11 @@ def not_significantly_different(best: Ranked, others: Sequence[Ranked]) -> list[
     return [one for one, corrected in zip(finite, p, strict=True) if corrected is None or corrected > _DOUBT]
 
 
-def _p_value(best: Ranked, one: Ranked) -> float:
+def _p_value(best: RankedMethod, one: RankedMethod) -> float:
     return corrected_t_test([a - b for a, b in zip(one.losses, best.losses, strict=True)], TEST_SHARE).p
 
 
-def _ranked(outline: Outline, results: dict[str, CellResult], column: Column) -> Ranked:
+def _ranked(outline: Outline, results: dict[str, CellResult], column: ResultColumn) -> RankedMethod:
     [row] = outline.datasets
     splits = outline.repetitions[row.name]
     ids = [cell_id(row.name, one, column.learner, column.method) for one in range(splits)]
@@ -90,7 +90,7 @@ def _ranked(outline: Outline, results: dict[str, CellResult], column: Column) ->
     done = [one for one in found if one.status == "done"]
     failed = [one for one in found if one.status != "done"]
     values = {name: [one.metrics.get(name, math.nan) for one in done] for name in (LOSS, *OTHER_METRICS)}
-    return Ranked(
+    return RankedMethod(
         learner=column.learner,
         method=column.method,
         losses=tuple(values[LOSS]),
@@ -113,7 +113,7 @@ _LONGEST_NAME = 12
 _DIRECT = "direct"
 
 
-def ranked_lines(ranked: Sequence[Ranked]) -> Iterator[str]:
+def ranked_lines(ranked: Sequence[RankedMethod]) -> Iterator[str]:
     """Yield the table, best first, how to read it, and what failed."""
     best = ranked[0]
     rivals = not_significantly_different(best, ranked[1:]) if best.splits > 1 else []
@@ -132,7 +132,7 @@ def ranked_lines(ranked: Sequence[Ranked]) -> Iterator[str]:
             yield from wrapped(visible(f"{where}: {_first_line(one.error)}"))
 
 
-def sentence(ranked: Sequence[Ranked]) -> str:
+def sentence(ranked: Sequence[RankedMethod]) -> str:
     """Return a sentence about the best column and how certain that is."""
     best = ranked[0]
     if not math.isfinite(best.loss):
@@ -159,7 +159,7 @@ def sentence(ranked: Sequence[Ranked]) -> str:
     return f"The best is {name_of(best)}, {loss}; not significantly different: {', '.join(named)}{more}{behind}."
 
 
-def _better_than(joint: str, ranked: Sequence[Ranked]) -> str:
+def _better_than(joint: str, ranked: Sequence[RankedMethod]) -> str:
     """Return how many others the first of ``ranked`` is better than. Failed ones are counted separately."""
     behind = sum(not one.failed for one in ranked[1:])
     failed = len(ranked) - 1 - behind
@@ -168,7 +168,7 @@ def _better_than(joint: str, ranked: Sequence[Ranked]) -> str:
     return joint + "; ".join(counts) if counts else ""
 
 
-def name_of(one: Ranked) -> str:
+def name_of(one: RankedMethod) -> str:
     """Return ``isotonic on forest``, or ``forest alone``."""
     return f"{one.learner} alone" if one.method == _DIRECT else f"{one.method} on {one.learner}"
 
@@ -190,7 +190,7 @@ def _mark(place: int, level: bool) -> str:
     return f"{place}{'*' if level else ' '}"
 
 
-def _row(one: Ranked) -> tuple[str, ...]:
+def _row(one: RankedMethod) -> tuple[str, ...]:
     interval = one.interval
     between = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
     loss = "failed" if not one.losses else f"{one.loss:.4f}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from probcal.reporting.prediction_curves import Estimates
+from probcal.reporting.prediction_curves import StoredPredictions
 from probcal.store.folder import CellResult, Store
-from probcal.store.outline import Column, Row
+from probcal.store.outline import ResultColumn, Row
 
 COLUMNS = ("tree.direct", "tree.probing", "nb.direct", "nb.probing")
 
@@ -47,5 +47,5 @@ def folder_of(folder, cells=None, **changes):
 
 
 def estimates(y, p, appearances=1.0, top_label=False):
-    row, column = Row(name="wine", title="Wine"), Column(learner="nb", method="direct", label="NB", group="NB")
-    return Estimates(row, column, np.asarray(y, float), np.asarray(p, float), 1, appearances, top_label)
+    row, column = Row(name="wine", title="Wine"), ResultColumn(learner="nb", method="direct", label="NB", group="NB")
+    return StoredPredictions(row, column, np.asarray(y, float), np.asarray(p, float), 1, appearances, top_label)

@@ -12,7 +12,7 @@ from planned import planned
 from probcal.runner import heartbeat as live_text
 from probcal.runner import progress as module
 from probcal.runner.heartbeat import duration
-from probcal.runner.progress import Progress
+from probcal.runner.progress import RunProgress
 from probcal.store.cell_result import CellResult
 
 
@@ -28,7 +28,7 @@ def told(monkeypatch):
     made = []
 
     def make(plan, workers=1):
-        made.append(Progress(plan, workers, stream=make.stream))
+        made.append(RunProgress(plan, workers, stream=make.stream))
         return made[-1]
 
     make.stream = io.StringIO()
@@ -123,7 +123,7 @@ def last_drawn(columns, plan, running):
     if columns:
         termios.tcsetwinsize(theirs, (24, columns))
     with os.fdopen(theirs, "w") as stream:
-        progress = Progress(plan, 2, stream=stream)
+        progress = RunProgress(plan, 2, stream=stream)
         for one in plan[: running + 1]:
             progress.started(one)
         progress.finished(ended(plan[0], "failed"))

@@ -198,7 +198,9 @@ class TestMetricsThatChanged:
         before = measured.numbers()
         done = measured.run()
         assert done.code == 0
-        assert "done: 2 cells: measured by an earlier version of the metrics; its predictions are not stored" in done.said
+        assert (
+            "done: 2 cells: measured by an earlier version of the metrics; its predictions are not stored" in done.said
+        )
         assert measured.numbers() == before
 
     def test_a_metric_that_is_asked_for_needs_a_fit_where_no_predictions_are_stored(self, measured):

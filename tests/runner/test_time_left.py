@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planned import planned
 
-from probcal.runner.heartbeat import Estimates, RunningCell, seconds_left, workers_that_pay
+from probcal.runner.heartbeat import RunningCell, TimeEstimates, seconds_left, workers_that_pay
 
 
 def ids(plan):
@@ -14,26 +14,26 @@ def ids(plan):
 
 def test_without_any_times_nothing_is_told():
     plan = planned(None, None)
-    assert Estimates(plan).of(ids(plan)[0]) is None
+    assert TimeEstimates(plan).of(ids(plan)[0]) is None
     assert seconds_left([], None, 0.0, 2) is None
     assert seconds_left([RunningCell("a", 3600.0, None)], 0.0, 0.0, 2) is None
 
 
 def test_a_cell_takes_what_it_took_before():
     plan = planned(4.0, 7.0)
-    assert [Estimates(plan).of(cell) for cell in ids(plan)] == [4.0, 7.0]
+    assert [TimeEstimates(plan).of(cell) for cell in ids(plan)] == [4.0, 7.0]
 
 
 def test_times_of_a_slower_machine_are_corrected_once_enough_work_has_gone_by():
     plan = planned(90.0, 100.0)
-    estimates = Estimates(plan)
+    estimates = TimeEstimates(plan)
     estimates.ended(ids(plan)[0], 190.0)
     assert estimates.of(ids(plan)[1]) == 100.0 * (190 + 10) / (90 + 10)
 
 
 def test_a_cell_that_ends_tells_of_its_other_repetitions():
     plan = planned(None, None)
-    estimates = Estimates(plan)
+    estimates = TimeEstimates(plan)
     estimates.ended(ids(plan)[0], 12.0)
     assert estimates.of(ids(plan)[1]) == pytest.approx(12.0)
 
@@ -41,7 +41,7 @@ def test_a_cell_that_ends_tells_of_its_other_repetitions():
 def test_another_data_set_is_told_by_its_rows_and_the_nearest_kind_goes_first():
     wine, digits = planned(None), planned(None, dataset="digits-odd")
     bayes, sigmoid = planned(None, learner="gaussian_nb"), planned(None, method="sigmoid")
-    estimates = Estimates([*wine, *digits, *bayes, *sigmoid])
+    estimates = TimeEstimates([*wine, *digits, *bayes, *sigmoid])
     rows = wine[0].cell.card.expect.rows
     estimates.ended(*ids(bayes), rows * 1.0)
     assert estimates.of(*ids(wine)) == pytest.approx(rows)

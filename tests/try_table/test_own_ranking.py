@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from probcal.try_table.ranked_methods import Ranked, name_of, not_significantly_different, ranked_lines, sentence
+from probcal.try_table.ranked_methods import RankedMethod, name_of, not_significantly_different, ranked_lines, sentence
 
 
 def ranked(learner, losses, method="direct", splits=None, **more):
     facts = {"means": {"rms": 0.3, "auc": 0.9, "c_emp": math.nan}, "failed": 0, "splits": splits or len(losses)}
-    return Ranked(learner, method, tuple(losses), **{**facts, "seconds": 0.1, **more})
+    return RankedMethod(learner, method, tuple(losses), **{**facts, "seconds": 0.1, **more})
 
 
 BEST = ranked("forest", [0.40, 0.42, 0.41, 0.43, 0.39])

@@ -17,7 +17,7 @@ from probcal.runner.execute import execute
 from probcal.runner.fingerprint import Fingerprints
 from probcal.try_table.column_types import ColumnChoices, guess
 from probcal.try_table.experiment_files import TRAIN, Plan, flow, key, quoted, table_files, write
-from probcal.try_table.file_reader import Table
+from probcal.try_table.file_reader import UserTable
 from probcal.try_table.preparation import (
     Prepared,
     TableRequest,
@@ -40,7 +40,7 @@ def prepared_of(columns, labels):
     """The columns as they are, all labels known, all rows taken."""
     found = [guess(name, values, ColumnChoices(category=[name])) for name, values in columns.items()]
     target = read_target("target", pd.Series(labels), "here")
-    table = Table("here", "/here", pd.DataFrame(columns))
+    table = UserTable("here", "/here", pd.DataFrame(columns))
     return Prepared(table, target, found, target.counts, np.arange(len(labels)))
 
 
@@ -67,7 +67,7 @@ def test_any_number_comes_back_to_the_last_bit(numbers):
         return
     labels = ["yes", "no"] * (len(numbers) // 2) + ["yes"] * (len(numbers) % 2)
     target = read_target("target", pd.Series(labels), "here")
-    table = Table("here", "/here", pd.DataFrame({"n": numbers}))
+    table = UserTable("here", "/here", pd.DataFrame({"n": numbers}))
     dataset = table_files(Prepared(table, target, [column], target.counts, np.arange(len(labels))), "here").dataset
     assert sorted(dataset.X["n"].dropna()) == sorted(one for one in numbers if one == one)
 

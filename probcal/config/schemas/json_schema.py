@@ -207,7 +207,7 @@ def experiment_schema() -> Schema:
     """Return a schema that accepts every valid file and flags what the file alone shows to be wrong."""
     schema = schema_of(ExperimentFile)
     keys, parts = schema["properties"], schema["$defs"]
-    _allow_single_names(parts["DepartureEntry"])
+    _allow_single_names(parts["OverrideEntry"])
     for section, part, table in (("learners", "LearnerEntry", LEARNERS), ("methods", "MethodEntry", METHODS)):
         del parts[part]["description"]  # an editor would show it instead of the description of the name
         parts[part]["properties"]["variants"] = _variants(parts[part]["properties"]["variants"])

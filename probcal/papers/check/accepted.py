@@ -142,7 +142,7 @@ class Gone:
 
 
 @dataclass(frozen=True)
-class Drift:
+class AcceptedDrift:
     compared: int
     out: list[Drifted]
     gone: list[Gone]
@@ -157,7 +157,7 @@ class Drift:
         return not (self.out or self.gone)
 
 
-def drift(checked: Checked) -> Drift | None:
+def drift(checked: Checked) -> AcceptedDrift | None:
     """Compare the current numbers with the accepted ones. Returns None where nothing was accepted yet.
 
     Raises FileProblems for a broken ``accepted.csv``.
@@ -171,7 +171,7 @@ def drift(checked: Checked) -> Drift | None:
     return _drift(accepted, present(checked), done)
 
 
-def _drift(accepted: Accepted, now: Accepted, done: dict[Name, set[int]]) -> Drift:
+def _drift(accepted: Accepted, now: Accepted, done: dict[Name, set[int]]) -> AcceptedDrift:
     """Compare accepted and current numbers. ``done`` holds the finished splits of all planned numbers."""
     common = {
         name: shared for name in accepted.keys() & now.keys() if (shared := sorted(accepted[name].keys() & now[name]))
@@ -192,7 +192,7 @@ def _drift(accepted: Accepted, now: Accepted, done: dict[Name, set[int]]) -> Dri
             dataset, learner, method, metric = name
             gone.append(Gone(dataset, f"{learner}.{method}", metric, lost))
     unplanned = len(accepted.keys() - done.keys())
-    return Drift(len(common), found, gone, unplanned, unknown=len(now.keys() - accepted.keys()))
+    return AcceptedDrift(len(common), found, gone, unplanned, unknown=len(now.keys() - accepted.keys()))
 
 
 def _distance(metric: str, before: list[float], after: list[float]) -> float:

@@ -14,7 +14,7 @@ from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Published
 from probcal.reporting.metric_table import compared_summary, published_number, ranking_verdict
 from probcal.store.folder import Store
-from probcal.store.outline import Column, Row
+from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import Summary
 
 Key = TypeVar("Key", bound=Hashable)
@@ -50,7 +50,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedSetting:
     """Hold the rank of one variant or reading.
 
     ``place`` counts from 1. ``tied`` ones share it: they have the same number in band and the same printed median
@@ -76,7 +76,7 @@ class Ranking:
     """
 
     title: str
-    ranked: list[Ranked]
+    ranked: list[RankedSetting]
     numbers: list[Number]
     counted: list[Number]
     left_out: dict[tuple[str, ...], list[str]]
@@ -95,7 +95,7 @@ class Audit:
     """
 
     columns: list[Ranking]
-    readings: dict[str, tuple[list[Ranking], list[Ranked]]]
+    readings: dict[str, tuple[list[Ranking], list[RankedSetting]]]
     alone: list[str]
     """Published columns that have only one variant, so that there is nothing to rank."""
     checked: list[Checked]
@@ -149,7 +149,7 @@ def _numbers(checked: Checked, prefix: str) -> Iterator[Number]:
 
 
 def _number(
-    checked: Checked, paper: Published, title: str, prefix: str, row: Row, column: Column, metric: str
+    checked: Checked, paper: Published, title: str, prefix: str, row: Row, column: ResultColumn, metric: str
 ) -> Iterator[Number]:
     published = published_number(paper, row, column, metric)
     table = paper.tables[metric]
@@ -173,7 +173,7 @@ def _ranking(title: str, numbers: list[Number]) -> Ranking:
     return _ranked_in_common(title, numbers, of_one, lambda one: one.variant)
 
 
-def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked]]:
+def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[RankedSetting]]:
     """Return the readings with their variants, column by column, and the readings with their best variant of each
     column.
 
@@ -228,7 +228,7 @@ def _shared(
     return [one for one in numbers if have[what(one)] == rivals]
 
 
-def ranked(rivals: dict[str, list[Number]]) -> list[Ranked]:
+def ranked(rivals: dict[str, list[Number]]) -> list[RankedSetting]:
     """Rank by most numbers in band, then by the smallest median distance, then by the given order."""
     counts = {
         name: (sum(one.verdict.in_band for one in group), f"{statistics.median(one.distance for one in group):.2f}")
@@ -236,7 +236,7 @@ def ranked(rivals: dict[str, list[Number]]) -> list[Ranked]:
     }
     keys = {name: (-in_band, float(median)) for name, (in_band, median) in counts.items()}
     return [
-        Ranked(
+        RankedSetting(
             name,
             place=1 + sum(other < keys[name] for other in keys.values()),
             tied=list(keys.values()).count(keys[name]) > 1,

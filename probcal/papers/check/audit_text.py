@@ -7,7 +7,7 @@ from dataclasses import replace
 from probcal._io import Field, csv_text
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS
-from probcal.papers.check.audit import Audit, Number, Ranked, Ranking, audit
+from probcal.papers.check.audit import Audit, Number, RankedSetting, Ranking, audit
 from probcal.papers.check.findings import FARTHEST, mean_of_finite, sd_of_finite
 from probcal.reporting.grid import INFINITY, Grid, Text, markdown, printed
 from probcal.reporting.labels import exceptions
@@ -62,7 +62,7 @@ def _reading_grid(dataset: str, ranking: Ranking) -> Grid:
     return _ranking(f"{name}, {ranking.title}", "its readings with variants ranked.", "reading", ranking.ranked, notes)
 
 
-def _total_grid(dataset: str, columns: list[Ranking], ranked: list[Ranked]) -> Grid:
+def _total_grid(dataset: str, columns: list[Ranking], ranked: list[RankedSetting]) -> Grid:
     explanation = "its readings ranked over all columns that all of them have, each with its best variant of a column."
     counted = [one for ranking in columns for one in ranking.counted]
     return _ranking(f"{_mark(counted, dataset)}, in total", explanation, "reading", ranked, _footnote(counted))
@@ -83,7 +83,7 @@ def _footnote(numbers: list[Number]) -> list[str]:
     return [_FOOTNOTE] if any(one.excepted for one in numbers) else []
 
 
-def _ranking(name: str, explanation: str, word: str, ranked: list[Ranked], notes: list[str]) -> Grid:
+def _ranking(name: str, explanation: str, word: str, ranked: list[RankedSetting], notes: list[str]) -> Grid:
     metrics = list(ranked[0].by_metric) if ranked else []
     rows = [
         [

@@ -11,7 +11,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from probcal.papers.check.accepted import Drift
+from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, JudgedClaim, Report
 from probcal.papers.check.findings import FARTHEST, Finding
 from probcal.papers.check.judged_claims import Judged
@@ -133,7 +133,7 @@ def counts(judged: Judged) -> str:
     return ", ".join(text_parts + ([f"{not_run} not run"] if not_run else []))
 
 
-def _drift(drift: Drift | None) -> list[str]:
+def _drift(drift: AcceptedDrift | None) -> list[str]:
     if drift is None or not drift.out:
         return []
     rows = [
@@ -144,7 +144,7 @@ def _drift(drift: Drift | None) -> list[str]:
     return ["DRIFT:", *_aligned(rows, ["  data set", "column", "metric", "accepted", "now", "splits"])]
 
 
-def _gone(drift: Drift | None) -> list[str]:
+def _gone(drift: AcceptedDrift | None) -> list[str]:
     gone = drift.gone if drift else []
     named = [
         f"  {one.dataset} {one.column} {one.metric}: "
@@ -203,7 +203,7 @@ def _claims_summary(report: Report) -> str:
     )
 
 
-def _drift_summary(drift: Drift | None) -> str:
+def _drift_summary(drift: AcceptedDrift | None) -> str:
     if drift is None:
         return "drift: nothing accepted yet (probcal check FOLDER --accept)"
     line = f"drift: {len(drift.out)} of {drift.compared} numbers"

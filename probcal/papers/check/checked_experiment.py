@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from probcal.papers.bands import FEWEST
-from probcal.papers.check.accepted import Drift, drift
+from probcal.papers.check.accepted import AcceptedDrift, drift
 from probcal.papers.check.findings import Finding, differences, numbers
 from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
 from probcal.papers.check.measured_results import Checked, without_number
@@ -59,7 +59,7 @@ class Report:
     differences: Findings
     claims: list[JudgedClaim]
     agreeing: list[Agreeing]
-    drift: Drift | None
+    drift: AcceptedDrift | None
     """None where nothing was accepted yet."""
     census: Census
     nothing: str | None
@@ -149,7 +149,7 @@ def _agreeing(checked: Checked, findings: list[Finding], known: Sequence[Deviati
 
 
 def why_nothing(
-    checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged], drift: Drift | None
+    checked: Checked, numbers: Sequence[Finding], untabled: Sequence[Judged], drift: AcceptedDrift | None
 ) -> str | None:
     """Return why nothing was compared, or None where something was.
 

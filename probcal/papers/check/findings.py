@@ -18,7 +18,7 @@ from probcal.papers.bands import ROUNDING, Verdict, compare, why_not_judged
 from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Published
 from probcal.reporting.metric_table import compared_summary, published_number, verdict_of, why_no_verdict
-from probcal.store.outline import Column, Row
+from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import planned_ids
 
 FARTHEST = 10.0
@@ -84,7 +84,7 @@ def sd_of_finite(values: Sequence[float]) -> float | None:
     return statistics.stdev(finite) if len(finite) > 1 else None
 
 
-def paper_column(column: Column) -> tuple[str, str]:
+def paper_column(column: ResultColumn) -> tuple[str, str]:
     """Return (learner, method) of the published column that ours is compared with, or two empty texts without one."""
     return column.paper_learner or "", column.paper_method or ""
 
@@ -100,7 +100,7 @@ def numbers(checked: Checked) -> list[Finding]:
     ]
 
 
-def _number_finding(checked: Checked, row: Row, column: Column, metric: str) -> Iterator[Finding]:
+def _number_finding(checked: Checked, row: Row, column: ResultColumn, metric: str) -> Iterator[Finding]:
     published = published_number(checked.published, row, column, metric)
     if published is None or checked.published is None:
         return
@@ -141,7 +141,7 @@ def differences(checked: Checked) -> list[Finding]:
     ]
 
 
-def _pairs(paper: Published, ours: list[Column]) -> Iterator[tuple[Column, Column]]:
+def _pairs(paper: Published, ours: list[ResultColumn]) -> Iterator[tuple[ResultColumn, ResultColumn]]:
     for first, second in itertools.combinations(paper.columns.values(), 2):
         if first[0] != second[0]:
             continue
@@ -153,7 +153,7 @@ def _pairs(paper: Published, ours: list[Column]) -> Iterator[tuple[Column, Colum
 
 
 def _difference_findings(
-    checked: Checked, paper: Published, row: Row, earlier: Column, later: Column, metric: str
+    checked: Checked, paper: Published, row: Row, earlier: ResultColumn, later: ResultColumn, metric: str
 ) -> Iterator[Finding]:
     subtracted, number = (paper.number(row.published, *paper_column(column), metric) for column in (earlier, later))
     if subtracted is None or number is None or math.isinf(subtracted) or math.isinf(number):

@@ -20,7 +20,7 @@ _EPSILON = 1e-9
 _SIGNIFICANT = 0.05
 
 
-class Numbers(Protocol):
+class ClaimNumbers(Protocol):
     """Provide the numbers that a claim is judged by."""
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
@@ -101,7 +101,7 @@ class Judged:
 Outcome = Literal["win", "loss", "tie"]
 
 
-def judge(claim: Claim, paper: Published, numbers: Numbers) -> Judged:
+def judge(claim: Claim, paper: Published, numbers: ClaimNumbers) -> Judged:
     """Judge a claim. Data sets without results leave it undecided where they could change the verdict."""
     datasets = _datasets(claim, paper)
     if claim.kind == "saves":
@@ -116,7 +116,7 @@ def _datasets(claim: Claim, paper: Published) -> list[str]:
     return [name for name in claim.datasets or paper.titles if name not in claim.all_but]
 
 
-def outcomes(claim: Claim, paper: Published, numbers: Numbers) -> dict[str, dict[tuple[str, str], Outcome | None]]:
+def outcomes(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str, dict[tuple[str, str], Outcome | None]]:
     """Return metric -> (data set, metric) -> outcome, with None where nothing is known.
 
     Claims about all metrics together have the single key ``""``. Claims that do not count data sets (``saves``,
@@ -142,7 +142,7 @@ def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> Judged:
 # Outcomes of one data set
 
 
-def _beats(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+def _beats(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     """Compare the means over the common splits. A difference below the rounding of printed numbers is a tie."""
     a, b = _on_the_same_splits(claim, numbers, dataset, metric)
     if not a:
@@ -153,7 +153,7 @@ def _beats(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome
     return "win" if metric_named(metric).best([mean_a, mean_b]) == mean_a else "loss"
 
 
-def _same(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+def _same(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     a, b = _on_the_same_splits(claim, numbers, dataset, metric)
     if not a:
         return None
@@ -161,30 +161,30 @@ def _same(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome 
     return "win" if mean_a == mean_b or abs(mean_a - mean_b) <= claim.within + _EPSILON else "loss"
 
 
-def _converges(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+def _converges(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     early, late = (numbers.splits(dataset, claim.columns[0], metric, stage) for stage in (claim.after, None))
     if not early:
         return None
     return "win" if abs(_mean([*early.values()]) - _mean([*late.values()])) <= claim.within + _EPSILON else "loss"
 
 
-def _infinite(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+def _infinite(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     values = numbers.splits(dataset, claim.columns[0], metric).values()
     return None if not values else "win" if 2 * sum(map(math.isinf, values)) >= len(values) else "loss"
 
 
-def _finite(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+def _finite(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     values = numbers.splits(dataset, claim.columns[0], metric).values()
     return None if not values else "loss" if any(map(math.isinf, values)) else "win"
 
 
-_OUTCOMES: dict[str, Callable[[Claim, Numbers, str, str], Outcome | None]] = {
+_OUTCOMES: dict[str, Callable[[Claim, ClaimNumbers, str, str], Outcome | None]] = {
     "beats": _beats, "even": _beats, "gains_most": _beats,
     "same": _same, "infinite": _infinite, "finite": _finite, "converges": _converges,
 }  # fmt: skip
 
 
-def _gains(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome | None, str]:
+def _gains(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outcome | None, str]:
     [metric], (base, protected) = claim.metrics, claim.columns
     before, after = numbers.splits(dataset, base, metric), numbers.splits(dataset, protected, metric)
     rounding = 2 * numbers.rounding(metric) + numbers.rounding(LOG10_MARTINGALE)
@@ -192,7 +192,7 @@ def _gains(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome | None
     return (None, "") if not n else ("win" if gap <= claim.within else "loss", f"misses by {gap:.1e} of it at most")
 
 
-def _grows_most(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome | None, str]:
+def _grows_most(claim: Claim, numbers: ClaimNumbers, dataset: str) -> tuple[Outcome | None, str]:
     starts = [*numbers.splits(dataset, claim.columns[0], STEEPEST).values()]
     if not starts:
         return None, ""
@@ -204,14 +204,14 @@ def _grows_most(claim: Claim, numbers: Numbers, dataset: str) -> tuple[Outcome |
 _STREAM_OUTCOMES = {"gains": _gains, "grows_most": _grows_most}
 
 
-def _judge_streams(claim: Claim, numbers: Numbers, datasets: Sequence[str]) -> Judged:
+def _judge_streams(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judged:
     outcomes = {dataset: _STREAM_OUTCOMES[claim.kind](claim, numbers, dataset) for dataset in datasets}
     tally = _tally(outcome for outcome, _ in outcomes.values())
     said = "; ".join(f"{dataset} {said}" for dataset, (_, said) in outcomes.items() if said)
     return Judged(_verdict(claim, tally), {claim.metrics[0]: tally}, said)
 
 
-def _best(claim: Claim, paper: Published, numbers: Numbers, dataset: str, metric: str) -> Outcome | None:
+def _best(claim: Claim, paper: Published, numbers: ClaimNumbers, dataset: str, metric: str) -> Outcome | None:
     """Return the outcome by the table of best methods: three decimals, a shared place counts. Needs all columns."""
     means = {title: _mean(list(numbers.splits(dataset, title, metric).values())) for title in paper.columns}
     if any(math.isnan(mean) for mean in means.values()):
@@ -220,7 +220,9 @@ def _best(claim: Claim, paper: Published, numbers: Numbers, dataset: str, metric
     return "win" if best_of(means, metric) & set(wanted) else "loss"
 
 
-def _on_the_same_splits(claim: Claim, numbers: Numbers, dataset: str, metric: str) -> tuple[list[float], list[float]]:
+def _on_the_same_splits(
+    claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str
+) -> tuple[list[float], list[float]]:
     a, b = (numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns)
     both = sorted(a.keys() & b.keys())
     return [a[split] for split in both], [b[split] for split in both]
@@ -260,7 +262,7 @@ def _gains_most(tallies: Sequence[Tally]) -> Verdict:
     return _combined(_decided([ahead - more > 0, ahead + more > 0]) for ahead, more in zip(lead, unknown, strict=True))
 
 
-def _saves(claim: Claim, numbers: Numbers, datasets: Sequence[str]) -> Judged:
+def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judged:
     """Judge the mean saving over the data sets. The claim is undecided until all data sets have results."""
     [metric], [column] = claim.metrics, claim.columns
     low, high = claim.between[0] - claim.within - _EPSILON, claim.between[1] + claim.within + _EPSILON

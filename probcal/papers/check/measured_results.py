@@ -15,7 +15,7 @@ from probcal.papers.published import Published
 from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, planned_ids
 
 STEEPEST = "steepest_growth"
@@ -90,7 +90,7 @@ class Checked:
         return cls(store, outline, store.results(), published)
 
     def splits(
-        self, row: Row, column: Column, metric: str, stage: int | None = None, seed: int | None = None
+        self, row: Row, column: ResultColumn, metric: str, stage: int | None = None, seed: int | None = None
     ) -> Splits:
         """Return the numbers of the finished planned cells, or those after ``stage`` stages where these are stored.
 
@@ -99,7 +99,7 @@ class Checked:
         numbers = {one.repetition: _number(one, metric, stage) for one in self.finished(row, column, seed)}
         return {repetition: number for repetition, number in numbers.items() if not math.isnan(number)}
 
-    def finished(self, row: Row, column: Column, seed: int | None = None) -> list[CellResult]:
+    def finished(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
         """Return the planned cells that are done, with or without numbers."""
         found = (self.results.get(one) for one in planned_ids(self.outline, row, column, seed))
         return [one for one in found if one and one.status == "done"]
@@ -108,11 +108,11 @@ class Checked:
         rows = self.outline.datasets
         return [one for row in rows for column in self.outline.columns for one in self.finished(row, column)]
 
-    def planned(self, row: Row) -> list[Column]:
+    def planned(self, row: Row) -> list[ResultColumn]:
         """Return the columns that have cells of this data set."""
         return [column for column in self.outline.columns if planned_ids(self.outline, row, column)]
 
-    def every_number(self) -> Iterator[tuple[Name, Row, Column]]:
+    def every_number(self) -> Iterator[tuple[Name, Row, ResultColumn]]:
         """Yield the name of each number that the experiment plans, with its row and column."""
         for row in self.outline.datasets:
             for column in self.planned(row):

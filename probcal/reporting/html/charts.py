@@ -17,9 +17,9 @@ from probcal.reporting.best_methods import PAPER, SPREAD
 from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text
 from probcal.reporting.labels import UNDEFINED, in_order
 from probcal.reporting.metric_table import MetricResults, compared_summary, verdict_of
-from probcal.reporting.prediction_summaries import Picture, Pictures, pictures_of
+from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
 from probcal.store.folder import Store
-from probcal.store.outline import Column, Outline, Row
+from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, Summary
 
 _MOST = 20_000
@@ -91,7 +91,7 @@ def _of_metric(one: MetricResults) -> Iterator[list[Any]]:
                 yield [d, c, _plain(ours.mean), _plain(ours.sd), ours.n, ours.infinite, _published(theirs), agrees]
 
 
-def _agrees(one: MetricResults, row: Row, column: Column, theirs: float | None) -> bool | None:
+def _agrees(one: MetricResults, row: Row, column: ResultColumn, theirs: float | None) -> bool | None:
     if theirs is None or one.table is None:
         return None
     held: Summary = compared_summary(one.table, one.outline, one.results, row, column, one.metric)
@@ -142,7 +142,7 @@ def _pictures(store: Store, outline: Outline, results: Results) -> Pictures:
         return pictures_of(store, outline, results)
 
 
-def _bins(one: Picture) -> list[list[float]]:
+def _bins(one: PredictionFigure) -> list[list[float]]:
     bins = one.reliability
     shares = zip(bins.mean, bins.observed, bins.low, bins.high, strict=True)
     return [[*(round(float(x), _DECIMALS) for x in four), n] for four, n in zip(shares, bins.counts, strict=True)]
@@ -154,7 +154,7 @@ _KINDS = {SPREAD: "spread", PAPER: "paper"}
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     text: Text
     sort: str
     """A number, ``Infinity``, or the text itself. Empty for what goes last in either order."""
@@ -164,11 +164,11 @@ class Cell:
 class Line:
     kind: str
     """``main``, or for a line below it ``spread``, ``paper``, ``minor`` or ``more`` (without a name)."""
-    cells: list[Cell]
+    cells: list[TableCell]
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """Hold one table. ``groups`` are the lines of one data set, which stay together."""
 
     id: str
@@ -176,16 +176,16 @@ class Table:
     groups: list[list[Line]]
 
 
-def page_tables(grids: list[Grid], of: str) -> list[Table]:
+def page_tables(grids: list[Grid], of: str) -> list[PageTable]:
     """Return tables for the page. ``of`` is the prefix of their ids."""
-    return [Table(f"{of}-table{grid.number}", grid, _groups(grid)) for grid in grids]
+    return [PageTable(f"{of}-table{grid.number}", grid, _groups(grid)) for grid in grids]
 
 
 def _groups(grid: Grid) -> list[list[Line]]:
     groups: list[list[Line]] = []
     for row in grid.rows:
         kind = _KINDS.get(row[0].main, "minor") if row[0].minor else "main" if row[0].main else "more"
-        line = Line(kind, [Cell(text, sort_value(text.main)) for text in row])
+        line = Line(kind, [TableCell(text, sort_value(text.main)) for text in row])
         if kind == "main" or not groups:
             groups.append([])
         groups[-1].append(line)
@@ -204,7 +204,7 @@ def sort_value(main: str) -> str:
 
 @dataclass(frozen=True)
 class Statistics:
-    tables: list[Table]
+    tables: list[PageTable]
     fault: str = ""
     """Reason why there are no statistics, where something is broken."""
 

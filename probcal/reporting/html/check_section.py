@@ -8,12 +8,12 @@ from typing import Any
 
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
-from probcal.papers.check.accepted import Drift
+from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.check_text import counts, distance_text, our_mean, signed, summary
 from probcal.papers.check.checked_experiment import Report, check
 from probcal.papers.check.findings import Finding
 from probcal.papers.check.measured_results import Checked
-from probcal.reporting.html.run_history import Progress, Provenance, Run
+from probcal.reporting.html.run_history import DataSetProgress, Provenance, Run
 from probcal.store.folder import Store
 
 _MOST = 300
@@ -46,7 +46,7 @@ class DeviationRow:
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckSection:
     ok: bool
     summary: str
     in_band: int
@@ -72,23 +72,23 @@ class Check:
         return sum(len(several) for several in self.known.values())
 
 
-def checked(store: Store) -> Check | None:
+def checked(store: Store) -> CheckSection | None:
     """Return the check of the experiment, or None where there is nothing to compare the results with."""
     try:
         report = check(Checked.of(store))
     except ProbcalError as error:
-        return Check(False, "", 0, 0, [], [], {}, [], str(error))
+        return CheckSection(False, "", 0, 0, [], [], {}, [], str(error))
     if report.checked.published is None and report.drift is None:
         return None
     return _check_of(report)
 
 
-def _check_of(report: Report) -> Check:
+def _check_of(report: Report) -> CheckSection:
     known: dict[str, list[DeviationRow]] = {}
     for finding, why in [*report.numbers.known, *report.differences.known]:
         known.setdefault(why.reason, []).append(_deviation_row(finding))
     states = [finding.state for finding in report.numbers.all]
-    return Check(
+    return CheckSection(
         ok=report.ok,
         summary=summary(report),
         in_band=states.count("in band"),
@@ -112,7 +112,7 @@ def _check_of(report: Report) -> Check:
     )
 
 
-def _drift_lines(drift: Drift) -> list[str]:
+def _drift_lines(drift: AcceptedDrift) -> list[str]:
     moved = [
         f"{one.dataset} {one.column} {one.metric}: {one.accepted:.4f} accepted, {one.now:.4f} now" for one in drift.out
     ]
@@ -138,7 +138,7 @@ def deviation_cells(one: DeviationRow) -> Texts:
     return [one.dataset, one.column, one.metric, one.published, one.ours, one.distance]
 
 
-def progress_cells(one: Progress) -> Texts:
+def progress_cells(one: DataSetProgress) -> Texts:
     return [one.title, *(f"{n:,}" for n in (one.planned, one.done, one.failed, one.stale, one.not_run))]
 
 

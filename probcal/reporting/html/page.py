@@ -14,7 +14,7 @@ from probcal._io import refuse_links_out, refuse_other_kinds, visible, write_who
 from probcal.errors import ProbcalError
 from probcal.reporting.html.check_section import FILTERS
 from probcal.reporting.html.embed import asset, data, licenses, policy, scripts
-from probcal.reporting.html.sections import Experiment
+from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
 
 _FIRST = b"<!doctype html>"
@@ -35,7 +35,7 @@ def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printe
     experiment follows a paper that probcal does not have.
     """
     _refuse_other_places(path)
-    experiments = [Experiment.of(store, f"e{number}") for number, store in enumerate(stores, 1)]
+    experiments = [ExperimentSections.of(store, f"e{number}") for number, store in enumerate(stores, 1)]
     if not any(one.results for one in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToReport(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
@@ -47,7 +47,7 @@ def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printe
     return path
 
 
-def page(experiments: Sequence[Experiment], sentence: str = "", printed: str = "") -> str:
+def page(experiments: Sequence[ExperimentSections], sentence: str = "", printed: str = "") -> str:
     """Return the text of the page. The arguments are those of ``write_report``."""
     [first, *others] = experiments
     return (

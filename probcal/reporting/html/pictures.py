@@ -38,7 +38,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedPicture:
     metric: Metric
     ranks: Ranks
     picture: Picture
@@ -79,14 +79,14 @@ def _pictures(figures: Iterator[tuple[str, Figure]]) -> Iterator[Picture]:
         yield picture
 
 
-def ranked(outline: Outline, results: Results) -> list[Ranked]:
+def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
     """Return one diagram for each metric with ranks."""
     found = []
     for metric in in_order(outline.metrics):
         if one := ranks(outline, results, metric):
             with look():
                 name = metric_named(metric)
-                found.append(Ranked(name, one, _picture(f"Mean ranks by {name.short}", ranks_figure(one))))
+                found.append(RankedPicture(name, one, _picture(f"Mean ranks by {name.short}", ranks_figure(one))))
     return found
 
 

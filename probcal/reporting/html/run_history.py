@@ -145,7 +145,7 @@ class Faults:
 
 
 @dataclass(frozen=True)
-class Progress:
+class DataSetProgress:
     """Count the cells of one data set."""
 
     title: str
@@ -173,13 +173,13 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n…\n{text[-_LONGEST // 2 :]}"
 
 
-def progress(outline: Outline, results: Results) -> list[Progress]:
+def progress(outline: Outline, results: Results) -> list[DataSetProgress]:
     rows = []
     for row in outline.datasets:
         ids = [one for column in outline.columns for one in planned_ids(outline, row, column)]
         states = [results[one].status for one in ids if one in results]
         rows.append(
-            Progress(
+            DataSetProgress(
                 title=row.title,
                 planned=len(ids),
                 done=states.count("done"),

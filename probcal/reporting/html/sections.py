@@ -12,17 +12,17 @@ from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
 from probcal.reporting.html.charts import (
     Charts,
+    PageTable,
     ReliabilityChart,
     Statistics,
-    Table,
     charts_of,
     page_tables,
     reliable,
     statistics,
 )
-from probcal.reporting.html.check_section import Check, checked
-from probcal.reporting.html.pictures import Picture, Ranked, paper_pictures, ranked
-from probcal.reporting.html.run_history import Faults, Progress, Provenance, faults, progress, provenance
+from probcal.reporting.html.check_section import CheckSection, checked
+from probcal.reporting.html.pictures import Picture, RankedPicture, paper_pictures, ranked
+from probcal.reporting.html.run_history import DataSetProgress, Faults, Provenance, faults, progress, provenance
 from probcal.reporting.labels import in_order
 from probcal.reporting.tables import reads_by_method, tables
 from probcal.store.folder import Store
@@ -67,7 +67,7 @@ class StoreSnapshot(Store):
 
 
 @dataclass(frozen=True)
-class Experiment:
+class ExperimentSections:
     """Hold all parts of one experiment.
 
     ``id`` is the prefix of its element ids. ``published`` is None where it follows no paper.
@@ -78,21 +78,21 @@ class Experiment:
     published: Published | None
     results: Results
     census: Census
-    progress: list[Progress]
-    tables: list[Table]
+    progress: list[DataSetProgress]
+    tables: list[PageTable]
     charts: Charts
     reliable: ReliabilityChart
-    ranked: list[Ranked]
+    ranked: list[RankedPicture]
     statistics: Statistics
     pictures: list[Picture]
     figure_notes: list[str]
-    check: Check | None
+    check: CheckSection | None
     faults: Faults
     provenance: Provenance
     again: Rerun
 
     @classmethod
-    def of(cls, store: Store, id: str) -> Experiment:
+    def of(cls, store: Store, id: str) -> ExperimentSections:
         """Read one experiment. Raises StoreError and UnknownPaper as ``probcal table`` does."""
         store = StoreSnapshot(store.folder)
         untitled, results = Outline.of(store), store.results()
