@@ -116,14 +116,14 @@ def premiums() -> str:
     honest = [[_won(jumper(), one.truth[test].clip(*_CLIP), one.y[test]) for one in streams] for jumper in _JUMPERS]
     p = streams[0].truth[test].clip(*_CLIP)
     choices: dict[str, Callable[[float, float], int]] = {
-        "which the protected estimate holds to be less likely": lambda p, protected: int(protected <= 0.5),
-        "to which it gives less than the base does": lambda p, protected: int(protected < p),
+        "the less likely one under the protected prediction": lambda p, protected: int(protected <= 0.5),
+        "the one with a lower protected than base probability": lambda p, protected: int(protected < p),
     }
     rows = [["drawn with the probability that the base states", *map(_spread, honest)]]
     for name, choose in choices.items():
         rows.append([name, *(f"{_played(jumper(), p, choose):+.2f}" for jumper in _JUMPERS)])
     bounds = [-regret_bound(len(p), len(Quadratic().eps), SimpleJumper().jump_rate), -np.log10(2)]
-    rows.append(["the bound: no labels can cost more", *(f"{bound:+.2f}" for bound in bounds)])
+    rows.append(["bound for any labels", *(f"{bound:+.2f}" for bound in bounds)])
     return _table(["every label is one", "Protected", "Composite"], rows)
 
 

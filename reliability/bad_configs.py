@@ -112,7 +112,7 @@ PATHS = [
     _link("accepted.csv.new", "check results --accept"),
     Case("path", "results/cells.jsonl, a link to outside", "run small.yaml -o results", 2, _LEADS_OUT,
          {"precious": "", "results/cells.jsonl": link_to("../precious")}),
-    Case("path", "experiment.json: a data set ../../x", "plot results", 2, "is no name of probcal's",
+    Case("path", "experiment.json: a data set ../../x", "plot results", 2, "is not a valid name",
          {"results/experiment.json": with_text('"name": "mine"', '"name": "../../x"')}),
 ]  # fmt: skip
 

@@ -23,6 +23,13 @@ TARGET = ROOT / "results" / "reliability" / "staleness.md"
 CHECKED = ("probcal.data.sources.generated", "probcal.data.cache", "probcal.data.dataset")
 """Behind ``probcal.data.load``: what they make of a source is told by the checksum of the values."""
 
+RECORDING = ("probcal.runner.cells", "probcal.runner.execute", "probcal.store.cell_result")
+"""What names, measures, records and times a cell. A cell of another name is another cell, and no prediction changes."""
+
+
+def measures(module: str) -> bool:
+    return f"{module}.".startswith("probcal.metrics.")
+
 
 def main() -> None:
     if len(sys.argv) > 1:
@@ -65,7 +72,8 @@ def tried(folder: Path) -> dict[str, int]:
     for card in experiment.cards_read():
         obtain(card)
     cells, package = cells_of(experiment), folder / "probcal"
-    ran = {cell.id: modules_run(cell, package) - {*ELSEWHERE, *CHECKED} for cell in cells}
+    uncounted = {*ELSEWHERE, *CHECKED, *RECORDING}
+    ran = {cell.id: {one for one in modules_run(cell, package) - uncounted if not measures(one)} for cell in cells}
     before = digests(cells)
     counts = dict.fromkeys(("modules", "remarks", "ran", "missed", "needless"), 0)
     for file in sorted(package.rglob("*.py")):
@@ -118,7 +126,8 @@ def digests(cells) -> dict[str, dict[str, str]]:
 
 
 def stale(before: dict[str, dict[str, str]], after: dict[str, dict[str, str]]) -> set[str]:
-    return {cell for cell, key in after.items() if key != before[cell]}
+    of_metrics = dict.fromkeys(("metrics", "asked"))  # these make no result stale
+    return {cell for cell, key in after.items() if {**key, **of_metrics} != {**before[cell], **of_metrics}}
 
 
 if __name__ == "__main__":

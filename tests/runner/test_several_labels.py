@@ -139,4 +139,4 @@ def test_a_data_set_whose_truth_is_not_known_has_no_number_and_no_fault(letters)
 def test_a_table_says_that_data_sets_were_drawn(letters):
     letters.run()
     said = letters.probcal("table", "results/small").said
-    assert "of the data, whatever the estimates; mean ± sd over 2 drawn data sets." in said
+    assert "of the data, whatever the predictions; mean ± sd over 2 drawn data sets." in said
