@@ -23,9 +23,6 @@ TARGET = ROOT / "results" / "reliability" / "staleness.md"
 CHECKED = ("probcal.data.sources.generated", "probcal.data.cache", "probcal.data.dataset")
 """Behind ``probcal.data.load``: what they make of a source is told by the checksum of the values."""
 
-RECORDING = ("probcal.runner.cells", "probcal.runner.execute", "probcal.store.cell_result")
-"""What names, measures, records and times a cell. A cell of another name is another cell, and no prediction changes."""
-
 
 def measures(module: str) -> bool:
     return f"{module}.".startswith("probcal.metrics.")
@@ -72,7 +69,7 @@ def tried(folder: Path) -> dict[str, int]:
     for card in experiment.cards_read():
         obtain(card)
     cells, package = cells_of(experiment), folder / "probcal"
-    uncounted = {*ELSEWHERE, *CHECKED, *RECORDING}
+    uncounted = {*ELSEWHERE, *CHECKED}
     ran = {cell.id: {one for one in modules_run(cell, package) - uncounted if not measures(one)} for cell in cells}
     before = digests(cells)
     counts = dict.fromkeys(("modules", "remarks", "ran", "missed", "needless"), 0)

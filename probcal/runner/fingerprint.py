@@ -55,6 +55,12 @@ ELSEWHERE = {
     "probcal.data.sources.generated": "counted for drawn rows, and never called for others",
     "probcal.errors": "words messages",
     "probcal.learners.weka.allowed": "refuses options and changes none",
+    "probcal.runner.cells": "names cells; a cell of another name is another cell",
+    "probcal.runner.execute": "measures, records and times, and changes no prediction",
+    "probcal.runner.fingerprint": "makes the fingerprints, which identify results",
+    "probcal.runner.isolation": "puts the process back after a cell, and records cells that failed",
+    "probcal.runner.source_digest": "makes a part of the fingerprints",
+    "probcal.store.cell_result": "holds what came out",
     METRICS: "measures predictions and changes none",
 }
 """Module that runs in a cell and is not part of its code digest -> why no change of it can go unnoticed."""
