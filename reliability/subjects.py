@@ -190,7 +190,8 @@ def _read_data(folder: Path, name: str, content: bytes) -> None:
     shutil.rmtree(elsewhere, ignore_errors=True)
     (elsewhere / "mine").mkdir(parents=True)
     (elsewhere / "mine" / name).write_bytes(content)
-    card = read_card(folder / "mine.yaml")
+    # files beside the card are read before all others, so the card lies where the changed file is
+    card = read_card(shutil.copy(folder / "mine.yaml", elsewhere / "mine.yaml"))
     assemble(card, read_original_files(card, elsewhere))
     origin(card, elsewhere, 3)
 
