@@ -103,5 +103,5 @@ def test_help_has_an_example():
 def test_a_data_set_that_is_not_at_hand_is_told(tmp_path):
     said = run("biology", "-o", "-", PROBCAL_CACHE_DIR=str(tmp_path))
     assert said.returncode == 1
-    assert "biology is left out: biology: is not at hand" in said.stderr
+    assert "biology is left out: biology: has no data files here" in said.stderr
     assert "error: none of the data sets is at hand" in said.stderr

@@ -67,5 +67,5 @@ def test_what_is_in_the_file_is_not_run_again_unless_asked(printed, out):
 @pytest.mark.slow
 def test_a_data_set_that_is_not_at_hand_is_told_and_left_out(tmp_path):
     said = agreement("biology", "--out", tmp_path / "none.csv")
-    assert "biology: is not at hand" in said.stderr
+    assert "biology: has no data files here" in said.stderr
     assert not (tmp_path / "none.csv").exists()
