@@ -102,11 +102,11 @@ def in_python(code: str, folder: Path, **environment: str) -> subprocess.Complet
 def test_a_java_that_somebody_else_started_is_guarded_too(tmp_path):
     code = """
 import jpype
-from probcal.learners.weka import guard, jvm
+from probcal.learners.weka import jvm
 jpype.startJVM(jvm._runtime(), classpath=[str(jvm._weka_jar())])
 jvm.start()
 config = jpype.JClass("java.io.ObjectInputFilter$Config")
-print(config.getSerialFilter().toString() == guard.SERIAL_FILTER)
+print(config.getSerialFilter().toString() == jvm.SERIAL_FILTER)
 print(jpype.java.lang.System.getProperty("javax.xml.accessExternalDTD") == "")
 """
     assert in_python(code, tmp_path).stdout.split() == ["True", "True"]
