@@ -1,5 +1,7 @@
 """Which code belongs to a number, and what of it counts."""
 
+import multiprocessing
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,13 +11,30 @@ import pytest
 from probcal.runner.fingerprint import code_of, code_of_metrics, versions_of
 
 ROOT = Path(__file__).parents[2]
-DIGESTS = "import sys; from probcal.runner.fingerprint import code_of; print(code_of(*sys.argv[1:]))"
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(["probcal.runner.fingerprint"])
 
 
 def digests(*modules, folders):
-    """``code_of`` in a new process that finds modules in ``folders``."""
+    """Return ``code_of`` in a process of its own that finds modules in ``folders`` first.
+
+    The process is a copy of one that has imported probcal, which takes most of the time.
+    """
+    with SERVER.Pool(1) as pool:
+        return pool.apply(_digests_here, (modules, [str(folder) for folder in folders]))
+
+
+def _digests_here(modules, folders):
+    sys.path[:0] = folders
+    os.chdir(folders[0])
+    return code_of(*modules)
+
+
+def digests_of_a_new_program(*modules, folders):
+    """Return ``code_of`` in a new process whose probcal, too, is found in ``folders``."""
     path = ":".join(map(str, folders))
-    command = [sys.executable, "-B", "-c", DIGESTS, *modules]
+    code = "import sys; from probcal.runner.fingerprint import code_of; print(code_of(*sys.argv[1:]))"
+    command = [sys.executable, "-B", "-c", code, *modules]
     done = subprocess.run(command, env={"PYTHONPATH": path}, capture_output=True, text=True, check=True, cwd=folders[0])
     return eval(done.stdout)
 
@@ -83,7 +102,7 @@ def test_a_change_in_a_helper_of_probcal_is_a_change_where_it_is_used(tmp_path):
         target.write_text(file.read_text())
 
     def of(method):
-        return digests("sklearn.tree", f"probcal.methods.{method}", folders=[tmp_path])
+        return digests_of_a_new_program("sklearn.tree", f"probcal.methods.{method}", folders=[tmp_path])
 
     probing, direct = of("probing"), of("direct")
     refinement = copied / "methods" / "refinement.py"
