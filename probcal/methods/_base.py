@@ -166,10 +166,10 @@ def class_scores(learner: Any, X: Any, wanted: Scores, n_classes: int) -> np.nda
     numbers = range(1, 2) if n_classes == 2 else range(n_classes)
     if wanted == "probability":
         return given[:, list(numbers)]
-    return np.column_stack([_log_odds(given, column) for column in numbers])
+    return np.column_stack([log_odds(given, column) for column in numbers])
 
 
-def _log_odds(probabilities: np.ndarray, column: int) -> np.ndarray:
+def log_odds(probabilities: np.ndarray, column: int) -> np.ndarray:
     """Return the log-odds (n_rows,) of one column against the sum of the others, in nats."""
     # not from 1 - p: for p near 1 the subtraction loses digits that the other columns still have.
     # The floor keeps the log-odds of an exact 0 or 1 finite, at -708 and 708.

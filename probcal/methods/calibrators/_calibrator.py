@@ -1,265 +1,184 @@
-"""Base class of the calibrators, the choice of their calibration rows, and the import of optional packages."""
+"""Base classes of the maps from scores to calibrated probabilities. Each map is an estimator of its own."""
 
 from __future__ import annotations
 
-import math
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
-from sklearn.utils.metaestimators import available_if
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
-from probcal._validation import check_choices, is_count, take_rows
-from probcal.errors import ProbcalError
-from probcal.methods._base import ProbabilityMethod, class_scores, combine_classes, scored_classes
-from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal._validation import check_choices
+from probcal.methods._base import class_labels, combine_classes, log_odds, normalised_rows, row_weights, scored_classes
 
-Rows = tuple[np.ndarray, np.ndarray]
-"""Row numbers: (to learn from, to calibrate on)."""
-
-
-def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
-    """Return a stratified split of the rows. ``size`` is the share or number of rows to calibrate on.
-
-    The rows are those of scikit-learn's ``train_test_split(stratify=labels)``. Raises ValueError when a class would be
-    missing from either part.
-    """
-    classes, counts = np.unique(labels, return_counts=True)
-    n_rows = len(labels)
-    n_held_out = int(size) if is_count(size) else math.ceil(size * n_rows)
-    if counts.min() < 2:
-        raise ValueError(
-            f"class {label_text(classes[counts.argmin()])} has 1 row, and two are needed: one to learn from and one to "
-            "calibrate on; give more rows of it, leave it out, or use calibration='train' where the method has that"
-        )
-    if not len(classes) <= n_held_out <= n_rows - len(classes):
-        raise ValueError(
-            f"holdout_size={size} keeps {n_held_out} of {n_rows} rows to calibrate on; each part needs one row of each "
-            f"of {len(classes)} classes at least, so keep between {len(classes)} and {n_rows - len(classes)} rows"
-        )
-    learn, calibrate = train_test_split(np.arange(n_rows), test_size=n_held_out, stratify=labels, random_state=seed)
-    for rows, purpose, advice in ((learn, "learn from", "lower"), (calibrate, "calibrate on", "raise")):
-        for label in np.setdiff1d(classes, labels[rows]):
-            raise ValueError(
-                f"class {label_text(label)} has {int((labels == label).sum())} of the rows, and none is among the rows "
-                f"to {purpose}; {advice} holdout_size, or give more rows of that class"
-            )
-    return learn, calibrate
-
-
-def folds(X: Any, labels: np.ndarray, cv: Any, seed: int) -> list[Rows]:
-    """Return the rows of each fold: ``cv`` stratified shuffled folds, or those of a splitter or list of pairs.
-
-    Raises ValueError when a class has fewer rows than there are folds, or when a fold has no row of it to learn from.
-    """
-    classes, counts = np.unique(labels, return_counts=True)
-    if not is_count(cv):
-        pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in check_cv(cv).split(X, labels)]
-    elif counts.min() < cv:
-        raise ValueError(
-            f"class {label_text(classes[counts.argmin()])} has {counts.min()} of the rows, too few for one in each of "
-            f"cv={cv} folds; lower cv, give more rows of it, or leave it out"
-        )
-    else:
-        pairs = list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(np.zeros(len(labels)), labels))
-    if not pairs:
-        raise ValueError("cv holds no fold")
-    for number, (learn, _) in enumerate(pairs, 1):
-        for label in np.setdiff1d(classes, labels[learn]):
-            raise ValueError(
-                f"class {label_text(label)} is missing from the rows to learn from in fold {number} of {len(pairs)}; "
-                "use stratified folds, such as cv=5"
-            )
-    return pairs
-
-
-def check_holdout_size(size: Any) -> None:
-    """Raise ValueError unless ``size`` is a share between 0 and 1 or a number of rows."""
-    is_share = isinstance(size, float | np.floating) and 0 < size < 1
-    if not is_share and not is_count(size):
-        raise ValueError(f"holdout_size must be a share between 0 and 1 or a whole number of rows from 1, not {size!r}")
-
-
-def check_folds(cv: Any) -> None:
-    """Raise ValueError unless ``cv`` is a number of folds from 2, a splitter, or a list of pairs of row numbers."""
-    if is_count(cv) and cv >= 2:
-        return
-    if (not hasattr(cv, "split") and not isinstance(cv, list | tuple)) or isinstance(cv, str):
-        raise ValueError(f"cv must be a whole number of folds from 2, or a splitter of scikit-learn, not {cv!r}")
-
-
-def label_text(label: Any) -> str:
-    """Return a label as text for a message."""
-    return repr(label.item() if isinstance(label, np.generic) else label)
-
-
-Calibration = Literal["train", "holdout", "cross_val"]
+Input = Literal["probability", "score"]
 Map = Callable[[np.ndarray], np.ndarray]
 """From (n,) scores to (n,) probabilities p. A map that computes 1 - p with more digits has the method ``complement``.
 """
+_SUM = 1e-3
+"""How far the probabilities of a row may be from a sum of 1. Files often hold three digits."""
 
 
-def _has_own_probabilities(method: CalibratingMethod) -> bool:
-    """Return True if the learner predicts probabilities.
-
-    Otherwise raise AttributeError, which explains more than False.
-    """
-    learner = getattr(method, "estimator_", None) or method._learner()
-    if not hasattr(learner, "predict_proba"):
-        raise AttributeError(f"{type(learner).__name__} has no predict_proba, so there is no stage before calibration")
-    return True
+def smallest_probability(n_rows: int) -> float:
+    """Return 1 / (2 n): a probability that n rows cannot tell from 0. No calibrator trusts an input beyond it."""
+    return 1 / (2 * n_rows)
 
 
-class CalibratingMethod(ProbabilityMethod, ABC):
-    """Fit one learner on all classes, and one map per class from its scores to probabilities.
+class Calibrator(ClassifierMixin, BaseEstimator, ABC):
+    """Map the scores of a classifier to calibrated probabilities. No classifier is needed, only its scores.
 
-    Two classes have one map, for the second class. Several classes have one map for each class against the rest, and
-    each row is divided by its sum (Zadrozny & Elkan 2002, and scikit-learn's CalibratedClassifierCV).
-
-    Subclasses define ``_fit_map`` and the parameters ``calibration``, ``holdout_size``, ``cv`` and ``random_state``.
+    Subclasses have the parameter ``input`` and define ``_fit_maps`` and ``_calibrated``.
     """
 
-    calibration: Calibration
-    holdout_size: float
-    cv: Any
-    random_state: int | np.random.RandomState | None
-    scores: Any
-    before_and_after = True
-    """The stages of ``staged_predict_proba`` are two: before and after calibration."""
+    input: Input
+    classes_: np.ndarray
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the learner and the maps.
+    def fit(self, scores: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the map.
 
         Parameters
         ----------
-        X : rows, (n_rows, n_columns), passed to the learner unchanged.
+        scores : predictions of a classifier for rows that it was not fitted on, in the form that ``input`` says. Two
+            classes: (n_rows,) or (n_rows, 1) for the second class in sorted order, or (n_rows, 2). Several classes:
+            (n_rows, n_classes), one column per class in sorted order.
         y : labels, (n_rows,).
-        sample_weight : weights, (n_rows,), or None. The learner and the maps use them. A row of weight 2 counts as two
-            rows.
+        sample_weight : weights, (n_rows,), not negative, or None. A row of weight 2 counts as two rows.
 
         Raises
         ------
         ValueError
-            For an invalid parameter, invalid labels or weights, a class too rare for ``calibration``, weights for a
-            learner that takes none, and scores that are missing or infinite.
+            For an invalid parameter, scores that are missing, infinite, of another shape or no probabilities, and
+            invalid labels or weights.
         """
-        X, labels, weights = self._begin(X, y, sample_weight)
-        self.estimator_, rows, scores = self._learner_and_scores(X, labels, self._weights_for_learner(weights))
-        if not np.isfinite(scores).all():
-            raise ValueError("a map needs finite scores; the learner gave infinite or missing ones")
-        row_weights = None
+        self.check_parameters()
+        given = self._as_matrix(scores)
+        labels, self.classes_ = class_labels(given, y)
+        matrix = self._read(given)
+        weights = row_weights(sample_weight, len(labels))
         if weights is not None:
-            counts = weights[rows] > 0
-            rows, scores = rows[counts], scores[counts]
-            row_weights = weights[rows]
-        for label in np.setdiff1d(self.classes_, labels[rows]):
-            raise ValueError(
-                f"class {label_text(label)} has no row of positive weight among the {len(rows)} rows to calibrate on; "
-                "give more rows of it, or leave it out"
-            )
-        self.maps_ = [
-            self._fit_map(scores[:, column], labels[rows] == label, row_weights)
-            for column, label in enumerate(scored_classes(self.classes_))
-        ]
+            matrix, labels, weights = matrix[weights > 0], labels[weights > 0], weights[weights > 0]
+            if len(lost := np.setdiff1d(self.classes_, labels)):
+                raise ValueError(f"class {lost[0]} has no row of positive weight; give more rows of it")
+        self.smallest_ = smallest_probability(len(labels))
+        self.n_columns_ = given.shape[1]
+        self._fit_maps(matrix, labels, weights)
         return self
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``.
+    def predict_proba(self, scores: Any) -> np.ndarray:
+        """Return (n_rows, n_classes) calibrated probabilities in the order of ``classes_``."""
+        check_is_fitted(self)
+        given = self._as_matrix(scores)
+        if given.shape[1] != self.n_columns_:
+            raise ValueError(f"scores have {given.shape[1]} columns, and the map was fitted on {self.n_columns_}")
+        return self._calibrated(self._read(given))
 
-        A row that every map gives 0 becomes uniform.
-        """
-        self._before_predicting(X)
-        scores = self._scores(self.estimator_, X)
-        if len(self.maps_) == 1 and hasattr(one := self.maps_[0], "complement"):
-            return np.column_stack([one.complement(scores[:, 0]), one(scores[:, 0])])
-        return combine_classes([one(scores[:, column]) for column, one in enumerate(self.maps_)])
-
-    @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
-    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield (n_rows, n_classes) probabilities: the learner's own, then those of ``predict_proba``.
-
-        Both come from ``estimator_``. Raises AttributeError if the learner has no ``predict_proba``.
-        """
-        self._before_predicting(X)
-        yield np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
-        yield self.predict_proba(X)
+    def predict(self, scores: Any) -> np.ndarray:
+        """Return the most probable class of each row, (n_rows,). The first class wins a tie."""
+        return self.classes_[np.argmax(self.predict_proba(scores), axis=1)]
 
     def check_parameters(self) -> None:
-        check_choices(self, {"calibration": ("train", "holdout", "cross_val")})
-        check_holdout_size(self.holdout_size)
-        check_folds(self.cv)
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, {"input": ("probability", "score")})
+
+    @abstractmethod
+    def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        """Fit what ``_calibrated`` needs. ``matrix`` is what ``_read`` returns."""
+
+    @abstractmethod
+    def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
+        """Return (n_rows, n_classes) probabilities."""
+
+    def _as_matrix(self, scores: Any) -> np.ndarray:
+        given = np.asarray(scores, dtype=np.float64)
+        given = given[:, None] if given.ndim == 1 else given
+        if given.ndim != 2 or not given.shape[1]:
+            raise ValueError(f"scores must have the shape (n_rows,) or (n_rows, n_classes), not {given.shape}")
+        if not np.isfinite(given).all():
+            raise ValueError("scores hold missing or infinite values; a map needs finite scores")
+        return given
+
+    def _read(self, given: np.ndarray) -> np.ndarray:
+        """Return the scores of two classes as (n_rows, 1) or (n_rows, 2), or of several as (n_rows, n_classes)."""
+        expected = (1, 2) if len(self.classes_) == 2 else (len(self.classes_),)
+        if given.shape[1] not in expected:
+            raise ValueError(
+                f"scores have {given.shape[1]} columns, and y has {len(self.classes_)} classes; give "
+                f"{' or '.join(map(str, expected))} columns"
+            )
+        if self.input == "score":
+            return given[:, 1:] - given[:, :1] if given.shape[1] == 2 else given
+        if given.min(initial=0) < 0 or given.max(initial=1) > 1:
+            raise ValueError(
+                f"scores reach from {given.min():.4g} to {given.max():.4g}, and input='probability' needs values "
+                "from 0 to 1; use input='score' for a decision function or log-odds"
+            )
+        if given.shape[1] == 1:
+            return np.column_stack([1 - given, given])
+        if len(wrong := np.flatnonzero(np.abs(given.sum(axis=1) - 1) > _SUM)):
+            raise ValueError(f"the probabilities of row {wrong[0]} (from 0) have the sum {given[wrong[0]].sum():.4g}, not 1")
+        return given
+
+    def _log_odds(self, matrix: np.ndarray, bound: float | None = None) -> np.ndarray:
+        """Return real scores, (n_rows, 1) or (n_rows, n_classes): the given ones, or the log-odds of probabilities.
+
+        Probabilities are first moved into [``bound``, 1 - ``bound``].
+        """
+        if self.input == "score":
+            return matrix
+        columns = range(1, 2) if matrix.shape[1] == 2 else range(matrix.shape[1])
+        odds = np.column_stack([log_odds(matrix, column) for column in columns])
+        return odds if bound is None else np.clip(odds, -(most := np.log1p(-bound) - np.log(bound)), most)
+
+    def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Return probabilities, (n_rows, n_classes): the given ones, or the logistic function of scores."""
+        if self.input == "probability":
+            return matrix
+        return np.column_stack([expit(-matrix), expit(matrix)]) if matrix.shape[1] == 1 else softmax(matrix, axis=1)
+
+    def _log_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Return the natural logarithms of probabilities, (n_rows, n_classes), none below that of ``smallest_``."""
+        if self.input == "score":
+            both = np.column_stack([np.zeros(len(matrix)), matrix]) if matrix.shape[1] == 1 else matrix
+            return np.maximum(log_softmax(both, axis=1), np.log(self.smallest_))
+        return np.log(np.maximum(normalised_rows(matrix), self.smallest_))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = True
+        tags.classifier_tags.multi_class = False  # of one column; a matrix has a column per class
+        return tags
+
+
+class OneAgainstRestCalibrator(Calibrator, ABC):
+    """Fit one map per class from the class's score to its probability.
+
+    Two classes have one map, for the second class. Several classes have one map for each class against the rest, and
+    each row is divided by its sum (Zadrozny & Elkan 2002). Subclasses define ``_fit_map`` and ``_columns``.
+    """
+
+    maps_: list[Any]
 
     @abstractmethod
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Map:
         """Fit the map of one class. ``scores``, ``positive`` (bool) and ``weights`` (above 0, or None) are (n,)."""
 
-    def _learner(self) -> Any:
-        """Return the learner to copy and fit."""
-        return self.estimator
+    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+        """Return what the maps take, (n_rows, n_maps)."""
+        return self._log_odds(matrix)
 
-    def _scores(self, learner: Any, X: Any) -> np.ndarray:
-        return class_scores(learner, X, self.scores, len(self.classes_))
+    def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        columns = self._columns(matrix)
+        self.maps_ = [
+            self._fit_map(columns[:, number], labels == label, weights)
+            for number, label in enumerate(scored_classes(self.classes_))
+        ]
 
-    def _learner_and_scores(
-        self, X: Any, labels: np.ndarray, weights: np.ndarray | None
-    ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Return (the fitted learner, the rows to calibrate on, their scores)."""
-        random = np.random.default_rng(drawn_seed(self.random_state))
-        learner = fresh_copy(self._learner(), random)
-        if self.calibration == "train":
-            learner = fit_weighted(learner, X, labels, weights)
-            return learner, np.arange(len(labels)), self._scores(learner, X)
-        seed = drawn_seed(random)
-        if self.calibration == "holdout":
-            learn, rows = held_out_rows(labels, self.holdout_size, seed)
-            learner = fit_on_rows(learner, X, labels, weights, learn)
-            return learner, rows, self._scores(learner, take_rows(X, rows))
-        scored = []
-        for learn, rows in folds(X, labels, self.cv, seed):
-            blind = fit_on_rows(fresh_copy(self._learner(), random), X, labels, weights, learn)
-            scored.append((rows, self._scores(blind, take_rows(X, rows))))
-        rows, scores = (np.concatenate(parts) for parts in zip(*scored, strict=True))
-        return fit_weighted(learner, X, labels, weights), rows, scores
-
-
-def fit_on_rows(learner: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> Any:
-    """Fit ``learner`` on some of the rows of ``X``."""
-    return fit_weighted(learner, take_rows(X, rows), labels[rows], None if weights is None else weights[rows])
-
-
-INSTALL = "pip install 'probcal[calibrators]'"
-
-
-class CalibratorMissing(ProbcalError, ImportError):
-    """A package that a method needs is not installed."""
-
-
-@contextmanager
-def silenced() -> Iterator[None]:
-    """Ignore warnings and numpy's floating-point errors inside the block, and restore all filters after it."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
-
-
-def unmet_class(module: str, name: str) -> str | None:
-    """Return why ``optional_class`` would fail, or None."""
-    try:
-        optional_class(module, name)
-    except CalibratorMissing as error:
-        return str(error)
-    return None
-
-
-def optional_class(module: str, name: str) -> Any:
-    """Return the class ``name`` of an optional ``module``. Raises CalibratorMissing with the install command."""
-    try:
-        with silenced():
-            return getattr(import_module(module), name)
-    except ImportError as error:
-        raise CalibratorMissing(f"this method needs {module} ({error}); install it with: {INSTALL}") from None
+    def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
+        columns = self._columns(matrix)
+        if len(self.maps_) == 1 and hasattr(one := self.maps_[0], "complement"):
+            return np.column_stack([one.complement(columns[:, 0]), one(columns[:, 0])])
+        return combine_classes([one(columns[:, number]) for number, one in enumerate(self.maps_)])

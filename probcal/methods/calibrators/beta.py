@@ -1,118 +1,274 @@
-"""Beta calibration with the package betacal (needs ``pip install 'probcal[calibrators]'``)."""
+"""Beta calibration and quadratic scaling: logistic regressions on the logarithms of a probability."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from scipy.special import expit
 
 from probcal._validation import check_choices
-from probcal.methods.calibrators._calibrator import (
-    CalibratingMethod,
-    Calibration,
-    optional_class,
-    silenced,
-    unmet_class,
-)
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 
-_PACKAGE = "betacal", "BetaCalibration"
-
-
-@dataclass(frozen=True, eq=False)
-class Beta:
-    """Map (n,) probabilities to (n,) probabilities with a fitted ``betacal.BetaCalibration``."""
-
-    fitted: Any
-
-    def __call__(self, scores: np.ndarray) -> np.ndarray:
-        with silenced():
-            return self.fitted.predict(scores)
+Targets = Literal["smoothed", "labels"]
+_LEAST = float(np.finfo(np.float64).eps)
+"""Where the authors' package betacal cuts probabilities of 0 and 1."""
 
 
 @dataclass(frozen=True)
-class Constant:
-    """Predict the same ``probability`` for any score. betacal cannot fit a map if all scores are equal."""
+class Beta:
+    """Map (n,) log-odds s of p by ln(q / (1 - q)) = a ln p - b ln(1 - p) + c, with p first cut at ``least``."""
 
-    probability: float
+    a: float
+    b: float
+    c: float
+    least: float
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.full(len(scores), self.probability)
+        return expit(self._log_odds(scores))
+
+    def complement(self, scores: np.ndarray) -> np.ndarray:
+        """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
+        return expit(-self._log_odds(scores))
+
+    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+        log_p, minus_log_rest = beta_features(scores, self.least).T
+        return self.a * log_p + self.b * minus_log_rest + self.c
 
 
-class BetaCalibrationClassifier(CalibratingMethod):
-    """Calibrate with the beta map (Kull, Silva Filho & Flach 2017): ln(p' / (1 - p')) = a ln p - b ln(1 - p) + c.
+def beta_features(log_odds: np.ndarray, least: float) -> np.ndarray:
+    """Return ln p and -ln(1 - p), (n, 2), of the (n,) log-odds of p, with p moved into [least, 1 - least]."""
+    most = np.log1p(-least) - np.log(least)
+    s = np.clip(log_odds, -most, most)
+    return np.column_stack([-np.logaddexp(0, -s), np.logaddexp(0, s)])
 
-    The map is fitted on the learner's probabilities by a logistic regression with almost no penalty. A probability of
-    exactly 0 or 1 has no logarithm, so betacal replaces it by 2.2e-16 or 1 - 2.2e-16. A few wrong predictions of that
-    kind flatten the whole map. Prefer learners that smooth their probabilities.
+
+def fit_beta(
+    log_odds: np.ndarray,
+    positive: np.ndarray,
+    weights: np.ndarray | None = None,
+    parameters: Literal["abm", "am", "ab"] = "abm",
+    targets: Targets = "labels",
+    least: float = _LEAST,
+) -> Beta:
+    """Return the beta map of least cross entropy (Kull, Silva Filho & Flach 2017, Algorithm 1).
+
+    ``log_odds``: (n,) of the predicted probability. ``positive``: (n,) bool. ``weights``: (n,) above 0, or None.
+    ``parameters`` and ``targets`` as in BetaCalibrator. A negative a or b would make the map fall. It is set to 0 and
+    the others are fitted again, as the paper does.
+    """
+    weights = np.ones(len(log_odds)) if weights is None else weights
+    target = smoothed_targets(positive, weights) if targets == "smoothed" else positive.astype(np.float64)
+    log_p, minus_log_rest = beta_features(log_odds, least).T
+    one, none = np.ones(len(log_odds)), np.zeros(2)
+    if parameters == "am":
+        slope, c = fit_logistic(np.column_stack([log_p + minus_log_rest, one]), target, weights)
+        return Beta(slope, slope, c, least) if slope >= 0 else Beta(0.0, 0.0, _constant(target, weights), least)
+    if parameters == "ab":  # c = (b - a) ln 2, so that 1/2 stays 1/2
+        features = np.column_stack([log_p + np.log(2), minus_log_rest - np.log(2)])
+    else:
+        features = np.column_stack([log_p, minus_log_rest, one])
+    kept = [0, 1]
+    while True:
+        chosen = [*kept, *range(2, features.shape[1])]
+        fitted = fit_logistic(features[:, chosen], target, weights) if chosen else none
+        if not kept or fitted[: len(kept)].min() >= 0:
+            break
+        kept.remove(kept[int(np.argmin(fitted[: len(kept)] >= 0))])
+    a, b = none.copy()
+    slopes = dict(zip(kept, fitted, strict=False))
+    a, b = float(slopes.get(0, 0.0)), float(slopes.get(1, 0.0))
+    c = float(fitted[-1]) if parameters == "abm" else float((a - b) * np.log(2))
+    return Beta(a, b, c, least)
+
+
+def _constant(target: np.ndarray, weights: np.ndarray) -> float:
+    mean = np.average(target, weights=weights)
+    return float(np.log(mean) - np.log1p(-mean))
+
+
+class BetaCalibrator(OneAgainstRestCalibrator):
+    """Map p by the beta map ln(q / (1 - q)) = a ln p - b ln(1 - p) + c (Kull, Silva Filho & Flach 2017).
 
     Parameters
     ----------
-    estimator : classifier with ``predict_proba``.
-    parameters : the fitted parameters of the map. ``"abm"`` fits all three. ``"am"`` sets a = b. ``"ab"`` sets c = (b -
-        a) ln 2, so that 1/2 stays 1/2. (m is the p that becomes 1/2.)
-    calibration : whose probabilities the map is fitted on. ``"holdout"``: a stratified part of the rows that the
-        classifier has not seen. ``"train"``: its training rows, whose probabilities are often too good.
-        ``"cross_val"``: all rows, each predicted by a classifier trained without its fold. The final classifier is then
-        trained on all rows.
-    holdout_size : for ``"holdout"``: the share or the number of rows kept.
-    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
-        learn from, rows to calibrate on).
-    random_state : seed of the classifier and of the split.
+    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, which is read as log-odds.
+    parameters : the fitted parameters of the map. ``"abm"`` fits all three. ``"am"`` sets a = b. ``"ab"`` sets c = (a -
+        b) ln 2, so that 1/2 stays 1/2. (m is the p that becomes 1/2.)
+    targets : ``"smoothed"``: Platt's targets, (n1 + 1) / (n1 + 2) and 1 / (n0 + 2), and p within [1 / 2n, 1 - 1 / 2n]
+        for n rows. The map is finite even if the classes are separated, and a few wrong predictions of 0 or 1 do not
+        flatten it. ``"labels"``: 0 and 1, and p within [2.2e-16, 1 - 2.2e-16], as the authors' package betacal.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    estimator_ : the fitted classifier.
-    maps_ : the fitted maps: one for the second of two classes, or one for each of several. Each holds its
-        ``betacal.BetaCalibration`` as ``fitted``. If all probabilities were equal, the map is constant.
-
-    Raises
-    ------
-    CalibratorMissing
-        In ``fit``, if betacal is not installed. It is an ImportError.
+    maps_ : the fitted maps with ``a``, ``b`` and ``c``: one for the second of two classes, or one for each of several.
     """
 
-    needs_one_of = ("predict_proba",)
-    scores = "probability"
+    def __init__(
+        self,
+        input: Input = "probability",
+        *,
+        parameters: Literal["abm", "am", "ab"] = "abm",
+        targets: Targets = "smoothed",
+    ) -> None:
+        self.input = input
+        self.parameters = parameters
+        self.targets = targets
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        super().check_parameters()
+        check_choices(self, {"parameters": ("abm", "am", "ab"), "targets": ("smoothed", "labels")})
+
+    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Beta:
+        least = self.smallest_ if self.targets == "smoothed" else _LEAST
+        return fit_beta(scores, positive, weights, self.parameters, self.targets, least)
+
+
+class BetaCalibrationClassifier(CalibratedMethod):
+    """Calibrate a learner with the beta map (Kull, Silva Filho & Flach 2017) on cross-validated probabilities.
+
+    Parameters
+    ----------
+    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
+    parameters, targets : as in BetaCalibrator.
+    scores : ``"auto"`` is the predicted probability if the learner has one. Otherwise it is the decision function, read
+        as log-odds. The other choices are those of SigmoidClassifier, all read as log-odds.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimators_, calibrators_ : the fitted classifiers, and the BetaCalibrator of each: one per fold, or only one.
+    estimator_, calibrator_ : the only ones, if there is one of each.
+    """
+
+    prefers = "predict_proba"
 
     def __init__(
         self,
         estimator: Any,
         *,
         parameters: Literal["abm", "am", "ab"] = "abm",
-        calibration: Calibration = "holdout",
-        holdout_size: float = 0.25,
+        targets: Targets = "smoothed",
+        scores: Any = "auto",
+        calibration: Calibration = "cross_val",
+        ensemble: bool = True,
         cv: Any = 5,
+        holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.estimator = estimator
+        super().__init__(
+            estimator,
+            scores=scores,
+            calibration=calibration,
+            ensemble=ensemble,
+            cv=cv,
+            holdout_size=holdout_size,
+            random_state=random_state,
+        )
         self.parameters = parameters
-        self.calibration = calibration
-        self.holdout_size = holdout_size
-        self.cv = cv
-        self.random_state = random_state
+        self.targets = targets
 
-    @staticmethod
-    def unmet_requirement() -> str | None:
-        """Return the install command if betacal is missing, and None otherwise."""
-        return unmet_class(*_PACKAGE)
+    def _calibrator(self, read_as: Input) -> BetaCalibrator:
+        return BetaCalibrator(read_as, parameters=self.parameters, targets=self.targets)
+
+
+@dataclass(frozen=True, eq=False)
+class Polynomial:
+    """Map (n,) log-odds s to 1 / (1 + exp(-(c0 + c1 s + c2 s^2))), with s first cut to +-``most``."""
+
+    coefficients: np.ndarray
+    most: float
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        return expit(self._log_odds(scores))
+
+    def complement(self, scores: np.ndarray) -> np.ndarray:
+        """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
+        return expit(-self._log_odds(scores))
+
+    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+        return np.vander(np.clip(scores, -self.most, self.most), 3, increasing=True) @ self.coefficients
+
+
+class QuadraticCalibrator(OneAgainstRestCalibrator):
+    """Map log-odds s by ln(q / (1 - q)) = c0 + c1 s + c2 s^2: quadratic scaling (Berta et al. 2026, CalArena).
+
+    Parameters
+    ----------
+    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``.
+    targets : as in BetaCalibrator.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    maps_ : the fitted maps with ``coefficients``, (3,): one for the second of two classes, or one for each of several.
+    """
+
+    def __init__(self, input: Input = "probability", *, targets: Targets = "smoothed") -> None:
+        self.input = input
+        self.targets = targets
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
-        check_choices(self, {"parameters": ("abm", "am", "ab")})
         super().check_parameters()
+        check_choices(self, {"targets": ("smoothed", "labels")})
 
-    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Beta | Constant:
-        if np.ptp(scores) == 0:
-            return Constant(float(np.average(positive, weights=weights)))
-        calibration = optional_class(*_PACKAGE)(self.parameters)
-        with silenced():
-            calibration.fit(scores, positive.astype(np.int64), weights)
-        regression = calibration.calibrator_.lr_
-        if regression.n_iter_[0] >= regression.max_iter:  # betacal turns this warning off
-            warnings.warn("the beta calibration did not converge", ConvergenceWarning, stacklevel=3)
-        return Beta(calibration)
+    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Polynomial:
+        weights = np.ones(len(scores)) if weights is None else weights
+        smoothed = self.targets == "smoothed"
+        target = smoothed_targets(positive, weights) if smoothed else positive.astype(np.float64)
+        least = self.smallest_ if smoothed else _LEAST
+        most = float(np.log1p(-least) - np.log(least)) if self.input == "probability" else float(np.abs(scores).max())
+        s = np.clip(scores, -most, most)
+        return Polynomial(fit_logistic(np.vander(s, 3, increasing=True), target, weights), most)
+
+
+class QuadraticClassifier(CalibratedMethod):
+    """Calibrate a learner with quadratic scaling of log-odds (Berta et al. 2026) on cross-validated scores.
+
+    Parameters
+    ----------
+    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
+    scores : ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The
+        other choices are those of SigmoidClassifier.
+    targets : as in BetaCalibrator.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimators_, calibrators_ : the fitted classifiers, and the QuadraticCalibrator of each: one per fold, or only one.
+    estimator_, calibrator_ : the only ones, if there is one of each.
+    """
+
+    prefers = "predict_proba"
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        targets: Targets = "smoothed",
+        scores: Any = "auto",
+        calibration: Calibration = "cross_val",
+        ensemble: bool = True,
+        cv: Any = 5,
+        holdout_size: float = 0.25,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            scores=scores,
+            calibration=calibration,
+            ensemble=ensemble,
+            cv=cv,
+            holdout_size=holdout_size,
+            random_state=random_state,
+        )
+        self.targets = targets
+
+    def _calibrator(self, read_as: Input) -> QuadraticCalibrator:
+        return QuadraticCalibrator(read_as, targets=self.targets)

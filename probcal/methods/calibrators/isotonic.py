@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from probcal._validation import check_choices, check_clip
+from probcal._validation import check_clip, check_flag
 from probcal.methods._base import SCORES, Scores, class_scores
-from probcal.methods.calibrators._calibrator import CalibratingMethod, Calibration
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 from probcal.methods.direct import RescaledClassifier
 
 
@@ -57,78 +58,127 @@ class Isotonic:
         return np.clip(np.interp(scores, self.scores, self.probabilities), *self.clip)
 
 
-class IsotonicClassifier(CalibratingMethod):
-    """Calibrate by isotonic regression with the PAV algorithm (Gao, Parameswaran & Peng 2017, Algorithm 1).
+class IsotonicCalibrator(OneAgainstRestCalibrator):
+    """Map scores by isotonic regression with the PAV algorithm (Gao, Parameswaran & Peng 2017, Algorithm 1).
 
     Rows with equal scores are pooled first. Between the fitted scores the function is linear, and beyond them it is
-    constant. The paper asks for "a continuous nondecreasing function" and does not say which. The empirical calibration
-    error on the calibration rows is 0 (Claim 5).
+    constant. The paper asks for "a continuous nondecreasing function" and does not say which.
 
     Parameters
     ----------
-    estimator : classifier with ``decision_function`` or ``predict_proba``.
-    scores : the scores that are calibrated. ``"decision_function"``, ``"log_odds"`` of the predicted probability (in
-        nats, within +-708) and ``"probability"`` are the learner's. ``"auto"`` is the first of these that the
-        classifier offers. ``"rescaled"`` stretches the scores of ``"auto"`` to [0, 1] over the training rows, as
-        RescaledClassifier does. Mainly their order counts. The values matter only between two fitted scores, and for
-        the stage before calibration of ``staged_predict_proba``, which with ``"rescaled"`` returns these scores.
-    calibration : whose scores the map is fitted on. ``"holdout"``: a stratified part of the rows that the classifier
-        has not seen, as in the paper. ``"train"``: its training rows, whose scores are often too good. ``"cross_val"``:
-        all rows, each scored by a classifier trained without its fold. The final classifier is then trained on all rows
-        (CalibratedClassifierCV with ``ensemble=False``).
-    holdout_size : for ``"holdout"``: the share or the number of rows kept. The paper keeps 2000.
-    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
-        learn from, rows to calibrate on).
-    clip : the fitted function is clipped to this range. It is exactly 0 or 1 where only rows of one class have the
-        lowest or highest scores. The cross entropy of a row with the other label is then infinite. ``(0, 1)`` changes
-        nothing, as in the paper. With more than two classes each class's function is clipped before rows are divided by
-        their sums.
-    random_state : seed of the classifier and of the split.
+    input : what ``fit`` gets: ``"probability"`` or any real ``"score"``. Only the order counts, and the distances
+        between two fitted scores. Those of probabilities are measured in log-odds.
+    clip : ``"rows"``: a probability is never 0 or 1. Where w rows of one class have the lowest or the highest scores,
+        it is 1 / (w + 2) or 1 - 1 / (w + 2), Laplace's rule of succession. ``(low, high)``: the function is clipped to
+        this range. ``(0, 1)`` is the paper's function, which can be exactly 0 or 1. The cross entropy of a row with the
+        other label is then infinite. Its empirical calibration error on the calibration rows is 0 (Claim 5).
+    centered : fit Oron & Flournoy's (2017) centered isotonic regression. The function goes through the mean score of
+        each run of equal probabilities, and rises strictly between them. A run that is 0 or 1 stays flat.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    estimator_ : the fitted classifier. With ``scores="rescaled"`` it is the RescaledClassifier around it.
     maps_ : the fitted functions: one for the second of two classes, or one for each of several. Each has its knots
         ``scores`` and ``probabilities``, (n_knots,).
     """
 
-    needs_one_of = ("decision_function", "predict_proba")
+    def __init__(
+        self,
+        input: Input = "probability",
+        *,
+        clip: Literal["rows"] | tuple[float, float] = "rows",
+        centered: bool = False,
+    ) -> None:
+        self.input = input
+        self.clip = clip
+        self.centered = centered
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        super().check_parameters()
+        check_flag(self, "centered")
+        if not (isinstance(self.clip, str) and self.clip == "rows"):
+            check_clip(self.clip)
+
+    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
+        clip = rule_of_succession(scores, positive, weights) if self.clip == "rows" else self.clip
+        low, high = clip
+        knots = fit_centered_isotonic if self.centered else fit_isotonic
+        return Isotonic(*knots(scores, positive, weights), clip=(low, high))
+
+
+class IsotonicClassifier(CalibratedMethod):
+    """Calibrate a learner by isotonic regression (Gao, Parameswaran & Peng 2017, Algorithm 1) on cross-validated scores.
+
+    Parameters
+    ----------
+    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier. The paper keeps 2000 rows
+        to calibrate on.
+    scores : as in SigmoidClassifier, and ``"rescaled"``. This stretches the scores of ``"auto"`` to [0, 1] over the
+        training rows, as RescaledClassifier does. Mainly their order counts. The values matter only between two fitted
+        scores, and for the stage before calibration of ``staged_predict_proba``, which with ``"rescaled"`` returns
+        these scores.
+    clip, centered : as in IsotonicCalibrator.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimators_, calibrators_ : the fitted classifiers, and the IsotonicCalibrator of each: one per fold, or only one.
+        With ``scores="rescaled"`` the classifiers are the RescaledClassifier around each.
+    estimator_, calibrator_ : the only ones, if there is one of each.
+    """
+
+    score_choices = (*SCORES, "rescaled")
 
     def __init__(
         self,
         estimator: Any,
         *,
         scores: Scores | Literal["rescaled"] = "auto",
-        calibration: Calibration = "holdout",
-        holdout_size: float = 0.25,
+        calibration: Calibration = "cross_val",
+        ensemble: bool = True,
         cv: Any = 5,
-        clip: tuple[float, float] = (0.0, 1.0),
+        holdout_size: float = 0.25,
+        clip: Literal["rows"] | tuple[float, float] = "rows",
+        centered: bool = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.scores = scores
-        self.calibration = calibration
-        self.holdout_size = holdout_size
-        self.cv = cv
+        super().__init__(
+            estimator,
+            scores=scores,
+            calibration=calibration,
+            ensemble=ensemble,
+            cv=cv,
+            holdout_size=holdout_size,
+            random_state=random_state,
+        )
         self.clip = clip
-        self.random_state = random_state
-
-    def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
-        check_choices(self, {"scores": (*SCORES, "rescaled")})
-        super().check_parameters()
-        check_clip(self.clip)
+        self.centered = centered
 
     def _learner(self) -> Any:
         return RescaledClassifier(self.estimator) if self.scores == "rescaled" else self.estimator
 
-    def _scores(self, learner: Any, X: Any) -> np.ndarray:
-        wanted: Scores = "probability" if self.scores == "rescaled" else self.scores
-        return class_scores(learner, X, wanted, len(self.classes_))
+    def _scores(self, learner: Any, X: Any) -> tuple[np.ndarray, Input]:
+        if self.scores == "rescaled":
+            return class_scores(learner, X, "probability", len(self.classes_)), "score"
+        return super()._scores(learner, X)
 
-    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
-        return Isotonic(*fit_isotonic(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]  # a pair, as checked
+    def _calibrator(self, read_as: Input) -> IsotonicCalibrator:
+        return IsotonicCalibrator(read_as, clip=self.clip, centered=self.centered)
+
+
+def rule_of_succession(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[float, float]:
+    """Return the (low, high) that w rows of one class at an end of the scores allow: 1 / (w + 2) and 1 - 1 / (w + 2).
+
+    ``w`` is the weight of the rows below the lowest positive score, or above the highest negative one. A row of either
+    class at that score belongs to a run that has both. An end without such rows needs no bound. Arguments are those of ``fit_isotonic``.
+    """
+    weights = np.ones(len(scores)) if weights is None else weights
+    below = weights[scores < scores[positive].min()].sum()
+    above = weights[scores > scores[~positive].max()].sum()
+    return 1 / (below + 2) if below else 0.0, 1 - 1 / (above + 2) if above else 1.0
 
 
 def fit_isotonic(
@@ -145,3 +195,26 @@ def fit_isotonic(
     inside = np.zeros(len(values), dtype=bool)
     inside[1:-1] = (values[1:-1] == values[:-2]) & (values[1:-1] == values[2:])
     return distinct[~inside], values[~inside]
+
+
+def fit_centered_isotonic(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the knots of centered isotonic regression (Oron & Flournoy 2017, section 3), two arrays (n_knots,).
+
+    Each run of equal probabilities becomes one knot at the weighted mean of its scores. A run of 0 or 1 keeps its two
+    ends, because a probability cannot lie beyond them. Arguments are those of ``fit_isotonic``.
+    """
+    distinct, place = np.unique(np.asarray(scores, dtype=np.float64), return_inverse=True)
+    weights = np.ones(len(scores)) if weights is None else weights
+    total = np.bincount(place, weights)
+    values = isotonic_values(np.bincount(place, weights * positive), total)
+    run = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
+    heights = values[np.concatenate([[True], values[1:] != values[:-1]])]
+    centers = np.bincount(run, total * distinct) / np.bincount(run, total)
+    knots: list[tuple[float, float]] = []
+    for number, (center, height) in enumerate(zip(centers, heights, strict=True)):
+        members = distinct[run == number] if height in (0.0, 1.0) else None
+        ends = [center] if members is None else sorted({members[0], members[-1]})
+        knots += [(float(end), float(height)) for end in ends]
+    return np.array([x for x, _ in knots]), np.array([p for _, p in knots])

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from probcal._validation import check_choices, check_clip
-from probcal.methods._base import SCORES, Scores, class_scores
-from probcal.methods.calibrators._calibrator import CalibratingMethod, Calibration
+from probcal._validation import check_clip
+from probcal.methods._base import Scores
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 
 _MOST_STEPS = 100
 _RIDGE = 1e-12
@@ -40,56 +41,96 @@ class Sigmoid:
         return np.clip(expit(self.slope * scores + self.intercept), 1 - high, 1 - low)
 
 
-class SigmoidClassifier(CalibratingMethod):
-    """Calibrate with Platt's sigmoid (1999), fitted by default on the scores of the training rows, like Weka's SMO -M.
+class SigmoidCalibrator(OneAgainstRestCalibrator):
+    """Map scores to 1 / (1 + exp(A score + B)) (Platt 1999). Probabilities are mapped by their log-odds.
 
     Parameters
     ----------
-    estimator : classifier with ``decision_function`` or ``predict_proba``.
-    scores : the scores that the sigmoid is fitted on. ``"decision_function"`` is the learner's. ``"log_odds"`` is that
-        of the predicted probability (Bennett 2000, for naive Bayes), in nats and within +-708. ``"probability"`` is the
-        probability itself. ``"auto"`` is the decision function if there is one and the probability otherwise, as in
-        scikit-learn's CalibratedClassifierCV. Log-odds suit learners that are overconfident but never certain: a single
-        wrong row of probability 0 or 1 flattens the sigmoid.
-    calibration : whose scores the sigmoid is fitted on. ``"train"``: the classifier's training rows. ``"holdout"``: a
-        stratified part of the rows that it has not seen. ``"cross_val"``: all rows, each scored by a classifier trained
-        without its fold. The final classifier is then trained on all rows (CalibratedClassifierCV with
-        ``ensemble=False``).
-    holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
-    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
-        learn from, rows to calibrate on).
+    input : what ``fit`` gets. ``"probability"``: predicted probabilities. They become log-odds, after they were moved
+        into [1 / 2n, 1 - 1 / 2n] for n rows. A single wrong prediction of 0 or 1 would flatten the sigmoid otherwise.
+        ``"score"``: any real scores, such as a decision function. A is fitted to them as they are.
     clip : the sigmoid is clipped to this range. ``(0, 1)`` changes nothing. With more than two classes each class's
         sigmoid is clipped before rows are divided by their sums.
-    random_state : seed of the classifier and of the split.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    estimator_ : the fitted classifier.
-    maps_ : the fitted sigmoids: one for the second of two classes, or one for each of several.
-    slope_, intercept_ : A and B. Each is a float for two classes and (n_classes,) for several.
+    maps_ : the fitted sigmoids, with ``slope`` A and ``intercept`` B: one for the second of two classes, or one for
+        each of several.
     """
 
-    needs_one_of = ("decision_function", "predict_proba")
+    def __init__(self, input: Input = "probability", *, clip: tuple[float, float] = (0.0, 1.0)) -> None:
+        self.input = input
+        self.clip = clip
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        super().check_parameters()
+        check_clip(self.clip)
+
+    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+        return self._log_odds(matrix, self.smallest_)
+
+    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
+        low, high = self.clip
+        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=(low, high))
+
+
+class SigmoidClassifier(CalibratedMethod):
+    """Calibrate a learner with Platt's sigmoid (1999) on cross-validated scores.
+
+    Parameters
+    ----------
+    estimator : classifier with ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is a classifier that is
+        fitted already: all rows are used to calibrate it.
+    scores : the scores that the sigmoid is fitted on. ``"auto"`` is the decision function if the learner has one.
+        Otherwise it is the log-odds of the predicted probability, bounded as SigmoidCalibrator says.
+        ``"decision_function"`` is the learner's. ``"log_odds"`` is that of the predicted probability (Bennett 2000, for
+        naive Bayes), in nats and within +-708. ``"probability"`` is the probability itself, as in scikit-learn's
+        CalibratedClassifierCV. It suits few learners.
+    calibration : which rows the sigmoid is fitted on. ``"cross_val"``: every row, scored by a classifier that was
+        trained without the row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see.
+        ``"train"``: the classifier's own training rows, like Weka's SMO -M. Their scores are too good for most
+        learners. ``"prefit"``: all rows. ``estimator`` is fitted already.
+    ensemble : for ``"cross_val"``. True: one classifier and one map per fold, and the mean of their probabilities.
+        False: one map for the scores of all folds, and one classifier trained on all rows. Both are as in
+        scikit-learn's CalibratedClassifierCV.
+    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
+        learn from, rows to calibrate on).
+    holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
+    clip : the sigmoid is clipped to this range. ``(0, 1)`` changes nothing.
+    random_state : seed of the classifiers and of the split.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimators_, calibrators_ : the fitted classifiers, and the SigmoidCalibrator of each: one per fold, or only one.
+    estimator_, calibrator_ : the only ones, if there is one of each.
+    slope_, intercept_ : A and B of the only calibrator. Each is a float for two classes and (n_classes,) for several.
+    """
 
     def __init__(
         self,
         estimator: Any,
         *,
         scores: Scores = "auto",
-        calibration: Calibration = "train",
-        holdout_size: float = 0.25,
+        calibration: Calibration = "cross_val",
+        ensemble: bool = True,
         cv: Any = 5,
+        holdout_size: float = 0.25,
         clip: tuple[float, float] = (0.0, 1.0),
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.scores = scores
-        self.calibration = calibration
-        self.holdout_size = holdout_size
-        self.cv = cv
+        super().__init__(
+            estimator,
+            scores=scores,
+            calibration=calibration,
+            ensemble=ensemble,
+            cv=cv,
+            holdout_size=holdout_size,
+            random_state=random_state,
+        )
         self.clip = clip
-        self.random_state = random_state
 
     @property
     def slope_(self) -> float | np.ndarray:
@@ -101,23 +142,11 @@ class SigmoidClassifier(CalibratingMethod):
         """Return B of 1 / (1 + exp(A score + B)), a float for two classes and (n_classes,) for several."""
         return self._of_maps("intercept")
 
-    def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
-        check_choices(self, {"scores": SCORES})
-        super().check_parameters()
-        check_clip(self.clip)
-
-    def _scores(self, learner: Any, X: Any) -> np.ndarray:
-        wanted = self.scores
-        if wanted == "auto" and not hasattr(learner, "decision_function"):
-            wanted = "probability"
-        return class_scores(learner, X, wanted, len(self.classes_))
-
-    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
-        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]  # a pair, as checked
+    def _calibrator(self, read_as: Input) -> SigmoidCalibrator:
+        return SigmoidCalibrator(read_as, clip=self.clip)
 
     def _of_maps(self, name: str) -> float | np.ndarray:
-        values = [getattr(one, name) for one in self.maps_]
+        values = [getattr(one, name) for one in self.calibrator_.maps_]
         return values[0] if len(values) == 1 else np.array(values)
 
 

@@ -1,0 +1,242 @@
+"""Base class of the methods that fit a learner and calibrate its scores, on rows that the learner has not seen."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from probcal._validation import check_choices, check_flag, take_rows
+from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
+from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods.calibrators._calibration_rows import check_folds, check_holdout_size, folds, held_out_rows, label_text
+from probcal.methods.calibrators._calibrator import Calibrator, Input
+
+Calibration = Literal["cross_val", "holdout", "train", "prefit"]
+CALIBRATIONS = ("cross_val", "holdout", "train", "prefit")
+
+
+def _has_own_probabilities(method: CalibratedMethod) -> bool:
+    """Return True if the learner predicts probabilities.
+
+    Otherwise raise AttributeError, which explains more than False.
+    """
+    learner = getattr(method, "estimators_", [None])[0] or method._learner()
+    if not hasattr(learner, "predict_proba"):
+        raise AttributeError(f"{type(learner).__name__} has no predict_proba, so there is no stage before calibration")
+    return True
+
+
+class CalibratedMethod(ProbabilityMethod, ABC):
+    """Fit a learner, and a calibrator on its scores of rows that it has not seen.
+
+    Subclasses define ``_calibrator``.
+
+    Parameters
+    ----------
+    estimator : classifier with ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is a classifier that is
+        fitted already: all rows are used to calibrate it.
+    scores : the scores that are calibrated. ``"auto"`` is the decision function if the learner has one, and the
+        predicted probability otherwise. (A map of probabilities prefers these.) ``"decision_function"`` is the
+        learner's. ``"log_odds"`` is that of the predicted probability, in nats and within +-708. ``"probability"`` is
+        the number itself, read as any score.
+    calibration : which rows the map is fitted on. ``"cross_val"``: every row, scored by a classifier that was trained
+        without the row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see.
+        ``"train"``: the classifier's own training rows, whose scores are often too good. ``"prefit"``: all rows;
+        ``estimator`` is fitted already.
+    ensemble : for ``"cross_val"``. True: one classifier and one map per fold, and the mean of their probabilities.
+        False: one map for the scores of all folds, and one classifier trained on all rows. Both are as in
+        scikit-learn's CalibratedClassifierCV.
+    cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
+        learn from, rows to calibrate on).
+    holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
+    random_state : seed of the classifiers and of the split.
+    """
+
+    needs_one_of: tuple[str, ...] = ("decision_function", "predict_proba")
+    score_choices: tuple[str, ...] = SCORES
+    prefers = "decision_function"
+    """What ``scores="auto"`` takes if the learner has both."""
+    before_and_after = True
+    """The stages of ``staged_predict_proba`` are two: before and after calibration."""
+    estimators_: list[Any]
+    calibrators_: list[Any]
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        scores: Any = "auto",
+        calibration: Calibration = "cross_val",
+        ensemble: bool = True,
+        cv: Any = 5,
+        holdout_size: float = 0.25,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.scores = scores
+        self.calibration = calibration
+        self.ensemble = ensemble
+        self.cv = cv
+        self.holdout_size = holdout_size
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the classifiers and their maps.
+
+        Parameters
+        ----------
+        X : rows, (n_rows, n_columns), passed to the classifier unchanged.
+        y : labels, (n_rows,).
+        sample_weight : weights, (n_rows,), or None. The classifiers and the maps use them. A row of weight 2 counts as
+            two rows.
+        groups : group of each row, (n_rows,), or None. For ``calibration="cross_val"``: rows of one group fall into one
+            fold.
+
+        Raises
+        ------
+        ValueError
+            For an invalid parameter, invalid labels or weights, a class too rare for ``calibration``, weights for a
+            learner that takes none, and scores that are missing or infinite.
+        """
+        X, labels, weights = self._begin(X, y, sample_weight)
+        parts = list(self._scored_parts(X, labels, self._weights_for_learner(weights), groups))
+        self.estimators_ = [learner for learner, _, _, _ in parts]
+        self.calibrators_ = []
+        for _, rows, scores, read_as in parts:
+            of_rows = None if weights is None else weights[rows]
+            for label in np.setdiff1d(self.classes_, labels[rows] if of_rows is None else labels[rows][of_rows > 0]):
+                raise ValueError(
+                    f"class {label_text(label)} has no row of positive weight among the {len(rows)} rows to calibrate "
+                    "on; give more rows of it, or leave it out"
+                )
+            self.calibrators_.append(self._calibrator(read_as).fit(scores, labels[rows], of_rows))
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
+        self._before_predicting(X)
+        predicted = [
+            one.predict_proba(self._scores(learner, X)[0])
+            for learner, one in zip(self.estimators_, self.calibrators_, strict=True)
+        ]
+        return predicted[0] if len(predicted) == 1 else np.mean(predicted, axis=0)
+
+    @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield (n_rows, n_classes) probabilities: the classifiers' own (their mean), then those of ``predict_proba``.
+
+        Raises AttributeError if the learner has no ``predict_proba``.
+        """
+        self._before_predicting(X)
+        own = [np.asarray(learner.predict_proba(X), dtype=np.float64) for learner in self.estimators_]
+        yield own[0] if len(own) == 1 else np.mean(own, axis=0)
+        yield self.predict_proba(X)
+
+    @property
+    def estimator_(self) -> Any:
+        """Return the fitted classifier. Raises AttributeError if there is one per fold: see ``estimators_``."""
+        return self._only("estimators_")
+
+    @property
+    def calibrator_(self) -> Any:
+        """Return the fitted map. Raises AttributeError if there is one per fold: see ``calibrators_``."""
+        return self._only("calibrators_")
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, {"scores": self.score_choices, "calibration": CALIBRATIONS})
+        check_flag(self, "ensemble")
+        check_holdout_size(self.holdout_size)
+        check_folds(self.cv)
+        self._calibrator("probability").check_parameters()
+
+    @abstractmethod
+    def _calibrator(self, read_as: Input) -> Calibrator:
+        """Return an unfitted calibrator with the parameter ``input=read_as``."""
+
+    def _learner(self) -> Any:
+        """Return the learner to copy and fit."""
+        return self.estimator
+
+    def _scores(self, learner: Any, X: Any) -> tuple[np.ndarray, Input]:
+        """Return (scores, how the calibrator reads them)."""
+        wanted = self.scores
+        if wanted == "auto":
+            first, second = SCORES[1], "predict_proba"
+            if self.prefers == "predict_proba":
+                first, second = second, first
+            if not hasattr(learner, first) and hasattr(learner, second):
+                first = second
+            if first == "predict_proba":
+                return _probabilities(learner, X, len(self.classes_)), "probability"
+            wanted = "decision_function"
+        return class_scores(learner, X, wanted, len(self.classes_)), "score"
+
+    def _scored_parts(
+        self, X: Any, labels: np.ndarray, weights: np.ndarray | None, groups: Any
+    ) -> Iterator[tuple[Any, np.ndarray, np.ndarray, Input]]:
+        """Yield (fitted learner, rows to calibrate on, their scores, how to read these) for each map."""
+        every = np.arange(len(labels))
+        if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
+            yield self._fitted_already(), every, *self._scores(self._fitted_already(), X)
+            return
+        random = np.random.default_rng(drawn_seed(self.random_state))
+        learner = fresh_copy(self._learner(), random)
+        if self.calibration == "train":
+            learner = fit_weighted(learner, X, labels, weights)
+            yield learner, every, *self._scores(learner, X)
+            return
+        seed = drawn_seed(random)
+        if self.calibration == "holdout":
+            learn, rows = held_out_rows(labels, self.holdout_size, seed)
+            learner = fit_on_rows(learner, X, labels, weights, learn)
+            yield learner, rows, *self._scores(learner, take_rows(X, rows))
+            return
+        scored = []
+        for learn, rows in folds(X, labels, self.cv, seed, groups):
+            blind = fit_on_rows(fresh_copy(self._learner(), random), X, labels, weights, learn)
+            scored.append((blind, rows, *self._scores(blind, take_rows(X, rows))))
+        if self.ensemble:
+            yield from scored
+        else:
+            rows, scores = (np.concatenate([part[place] for part in scored]) for place in (1, 2))
+            yield fit_weighted(learner, X, labels, weights), rows, scores, scored[0][3]
+
+    def _fitted_already(self) -> Any:
+        """Return the learner that is fitted. Raises ValueError if its classes are not those of ``y``."""
+        check_is_fitted(self.estimator)
+        known = getattr(self.estimator, "classes_", self.classes_)
+        if not np.array_equal(known, self.classes_):
+            raise ValueError(
+                f"the fitted classifier knows the classes {list(known)}, and y holds {list(self.classes_)}; give rows "
+                "of each class to calibrate it"
+            )
+        return self.estimator
+
+    def _only(self, name: str) -> Any:
+        several = getattr(self, name)
+        if len(several) > 1:
+            raise AttributeError(f"there are {len(several)}, one per fold: see {name}, or set ensemble=False")
+        return several[0]
+
+
+def _probabilities(learner: Any, X: Any, n_classes: int) -> np.ndarray:
+    """Return ``predict_proba`` of ``X``, (n_rows, n_classes). Raises ValueError for another number of columns."""
+    given = np.asarray(learner.predict_proba(X), dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] != n_classes:
+        raise ValueError(
+            f"predict_proba of {type(learner).__name__} gives an array of shape {given.shape} where {n_classes} columns "
+            f"were expected, for {n_classes} classes"
+        )
+    return given
+
+
+def fit_on_rows(learner: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> Any:
+    """Fit ``learner`` on some of the rows of ``X``."""
+    return fit_weighted(learner, take_rows(X, rows), labels[rows], None if weights is None else weights[rows])

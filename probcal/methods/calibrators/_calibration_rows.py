@@ -1,0 +1,94 @@
+"""Which rows a map is fitted on: a held-out part, or folds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv, train_test_split
+
+from probcal._validation import is_count
+
+Rows = tuple[np.ndarray, np.ndarray]
+"""Row numbers: (to learn from, to calibrate on)."""
+
+
+def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
+    """Return a stratified split of the rows. ``size`` is the share or number of rows to calibrate on.
+
+    The rows are those of scikit-learn's ``train_test_split(stratify=labels)``. Raises ValueError when a class would be
+    missing from either part.
+    """
+    classes, counts = np.unique(labels, return_counts=True)
+    n_rows = len(labels)
+    n_held_out = int(size) if is_count(size) else math.ceil(size * n_rows)
+    if counts.min() < 2:
+        raise ValueError(
+            f"class {label_text(classes[counts.argmin()])} has 1 row, and two are needed: one to learn from and one to "
+            "calibrate on; give more rows of it, leave it out, or use calibration='train' where the method has that"
+        )
+    if not len(classes) <= n_held_out <= n_rows - len(classes):
+        raise ValueError(
+            f"holdout_size={size} keeps {n_held_out} of {n_rows} rows to calibrate on; each part needs one row of each "
+            f"of {len(classes)} classes at least, so keep between {len(classes)} and {n_rows - len(classes)} rows"
+        )
+    learn, calibrate = train_test_split(np.arange(n_rows), test_size=n_held_out, stratify=labels, random_state=seed)
+    for rows, purpose, advice in ((learn, "learn from", "lower"), (calibrate, "calibrate on", "raise")):
+        for label in np.setdiff1d(classes, labels[rows]):
+            raise ValueError(
+                f"class {label_text(label)} has {int((labels == label).sum())} of the rows, and none is among the rows "
+                f"to {purpose}; {advice} holdout_size, or give more rows of that class"
+            )
+    return learn, calibrate
+
+
+def folds(X: Any, labels: np.ndarray, cv: Any, seed: int, groups: Any = None) -> list[Rows]:
+    """Return the rows of each fold: ``cv`` stratified shuffled folds, or those of a splitter or list of pairs.
+
+    With ``groups``, (n_rows,), no group is in two of ``cv`` folds. A splitter gets them.
+
+    Raises ValueError when a class has fewer rows than there are folds, or when a fold has no row of it to learn from.
+    """
+    classes, counts = np.unique(labels, return_counts=True)
+    if not is_count(cv):
+        pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in check_cv(cv).split(X, labels, groups)]
+    elif counts.min() < cv:
+        raise ValueError(
+            f"class {label_text(classes[counts.argmin()])} has {counts.min()} of the rows, too few for one in each of "
+            f"cv={cv} folds; lower cv, give more rows of it, or leave it out"
+        )
+    elif groups is not None:
+        splitter = StratifiedGroupKFold(cv, shuffle=True, random_state=seed)
+        pairs = list(splitter.split(np.zeros(len(labels)), labels, groups))
+    else:
+        pairs = list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(np.zeros(len(labels)), labels))
+    if not pairs:
+        raise ValueError("cv holds no fold")
+    for number, (learn, _) in enumerate(pairs, 1):
+        for label in np.setdiff1d(classes, labels[learn]):
+            raise ValueError(
+                f"class {label_text(label)} is missing from the rows to learn from in fold {number} of {len(pairs)}; "
+                "use stratified folds, such as cv=5"
+            )
+    return pairs
+
+
+def check_holdout_size(size: Any) -> None:
+    """Raise ValueError unless ``size`` is a share between 0 and 1 or a number of rows."""
+    is_share = isinstance(size, float | np.floating) and 0 < size < 1
+    if not is_share and not is_count(size):
+        raise ValueError(f"holdout_size must be a share between 0 and 1 or a whole number of rows from 1, not {size!r}")
+
+
+def check_folds(cv: Any) -> None:
+    """Raise ValueError unless ``cv`` is a number of folds from 2, a splitter, or a list of pairs of row numbers."""
+    if is_count(cv) and cv >= 2:
+        return
+    if (not hasattr(cv, "split") and not isinstance(cv, list | tuple)) or isinstance(cv, str):
+        raise ValueError(f"cv must be a whole number of folds from 2, or a splitter of scikit-learn, not {cv!r}")
+
+
+def label_text(label: Any) -> str:
+    """Return a label as text for a message."""
+    return repr(label.item() if isinstance(label, np.generic) else label)

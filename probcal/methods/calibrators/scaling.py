@@ -1,0 +1,310 @@
+"""Temperature, vector, matrix and Dirichlet scaling: softmax regressions on the logarithms of all classes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import log_softmax, softmax
+
+from probcal._validation import check_choices
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrator import Calibrator, Input
+
+_COLDEST, _HOTTEST = 1e-3, 1e3
+Form = Literal["vector", "matrix", "dirichlet"]
+Penalty = Literal["structured", "none"]
+
+
+def class_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
+    """Return smoothed targets, (n_rows, n_classes): 1 + n_c for the row's class c and 1 for the others, over n_c + k.
+
+    ``n_c`` is the total weight of class c. Two classes have Platt's targets (1999, section 2.2). With them no fitted
+    map reaches a probability of 0 or 1 on rows of separated classes.
+    """
+    size = np.bincount(codes, weights, n_classes)[codes]
+    targets = np.repeat(1 / (size + n_classes), n_classes).reshape(-1, n_classes)
+    targets[np.arange(len(codes)), codes] += size / (size + n_classes)
+    return targets
+
+
+def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> float:
+    """Return the T in [.001, 1000] of least cross entropy of softmax(logits / T) (Guo et al. 2017, section 4.2).
+
+    ``logits`` and ``targets``: (n_rows, n_classes). ``weights``: (n_rows,). The loss is convex in 1 / T.
+    """
+
+    def loss(log_t: float) -> float:
+        return float(-(weights @ (targets * log_softmax(logits / np.exp(log_t), axis=1)).sum(axis=1)))
+
+    bounds = np.log(_COLDEST), np.log(_HOTTEST)
+    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x))
+
+
+def fit_affine(
+    logits: np.ndarray, targets: np.ndarray, weights: np.ndarray, form: Form, penalty: Penalty
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (W, b) of least penalised cross entropy of softmax(logits W^T + b).
+
+    ``"vector"``: W is diagonal (Guo et al. 2017, section 4.2). ``"matrix"``: W is full. With the penalty
+    ``"structured"`` the loss is the mean cross entropy in nats plus (k |b|^2 + k |diag W - 1|^2 + k (k - 1) |off W|^2) /
+    n for k classes and n rows, which is structured matrix scaling (Berta et al. 2025). ``"dirichlet"`` leaves the
+    diagonal free (Kull et al. 2019, section 3: off-diagonal and intercept regularisation). ``"none"``: no penalty but
+    1e-12, which chooses among equal solutions.
+    """
+    k, n = logits.shape[1], float(weights.sum())
+    diagonal = np.eye(k, dtype=bool)
+    free = diagonal if form == "vector" else np.ones((k, k), dtype=bool)
+    strength = np.where(diagonal, 0.0 if form == "dirichlet" else k, k * (k - 1)) / n
+    of_intercept = k / n
+    if penalty == "none":
+        strength, of_intercept = np.full((k, k), 1e-12), 1e-12
+    shares = weights / n
+
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        change, b = np.zeros((k, k)), parameters[-k:]
+        change[free] = parameters[:-k]
+        log_p = log_softmax(logits + logits @ change.T + b, axis=1)
+        value = -(shares @ (targets * log_p).sum(axis=1)) + (strength * change**2).sum() + of_intercept * b @ b
+        residual = shares[:, None] * (np.exp(log_p) - targets)
+        slope = residual.T @ logits + 2 * strength * change
+        return float(value), np.concatenate([slope[free], residual.sum(axis=0) + 2 * of_intercept * b])
+
+    start = np.zeros(int(free.sum()) + k)
+    options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-9}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
+    matrix = np.eye(k)
+    matrix[free] += found[:-k]
+    return matrix, found[-k:]
+
+
+class _Scaling(Calibrator):
+    """Base of the maps of all classes at once. They read (n_rows, n_classes) logarithms of probabilities."""
+
+    def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        codes = np.searchsorted(self.classes_, labels)
+        weights = np.ones(len(codes)) if weights is None else weights
+        self._fit_logits(self._log_probabilities(matrix), class_targets(codes, len(self.classes_), weights), weights)
+
+    def _fit_logits(self, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
+        raise NotImplementedError
+
+
+class TemperatureCalibrator(_Scaling):
+    """Map logits z to softmax(z / T), T the temperature of least log loss (Guo, Pleiss, Sun & Weinberger 2017).
+
+    Parameters
+    ----------
+    input : what ``fit`` gets. ``"probability"``: z is ln p, with p not below 1 / 2n for n rows. ``"score"``: z itself;
+        for two classes one column, the log-odds.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    temperature_ : T. Above 1 it makes predictions less certain.
+    """
+
+    def __init__(self, input: Input = "probability") -> None:
+        self.input = input
+
+    def _fit_logits(self, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
+        self.temperature_ = fit_temperature(logits, targets, weights)
+
+    def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
+        return np.asarray(softmax(self._log_probabilities(matrix) / self.temperature_, axis=1))
+
+
+class _AffineScaling(_Scaling):
+    """Base of the maps softmax(W z / T + b)."""
+
+    form: Form
+    penalty: Penalty
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        super().check_parameters()
+        check_choices(self, {"penalty": ("structured", "none")})
+
+    def _fit_logits(self, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
+        cooled = self.penalty == "structured" and self.form != "dirichlet"  # the penalty pulls towards T, not towards 1
+        self.temperature_ = fit_temperature(logits, targets, weights) if cooled else 1.0
+        self.matrix_, self.intercept_ = fit_affine(
+            logits / self.temperature_, targets, weights, self.form, self.penalty
+        )
+
+    def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
+        logits = self._log_probabilities(matrix) / self.temperature_
+        return np.asarray(softmax(logits @ self.matrix_.T + self.intercept_, axis=1))
+
+
+class VectorScalingCalibrator(_AffineScaling):
+    """Map logits z to softmax(v z + b), a factor and a shift for each class (Guo et al. 2017, section 4.2).
+
+    Parameters
+    ----------
+    input : as in TemperatureCalibrator.
+    penalty : ``"structured"``: temperature scaling first, then v and b under a penalty of k / n for k classes and n
+        rows, on |v - 1|^2 and |b|^2 (structured vector scaling, Berta et al. 2025). ``"none"``: the plain map.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    temperature_, matrix_, intercept_ : T, W and b of softmax(W z / T + b). W is diagonal.
+    """
+
+    form = "vector"
+
+    def __init__(self, input: Input = "probability", *, penalty: Penalty = "structured") -> None:
+        self.input = input
+        self.penalty = penalty
+
+
+class MatrixScalingCalibrator(_AffineScaling):
+    """Map logits z to softmax(W z + b) with a full matrix W (Guo et al. 2017, section 4.2).
+
+    Parameters
+    ----------
+    input : as in TemperatureCalibrator.
+    penalty : ``"structured"``: temperature scaling first, then W and b under a penalty of k / n for k classes and n
+        rows, on |b|^2 and |diag W - 1|^2, and of k (k - 1) / n on the other entries of W (structured matrix scaling,
+        Berta et al. 2025). ``"none"``: the plain map, which needs many rows.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    temperature_, matrix_, intercept_ : T, W and b of softmax(W z / T + b).
+    """
+
+    form = "matrix"
+
+    def __init__(self, input: Input = "probability", *, penalty: Penalty = "structured") -> None:
+        self.input = input
+        self.penalty = penalty
+
+
+class DirichletCalibrator(_AffineScaling):
+    """Map p to softmax(W ln p + b), Dirichlet calibration (Kull, Perello-Nieto, Kaengsepp, Silva Filho, Song & Flach 2019).
+
+    Parameters
+    ----------
+    input : as in TemperatureCalibrator.
+    penalty : ``"structured"``: the off-diagonal entries of W and b are pulled to 0 (ODIR, section 3), with strengths of
+        k (k - 1) / n and k / n for k classes and n rows. The paper chooses them by cross-validation. ``"none"``: the
+        plain map.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    matrix_, intercept_ : W and b.
+    """
+
+    form = "dirichlet"
+
+    def __init__(self, input: Input = "probability", *, penalty: Penalty = "structured") -> None:
+        self.input = input
+        self.penalty = penalty
+
+
+class TemperatureClassifier(CalibratedMethod):
+    """Calibrate a learner with temperature scaling (Guo, Pleiss, Sun & Weinberger 2017) on cross-validated scores.
+
+    scikit-learn's ``CalibratedClassifierCV(method="temperature")``, up to version 1.9.1 at least, reads numeric labels as
+    positions of their classes. With classes 1 and 2 it silently fits T to the wrong class. This class does not.
+
+    Parameters
+    ----------
+    estimator, scores, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier. ``"auto"`` is
+        the predicted probability if the learner has one, and the decision function otherwise.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimators_, calibrators_ : the fitted classifiers, and the TemperatureCalibrator of each: one per fold, or only one.
+    estimator_, calibrator_ : the only ones, if there is one of each.
+    """
+
+    prefers = "predict_proba"
+
+    def _calibrator(self, read_as: Input) -> TemperatureCalibrator:
+        return TemperatureCalibrator(read_as)
+
+
+class _AffineScalingClassifier(CalibratedMethod):
+    """Base of the classifiers whose calibrator has a penalty."""
+
+    prefers = "predict_proba"
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        penalty: Penalty = "structured",
+        scores: Any = "auto",
+        calibration: Calibration = "cross_val",
+        ensemble: bool = True,
+        cv: Any = 5,
+        holdout_size: float = 0.25,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            scores=scores,
+            calibration=calibration,
+            ensemble=ensemble,
+            cv=cv,
+            holdout_size=holdout_size,
+            random_state=random_state,
+        )
+        self.penalty = penalty
+
+
+class VectorScalingClassifier(_AffineScalingClassifier):
+    """Calibrate a learner with vector scaling (Guo et al. 2017) on cross-validated probabilities.
+
+    Parameters
+    ----------
+    estimator, scores, calibration, ensemble, cv, holdout_size, random_state : as in TemperatureClassifier.
+    penalty : as in VectorScalingCalibrator.
+
+    Attributes
+    ----------
+    classes_, estimators_, calibrators_, estimator_, calibrator_ : as in TemperatureClassifier.
+    """
+
+    def _calibrator(self, read_as: Input) -> VectorScalingCalibrator:
+        return VectorScalingCalibrator(read_as, penalty=self.penalty)
+
+
+class MatrixScalingClassifier(_AffineScalingClassifier):
+    """Calibrate a learner with matrix scaling (Guo et al. 2017; Berta et al. 2025) on cross-validated probabilities.
+
+    Parameters
+    ----------
+    estimator, scores, calibration, ensemble, cv, holdout_size, random_state : as in TemperatureClassifier.
+    penalty : as in MatrixScalingCalibrator.
+
+    Attributes
+    ----------
+    classes_, estimators_, calibrators_, estimator_, calibrator_ : as in TemperatureClassifier.
+    """
+
+    def _calibrator(self, read_as: Input) -> MatrixScalingCalibrator:
+        return MatrixScalingCalibrator(read_as, penalty=self.penalty)
+
+
+class DirichletClassifier(_AffineScalingClassifier):
+    """Calibrate a learner with Dirichlet calibration (Kull et al. 2019) on cross-validated probabilities.
+
+    Parameters
+    ----------
+    estimator, scores, calibration, ensemble, cv, holdout_size, random_state : as in TemperatureClassifier.
+    penalty : as in DirichletCalibrator.
+
+    Attributes
+    ----------
+    classes_, estimators_, calibrators_, estimator_, calibrator_ : as in TemperatureClassifier.
+    """
+
+    def _calibrator(self, read_as: Input) -> DirichletCalibrator:
+        return DirichletCalibrator(read_as, penalty=self.penalty)

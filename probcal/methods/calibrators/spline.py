@@ -1,0 +1,145 @@
+"""Spline calibration: a logistic regression on a natural cubic spline of the log-odds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
+
+_QUANTILES = (0.05, 0.275, 0.5, 0.725, 0.95)
+"""Where the five knots lie (Harrell 2015, Table 2.3)."""
+
+
+def natural_spline(scores: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """Return 1, s and the nonlinear terms, (n, n_knots), of a cubic spline that is linear beyond its outer knots.
+
+    This is the truncated power basis of Harrell (2015), equation 2.25, divided by the squared range of the knots.
+    ``knots``: (n_knots,) rising. With fewer than three knots there is no nonlinear term.
+    """
+    columns = [np.ones_like(scores), scores]
+    if len(knots) > 2:
+        first, before_last, last = knots[0], knots[-2], knots[-1]
+        of_before_last, of_last = (np.maximum(scores - knot, 0) ** 3 for knot in (before_last, last))
+        for knot in knots[:-2]:
+            term = np.maximum(scores - knot, 0) ** 3
+            term -= (of_before_last * (last - knot) - of_last * (before_last - knot)) / (last - before_last)
+            columns.append(term / (last - first) ** 2)
+    return np.column_stack(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Spline:
+    """Map (n,) scores s to 1 / (1 + exp(-f(s))), f a natural cubic spline of the scores cut to [low, high]."""
+
+    knots: np.ndarray
+    coefficients: np.ndarray
+    low: float
+    high: float
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        return expit(self._log_odds(scores))
+
+    def complement(self, scores: np.ndarray) -> np.ndarray:
+        """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
+        return expit(-self._log_odds(scores))
+
+    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+        return natural_spline(np.clip(scores, self.low, self.high), self.knots) @ self.coefficients
+
+
+class SplineCalibrator(OneAgainstRestCalibrator):
+    """Map log-odds by a logistic regression on a natural cubic spline of five knots (Lucena 2018).
+
+    Lucena's spline is one of the probability, with many knots and a cross-validated ridge penalty. Here the knots lie
+    at five quantiles of the log-odds and the penalty is fixed.
+
+    Parameters
+    ----------
+    input : what ``fit`` gets. ``"probability"``: it becomes log-odds, after it was moved into [1 / 2n, 1 - 1 / 2n] for n
+        rows. ``"score"``: any real scores, taken as they are.
+    penalty : half the sum of squares of the spline's nonlinear coefficients, each for a term of variance 1, is
+        multiplied by this number and added to the loss in nats. 0: no penalty.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    maps_ : the fitted maps with ``knots`` and ``coefficients``: one for the second of two classes, or one for each of
+        several.
+    """
+
+    def __init__(self, input: Input = "probability", *, penalty: float = 1.0) -> None:
+        self.input = input
+        self.penalty = penalty
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        super().check_parameters()
+        if not isinstance(self.penalty, int | float | np.number) or not 0 <= self.penalty < np.inf:
+            raise ValueError(f"penalty must be a number from 0, not {self.penalty!r}")
+
+    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+        return self._log_odds(matrix, self.smallest_)
+
+    def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Spline:
+        weights = np.ones(len(scores)) if weights is None else weights
+        order = np.argsort(scores)
+        reached = np.cumsum(weights[order]) / weights.sum()
+        knots = np.unique(scores[order][np.searchsorted(reached, _QUANTILES)])
+        features = natural_spline(scores, knots)
+        penalty = np.zeros(features.shape[1])
+        center = np.average(features[:, 2:], axis=0, weights=weights)
+        penalty[2:] = self.penalty * np.average((features[:, 2:] - center) ** 2, axis=0, weights=weights)
+        coefficients = fit_logistic(features, smoothed_targets(positive, weights), weights, penalty)
+        return Spline(knots, coefficients, float(scores.min()), float(scores.max()))
+
+
+class SplineClassifier(CalibratedMethod):
+    """Calibrate a learner with a natural cubic spline of its log-odds (after Lucena 2018), on cross-validated scores.
+
+    Parameters
+    ----------
+    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
+    scores : ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The
+        other choices are those of SigmoidClassifier.
+    penalty : as in SplineCalibrator.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimators_, calibrators_ : the fitted classifiers, and the SplineCalibrator of each: one per fold, or only one.
+    estimator_, calibrator_ : the only ones, if there is one of each.
+    """
+
+    prefers = "predict_proba"
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        penalty: float = 1.0,
+        scores: Any = "auto",
+        calibration: Calibration = "cross_val",
+        ensemble: bool = True,
+        cv: Any = 5,
+        holdout_size: float = 0.25,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            scores=scores,
+            calibration=calibration,
+            ensemble=ensemble,
+            cv=cv,
+            holdout_size=holdout_size,
+            random_state=random_state,
+        )
+        self.penalty = penalty
+
+    def _calibrator(self, read_as: Input) -> SplineCalibrator:
+        return SplineCalibrator(read_as, penalty=self.penalty)
