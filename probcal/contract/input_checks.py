@@ -32,8 +32,8 @@ def inputs_are_not_changed(subject: Subject) -> None:
     """Check that neither ``fit`` nor ``predict`` writes into its arguments."""
     data = sample()
     weights = integer_weights(len(data.y)) if has_fit_parameter(subject.estimator, "sample_weight") else None
-    given = {"X of fit": data.X, "y": data.y, "X of predict": data.X_test, "sample_weight": weights}
-    before = {name: None if values is None else values.copy() for name, values in given.items()}
+    given: dict[str, Any] = {"X of fit": data.X, "y": data.y, "X of predict": data.X_test, "sample_weight": weights}
+    before: dict[str, Any] = {name: None if values is None else values.copy() for name, values in given.items()}
     try:
         fitted = subject.fitted(data, weights)
     except ValueError as error:
@@ -41,7 +41,7 @@ def inputs_are_not_changed(subject: Subject) -> None:
             raise
         fitted = subject.fitted(data)
     predictions_of(fitted, data.X_test)
-    changed = [name for name, values in given.items() if not np.array_equal(values, before[name])]  # type: ignore[arg-type]  # None equals None
+    changed = [name for name, values in given.items() if not np.array_equal(values, before[name])]
     if changed:
         raise Failed("unchanged inputs", f"{', '.join(changed)} changed", "copy before writing")
 
@@ -126,7 +126,7 @@ def a_different_number_of_columns_is_rejected(subject: Subject) -> None:
     fitted = subject.fitted(data)
     for what, X in (("fewer", data.X_test[:, :-1]), ("more", np.column_stack([data.X_test, data.X_test[:, 0]]))):
         _check_raises(
-            lambda X=X: predictions_of(fitted, X),  # type: ignore[misc]  # mypy cannot infer a lambda's default
+            partial(predictions_of, fitted, X),
             ValueError,
             f"rows with one column {what} than in fit",
             "compare X.shape[1] with n_features_in_, for instance by sklearn.utils.validation.validate_data",

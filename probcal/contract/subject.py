@@ -192,7 +192,8 @@ def predictions_of(fitted: Any, X: Any) -> np.ndarray:
     classes = np.asarray(fitted.classes_)
     if hasattr(fitted, "predict_proba"):
         return np.asarray(fitted.predict_proba(X))[:, np.argsort(classes)]
-    return (np.ravel(fitted.predict(X))[:, None] == np.sort(classes)).astype(np.float64)
+    chosen: np.ndarray = (np.ravel(fitted.predict(X))[:, None] == np.sort(classes)).astype(np.float64)
+    return chosen
 
 
 def require_probabilities(fitted: Any) -> None:
@@ -233,11 +234,13 @@ class FrameSpy(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
         """Return the tree's probabilities, (n_rows, n_classes)."""
-        return self.tree_.predict_proba(self._codes(X, "predict_proba"))
+        probabilities: np.ndarray = self.tree_.predict_proba(self._codes(X, "predict_proba"))
+        return probabilities
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
         """Return the predicted labels, (n_rows,)."""
-        return self.tree_.predict(self._codes(X, "predict"))
+        labels: np.ndarray = self.tree_.predict(self._codes(X, "predict"))
+        return labels
 
     def _codes(self, X: Any, where: str) -> np.ndarray:
         difference = _difference(X, self.known)

@@ -119,4 +119,5 @@ class LinearSVCShortcut:
 
 
 def _log_ratio(class_weights: np.ndarray) -> np.ndarray:
-    return np.log(class_weights[..., 1]) - np.log(class_weights[..., 0])
+    ratio: np.ndarray = np.log(class_weights[..., 1]) - np.log(class_weights[..., 0])
+    return ratio

@@ -128,7 +128,8 @@ class SolverDoubt:
 
 def _lengths(X: np.ndarray, solved: np.ndarray) -> np.ndarray:
     """Return the lengths (n,) of rows of X in the norm of the inverse Hessian. ``solved`` is that inverse times X.T."""
-    return np.sqrt(np.abs(np.einsum("ij,ji->i", X, solved)))
+    lengths: np.ndarray = np.sqrt(np.abs(np.einsum("ij,ji->i", X, solved)))
+    return lengths
 
 
 _TOLERANCES = (1e-12, 1e-8)
@@ -159,10 +160,9 @@ def usable(estimator: Any) -> bool:
         and own["solver"] == "newton-cholesky"
         and own["penalty"] in ("deprecated", "l2", None)
         and own["l1_ratio"] in (None, 0)
-        and isinstance(own["C"], Real)
-        and own["C"] > 0  # type: ignore[operator]  # Real has no order for mypy
-        and isinstance(own["tol"], Real)
-        and least <= own["tol"] <= most  # type: ignore[operator]  # Real has no order for mypy
+        and all(isinstance(own[name], Real) for name in ("C", "tol"))
+        and own["C"] > 0
+        and least <= own["tol"] <= most
         and own["max_iter"] >= _FEWEST_STEPS
         and own["class_weight"] is None
         and own["dual"] is False

@@ -44,7 +44,7 @@ class LogisticLoss:
         self._X, self._row_weights = X, row_weights
         self._second = second.astype(np.intp)
         self.n_rows = len(X)
-        self._n_columns = X.shape[1]
+        self._n_columns: int = X.shape[1]
         self._intercept = intercept
         self.n_coefficients = X.shape[1] + intercept
         self._block = max(_FEWEST, _BLOCK // max(1, X.shape[1]))
@@ -118,7 +118,8 @@ class LogisticLoss:
         with np.errstate(over="ignore"):
             np.exp(scores, out=scores)  # three times as fast as expit
         scores += 1
-        return np.reciprocal(scores, out=scores)
+        shares: np.ndarray = np.reciprocal(scores, out=scores)
+        return shares
 
     def _scores(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
         scores = _product(self._X[rows], coefficients[: self._n_columns])
@@ -133,7 +134,8 @@ class LogisticLoss:
 
 def _product(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     if columns.shape[1] > _FEW:
-        return matrix @ columns
+        product: np.ndarray = matrix @ columns
+        return product
     product = np.empty((len(matrix), columns.shape[1]))
     for j, column in enumerate(columns.T):
         product[:, j] = matrix @ column
@@ -198,7 +200,8 @@ class Search:
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Return the inverse of the penalised Hessian times ``right``, (n_coefficients,) or (n_coefficients, k)."""
         scale = self._scale if right.ndim == 1 else self._scale[:, None]
-        return cho_solve(self._factor, right / scale, check_finite=False) / scale
+        solved: np.ndarray = cho_solve(self._factor, right / scale, check_finite=False) / scale
+        return solved
 
     def length(self, offset: np.ndarray) -> float:
         """Return the length of ``offset``, (n_coefficients,), in the norm of the penalised Hessian."""
@@ -245,9 +248,11 @@ class Search:
         """Return the step from the mixture of the latest points whose own step would be shortest (Anderson 1965)."""
         point, step = self._points[-1], self._steps[-1]
         if len(self._steps) == 1:
-            return point + step
+            moved: np.ndarray = point + step
+            return moved
         changes = np.diff(np.column_stack(self._steps[-_MEMORY - 1 :]), axis=1)
         moves = np.diff(np.column_stack(self._points[-_MEMORY - 1 :]), axis=1)
         weighed = self.hessian @ changes
         mixture = np.linalg.lstsq(changes.T @ weighed, weighed.T @ step, rcond=1e-12)[0]
-        return point + step - (moves + changes) @ mixture
+        mixed: np.ndarray = point + step - (moves + changes) @ mixture
+        return mixed

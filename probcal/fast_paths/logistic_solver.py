@@ -101,7 +101,8 @@ class LogisticSolver:
         shares = [
             np.prod((ratio - np.delete(places, i)) / (places[i] - np.delete(places, i))) for i in range(len(places))
         ]
-        return np.column_stack([point for _, point in nodes]) @ np.array(shares)
+        offset: np.ndarray = np.column_stack([point for _, point in nodes]) @ np.array(shares)
+        return offset
 
     def _hessian_between(self, ratio: float) -> np.ndarray:
         places = np.array([place for place, _ in self._hessians])

@@ -108,7 +108,7 @@ class SquaredHinge:
 
     @property
     def n_columns(self) -> int:
-        return self.rows.shape[1]
+        return int(self.rows.shape[1])
 
     def minimise(self, costs: np.ndarray, start: np.ndarray) -> Minimum | None:
         """Return the minimum for the two classes' ``costs``, (2,) positive, starting from ``start``, (d,).
@@ -139,7 +139,8 @@ class SquaredHinge:
 
     def gradient_at_zero(self, costs: np.ndarray) -> np.ndarray:
         """Return the gradient (d,) at 0, where liblinear starts."""
-        return -2 * costs @ self._class_sums
+        gradient: np.ndarray = -2 * costs @ self._class_sums
+        return gradient
 
     def value_of_intercept(self, costs: np.ndarray) -> float:
         """Return the least value, without |w|^2 / 2, of a constant margin."""
@@ -189,7 +190,8 @@ class SquaredHinge:
         return values if self._weights is None else values * self._weights
 
     def _gradient(self, w: np.ndarray, margins: np.ndarray, costs: np.ndarray) -> np.ndarray:
-        return w - 2 * (self._gaps(margins, costs) @ self.rows)
+        gradient: np.ndarray = w - 2 * (self._gaps(margins, costs) @ self.rows)
+        return gradient
 
     def _value(self, w: np.ndarray, margins: np.ndarray, costs: np.ndarray) -> float:
         return float(w @ w / 2 + self._gaps(margins, costs) @ np.maximum(1 - margins, 0))
@@ -226,7 +228,8 @@ class SquaredHingePath:
         place = bisect(self._solved, ratio, key=lambda pair: pair[0])
         (low, below), (high, above) = self._solved[max(place - 1, 0)], self._solved[min(place, len(self._solved) - 1)]
         part = (ratio - low) / (high - low) if low < ratio < high else float(ratio >= high)
-        return below + part * (above - below)
+        between: np.ndarray = below + part * (above - below)
+        return between
 
     def _margin_error(self, costs: np.ndarray, minimum: Minimum) -> float | None:
         """Return the largest error of those training margins that liblinear might put on the other side.

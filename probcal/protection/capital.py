@@ -66,7 +66,8 @@ def _starts(start: np.ndarray, matrices: np.ndarray) -> np.ndarray:
         so_far /= so_far.max(axis=(1, 2), keepdims=True)
         reach *= 2
     starts = np.vstack([start, so_far @ start]).T
-    return starts / starts.sum(axis=0)
+    normalised: np.ndarray = starts / starts.sum(axis=0)
+    return normalised
 
 
 def _states(starts: np.ndarray, steps: np.ndarray, jump_rate: float) -> np.ndarray:

@@ -17,7 +17,7 @@ from probcal.protection.calibrating_functions import Calibrators, family, restor
 from probcal.protection.capital import Jumper
 from probcal.protection.feedback import StreamProgress
 from probcal.protection.guarantees import log10_level
-from probcal.protection.stream_input import check_parameters, entries
+from probcal.protection.stream_input import as_number, check_parameters, entries
 
 _ROWS = 16_384
 """Rows of an array that are done at a time, so that memory does not grow with the stream."""
@@ -284,9 +284,9 @@ class Protector:
 
     def _base(self, p: Any) -> float | np.ndarray:
         """Return the truncated base probability of one row: a float, or (1, n_classes)."""
-        if isinstance(p, Real) and 0 <= p <= 1:  # type: ignore[operator]  # two classes take a short path
-            p, least = float(p), self._truncation
-            return p if least is None else min(max(p, least), 1 - least)
+        if 0 <= (single := as_number(p)) <= 1:  # two classes take a short path
+            least = self._truncation
+            return single if least is None else min(max(single, least), 1 - least)
         base = inputs.base_probabilities(inputs.one_row(p), self._truncation, 0)
         return base if base.ndim == 2 else float(base[0])
 

@@ -184,8 +184,8 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row, (n_rows,). The first class wins a tie, as in Weka."""
-        probabilities = self.predict_proba(X)
-        return self.classes_[np.argmax(probabilities, axis=1)]
+        labels: np.ndarray = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        return labels
 
     @staticmethod
     def unmet_requirement() -> str | None:
@@ -223,10 +223,10 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         return f"Weka's {self.classifier} {self.options}".rstrip()
 
     def _seed(self, java: Any) -> None:
-        if self.random_state is None or not _is_a(java, "weka.core.Randomizable"):
-            return
         seed = self.random_state
-        java.setSeed(int(seed) if isinstance(seed, numbers.Integral) else int(seed.randint(2**31 - 1)))  # type: ignore[union-attr]  # None has returned
+        if seed is None or not _is_a(java, "weka.core.Randomizable"):
+            return
+        java.setSeed(int(seed.randint(2**31 - 1)) if isinstance(seed, np.random.RandomState) else int(seed))
 
     def _table(self, X: Any, *, fitting: bool) -> pd.DataFrame:
         """Return X as a frame. Its columns are remembered, or compared with those remembered, as in scikit-learn."""

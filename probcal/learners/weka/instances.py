@@ -75,7 +75,8 @@ def _levels(name: Any, column: pd.Series) -> list[Any] | None:
 
 
 def _numbers(column: pd.Series) -> np.ndarray:
-    return column.to_numpy(np.float64, na_value=np.nan)
+    numbers: np.ndarray = column.to_numpy(np.float64, na_value=np.nan)
+    return numbers
 
 
 def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
@@ -86,7 +87,8 @@ def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
     column = column.astype("category")
     place = pd.Index(levels, dtype=object).get_indexer(pd.Index(column.cat.categories, dtype=object))
     place = np.append(np.where(place < 0, np.nan, place), np.nan)  # code -1, a missing value, reads the last
-    return place[column.cat.codes.to_numpy()]
+    coded: np.ndarray = place[column.cat.codes.to_numpy()]
+    return coded
 
 
 def _texts(labels: list[Any]) -> Any:
