@@ -209,8 +209,15 @@ def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.nanmax(np.abs(one - other), initial=0.0))
 
 
-def difference_text(one: np.ndarray, other: np.ndarray) -> str:
-    """Return text for messages about predictions that should be equal."""
+def require_equal(
+    one: np.ndarray, other: np.ndarray, expected: str, advice: str, *, tolerance: float = 0.0, how: str = ""
+) -> None:
+    """Raise Failed if two arrays of predictions differ by more than ``tolerance``. ``how`` begins the message."""
+    if largest_difference(one, other) > tolerance:
+        raise Failed(expected, how + _difference_text(one, other), advice)
+
+
+def _difference_text(one: np.ndarray, other: np.ndarray) -> str:
     if one.shape != other.shape:
         return f"their shapes are {one.shape} and {other.shape}"
     missing = np.count_nonzero(np.isnan(one) | np.isnan(other))

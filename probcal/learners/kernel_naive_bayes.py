@@ -217,7 +217,8 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels, (n_rows,). The first class wins a tie, as in Weka."""
-        labels: np.ndarray = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        is_second = self.decision_function(X) > 0
+        labels: np.ndarray = self.classes_[is_second.astype(int)]
         return labels
 
     @property

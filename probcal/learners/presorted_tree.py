@@ -160,12 +160,14 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return (n_rows, n_classes) probabilities: the share of each class in the weight of the leaf."""
-        shares: np.ndarray = self.value_[self.apply(X)]
+        leaf = self.apply(X)
+        shares: np.ndarray = self.value_[leaf]
         return shares
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels, (n_rows,). The first class wins a tie."""
-        labels: np.ndarray = self.classes_[self.value_.argmax(axis=1)[self.apply(X)]]
+        leaf = self.apply(X)
+        labels: np.ndarray = self.classes_[self.value_.argmax(axis=1)[leaf]]
         return labels
 
     def predicts_second(self) -> np.ndarray:

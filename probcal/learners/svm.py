@@ -252,7 +252,8 @@ class HingeSVM(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels, (n_rows,). A margin of 0 goes to the first class."""
-        labels: np.ndarray = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        is_second = self.decision_function(X) > 0
+        labels: np.ndarray = self.classes_[is_second.astype(int)]
         return labels
 
     def __sklearn_tags__(self) -> Any:
