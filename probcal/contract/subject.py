@@ -212,8 +212,11 @@ def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
 def require_equal(
     one: np.ndarray, other: np.ndarray, expected: str, advice: str, *, tolerance: float = 0.0, how: str = ""
 ) -> None:
-    """Raise Failed if two arrays of predictions differ by more than ``tolerance``. ``how`` begins the message."""
-    if largest_difference(one, other) > tolerance:
+    """Raise Failed if two arrays of predictions differ by more than ``tolerance``. ``how`` begins the message.
+
+    Without a tolerance a NaN is equal to nothing.
+    """
+    if largest_difference(one, other) > tolerance if tolerance else not np.array_equal(one, other):
         raise Failed(expected, how + _difference_text(one, other), advice)
 
 
