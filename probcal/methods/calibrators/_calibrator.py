@@ -12,9 +12,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
-from sklearn.utils.metaestimators import available_if
 
-from probcal._validation import check_choices, is_count, take_rows
+from probcal._validation import available_if, check_choices, is_count, take_rows
 from probcal.errors import ProbcalError
 from probcal.methods._base import ProbabilityMethod, class_scores, combine_classes, scored_classes
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
@@ -179,7 +178,7 @@ class CalibratingMethod(ProbabilityMethod, ABC):
             return np.column_stack([one.complement(scores[:, 0]), one(scores[:, 0])])
         return combine_classes([one(scores[:, column]) for column, one in enumerate(self.maps_)])
 
-    @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @available_if(_has_own_probabilities)
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Yield (n_rows, n_classes) probabilities: the learner's own, then those of ``predict_proba``.
 

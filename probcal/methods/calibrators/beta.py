@@ -29,7 +29,8 @@ class Beta:
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         with silenced():
-            return self.fitted.predict(scores)
+            calibrated: np.ndarray = self.fitted.predict(scores)
+            return calibrated
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,8 @@ class Isotonic:
     clip: tuple[float, float]
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.clip(np.interp(scores, self.scores, self.probabilities), *self.clip)
+        calibrated: np.ndarray = np.clip(np.interp(scores, self.scores, self.probabilities), *self.clip)
+        return calibrated
 
 
 class IsotonicClassifier(CalibratingMethod):
@@ -128,7 +129,7 @@ class IsotonicClassifier(CalibratingMethod):
         return class_scores(learner, X, wanted, len(self.classes_))
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
-        return Isotonic(*fit_isotonic(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]  # a pair, as checked
+        return Isotonic(*fit_isotonic(scores, positive, weights), clip=(self.clip[0], self.clip[1]))
 
 
 def fit_isotonic(

@@ -32,12 +32,14 @@ class Sigmoid:
     clip: tuple[float, float] = (0.0, 1.0)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.clip(expit(-(self.slope * scores + self.intercept)), *self.clip)
+        calibrated: np.ndarray = np.clip(expit(-(self.slope * scores + self.intercept)), *self.clip)
+        return calibrated
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
         """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
         low, high = self.clip
-        return np.clip(expit(self.slope * scores + self.intercept), 1 - high, 1 - low)
+        complement: np.ndarray = np.clip(expit(self.slope * scores + self.intercept), 1 - high, 1 - low)
+        return complement
 
 
 class SigmoidClassifier(CalibratingMethod):
@@ -114,7 +116,7 @@ class SigmoidClassifier(CalibratingMethod):
         return class_scores(learner, X, wanted, len(self.classes_))
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
-        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=tuple(self.clip))  # type: ignore[arg-type]  # a pair, as checked
+        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=(self.clip[0], self.clip[1]))
 
     def _of_maps(self, name: str) -> float | np.ndarray:
         values = [getattr(one, name) for one in self.maps_]

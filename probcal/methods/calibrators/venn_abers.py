@@ -50,7 +50,8 @@ class _Predictor:
     def interval(self, scores: np.ndarray) -> np.ndarray:
         """Return p0 and p1, (n, 2), of (n,) scores."""
         with silenced():
-            return self.fitted.predict_proba(_score_columns(scores / self.scale))[1]
+            intervals: np.ndarray = self.fitted.predict_proba(_score_columns(scores / self.scale))[1]
+            return intervals
 
 
 class VennAbersClassifier(ProbabilityMethod):
@@ -197,7 +198,7 @@ class VennAbersClassifier(ProbabilityMethod):
         merged = []
         for column, of_folds in enumerate(zip(*self._predictors, strict=True)):
             intervals = [one.interval(scores[:, column]) for one, scores in zip(of_folds, scored, strict=True)]
-            p0, p1 = np.moveaxis(intervals, -1, 0)  # type: ignore[type-var]  # numpy accepts lists
+            p0, p1 = np.moveaxis(np.stack(intervals), -1, 0)
             merged.append((1 - _geometric_mean(1 - p0), _geometric_mean(p1)))
         return merged
 
@@ -210,4 +211,5 @@ def _score_columns(scores: np.ndarray) -> np.ndarray:
 
 def _geometric_mean(of_folds: np.ndarray) -> np.ndarray:
     """Return the mean (n_rows,) of (n_folds, n_rows)."""
-    return of_folds[0] if len(of_folds) == 1 else np.exp(np.log(of_folds).mean(axis=0))
+    mean: np.ndarray = of_folds[0] if len(of_folds) == 1 else np.exp(np.log(of_folds).mean(axis=0))
+    return mean
