@@ -27,7 +27,7 @@ from probcal.data.card import find_card, read_card
 from probcal.data.load import data_folder, load, obtain
 from probcal.errors import ProbcalError
 from probcal.learners.weka import WekaClassifier
-from probcal.learners.weka.instances import Header, distributions
+from probcal.learners.weka.classifier import Header, distributions
 from probcal.learners.weka.jvm import java_class, start
 
 ROWS, COLUMNS = 32_561, 105  # the training rows of Adult, its columns as indicators

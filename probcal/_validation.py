@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, metaestimators
 from sklearn.utils.validation import _num_samples
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def available_if(holds: Callable[[Any], bool]) -> Callable[[_Method], _Method]:
+    """Return scikit-learn's decorator, with types, of a method that exists only where ``holds`` of its object does."""
+    decorator: Callable[[_Method], _Method] = metaestimators.available_if(holds)
+    return decorator
 
 
 def take_rows(X: Any, rows: Any) -> Any:
@@ -21,7 +30,7 @@ def count_rows(X: Any) -> int:
 
 def is_count(value: Any) -> bool:
     """Return whether ``value`` is a whole number from 1. True and False are not."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1  # type: ignore[return-value]  # numpy's bool
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
 
 
 def is_range(clip: Any) -> bool:

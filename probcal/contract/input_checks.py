@@ -1,8 +1,10 @@
-"""Checks of inputs: they stay unchanged, reach the learner unchanged, and give clear errors for mistakes."""
+"""Checks of inputs: rows, labels, weights and streams. Mistakes in them give clear errors."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from operator import methodcaller
 from typing import Any
@@ -18,11 +20,14 @@ from probcal.contract.subject import (
     DoesNotApply,
     Failed,
     FrameSpy,
+    Sample,
     Subject,
+    contradictory_sample,
     fit,
     frames,
     integer_weights,
     predictions_of,
+    require_equal,
     sample,
     seeded,
 )
@@ -32,8 +37,8 @@ def inputs_are_not_changed(subject: Subject) -> None:
     """Check that neither ``fit`` nor ``predict`` writes into its arguments."""
     data = sample()
     weights = integer_weights(len(data.y)) if has_fit_parameter(subject.estimator, "sample_weight") else None
-    given = {"X of fit": data.X, "y": data.y, "X of predict": data.X_test, "sample_weight": weights}
-    before = {name: None if values is None else values.copy() for name, values in given.items()}
+    given: dict[str, Any] = {"X of fit": data.X, "y": data.y, "X of predict": data.X_test, "sample_weight": weights}
+    before: dict[str, Any] = {name: None if values is None else values.copy() for name, values in given.items()}
     try:
         fitted = subject.fitted(data, weights)
     except ValueError as error:
@@ -41,7 +46,7 @@ def inputs_are_not_changed(subject: Subject) -> None:
             raise
         fitted = subject.fitted(data)
     predictions_of(fitted, data.X_test)
-    changed = [name for name, values in given.items() if not np.array_equal(values, before[name])]  # type: ignore[arg-type]  # None equals None
+    changed = [name for name, values in given.items() if not np.array_equal(values, before[name])]
     if changed:
         raise Failed("unchanged inputs", f"{', '.join(changed)} changed", "copy before writing")
 
@@ -126,7 +131,7 @@ def a_different_number_of_columns_is_rejected(subject: Subject) -> None:
     fitted = subject.fitted(data)
     for what, X in (("fewer", data.X_test[:, :-1]), ("more", np.column_stack([data.X_test, data.X_test[:, 0]]))):
         _check_raises(
-            lambda X=X: predictions_of(fitted, X),  # type: ignore[misc]  # mypy cannot infer a lambda's default
+            partial(predictions_of, fitted, X),
             ValueError,
             f"rows with one column {what} than in fit",
             "compare X.shape[1] with n_features_in_, for instance by sklearn.utils.validation.validate_data",
@@ -156,3 +161,92 @@ def _check_raises(action: Callable[[], Any], expected: type[Exception], what: st
     except Exception as error:
         raise Failed(f"{expected.__name__} for {what}", f"got {type(error).__name__}: {error}", advice) from error
     raise Failed(f"{expected.__name__} for {what}", "nothing was raised", advice)
+
+
+_EXTREME = 50.0
+_SAME_MINIMUM = 1e-4
+"""Tolerance between a fit to weights and one to repeated rows.
+
+Iterative fits stop near the same minimum, within the learner's own tolerance. An ignored weight shows in the second
+digit.
+"""
+
+
+def weights_of_one_change_nothing(subject: Subject) -> None:
+    """Check that weights of 1 change nothing but rounding, or no more than another seed does."""
+    subject.require_weights()
+    data = sample()
+    ones = subject.predictions(data, np.ones(len(data.y)))
+    _check_equal(subject.predictions(data), ones, subject.tolerance, "weights of 1 and no weights")
+
+
+def whole_weights_are_repeated_rows(subject: Subject) -> None:
+    """Check that a row of weight 3 counts as three rows, within 1e-4, or as closely as another seed."""
+    subject.require_weights()
+    data = sample()
+    weights = integer_weights(len(data.y))
+    times = weights.astype(int)
+    repeated = subject.predictions(replace(data, X=np.repeat(data.X, times, axis=0), y=np.repeat(data.y, times)))
+    tolerance = max(_SAME_MINIMUM, subject.tolerance)
+    _check_equal(repeated, subject.predictions(data, weights), tolerance, "whole weights and repeated rows")
+
+
+def a_heavier_class_gets_higher_probabilities(subject: Subject) -> None:
+    """Check that a class of fifty times the weight gets higher probabilities on average, or is predicted more often."""
+    subject.require_weights()
+    data = contradictory_sample()
+    plain = subject.predictions(data)[:, -1].mean()
+    favoured = subject.predictions(data, np.where(data.y == 1, _EXTREME, 1.0))[:, -1].mean()
+    if favoured <= plain:
+        raise Failed(
+            f"a mean probability of the class above {plain:.4g}, its value without weights",
+            f"it is {favoured:.4g} when the class weighs {_EXTREME:.0f} times as much",
+            "pass sample_weight to every part of fit that counts rows",
+        )
+
+
+def invalid_weights_are_rejected(subject: Subject) -> None:
+    """Check that NaN and negative weights raise a ValueError, or still give probabilities."""
+    subject.require_weights()
+    data = sample()
+    for what, weight in (("NaN", np.nan), ("negative", -1.0)):
+        weights = np.ones(len(data.y))
+        weights[::3] = weight
+        try:
+            p = predictions_of(subject.fitted(data, weights), data.X_test)
+        except ValueError:
+            continue
+        check_probabilities(p, f"raise ValueError for {what} weights")
+
+
+def _check_equal(one: np.ndarray, other: np.ndarray, tolerance: float, what: str) -> None:
+    expected = f"the same predictions, within {tolerance:.3g}, for {what}"
+    require_equal(one, other, expected, "use weights in every count and mean of fit", tolerance=tolerance)
+
+
+def stream_predictions_ignore_their_own_and_later_labels(subject: Subject) -> None:
+    """Check that the predictions of ``predict_proba_online(X, y)`` ignore their own and later labels.
+
+    Other labels from a row on must not change the prediction of that row or of any row before it, bit for bit.
+    """
+    if not getattr(subject.estimator, "online", False):
+        raise DoesNotApply("it does not learn from a stream")
+    subject.require_repeatable()
+    for data in subject.samples():
+        fitted, labels = subject.fitted(data), _labels(data)
+        expected = _stream_predictions(fitted, data.X_test, labels)
+        for row in range(len(labels)):
+            others = np.where(np.arange(len(labels)) < row, labels, (labels + 1) % len(np.unique(data.y)))
+            known, other = expected[: row + 1], _stream_predictions(fitted, data.X_test, others)[: row + 1]
+            expected_text = f"the same predictions of the rows up to {row} for any labels from {row} on"
+            require_equal(known, other, expected_text, "predict a row before you read its label or any later one")
+
+
+def _labels(data: Sample) -> np.ndarray:
+    """Return random labels, (n_test,)."""
+    return np.random.default_rng(3).choice(np.unique(data.y), len(data.X_test))
+
+
+def _stream_predictions(fitted: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Predict a stream with a copy, so that the state after one stream cannot affect another."""
+    return np.asarray(copy.deepcopy(fitted).predict_proba_online(X, y))

@@ -192,7 +192,8 @@ def predictions_of(fitted: Any, X: Any) -> np.ndarray:
     classes = np.asarray(fitted.classes_)
     if hasattr(fitted, "predict_proba"):
         return np.asarray(fitted.predict_proba(X))[:, np.argsort(classes)]
-    return (np.ravel(fitted.predict(X))[:, None] == np.sort(classes)).astype(np.float64)
+    chosen: np.ndarray = (np.ravel(fitted.predict(X))[:, None] == np.sort(classes)).astype(np.float64)
+    return chosen
 
 
 def require_probabilities(fitted: Any) -> None:
@@ -208,8 +209,18 @@ def largest_difference(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.nanmax(np.abs(one - other), initial=0.0))
 
 
-def difference_text(one: np.ndarray, other: np.ndarray) -> str:
-    """Return text for messages about predictions that should be equal."""
+def require_equal(
+    one: np.ndarray, other: np.ndarray, expected: str, advice: str, *, tolerance: float = 0.0, how: str = ""
+) -> None:
+    """Raise Failed if two arrays of predictions differ by more than ``tolerance``. ``how`` begins the message.
+
+    Without a tolerance a NaN is equal to nothing.
+    """
+    if largest_difference(one, other) > tolerance if tolerance else not np.array_equal(one, other):
+        raise Failed(expected, how + _difference_text(one, other), advice)
+
+
+def _difference_text(one: np.ndarray, other: np.ndarray) -> str:
     if one.shape != other.shape:
         return f"their shapes are {one.shape} and {other.shape}"
     missing = np.count_nonzero(np.isnan(one) | np.isnan(other))
@@ -233,11 +244,13 @@ class FrameSpy(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
         """Return the tree's probabilities, (n_rows, n_classes)."""
-        return self.tree_.predict_proba(self._codes(X, "predict_proba"))
+        probabilities: np.ndarray = self.tree_.predict_proba(self._codes(X, "predict_proba"))
+        return probabilities
 
     def predict(self, X: pd.DataFrame) -> np.ndarray:
         """Return the predicted labels, (n_rows,)."""
-        return self.tree_.predict(self._codes(X, "predict"))
+        labels: np.ndarray = self.tree_.predict(self._codes(X, "predict"))
+        return labels
 
     def _codes(self, X: Any, where: str) -> np.ndarray:
         difference = _difference(X, self.known)

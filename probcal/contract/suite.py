@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from threadpoolctl import threadpool_limits
 
-from probcal.contract import input_checks, prediction_checks, repeat_checks, weight_checks
+from probcal.contract import input_checks, prediction_checks
 from probcal.contract.subject import DoesNotApply, Failed, Subject
 from probcal.errors import ProbcalError
 
@@ -25,21 +25,21 @@ PROMISES: tuple[Promise, ...] = (
     prediction_checks.probabilities_are_in_0_1_and_sum_to_1,
     prediction_checks.the_predicted_label_is_the_most_probable,
     prediction_checks.three_classes_are_learned_or_rejected_clearly,
-    repeat_checks.the_same_seed_gives_the_same_predictions,
-    repeat_checks.a_clone_of_a_fitted_component_learns_the_same,
-    repeat_checks.a_pickled_copy_predicts_the_same,
-    repeat_checks.parameters_stay_as_given,
-    repeat_checks.each_row_is_predicted_independently,
-    repeat_checks.the_order_of_training_rows_matters_no_more_than_a_seed,
-    repeat_checks.the_names_of_the_labels_do_not_matter,
-    weight_checks.weights_of_one_change_nothing,
-    weight_checks.whole_weights_are_repeated_rows,
-    weight_checks.a_heavier_class_gets_higher_probabilities,
-    weight_checks.invalid_weights_are_rejected,
+    prediction_checks.the_same_seed_gives_the_same_predictions,
+    prediction_checks.a_clone_of_a_fitted_component_learns_the_same,
+    prediction_checks.a_pickled_copy_predicts_the_same,
+    prediction_checks.parameters_stay_as_given,
+    prediction_checks.each_row_is_predicted_independently,
+    prediction_checks.the_order_of_training_rows_matters_no_more_than_a_seed,
+    prediction_checks.the_names_of_the_labels_do_not_matter,
+    input_checks.weights_of_one_change_nothing,
+    input_checks.whole_weights_are_repeated_rows,
+    input_checks.a_heavier_class_gets_higher_probabilities,
+    input_checks.invalid_weights_are_rejected,
     input_checks.inputs_are_not_changed,
     input_checks.the_given_learner_is_not_changed,
     input_checks.frames_reach_the_learner_unchanged,
-    weight_checks.stream_predictions_ignore_their_own_and_later_labels,
+    input_checks.stream_predictions_ignore_their_own_and_later_labels,
     input_checks.missing_labels_are_rejected,
     input_checks.rows_and_labels_of_different_lengths_are_rejected,
     input_checks.one_class_is_learned_or_rejected_clearly,

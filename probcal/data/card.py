@@ -78,7 +78,7 @@ class Split(_Part):
         """Return the number of training rows among ``n_rows``. A fraction is rounded to the nearest row."""
         if self.kind == "same":
             return n_rows
-        return self.train if self.train is not None else round(self.train_fraction * n_rows)  # type: ignore[operator]  # one of the two is set
+        return self.train if self.train is not None else round((self.train_fraction or 0) * n_rows)
 
 
 class Expectation(_Part):
@@ -175,7 +175,7 @@ class Card(_Part):
         n_train = split.n_train(expect.rows) if split is not None else 1
         if n_train < 1:
             raise ValueError(f"expect: of {expect.rows} rows, the split leaves none to train on")
-        if n_train >= expect.rows and split.kind != "same":  # type: ignore[union-attr]  # without a split one row trains
+        if split is not None and n_train >= expect.rows and split.kind != "same":
             raise ValueError(f"expect: {n_train} training rows of {expect.rows} leave none to test on")
         return expect
 

@@ -28,7 +28,8 @@ class OrdinalEncoder(TransformerMixin, BaseEstimator):
 
     def transform(self, X: pd.DataFrame) -> np.ndarray:
         """Return (n_rows, n_columns) float64 without missing values, in the order of the columns."""
-        return self.scaled_.transform(_places(X[self.names_]))
+        scaled: np.ndarray = self.scaled_.transform(_places(X[self.names_]))
+        return scaled
 
 
 def _places(X: pd.DataFrame) -> np.ndarray:
@@ -38,7 +39,8 @@ def _places(X: pd.DataFrame) -> np.ndarray:
 
 def _place(column: pd.Series) -> np.ndarray:
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        return column.to_numpy(np.float64)
+        numbers: np.ndarray = column.to_numpy(np.float64)
+        return numbers
     codes = column.cat.set_categories(sorted(column.cat.categories)).cat.codes.to_numpy(np.float64)
     return np.where(codes < 0, np.nan, codes)
 
@@ -80,7 +82,8 @@ class NumericEncoder(TransformerMixin, BaseEstimator):
     def _numbers(self, X: pd.DataFrame) -> np.ndarray:
         """Return the numeric columns of a frame, (n_rows, n_numeric) float64."""
         part = X if len(self.numeric_) == X.shape[1] else X.iloc[:, self.numeric_]
-        return part.to_numpy(np.float64)
+        numbers: np.ndarray = part.to_numpy(np.float64)
+        return numbers
 
 
 class _Levels:
@@ -130,5 +133,5 @@ def _seen(numbers: np.ndarray) -> Iterator[tuple[np.ndarray | int, np.ndarray]]:
             yield int(column), seen
 
 
-ENCODERS = {"numeric": NumericEncoder, "ordinal": OrdinalEncoder}
+ENCODERS: dict[str, type[NumericEncoder | OrdinalEncoder]] = {"numeric": NumericEncoder, "ordinal": OrdinalEncoder}
 """The encodings that an experiment may name. A learner with encoding ``native`` gets the columns unchanged."""

@@ -15,12 +15,22 @@ factor is at most max_i |1 - 2 sigma_i| |x H^-1 x_i| and costs almost nothing.
 In most cases the solver stops far below tol, because the last step but one was too far and the last one squares what is
 left. If the bound leaves a row in doubt, the solver's steps are repeated, on a sample if there are many rows. They show
 on which side of the boundary the row is when they stop.
+
+``Replay`` repeats those steps, of scikit-learn's newton-cholesky from coefficients of 0. The solver takes whole Newton
+steps until the last step s has s H s / 2 <= tol and no entry of the gradient is above tol. To leading order, the error
+after a Newton step is the square of the error before it. Iterates known to a few per cent therefore give the next one
+to a few per cent, and steps on a sample can replace those on all rows.
+
+A sample does not show where the minimum is, but the minimum is known. So gradients are taken relative to the minimum on
+the same rows, and the first step is that of all rows. The difference between two separate samples shows how far to
+trust their mean. If that is not far enough, larger samples follow, and at last all rows, where only rounding remains.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sklearn
@@ -32,8 +42,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import validate_data
 
-from probcal.fast_paths.logistic_loss import CLOSE_ENOUGH, AtZero, LogisticLoss, Search
-from probcal.fast_paths.logistic_solver import LogisticSolver, Replay
+from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, AtZero, LogisticLoss, LogisticSolver, Search
 
 _SINGULAR = 4 * np.finfo(np.float64).eps
 """Reciprocal condition numbers below which scikit-learn may find the Hessian singular.
@@ -75,6 +84,122 @@ def is_flat(search: Search, at_zero: np.ndarray, tol: float) -> bool:
     ``at_zero``: the Hessian without the penalty at coefficients of 0.
     """
     return bool(np.trace(search.hessian) <= _FLAT * tol * np.trace(at_zero))
+
+
+_FEWEST_ROWS = 1 << 12
+"""Rows in the smallest samples."""
+_LARGER = 4
+"""Growth factor of the number of rows in the next samples."""
+_LARGEST = 1 / 8
+"""Largest share of all rows in a sample. Above it, all rows are as cheap."""
+_FEWEST_COEFFICIENTS = 8
+"""With fewer coefficients, two samples may agree by chance."""
+_EXACT = 1e-6
+"""Relative error allowed for steps on all rows, far above rounding."""
+_ROUGHEST = 1.0
+"""If the distances of two samples from the minimum differ by more than their mean, they are useless."""
+_LEFT_OF_SLOPE = 0.25
+"""Largest slope at the end of a step, as a share of the negative slope at its start, for which the whole step is taken.
+
+The loss then falls by far more than the 1/2048 of the slope that the solver requires.
+"""
+_MOST_STEPS = 30
+
+
+class End(NamedTuple):
+    """Describe a point where scikit-learn may stop.
+
+    ``offset``: (n_coefficients,) from the minimum. ``error``: of the offset, in the norm of the Hessian.
+    """
+
+    offset: np.ndarray
+    error: float
+
+
+class _Step(NamedTuple):
+    """Hold a step. ``over``: how many times it exceeds the tolerance. ``whole``: whether the solver takes all of it."""
+
+    offset: np.ndarray
+    over: float
+    whole: bool
+
+
+class Replay:
+    """Repeat the steps of scikit-learn's solver on the rows of ``loss``.
+
+    ``tol``: that of the learner. ``at_zero``: that of ``loss``.
+    """
+
+    def __init__(self, loss: LogisticLoss, tol: float, at_zero: AtZero) -> None:
+        self._loss, self._tol, self._at_zero = loss, tol, at_zero
+        self._sizes = _sizes(loss)
+        self._drawn: list[list[LogisticLoss]] = []
+
+    def ends(self, search: Search, *, samples: bool) -> Iterator[list[End]]:
+        """Yield the points where the solver may stop, relative to ``search``'s minimum, with growing accuracy.
+
+        Each list has all possible points, and is empty if they are unknown. Without ``samples`` only all rows are used.
+        """
+        for number in range(len(self._sizes) if samples else 0):
+            yield self._ends(search, self._samples(number))
+        yield self._ends(search, [self._loss])
+
+    def _samples(self, number: int) -> list[LogisticLoss]:
+        """Return two samples that share no row."""
+        if number == len(self._drawn):
+            random, n_rows = np.random.default_rng(number), self._sizes[number]
+            # random, because every 10th row might be of one kind
+            rows = random.choice(self._loss.n_rows, 2 * n_rows, replace=False)
+            self._drawn.append([self._loss.of(np.sort(part)) for part in (rows[:n_rows], rows[n_rows:])])
+        return self._drawn[number]
+
+    def _ends(self, search: Search, parts: list[LogisticLoss]) -> list[End]:
+        found = []
+        for steps in zip(*(self._steps(search, part) for part in parts), strict=False):
+            offset = np.mean([step.offset for step in steps], axis=0)
+            size = max(search.length(offset), CLOSE_ENOUGH)
+            error = search.length(steps[0].offset - steps[-1].offset) if len(parts) > 1 else _EXACT * size
+            if error > _ROUGHEST * size or not all(step.whole for step in steps):
+                return []
+            margin, over = (1 + error / size) ** 3, max(step.over for step in steps)
+            if over <= margin:
+                found.append(End(offset, error))
+            if over * margin <= 1:
+                return found
+        return []
+
+    def _steps(self, search: Search, loss: LogisticLoss) -> Iterator[_Step]:
+        point, weighting = search.point, search.weighting
+        at_minimum = -search.penalties * point
+        if loss is not self._loss:
+            at_minimum = loss.gradients(point[:, None], weighting[None])[:, 0]
+        place = Search(weighting, search.penalties, point)
+        place.take_hessian(np.tensordot(weighting, self._at_zero.hessians, axes=1), own=True)
+        gradient = self._at_zero.gradients @ weighting
+        step = -place.solve(gradient)
+        offset = step - point
+        for _ in range(_MOST_STEPS):
+            decrement = -float(step @ gradient)
+            gradient = loss.gradients((point + offset)[:, None], weighting[None])[:, 0] - at_minimum
+            gradient += search.penalties * offset
+            over = max(decrement / 2, float(np.abs(gradient).max())) / self._tol
+            yield _Step(offset, over, float(step @ gradient) <= _LEFT_OF_SLOPE * decrement)
+            place.take_hessian(loss.hessian(point + offset, weighting), own=True)
+            if place.state == "failed":
+                return
+            step = -place.solve(gradient)
+            offset = offset + step
+
+
+def _sizes(loss: LogisticLoss) -> list[int]:
+    """Return the numbers of rows of the samples. There are none if the rows are few."""
+    if loss.n_coefficients < _FEWEST_COEFFICIENTS:
+        return []
+    sizes, size = [], _FEWEST_ROWS
+    while size <= _LARGEST * loss.n_rows:
+        sizes.append(size)
+        size *= _LARGER
+    return sizes
 
 
 class SolverDoubt:
@@ -128,7 +253,8 @@ class SolverDoubt:
 
 def _lengths(X: np.ndarray, solved: np.ndarray) -> np.ndarray:
     """Return the lengths (n,) of rows of X in the norm of the inverse Hessian. ``solved`` is that inverse times X.T."""
-    return np.sqrt(np.abs(np.einsum("ij,ji->i", X, solved)))
+    lengths: np.ndarray = np.sqrt(np.abs(np.einsum("ij,ji->i", X, solved)))
+    return lengths
 
 
 _TOLERANCES = (1e-12, 1e-8)
@@ -159,10 +285,9 @@ def usable(estimator: Any) -> bool:
         and own["solver"] == "newton-cholesky"
         and own["penalty"] in ("deprecated", "l2", None)
         and own["l1_ratio"] in (None, 0)
-        and isinstance(own["C"], Real)
-        and own["C"] > 0  # type: ignore[operator]  # Real has no order for mypy
-        and isinstance(own["tol"], Real)
-        and least <= own["tol"] <= most  # type: ignore[operator]  # Real has no order for mypy
+        and all(isinstance(own[name], Real) for name in ("C", "tol"))
+        and own["C"] > 0
+        and least <= own["tol"] <= most
         and own["max_iter"] >= _FEWEST_STEPS
         and own["class_weight"] is None
         and own["dual"] is False

@@ -1,28 +1,267 @@
-"""Minima of the logistic loss under many class weights, found together, and the steps of scikit-learn's solver.
+"""Minima of the logistic loss under many weights of the two classes, found together.
+
+The loss of a weighting is, as in scikit-learn's solver, sum_i v_i log(1 + exp(-s_i m_i)) + penalty / 2 |w|^2. The
+margins are m = X w + b, the s_i are signs, and the row weights v_i sum to 1. The intercept b is not penalised.
 
 The minimum moves smoothly with the logarithm of the ratio of the weights. So a search starts from a polynomial through
 the minima found before, with a Hessian between theirs. The Hessian shapes its steps. The gradients are exact, and
 common matrix products compute those of all searches. A search gets its own Hessian if that is cheaper than the
 remaining steps.
-
-``Replay`` repeats the steps of scikit-learn's newton-cholesky from coefficients of 0. The solver takes whole Newton
-steps until the last step s has s H s / 2 <= tol and no entry of the gradient is above tol. To leading order, the error
-after a Newton step is the square of the error before it. Iterates known to a few per cent therefore give the next one
-to a few per cent, and steps on a sample can replace those on all rows.
-
-A sample does not show where the minimum is, but the minimum is known. So gradients are taken relative to the minimum on
-the same rows, and the first step is that of all rows. The difference between two separate samples shows how far to
-trust their mean. If that is not far enough, larger samples follow, and at last all rows, where only rounding remains.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from probcal.fast_paths.logistic_loss import CLOSE_ENOUGH, AtZero, LogisticLoss, Search
+_BLOCK = 1 << 16
+"""Numbers of X in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
+_FEWEST = 256
+"""Least number of rows in a block, so that matrix products are efficient."""
+_FEW = 6
+"""Up to this many columns are multiplied one by one. For a product of two matrices BLAS first copies them."""
+
+
+class AtZero(NamedTuple):
+    """Hold derivatives at coefficients of 0 for the rows of each class, without the penalty.
+
+    ``gradients``: (n_coefficients, 2). ``hessians``: (2, n_coefficients, n_coefficients).
+    """
+
+    gradients: np.ndarray
+    hessians: np.ndarray
+
+
+class LogisticLoss:
+    """Compute the loss on the rows of ``X``.
+
+    ``X``: (n_rows, n_columns) float64. ``second``: (n_rows,) bool, the rows of the second class. ``row_weights``:
+    (n_rows,) positive, or None. Coefficients have one row per column of X, and one more for the intercept if
+    ``intercept`` is True. A "weighting" is a pair: the weights of a row of the first and of the second class.
+    """
+
+    def __init__(self, X: np.ndarray, second: np.ndarray, row_weights: np.ndarray | None, intercept: bool) -> None:
+        self._X, self._row_weights = X, row_weights
+        self._second = second.astype(np.intp)
+        self.n_rows = len(X)
+        self._n_columns: int = X.shape[1]
+        self._intercept = intercept
+        self.n_coefficients = X.shape[1] + intercept
+        self._block = max(_FEWEST, _BLOCK // max(1, X.shape[1]))
+
+    @property
+    def hessian_cost(self) -> float:
+        """Return the cost of a Hessian, in gradients of one weighting.
+
+        It takes n d^2 sums, against 4 n d and about 40 more per probability.
+        """
+        return 1 + self._n_columns**2 / (4 * self._n_columns + 150)
+
+    def at_zero(self) -> AtZero:
+        """Return the derivatives at 0. Their weighted sums are the gradient and the Hessian of every weighting."""
+        zero = np.zeros((self.n_coefficients, 2))
+        hessians = [self.hessian(zero[:, 0], weighting) for weighting in np.eye(2)]
+        return AtZero(self.gradients(zero, np.eye(2)), np.stack(hessians))
+
+    def gradients(self, coefficients: np.ndarray, weightings: np.ndarray) -> np.ndarray:
+        """Return the gradients (n_coefficients, k) of the unpenalised loss for ``weightings``, (k, 2)."""
+        signed = weightings.T * np.array([[1.0], [-1.0]])
+        gradients = np.zeros_like(coefficients)
+        for rows in self._blocks():
+            X, second = self._X[rows], self._second[rows]
+            residuals = self._misfits(rows, coefficients)
+            residuals *= signed[second]
+            if self._row_weights is not None:
+                residuals *= self._row_weights[rows, None]
+            gradients[: self._n_columns] += _product(X.T, residuals)
+            if self._intercept:
+                gradients[-1] += residuals.sum(axis=0)
+        return gradients
+
+    def hessian(self, coefficients: np.ndarray, weighting: np.ndarray) -> np.ndarray:
+        """Return the Hessian (n_coefficients, n_coefficients) of the unpenalised loss at ``coefficients``, (n,)."""
+        hessian = np.zeros((self.n_coefficients, self.n_coefficients))
+        weighted = np.empty((self._block, self.n_coefficients))
+        for rows in self._blocks():
+            misfit = self._misfits(rows, coefficients[:, None])[:, 0]
+            curvature = weighting[self._second[rows]] * misfit * (1 - misfit)
+            if self._row_weights is not None:
+                curvature *= self._row_weights[rows]
+            root = np.sqrt(curvature)
+            Z = weighted[: len(root)]
+            np.multiply(self._X[rows], root[:, None], out=Z[:, : self._n_columns])
+            if self._intercept:
+                Z[:, -1] = root
+            hessian += Z.T @ Z  # a matrix times itself costs half of a product
+        return hessian
+
+    def scores(self, coefficients: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield the number of the first row and the (n_block, k) scores of each block."""
+        for rows in self._blocks():
+            yield rows.start, self._scores(rows, coefficients)
+
+    def of(self, rows: np.ndarray) -> LogisticLoss:
+        """Return the loss of some rows by number, with row weights scaled up so that they weigh as much as all rows."""
+        weights = np.ones(len(rows)) if self._row_weights is None else self._row_weights[rows]
+        return LogisticLoss(self._X[rows], self._second[rows], self.n_rows / len(rows) * weights, self._intercept)
+
+    def with_ones(self, rows: np.ndarray | slice) -> np.ndarray:
+        """Return ``rows`` of X, (n, n_coefficients), with a column of ones if there is an intercept."""
+        X = self._X[rows]
+        return np.column_stack([X, np.ones(len(X))]) if self._intercept else X
+
+    def _misfits(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
+        """Return the probability of the wrong class for each row, (n_block, k)."""
+        scores = self._scores(rows, coefficients)
+        # change the sign first: computing 1 - p afterwards would lose the digits of small probabilities
+        scores *= np.where(self._second[rows], 1.0, -1.0)[:, None]
+        with np.errstate(over="ignore"):
+            np.exp(scores, out=scores)  # three times as fast as expit
+        scores += 1
+        shares: np.ndarray = np.reciprocal(scores, out=scores)
+        return shares
+
+    def _scores(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
+        scores = _product(self._X[rows], coefficients[: self._n_columns])
+        if self._intercept:
+            scores += coefficients[-1]
+        return scores
+
+    def _blocks(self) -> Iterator[slice]:
+        for start in range(0, len(self._X), self._block):
+            yield slice(start, start + self._block)
+
+
+def _product(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    if columns.shape[1] > _FEW:
+        product: np.ndarray = matrix @ columns
+        return product
+    product = np.empty((len(matrix), columns.shape[1]))
+    for j, column in enumerate(columns.T):
+        product[:, j] = matrix @ column
+    return product
+
+
+CLOSE_ENOUGH = 1e-11
+"""Accepted distance from the minimum in the norm of the mean loss's Hessian. scikit-learn's is about 1e-7 at tol=1e-8.
+"""
+_RATE_MARGIN = 10.0
+"""Factor by which a step may converge worse than the one before."""
+_MOST_GRADIENTS = 150
+_SMALLEST_SHARE = 1e-4
+"""Share of a Newton step. If even this share is too far, the search fails."""
+_MEMORY = 5
+"""Number of steps that are mixed."""
+_JITTER = 1e-14
+"""Added to the scaled Hessian, so that collinear columns do not prevent its factorisation. Scores do not change."""
+
+
+@dataclass
+class Search:
+    """Search the minimum of one weighting by mixed quasi-Newton steps. The Hessian need not be exact.
+
+    ``weighting``: (2,) the weights of a row of each class, scaled so that the weights of all rows sum to 1.
+    ``penalties``: (n_coefficients,) of the squares. ``point``: (n_coefficients,) where the next gradient is needed.
+    While ``state`` is "open", call ``advance`` with that gradient.
+    """
+
+    weighting: np.ndarray
+    penalties: np.ndarray
+    point: np.ndarray
+    state: Literal["open", "done", "failed"] = "open"
+    n_gradients: int = 0
+    wants_hessian: bool = False
+    owns_hessian: bool = False
+    hessian: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    _length: float = math.inf
+    _share: float = 1.0
+    _points: list[np.ndarray] = field(default_factory=list)
+    _steps: list[np.ndarray] = field(default_factory=list)
+
+    @property
+    def ratio(self) -> float:
+        """Return the logarithm of the ratio of the two weights."""
+        return math.log(self.weighting[1]) - math.log(self.weighting[0])
+
+    def take_hessian(self, hessian: np.ndarray, *, own: bool) -> None:
+        """Use ``hessian``, without the penalty, for the next steps. ``own`` tells that it is exact at ``point``."""
+        self.hessian, self.owns_hessian, self.wants_hessian = hessian, own, False
+        self._length, self._points, self._steps = math.inf, [], []
+        full = hessian + np.diag(self.penalties)
+        self._scale = np.sqrt(full.diagonal())
+        self._scale[self._scale == 0] = 1
+        full /= self._scale * self._scale[:, None]
+        full.flat[:: len(full) + 1] += _JITTER
+        try:
+            self._factor = cho_factor(full, lower=True, overwrite_a=True, check_finite=False)
+        except (LinAlgError, ValueError):
+            self.state = "failed"
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return the inverse of the penalised Hessian times ``right``, (n_coefficients,) or (n_coefficients, k)."""
+        scale = self._scale if right.ndim == 1 else self._scale[:, None]
+        solved: np.ndarray = cho_solve(self._factor, right / scale, check_finite=False) / scale
+        return solved
+
+    def length(self, offset: np.ndarray) -> float:
+        """Return the length of ``offset``, (n_coefficients,), in the norm of the penalised Hessian."""
+        return math.sqrt(max(0.0, offset @ self.hessian @ offset + self.penalties @ offset**2))
+
+    def advance(self, gradient: np.ndarray, hessian_cost: float) -> None:
+        """Take the next step from ``gradient``, (n_coefficients,) without the penalty, at ``point``.
+
+        ``hessian_cost``: the cost of a new Hessian, in gradients. One is requested if the remaining steps would cost
+        more.
+        """
+        self.n_gradients += 1
+        if self.n_gradients > _MOST_GRADIENTS or not np.isfinite(gradient).all():
+            self.state = "failed"
+            return
+        step = -self.solve(gradient + self.penalties * self.point)
+        # without the penalty: steps along collinear columns are rounding and do not change scores
+        length = math.sqrt(max(0.0, step @ self.hessian @ step))
+        rate = length / self._length if math.isfinite(self._length) else 1.0
+        if length * min(1.0, _RATE_MARGIN * rate) <= CLOSE_ENOUGH:
+            self.point, self.state = self.point + step, "done"
+        elif length > self._length:
+            self._go_back()
+        else:
+            self._length, self._share = length, 1.0
+            self._points.append(self.point)
+            self._steps.append(step)
+            steps_left = math.log(length / CLOSE_ENOUGH) / -math.log(min(max(rate, 1e-3), 0.999))
+            self.wants_hessian = steps_left > hessian_cost + 2 and len(self._steps) > 1
+            if not self.wants_hessian:
+                self.point = self._mixed()
+
+    def _go_back(self) -> None:
+        last = self._points[-1]
+        if not self.owns_hessian or len(self._points) > 1:
+            self.point, self.wants_hessian = last, True
+            return
+        self._share /= 2
+        self.point = last + self._share * self._steps[-1]
+        if self._share < _SMALLEST_SHARE:
+            self.state = "failed"
+
+    def _mixed(self) -> np.ndarray:
+        """Return the step from the mixture of the latest points whose own step would be shortest (Anderson 1965)."""
+        point, step = self._points[-1], self._steps[-1]
+        if len(self._steps) == 1:
+            moved: np.ndarray = point + step
+            return moved
+        changes = np.diff(np.column_stack(self._steps[-_MEMORY - 1 :]), axis=1)
+        moves = np.diff(np.column_stack(self._points[-_MEMORY - 1 :]), axis=1)
+        weighed = self.hessian @ changes
+        mixture = np.linalg.lstsq(changes.T @ weighed, weighed.T @ step, rcond=1e-12)[0]
+        mixed: np.ndarray = point + step - (moves + changes) @ mixture
+        return mixed
+
 
 _NODES = 8
 """Number of minima for an interpolated start. Beyond the outermost minimum half as many are used, because polynomials
@@ -101,7 +340,8 @@ class LogisticSolver:
         shares = [
             np.prod((ratio - np.delete(places, i)) / (places[i] - np.delete(places, i))) for i in range(len(places))
         ]
-        return np.column_stack([point for _, point in nodes]) @ np.array(shares)
+        offset: np.ndarray = np.column_stack([point for _, point in nodes]) @ np.array(shares)
+        return offset
 
     def _hessian_between(self, ratio: float) -> np.ndarray:
         places = np.array([place for place, _ in self._hessians])
@@ -144,119 +384,3 @@ def _run(loss: LogisticLoss, searches: list[Search]) -> None:
             one.advance(gradient, cost)
             if one.wants_hessian:
                 one.take_hessian(loss.hessian(one.point, one.weighting), own=True)
-
-
-_FEWEST_ROWS = 1 << 12
-"""Rows in the smallest samples."""
-_LARGER = 4
-"""Growth factor of the number of rows in the next samples."""
-_LARGEST = 1 / 8
-"""Largest share of all rows in a sample. Above it, all rows are as cheap."""
-_FEWEST_COEFFICIENTS = 8
-"""With fewer coefficients, two samples may agree by chance."""
-_EXACT = 1e-6
-"""Relative error allowed for steps on all rows, far above rounding."""
-_ROUGHEST = 1.0
-"""If the distances of two samples from the minimum differ by more than their mean, they are useless."""
-_LEFT_OF_SLOPE = 0.25
-"""Largest slope at the end of a step, as a share of the negative slope at its start, for which the whole step is taken.
-
-The loss then falls by far more than the 1/2048 of the slope that the solver requires.
-"""
-_MOST_STEPS = 30
-
-
-class End(NamedTuple):
-    """Describe a point where scikit-learn may stop.
-
-    ``offset``: (n_coefficients,) from the minimum. ``error``: of the offset, in the norm of the Hessian.
-    """
-
-    offset: np.ndarray
-    error: float
-
-
-class _Step(NamedTuple):
-    """Hold a step. ``over``: how many times it exceeds the tolerance. ``whole``: whether the solver takes all of it."""
-
-    offset: np.ndarray
-    over: float
-    whole: bool
-
-
-class Replay:
-    """Repeat the steps of scikit-learn's solver on the rows of ``loss``.
-
-    ``tol``: that of the learner. ``at_zero``: that of ``loss``.
-    """
-
-    def __init__(self, loss: LogisticLoss, tol: float, at_zero: AtZero) -> None:
-        self._loss, self._tol, self._at_zero = loss, tol, at_zero
-        self._sizes = _sizes(loss)
-        self._drawn: list[list[LogisticLoss]] = []
-
-    def ends(self, search: Search, *, samples: bool) -> Iterator[list[End]]:
-        """Yield the points where the solver may stop, relative to ``search``'s minimum, with growing accuracy.
-
-        Each list has all possible points, and is empty if they are unknown. Without ``samples`` only all rows are used.
-        """
-        for number in range(len(self._sizes) if samples else 0):
-            yield self._ends(search, self._samples(number))
-        yield self._ends(search, [self._loss])
-
-    def _samples(self, number: int) -> list[LogisticLoss]:
-        """Return two samples that share no row."""
-        if number == len(self._drawn):
-            random, n_rows = np.random.default_rng(number), self._sizes[number]
-            # random, because every 10th row might be of one kind
-            rows = random.choice(self._loss.n_rows, 2 * n_rows, replace=False)
-            self._drawn.append([self._loss.of(np.sort(part)) for part in (rows[:n_rows], rows[n_rows:])])
-        return self._drawn[number]
-
-    def _ends(self, search: Search, parts: list[LogisticLoss]) -> list[End]:
-        found = []
-        for steps in zip(*(self._steps(search, part) for part in parts), strict=False):
-            offset = np.mean([step.offset for step in steps], axis=0)
-            size = max(search.length(offset), CLOSE_ENOUGH)
-            error = search.length(steps[0].offset - steps[-1].offset) if len(parts) > 1 else _EXACT * size
-            if error > _ROUGHEST * size or not all(step.whole for step in steps):
-                return []
-            margin, over = (1 + error / size) ** 3, max(step.over for step in steps)
-            if over <= margin:
-                found.append(End(offset, error))
-            if over * margin <= 1:
-                return found
-        return []
-
-    def _steps(self, search: Search, loss: LogisticLoss) -> Iterator[_Step]:
-        point, weighting = search.point, search.weighting
-        at_minimum = -search.penalties * point
-        if loss is not self._loss:
-            at_minimum = loss.gradients(point[:, None], weighting[None])[:, 0]
-        place = Search(weighting, search.penalties, point)
-        place.take_hessian(np.tensordot(weighting, self._at_zero.hessians, axes=1), own=True)
-        gradient = self._at_zero.gradients @ weighting
-        step = -place.solve(gradient)
-        offset = step - point
-        for _ in range(_MOST_STEPS):
-            decrement = -float(step @ gradient)
-            gradient = loss.gradients((point + offset)[:, None], weighting[None])[:, 0] - at_minimum
-            gradient += search.penalties * offset
-            over = max(decrement / 2, float(np.abs(gradient).max())) / self._tol
-            yield _Step(offset, over, float(step @ gradient) <= _LEFT_OF_SLOPE * decrement)
-            place.take_hessian(loss.hessian(point + offset, weighting), own=True)
-            if place.state == "failed":
-                return
-            step = -place.solve(gradient)
-            offset = offset + step
-
-
-def _sizes(loss: LogisticLoss) -> list[int]:
-    """Return the numbers of rows of the samples. There are none if the rows are few."""
-    if loss.n_coefficients < _FEWEST_COEFFICIENTS:
-        return []
-    sizes, size = [], _FEWEST_ROWS
-    while size <= _LARGEST * loss.n_rows:
-        sizes.append(size)
-        size *= _LARGER
-    return sizes

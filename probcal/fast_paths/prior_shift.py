@@ -32,7 +32,8 @@ class ShiftedClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        return self.base.classes_
+        classes: np.ndarray = self.base.classes_
+        return classes
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the log-odds of the second class, (n_rows,) in nats."""

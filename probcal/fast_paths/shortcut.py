@@ -71,7 +71,8 @@ def shortcut_of_learner(estimator: Any) -> Shortcut | None:
         return declared() if declared is not None else None
     kind = type(estimator)  # not for a subclass, which may do something else
     if kind.__name__ in _HOMES and kind.__module__.startswith("sklearn."):
-        return import_module(_HOMES[kind.__name__]).shortcut_of(estimator)
+        found: Shortcut | None = import_module(_HOMES[kind.__name__]).shortcut_of(estimator)
+        return found
     return None
 
 
@@ -139,8 +140,8 @@ class SignedRows:
     def smallest_share(self) -> float:
         """Return the share of the rarer class among rows of positive weight. It is 0 if the class has no such rows."""
         above = np.ones(len(self.rows), dtype=bool) if self.weights is None else self.weights > 0
-        first, second = np.count_nonzero(above[: self.n_first]), np.count_nonzero(above[self.n_first :])
-        return min(first, second) / max(first + second, 1)  # type: ignore[operator]  # two integers of numpy
+        first, second = (int(np.count_nonzero(part)) for part in (above[: self.n_first], above[self.n_first :]))
+        return min(first, second) / max(first + second, 1)
 
 
 def signed_rows(

@@ -77,13 +77,15 @@ class KernelDensity:
         return mass[inverse]
 
     def _cell(self, points: np.ndarray) -> np.ndarray:
-        return np.floor(points * (_NODES_PER_WIDTH / self.width)).astype(np.int64)
+        cell: np.ndarray = np.floor(points * (_NODES_PER_WIDTH / self.width)).astype(np.int64)
+        return cell
 
     def _distance(self, points: np.ndarray) -> np.ndarray:
         after = np.searchsorted(self._centres, points)
         left = self._centres[np.maximum(after - 1, 0)]
         right = self._centres[np.minimum(after, len(self._centres) - 1)]
-        return np.minimum(np.abs(points - left), np.abs(points - right))
+        gap: np.ndarray = np.minimum(np.abs(points - left), np.abs(points - right))
+        return gap
 
     def _exact_mass(self, points: np.ndarray) -> np.ndarray:
         reach = np.sqrt((self._distance(points) / self.width) ** 2 + self._reach) * self.width + self.precision
@@ -115,7 +117,8 @@ class KernelDensity:
         offset = (points * (_NODES_PER_WIDTH / self.width) - left)[:, None] - stencil
         offset[offset == 0] = 1e-200  # at a node: its own term outweighs all others, and no term overflows
         weight = _BARYCENTRIC / offset
-        return (weight * value).sum(axis=1) / weight.sum(axis=1)
+        mean: np.ndarray = (weight * value).sum(axis=1) / weight.sum(axis=1)
+        return mean
 
 
 _BARYCENTRIC = np.cumprod([1.0, *((i - _STENCIL) / i for i in range(1, _STENCIL))])
@@ -214,8 +217,9 @@ class KernelNaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels, (n_rows,). The first class wins a tie, as in Weka."""
-        log_odds = self.decision_function(X)
-        return self.classes_[(log_odds > 0).astype(int)]
+        is_second = self.decision_function(X) > 0
+        labels: np.ndarray = self.classes_[is_second.astype(int)]
+        return labels
 
     @property
     def class_weight_shortcut(self) -> Callable[[], PriorShift] | None:
@@ -277,7 +281,8 @@ class _Nominal:
     def log_ratio(self, column: pd.Series) -> np.ndarray:
         if not column.cat.categories.equals(self.levels):
             column = column.cat.set_categories(self.levels)
-        return self.of_code[column.cat.codes.to_numpy()]
+        log_ratio: np.ndarray = self.of_code[column.cat.codes.to_numpy()]
+        return log_ratio
 
 
 class _Numeric:

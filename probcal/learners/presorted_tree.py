@@ -150,7 +150,8 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
 
     def apply(self, X: Any) -> np.ndarray:
         """Return the leaf of each row, (n_rows,), as a node number."""
-        return leaves_of([self], self.checked(X))[0]
+        (leaves,) = leaves_of([self], self.checked(X))
+        return np.asarray(leaves)
 
     def checked(self, X: Any) -> Any:
         """Return ``X`` as ``leaves_of`` takes it. Raises ValueError for a table with other columns than in ``fit``."""
@@ -160,16 +161,19 @@ class PresortedTreeClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return (n_rows, n_classes) probabilities: the share of each class in the weight of the leaf."""
         leaf = self.apply(X)
-        return self.value_[leaf]
+        shares: np.ndarray = self.value_[leaf]
+        return shares
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels, (n_rows,). The first class wins a tie."""
         leaf = self.apply(X)
-        return self.classes_[self.value_.argmax(axis=1)[leaf]]
+        labels: np.ndarray = self.classes_[self.value_.argmax(axis=1)[leaf]]
+        return labels
 
     def predicts_second(self) -> np.ndarray:
         """Return whether each node predicts the second class, (n_nodes,) bool."""
-        return self.value_[:, 1] > self.value_[:, 0]
+        second: np.ndarray = self.value_[:, 1] > self.value_[:, 0]
+        return second
 
     @staticmethod
     def unmet_requirement() -> str | None:
@@ -257,7 +261,8 @@ def leaves_of(trees: list[Any], X: Any) -> np.ndarray:
         own["threshold"] = np.where(inner, tree.threshold_, np.inf)
     blocks = [X] if not sp.issparse(X) else (X[at : at + _BLOCK].toarray() for at in range(0, X.shape[0], _BLOCK))
     found = [compiled.leaves(block, nodes, roots.astype(np.uint32)) for block in blocks]
-    return np.concatenate(found, axis=1) - roots[:, None]
+    leaves: np.ndarray = np.concatenate(found, axis=1) - roots[:, None]
+    return leaves
 
 
 def _between(low: np.ndarray, high: np.ndarray) -> np.ndarray:

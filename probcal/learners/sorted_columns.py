@@ -96,7 +96,8 @@ def _sample_entries(entries: np.ndarray, counts: np.ndarray, begins: np.ndarray,
     copies = counts[rows]
     after = np.cumsum(copies)
     which = np.arange(copies.sum()) + np.repeat(begins[rows] + copies - after, copies)
-    return np.repeat(entries - rows, copies) | places[which]
+    sample: np.ndarray = np.repeat(entries - rows, copies) | places[which]
+    return sample
 
 
 def _offsets(parts: Sequence[np.ndarray]) -> np.ndarray:

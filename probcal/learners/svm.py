@@ -121,7 +121,7 @@ class Hinge:
     ) -> tuple[np.ndarray, int]:
         rows, limits = self._rows, self._limits
         curvature, start = np.append(np.ones(len(w) - 1), inertia), np.append(np.zeros(len(w) - 1), w[-1])
-        piece, part = None, 0.0
+        piece, part = np.zeros(0, dtype=np.int8), 0.0
         for n_steps in range(_MAX_STEPS):
             raw = a + penalty * (1 - margins)
             new = np.clip(raw, 0, limits)
@@ -132,7 +132,7 @@ class Hinge:
                 return w, n_steps
             before, piece = piece, np.where(raw <= 0, 0, np.where(raw < limits, _INSIDE, 2)).astype(np.int8)
             # a whole step within one parabola ends at its minimum
-            if part == 1.0 and np.array_equal(before, piece):  # type: ignore[arg-type]  # None equals no array
+            if part == 1.0 and np.array_equal(before, piece):
                 return w, n_steps
             inside = rows[piece == _INSIDE]
             hessian = np.diag(curvature) + penalty * (inside.T @ inside)
@@ -195,6 +195,10 @@ class HingeSVM(ClassifierMixin, BaseEstimator):
     n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
     """
 
+    classes_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
     def __init__(self, C: float = 1.0) -> None:
         self.C = C
 
@@ -242,12 +246,15 @@ class HingeSVM(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the margins, (n_rows,). They are above 0 for the second class."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_[0] + self.intercept_[0]  # type: ignore[has-type]  # set by fit
+        checked = validate_data(self, X, dtype=np.float64, reset=False)
+        margins: np.ndarray = checked @ self.coef_[0] + self.intercept_[0]
+        return margins
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels, (n_rows,). A margin of 0 goes to the first class."""
-        margins = self.decision_function(X)
-        return self.classes_[(margins > 0).astype(int)]  # type: ignore[has-type]  # set by fit
+        is_second = self.decision_function(X) > 0
+        labels: np.ndarray = self.classes_[is_second.astype(int)]
+        return labels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

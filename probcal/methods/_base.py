@@ -83,7 +83,8 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row, (n_rows,). The first class wins a tie."""
         probabilities = self.predict_proba(X)
-        return self.classes_[np.argmax(probabilities, axis=1)]
+        labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
+        return labels
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
@@ -118,7 +119,9 @@ class ProbabilityMethod(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Return the weights, or None if metadata routing is on and the learner did not request them."""
         if weights is None or not get_config()["enable_metadata_routing"]:
             return weights
-        return process_routing(self, "fit", sample_weight=weights).estimator.fit.get("sample_weight")
+        routed = process_routing(self, "fit", sample_weight=weights)
+        requested: np.ndarray | None = routed.estimator.fit.get("sample_weight")
+        return requested
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -175,7 +178,8 @@ def log_odds(probabilities: np.ndarray, column: int) -> np.ndarray:
     # The floor keeps the log-odds of an exact 0 or 1 finite, at -708 and 708.
     rest = np.delete(probabilities, column, axis=1).sum(axis=1)
     log_p, log_rest = np.log(np.maximum([probabilities[:, column], rest], np.finfo(np.float64).tiny))
-    return log_p - log_rest
+    log_odds: np.ndarray = log_p - log_rest
+    return log_odds
 
 
 def two_columns(p: np.ndarray) -> np.ndarray:
@@ -206,4 +210,6 @@ def clipped_rows(probabilities: np.ndarray, clip: tuple[float, float]) -> np.nda
 def normalised_rows(probabilities: np.ndarray) -> np.ndarray:
     """Return each row divided by its sum. A row of zeros becomes uniform."""
     total = probabilities.sum(axis=1, keepdims=True)
-    return np.divide(probabilities, total, out=np.full_like(probabilities, 1 / probabilities.shape[1]), where=total > 0)
+    normalised = np.full_like(probabilities, 1 / probabilities.shape[1])
+    np.divide(probabilities, total, out=normalised, where=total > 0)
+    return normalised

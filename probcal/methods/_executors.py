@@ -38,11 +38,11 @@ class Workers(Protocol):
     in_hand: int
     spare: int
 
-    def submit(self, p: float) -> Future[Any]:
+    def submit(self, p: float, /) -> Future[Any]:
         """Submit the fit of threshold ``p`` behind those submitted before."""
         ...
 
-    def result(self, fit: Future[Any]) -> Any:
+    def result(self, fit: Future[Any], /) -> Any:
         """Return the result of ``fit`` when it has ended. Its warnings and errors are raised again here."""
         ...
 
@@ -107,7 +107,9 @@ class InProcesses:
         self._path.write_bytes(cloudpickle.dumps(fit))
 
     def submit(self, p: float) -> Future[Any]:
-        return get_reusable_executor(max_workers=self.n, env=_ENVIRONMENT).submit(_fit, str(self._path), p)
+        executor = get_reusable_executor(max_workers=self.n, env=_ENVIRONMENT)
+        future: Future[Any] = executor.submit(_fit, str(self._path), p)
+        return future
 
     def result(self, fit: Future[Any]) -> Any:
         result, warned = fit.result()
@@ -140,7 +142,8 @@ def _readable(error: Exception) -> Exception:
 
 @lru_cache(maxsize=1)
 def _read(path: str) -> Callable[[float], Any]:
-    return cloudpickle.loads(Path(path).read_bytes())
+    function: Callable[[float], Any] = cloudpickle.loads(Path(path).read_bytes())
+    return function
 
 
 _TREES = (DecisionTreeClassifier, ExtraTreeClassifier)

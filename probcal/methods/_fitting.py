@@ -49,7 +49,8 @@ class SharedFits:
 
     def fitted(self, estimator: BaseEstimator, X: Any, labels: np.ndarray) -> BaseEstimator:
         """Return ``estimator`` fitted on X and ``labels``, or an equal one that was fitted before."""
-        learner = _fit_key(estimator) if X is self._X and np.array_equal(labels, self._y) else None  # type: ignore[arg-type]  # None is equal to no array
+        same = X is self._X and self._y is not None and np.array_equal(labels, self._y)
+        learner = _fit_key(estimator) if same else None
         if learner is None:
             return estimator.fit(X, labels)
         key = labels.tobytes(), learner

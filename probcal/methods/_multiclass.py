@@ -18,7 +18,7 @@ ZERO_ONE = np.array([0, 1])
 
 
 def one_against_rest_problems(
-    labels: np.ndarray, classes: np.ndarray, multiclass: Multiclass
+    labels: np.ndarray, classes: np.ndarray, multiclass: Multiclass | str
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the (labels, classes) of each two-class problem.
 
@@ -31,7 +31,9 @@ def one_against_rest_problems(
     return [((labels == one).astype(np.int64), ZERO_ONE) for one in separate]
 
 
-def combine_problems(probabilities: list[np.ndarray], multiclass: Multiclass, clip: tuple[float, float]) -> np.ndarray:
+def combine_problems(
+    probabilities: list[np.ndarray], multiclass: Multiclass | str, clip: tuple[float, float]
+) -> np.ndarray:
     """Return (n_rows, n_classes) probabilities from the (n_rows,) probabilities of each problem, clipped to ``clip``.
 
     ``"difference"``: the last class gets 1 - sum of the others (section 3, "Multiclass Case"). The paper does not treat
@@ -100,4 +102,5 @@ def couple_pairs(probabilities: list[np.ndarray], n_classes: int) -> np.ndarray:
     wanted[:, -1] = 1.0
     p = np.linalg.solve(system, wanted)[:, :-1, 0]
     p = np.maximum(p, 0.0)  # negative only by rounding
-    return p / p.sum(axis=1, keepdims=True)
+    normalised: np.ndarray = p / p.sum(axis=1, keepdims=True)
+    return normalised

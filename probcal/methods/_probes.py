@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, NamedTuple, Protocol
@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 from probcal._validation import count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import Shortcut, rows_of
-from probcal.methods._executors import EarlyFits, InProcesses, InThreads, Step
+from probcal.methods._executors import EarlyFits, InProcesses, InThreads, Step, Workers
 from probcal.methods.importance import WeightedTraining
 
 _NUMBERS_OF_A_BLOCK = 2**20
@@ -127,7 +127,7 @@ def distinct_rows(X: Any) -> DistinctRows:
 
 
 def _same_rows(frame: pd.DataFrame, other: pd.DataFrame) -> bool:
-    return frame.equals(other.set_axis(frame.index))  # two rows may share a hash
+    return bool(frame.equals(other.set_axis(frame.index)))  # two rows may share a hash
 
 
 class Train(Protocol):
@@ -170,8 +170,8 @@ class SeparateProbes:
         self, train: Train, rows: DistinctRows, positive: Any, n_workers: int = 1, *, in_threads: bool = False
     ) -> None:
         self._fit = _Fit(train, rows, positive)
-        workers = InThreads if in_threads else InProcesses
-        self._ahead = EarlyFits(workers(self._fit, n_workers)) if n_workers > 1 else None  # type: ignore[arg-type]  # mypy sees no common protocol
+        workers: Callable[[Train, int], Workers] = InThreads if in_threads else InProcesses
+        self._ahead = EarlyFits(workers(self._fit, n_workers)) if n_workers > 1 else None
 
     def fit_ahead(self, steps: Iterator[Step]) -> None:
         if self._ahead is not None:

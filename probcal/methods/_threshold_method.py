@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.metaestimators import available_if
 
-from probcal._validation import count_rows, take_rows
+from probcal._validation import available_if, count_rows, take_rows
 from probcal.fast_paths.prior_shift import PriorShift
 from probcal.fast_paths.shortcut import shortcut_of
 from probcal.methods._base import ProbabilityMethod, row_weights
@@ -159,7 +158,7 @@ class ThresholdMethod(ProbabilityMethod):
             self.estimates_ = np.clip(only.probabilities, *self.clip)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
-        problems = one_against_rest_problems(labels, self.classes_, self.multiclass)  # type: ignore[arg-type]  # check_parameters has checked it
+        problems = one_against_rest_problems(labels, self.classes_, self.multiclass)
         return [(None, problem_labels, classes) for problem_labels, classes in problems]
 
     def _fit_problem(self, train: Train, weighing_X: Any, counted: np.ndarray, positive: Any) -> ThresholdClassifiers:
@@ -198,7 +197,7 @@ class ThresholdMethod(ProbabilityMethod):
         self._before_predicting(X)
         return self._combined([one.probabilities[one.votes(X)] for one in self.probings_])
 
-    @available_if(_has_stages)  # type: ignore[untyped-decorator]  # scikit-learn has no types
+    @available_if(_has_stages)
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Yield (n_rows, n_classes) probabilities after 1, 2, ... probes, each in a new array.
 
@@ -234,7 +233,7 @@ class ThresholdMethod(ProbabilityMethod):
         return {"crossings": float(sum(crossings(one.answers, X) for one in self.probings_))}
 
     def _combined(self, probabilities: list[np.ndarray]) -> np.ndarray:
-        return combine_problems(probabilities, self.multiclass, self.clip)  # type: ignore[arg-type]  # check_parameters has checked it
+        return combine_problems(probabilities, self.multiclass, self.clip)
 
 
 def _select_rows(rows: np.ndarray, X: Any, weights: np.ndarray | None) -> tuple[Any, np.ndarray | None]:

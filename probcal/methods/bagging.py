@@ -106,7 +106,8 @@ class BaggedVoteClassifier(ProbabilityMethod):
     def _output(self, bag: Any, X: Any) -> np.ndarray:
         """Return the votes or probabilities of one bag, (n_rows, n_classes), with zeros for classes it has not seen."""
         if self.voting == "votes":
-            return (bag.predict(X)[:, None] == self.classes_).astype(np.float64)
+            votes: np.ndarray = (bag.predict(X)[:, None] == self.classes_).astype(np.float64)
+            return votes
         output = np.zeros((count_rows(X), len(self.classes_)))
         output[:, np.searchsorted(self.classes_, bag.classes_)] = bag.predict_proba(X)
         return output

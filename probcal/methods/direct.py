@@ -85,7 +85,8 @@ class DirectClassifier(ProbabilityMethod):
     def predict(self, X: Any) -> np.ndarray:
         """Return the learner's own predicted labels, (n_rows,)."""
         self._before_predicting(X)
-        return self.estimator_.predict(X)
+        labels: np.ndarray = self.estimator_.predict(X)
+        return labels
 
 
 class RescaledClassifier(ProbabilityMethod):

@@ -66,7 +66,8 @@ class MajorityVote:
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels, (n_rows,)."""
         votes = sum((one.predict(X) == self.classes_[1]).astype(np.int64) for one in self.classifiers)
-        return self.classes_[(2 * votes > len(self.classifiers)).astype(np.int64)]
+        labels: np.ndarray = self.classes_[(2 * votes > len(self.classifiers)).astype(np.int64)]
+        return labels
 
 
 Weighting = Literal["auto", "weight", "rejection", "costing"]

@@ -63,7 +63,8 @@ def border(predict: PointPredictor, box: Box) -> list[np.ndarray]:
     lines = contour_generator(z=labels.astype(np.float64)).lines(0.5)
     if not lines:
         return []
-    places = np.concatenate(lines)  # type: ignore[arg-type]  # halfway between two grid neighbours whose labels differ
+    # halfway between two grid neighbours whose labels differ
+    places = np.concatenate([np.asarray(line) for line in lines])
     points = _bisect(on_unit_square, np.floor(places) / _CELLS, np.ceil(places) / _CELLS)
     number = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
     points, number = _add_bends(on_unit_square, points, number)
@@ -77,7 +78,8 @@ def _bisect(predict: PointPredictor, one: np.ndarray, other: np.ndarray) -> np.n
         middle = (one + other) / 2
         like_one = (predict(middle) == label)[:, None]
         one, other = np.where(like_one, middle, one), np.where(like_one, other, middle)
-    return (one + other) / 2
+    place: np.ndarray = (one + other) / 2
+    return place
 
 
 def _add_bends(predict: PointPredictor, points: np.ndarray, number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -131,7 +133,8 @@ def _distances(points: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.nda
     along = other - one
     square = along @ along
     share = np.clip((points - one) @ along / square, 0, 1) if square > 0 else np.zeros(len(points))
-    return np.linalg.norm(points - (one + share[:, None] * along), axis=1)
+    distances: np.ndarray = np.linalg.norm(points - (one + share[:, None] * along), axis=1)
+    return distances
 
 
 Lines = list[dict[str, Any]]

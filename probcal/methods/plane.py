@@ -54,4 +54,5 @@ def grid_within_hull(points: np.ndarray, size: int) -> np.ndarray:
         sides = ConvexHull(points).equations
     except (QhullError, ValueError):
         return np.empty((0, 2))
-    return grid[(grid @ sides[:, :2].T + sides[:, 2] <= 0).all(axis=1)]
+    inside: np.ndarray = grid[(grid @ sides[:, :2].T + sides[:, 2] <= 0).all(axis=1)]
+    return inside

@@ -20,12 +20,12 @@ from probcal.protection.stream_input import check_feedback
 
 def stream_labels(y: Any, classes: np.ndarray, n_rows: int) -> np.ndarray:
     """Return ``y`` as array (n_rows,). Raises ValueError unless it holds one of ``classes`` for each row."""
-    y = np.asarray(y)
-    if y.shape != (n_rows,):
-        raise ValueError(f"y must hold a label for each of {n_rows} rows, its shape is {y.shape}")
-    if strange := set(y.tolist()) - set(classes.tolist()):
+    labels: np.ndarray = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y must hold a label for each of {n_rows} rows, its shape is {labels.shape}")
+    if strange := set(labels.tolist()) - set(classes.tolist()):
         raise ValueError(f"y holds labels that no training row has, such as {min(strange, key=str)!r}")
-    return y
+    return labels
 
 
 _MOST_POINTS = 400
@@ -99,7 +99,7 @@ class ProtectedClassifier(DirectClassifier):
         ValueError
             As ``DirectClassifier.fit``, and for more classes than the calibrators support.
         """
-        vars(self).pop("log10_martingale_", None)  # type: ignore[attr-defined]  # mypy takes vars for a class's
+        self.__dict__.pop("log10_martingale_", None)
         super().fit(X, y, sample_weight)
         n_classes = len(self.classes_)
         if n_classes > 2:

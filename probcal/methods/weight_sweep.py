@@ -37,7 +37,7 @@ from probcal.methods._multiclass import class_pairs, combine_problems, couple_pa
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod, TwoClasses
 from probcal.methods.importance import WeightedTraining, Weighting, check_weights_accepted
-from probcal.methods.iso_probability import iso_probability, rows_by_class, score_against_probability
+from probcal.methods.iso_probability import Lines, iso_probability, rows_by_class, score_against_probability
 from probcal.methods.refinement import Goal, ThresholdClassifiers, even_thresholds
 
 
@@ -66,7 +66,8 @@ def support_vectors(
             f'{type(learner).__name__} has no support_, which rows="support_vectors" needs; '
             'use a learner such as sklearn.svm.SVC, or rows="all"'
         )
-    return counted[_row_numbers(learner, len(counted))]
+    support: np.ndarray = counted[_row_numbers(learner, len(counted))]
+    return support
 
 
 def _row_numbers(learner: Any, n_rows: int) -> np.ndarray:
@@ -169,7 +170,7 @@ class WeightSweepClassifier(ThresholdMethod):
             learner without ``support_`` and for a class whose rows all weigh 0. With ``multiclass="pairs"`` the labels
             and weights of each pair are checked, and an error names the pair.
         """
-        self.training_rows_ = None
+        self.training_rows_: Lines | None = None
         self._fit_thresholds(X, y, sample_weight)
         return self
 
@@ -242,7 +243,7 @@ class WeightSweepClassifier(ThresholdMethod):
             X, labels = take_rows(X, kept), labels[kept]
             weights = None if weights is None else weights[kept]
         if len(self.classes_) == 2:
-            self.training_rows_ = rows_by_class(X, labels, classes)  # type: ignore[assignment]  # None until here
+            self.training_rows_ = rows_by_class(X, labels, classes)
         return WeightedTraining(self.estimator, X, labels, classes, weights, self.weighting, "n", 1, stream)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:

@@ -33,7 +33,7 @@ def range_exceeds(x: float) -> float:
     if x < _NEVER_BELOW:
         return 1.0
     if x > _FEW_TERMS:
-        return 8 * sum((-1) ** (k - 1) * k * _normal_exceeds(k * x) for k in range(1, 8))
+        return float(8 * sum((-1) ** (k - 1) * k * _normal_exceeds(k * x) for k in range(1, 8)))
     return 1 - sum(
         (8 / x**2 + 2 / a) * math.exp(-2 * a / x**2) for a in (((k - 0.5) * math.pi) ** 2 for k in range(1, 6))
     )

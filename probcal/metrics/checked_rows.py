@@ -113,7 +113,7 @@ def is_number(value: Any) -> bool:
 
 def is_count(value: Any) -> bool:
     """Return whether ``value`` is a whole number of at least 1. True is not."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1  # type: ignore[operator]  # Real has no order
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _check_classes(y: np.ndarray, p: np.ndarray) -> None:
@@ -141,15 +141,17 @@ def _checked_weight(sample_weight: Any, n_rows: int) -> np.ndarray:
     if not weight.any():
         raise ValueError("sample_weight must not be 0 in every row")
     # Only ratios matter. A power of two changes none of them, and no sum can overflow any more.
-    return np.ldexp(weight, -np.frexp(weight.max())[1])
+    scaled: np.ndarray = np.ldexp(weight, -np.frexp(weight.max())[1])
+    return scaled
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
     if np.ma.is_masked(values):  # the array would show the values under the mask
-        raise ValueError(f"{name} must hold numbers, and no missing values ({np.ma.count_masked(values)} are masked)")  # type: ignore[no-untyped-call]  # numpy's own
-    values = np.asarray(values)
-    if values.dtype == object:  # a pandas extension type, or labels of any type
-        values = np.array(values.tolist())
-    if values.dtype.kind not in "biuf" and values.size:
+        masked = np.count_nonzero(np.ma.getmaskarray(values))
+        raise ValueError(f"{name} must hold numbers, and no missing values ({masked} are masked)")
+    array: np.ndarray = np.asarray(values)
+    if array.dtype == object:  # a pandas extension type, or labels of any type
+        array = np.array(array.tolist())
+    if array.dtype.kind not in "biuf" and array.size:
         raise ValueError(f"{name} must hold numbers, and no missing values")
-    return values.astype(np.float64)
+    return array.astype(np.float64)

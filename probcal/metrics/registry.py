@@ -54,7 +54,8 @@ class Prediction:
     @property
     def distance(self) -> np.ndarray:
         """Return the distance of each prediction from the true probability, (n,)."""
-        return np.abs(np.asarray(self.true_p) - self.positive)
+        distances: np.ndarray = np.abs(np.asarray(self.true_p) - self.positive)
+        return distances
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Quadratic:
             values = np.multiply.outer([1 + eps for eps in self.eps], 1 - p)  # each calibrator is contiguous in memory
             values += p
             values *= p
-            return values.T
+            return np.transpose(values)
         own, p_k = np.eye(p.shape[1]), p[:, :, None]
         parts = [
             p[:, None, :] * ((1 - p_k) * (1 + eps * own) + p_k * (1 - eps * (1 - own))) if eps else p[:, None, :]
@@ -107,7 +107,8 @@ class UserFunctions:
         return np.stack([self._values(number, p) for number in range(len(self.functions))], axis=1)
 
     def apply_one(self, p: float) -> list[float]:
-        return self.apply(np.array([p]))[0].tolist()
+        values: list[float] = self.apply(np.array([p]))[0].tolist()
+        return values
 
     def _values(self, number: int, p: np.ndarray) -> np.ndarray:
         values = np.asarray(self.functions[number](p.copy()), dtype=np.float64)  # the function may change its argument
@@ -138,10 +139,10 @@ def family(calibrators: str | Calibrators | Sequence[Callable[[np.ndarray], Any]
         return FAMILIES[calibrators]
     if hasattr(calibrators, "apply") and hasattr(calibrators, "apply_one"):
         return calibrators
-    functions = tuple(calibrators) if isinstance(calibrators, Sequence) else ()
+    functions: tuple[Any, ...] = tuple(calibrators) if isinstance(calibrators, Sequence) else ()
     if not functions or not all(map(callable, functions)):
         raise ValueError(f"calibrators must be a name, a family or a list of functions, not {calibrators!r}")
-    return UserFunctions(functions)  # type: ignore[arg-type]  # each is callable, as checked above
+    return UserFunctions(functions)
 
 
 def saved_calibrators(calibrators: Any) -> Any:
@@ -177,11 +178,12 @@ def _saved_family(saved: Any) -> Calibrators | None:
     """Return the saved calibrators, or None if the user must give them again."""
     if isinstance(saved, str):
         return family(saved)
-    [(kind, values)] = saved.items() if isinstance(saved, dict) and len(saved) == 1 else [(None, None)]
+    known: dict[Any, Any] = saved if isinstance(saved, dict) and len(saved) == 1 else {None: None}
+    [(kind, values)] = known.items()
     if kind in ("functions", "family"):
         return None
     if kind == "quadratic":
-        return Quadratic(values)  # type: ignore[arg-type]  # it checks them
+        return Quadratic(values)
     if kind == "cox":
-        return Cox(values)  # type: ignore[arg-type]  # it checks them
+        return Cox(values)
     raise ValueError(f"unknown calibrators {saved!r}")

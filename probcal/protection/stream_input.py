@@ -18,17 +18,18 @@ SUM_TOLERANCE = 1e-5
 
 def as_number(value: Any) -> float:
     """Return ``value`` as a float, or NaN if it is no number, so that every comparison is False."""
-    if not isinstance(value, Real) or isinstance(value, bool):
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_real:
         return math.nan
     try:
         return float(value)
     except OverflowError:
-        return math.inf if value > 0 else -math.inf  # type: ignore[operator]  # Real has no order for mypy
+        return math.inf if value > 0 else -math.inf
 
 
 def is_whole(value: Any, least: float, most: float = math.inf) -> bool:
     """Return whether ``value`` is a whole number from ``least`` to ``most``."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and least <= value <= most  # type: ignore[operator]  # as above
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
 def number(value: Any, name: str, least: float, most: float) -> float:
@@ -49,7 +50,7 @@ def whole(value: Any, name: str, least: int) -> int:
 
 def items(values: Any, name: str) -> tuple[Any, ...]:
     """Return the items of ``values`` in order. Raises ValueError for text and for anything without an order."""
-    ordered = isinstance(values, Sequence) or (hasattr(values, "__array__") and getattr(values, "ndim", 1))  # type: ignore[arg-type]  # an array
+    ordered = isinstance(values, Sequence) or (hasattr(values, "__array__") and getattr(values, "ndim", 1) != 0)
     if isinstance(values, str) or not ordered:
         raise ValueError(f"{name} must be a sequence, not {values!r}")
     return tuple(values)

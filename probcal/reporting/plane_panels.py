@@ -111,8 +111,10 @@ def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: floa
             continue
         middle, angle = place
         taken.append(_cover(middle, angle, half))
-        written = axes.text(  # type: ignore[call-arg]  # two coordinates
-            *axes.transData.inverted().transform(middle / scale),
+        x, y = axes.transData.inverted().transform(middle / scale)
+        written = axes.text(
+            x,
+            y,
             text,
             color=colour,
             fontsize=size,
@@ -224,8 +226,9 @@ def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
     known = {_POSITIVE: f" ({label})"} if label not in (None, _POSITIVE) else {}
     for (name, points), (fill, mark) in zip(sweep.classes.items(), _CLASSES, strict=False):
         chosen = np.linspace(0, len(points) - 1, min(len(points), _ROWS_OF_A_CLASS)).round().astype(int)
-        axes.scatter(  # type: ignore[misc]  # two coordinates
-            *points[chosen].T,
+        axes.scatter(
+            points[chosen, 0],
+            points[chosen, 1],
             s=28 if few else 7,
             marker=mark,
             color=fill,

@@ -85,7 +85,7 @@ def _rows(card: Card, repetition: int, seed: int, max_rows: int | None, encoding
     if encoding in ENCODERS:
         if issparse(X_train):
             raise DataError(f'{card.name}: is sparse numbers already; write "encoding: native" for the learner')
-        encoder = ENCODERS[encoding]().fit(X_train)  # type: ignore[attr-defined]  # the base class has no fit
+        encoder = ENCODERS[encoding]().fit(X_train)
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
     y_train = dataset.y[train]
     truth = None if dataset.truth is None else dataset.truth[test]
@@ -156,7 +156,7 @@ def _checked(estimates: Any, rows: SplitRows) -> np.ndarray:
     if expected[1] < rows.n_classes:  # a class without training rows gets probability 0
         of_those_seen, estimates = estimates, np.zeros((expected[0], rows.n_classes))
         estimates[:, rows.seen] = of_those_seen
-    return estimates  # type: ignore[no-any-return]  # numpy returns Any
+    return np.asarray(estimates)
 
 
 @cache

@@ -55,7 +55,7 @@ class ProcessState:
     folder: str = field(default_factory=os.getcwd)
     streams: tuple[Any, Any] = field(default_factory=lambda: (sys.stdout, sys.stderr))
     deepest: int = field(default_factory=sys.getrecursionlimit)
-    numpy: dict[str, Any] = field(default_factory=lambda: np.geterr())  # type: ignore[arg-type, return-value]  # a TypedDict
+    numpy: dict[str, Any] = field(default_factory=lambda: dict(np.geterr()))
     sklearn: dict[str, Any] = field(default_factory=sklearn.get_config)
     threads: list[threading.Thread] = field(default_factory=threading.enumerate)
 

@@ -189,7 +189,8 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
-    return json.loads(json.dumps(settings, default=str))  # type: ignore[no-any-return]  # YAML also has dates
+    plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))  # YAML also has dates
+    return plain
 
 
 def _plane_labels(card: Card) -> dict[str, Any]:

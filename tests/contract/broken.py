@@ -8,13 +8,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from probcal.contract import input_checks as faults
 from probcal.contract import input_checks as inputs
 from probcal.contract import prediction_checks as answers
-from probcal.contract import repeat_checks as invariance
-from probcal.contract import repeat_checks as repeats
-from probcal.contract import weight_checks as streams
-from probcal.contract import weight_checks as weights
 from tests.contract.sound import Around, Centres, Counting
 
 BROKEN = {}
@@ -58,7 +53,7 @@ class LabelsInAColumn(Centres):
 @caught_by(
     answers.predict_returns_one_label_per_row,
     answers.the_predicted_label_is_the_most_probable,
-    invariance.the_names_of_the_labels_do_not_matter,
+    answers.the_names_of_the_labels_do_not_matter,
 )
 class LabelsOfItsOwn(Centres):
     def predict(self, X):
@@ -114,7 +109,7 @@ class LearnsTwoOfThree(Centres):
         return p
 
 
-@caught_by(repeats.the_same_seed_gives_the_same_predictions)
+@caught_by(answers.the_same_seed_gives_the_same_predictions)
 class CountsItsFits(Centres):
     """As random numbers without a seed would, every fit comes out otherwise; but in the same way in every run."""
 
@@ -125,7 +120,7 @@ class CountsItsFits(Centres):
         self.centres_ += 0.05 * (next(self.fits) % 2)
 
 
-@caught_by(repeats.a_clone_of_a_fitted_component_learns_the_same)
+@caught_by(answers.a_clone_of_a_fitted_component_learns_the_same)
 class CloneRemembers(Centres):
     def __sklearn_clone__(self):
         copy = type(self)(self.width)
@@ -138,14 +133,14 @@ class CloneRemembers(Centres):
             self.centres_ = (self.centres_ + self.before + 0.1) / 2
 
 
-@caught_by(repeats.a_pickled_copy_predicts_the_same)
+@caught_by(answers.a_pickled_copy_predicts_the_same)
 class PicklesFewDigits(Centres):
     def __getstate__(self):
         state = dict(super().__getstate__())
         return {**state, "centres_": state["centres_"].round(3)} if "centres_" in state else state
 
 
-@caught_by(repeats.parameters_stay_as_given)
+@caught_by(answers.parameters_stay_as_given)
 class FillsInItsParameter(Centres):
     def __init__(self, width=None):
         self.width = width
@@ -155,20 +150,20 @@ class FillsInItsParameter(Centres):
         self.width = self.width or 1.0
 
 
-@caught_by(invariance.each_row_is_predicted_independently)
+@caught_by(answers.each_row_is_predicted_independently)
 class CentresWhatItIsAsked(Centres):
     def near(self, X):
         return super().near(X - X.mean(axis=0))
 
 
-@caught_by(invariance.the_order_of_training_rows_matters_no_more_than_a_seed)
+@caught_by(answers.the_order_of_training_rows_matters_no_more_than_a_seed)
 class LooksAtTheFirstRow(Centres):
     def learn(self, X, codes, weights):
         super().learn(X, codes, weights)
         self.centres_ += 0.01 * X[0]
 
 
-@caught_by(invariance.the_order_of_training_rows_matters_no_more_than_a_seed)
+@caught_by(answers.the_order_of_training_rows_matters_no_more_than_a_seed)
 class FavoursTheFirstLabel(Centres):
     place = 0
 
@@ -182,12 +177,12 @@ class FavoursTheFirstLabel(Centres):
         return p / 1.05
 
 
-@caught_by(invariance.the_order_of_training_rows_matters_no_more_than_a_seed)
+@caught_by(answers.the_order_of_training_rows_matters_no_more_than_a_seed)
 class FavoursTheLastLabel(FavoursTheFirstLabel):
     place = -1
 
 
-@caught_by(invariance.the_names_of_the_labels_do_not_matter)
+@caught_by(answers.the_names_of_the_labels_do_not_matter)
 class TakesLabelsForNumbers(Centres):
     def classes_of(self, y):
         classes, codes = super().classes_of(y)
@@ -198,19 +193,19 @@ class TakesLabelsForNumbers(Centres):
         return super().near(X / self.width_)
 
 
-@caught_by(invariance.the_names_of_the_labels_do_not_matter)
+@caught_by(answers.the_names_of_the_labels_do_not_matter)
 class NeedsNumbers(Centres):
     def classes_of(self, y):
         return super().classes_of(y.astype(float))
 
 
-@caught_by(invariance.the_names_of_the_labels_do_not_matter)
+@caught_by(answers.the_names_of_the_labels_do_not_matter)
 class PredictsPlaces(Centres):
     def predict(self, X):
         return self.predict_proba(X).argmax(axis=1)
 
 
-@caught_by(weights.weights_of_one_change_nothing)
+@caught_by(inputs.weights_of_one_change_nothing)
 class EqualWeightsAreSpecial(Centres):
     def weights_of(self, X, sample_weight):
         self.wider_ = sample_weight is not None and np.ptp(sample_weight) == 0
@@ -220,7 +215,7 @@ class EqualWeightsAreSpecial(Centres):
         return super().near(X / 1.2 if self.wider_ else X)
 
 
-@caught_by(weights.whole_weights_are_repeated_rows)
+@caught_by(inputs.whole_weights_are_repeated_rows)
 class WeightsAreScaled(Centres):
     def weights_of(self, X, sample_weight):
         weights = super().weights_of(X, sample_weight)
@@ -231,20 +226,20 @@ class WeightsAreScaled(Centres):
         self.centres_ *= weights.sum() / (weights.sum() + 10)
 
 
-@caught_by(weights.a_heavier_class_gets_higher_probabilities)
+@caught_by(inputs.a_heavier_class_gets_higher_probabilities)
 class LargeWeightsAreDropped(Centres):
     def weights_of(self, X, sample_weight):
         weights = super().weights_of(X, sample_weight)
         return np.where(weights > 10, 1, weights)
 
 
-@caught_by(weights.whole_weights_are_repeated_rows, weights.a_heavier_class_gets_higher_probabilities)
+@caught_by(inputs.whole_weights_are_repeated_rows, inputs.a_heavier_class_gets_higher_probabilities)
 class WeightsAreIgnored(Centres):
     def weights_of(self, X, sample_weight):
         return super().weights_of(X, sample_weight) ** 0
 
 
-@caught_by(weights.invalid_weights_are_rejected)
+@caught_by(inputs.invalid_weights_are_rejected)
 class TakesAnyWeights(Centres):
     def weights_of(self, X, sample_weight):
         return np.ones(len(X)) if sample_weight is None else sample_weight
@@ -284,39 +279,39 @@ class DropsUnseenCategories(Around):
         return super().fit(X, y, sample_weight)
 
 
-@caught_by(streams.stream_predictions_ignore_their_own_and_later_labels)
+@caught_by(inputs.stream_predictions_ignore_their_own_and_later_labels)
 class CountsItsOwnLabel(Counting):
     def shares(self, mine):
         return super().shares(mine) + 0.01 * mine
 
 
-@caught_by(streams.stream_predictions_ignore_their_own_and_later_labels)
+@caught_by(inputs.stream_predictions_ignore_their_own_and_later_labels)
 class CountsTheWholeStream(Counting):
     def shares(self, mine):
         return np.tile(mine.mean(axis=0), (len(mine), 1))
 
 
-@caught_by(faults.missing_labels_are_rejected)
+@caught_by(inputs.missing_labels_are_rejected)
 class TakesMissingLabels(Centres):
     def checked(self, X, y):
         return super().checked(X, np.nan_to_num(y) if np.asarray(y).dtype.kind == "f" else y)
 
 
-@caught_by(faults.rows_and_labels_of_different_lengths_are_rejected)
+@caught_by(inputs.rows_and_labels_of_different_lengths_are_rejected)
 class TakesTheShorter(Centres):
     def checked(self, X, y):
         rows = min(len(X), len(y))
         return super().checked(X[:rows], y[:rows])
 
 
-@caught_by(faults.one_class_is_learned_or_rejected_clearly)
+@caught_by(inputs.one_class_is_learned_or_rejected_clearly)
 class CrashesOnOneClass(Centres):
     def learn(self, X, codes, weights):
         super().learn(X, codes, weights)
         self.centres_[1]
 
 
-@caught_by(faults.one_class_is_learned_or_rejected_clearly)
+@caught_by(inputs.one_class_is_learned_or_rejected_clearly)
 class RefusesOneClassWithoutSayingSo(Centres):
     def learn(self, X, codes, weights):
         super().learn(X, codes, weights)
@@ -324,14 +319,14 @@ class RefusesOneClassWithoutSayingSo(Centres):
             raise ValueError("bad input")
 
 
-@caught_by(faults.a_different_number_of_columns_is_rejected)
+@caught_by(inputs.a_different_number_of_columns_is_rejected)
 class TakesAnyColumns(Centres):
     def predict_proba(self, X):
         check_is_fitted(self)
         return self.near(np.column_stack([X, np.zeros((len(X), 9))])[:, : self.centres_.shape[1]])
 
 
-@caught_by(faults.an_unfitted_component_raises_not_fitted)
+@caught_by(inputs.an_unfitted_component_raises_not_fitted)
 class AttributesAreMissing(Centres):
     def predict_proba(self, X):
         return self.near(validate_data(self, X, reset=False) if hasattr(self, "centres_") else X)

@@ -9,9 +9,8 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from probcal import ProbingClassifier
-from probcal.fast_paths.logistic import LogisticShortcut
-from probcal.fast_paths.logistic_loss import LogisticLoss, Search
-from probcal.fast_paths.logistic_solver import LogisticSolver, Replay
+from probcal.fast_paths.logistic import LogisticShortcut, Replay
+from probcal.fast_paths.logistic_solver import LogisticLoss, LogisticSolver, Search
 
 LEARNER = LogisticRegression(solver="newton-cholesky", tol=1e-8)
 THRESHOLDS = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97])

@@ -118,7 +118,7 @@ def test_a_module_that_only_another_learners_shortcut_uses_makes_nothing_stale(t
     (tmp_path / "cells.yaml").write_text(EVERY_METHOD)
     code = {cell.column.learner.name: counted(cell) for cell in probing_cells(tmp_path / "cells.yaml")}
     assert "probcal.fast_paths.logistic" in code["logistic"] and "probcal.fast_paths.linear_svm" not in code["logistic"]
-    assert "probcal.fast_paths.squared_hinge" in code["svm"] and "probcal.fast_paths.prior_shift" in code["gaussian_nb"]
+    assert "probcal.fast_paths.linear_svm" in code["svm"] and "probcal.fast_paths.prior_shift" in code["gaussian_nb"]
     assert not {"probcal.fast_paths.logistic", "probcal.fast_paths.linear_svm"} & code["tree"]
     assert "probcal.learners.tree_growth" in code["slow_tree"] and "probcal.learners.tree_growth" not in code["tree"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "probcal"
 ALLOWED = {
-    ("contract/repeat_checks.py", "pickle.loads"): "of what was pickled in memory on the same line",
+    ("contract/prediction_checks.py", "pickle.loads"): "of what was pickled in memory on the same line",
     (
         "data/sources/openml.py",
         "pickle.loads",

