@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from probcal.config.components import Builtin
 
-_EXTRA = "probcal[calibrators]"
-
 METHODS: dict[str, Builtin] = {
     "direct": Builtin(
         "probcal.methods.direct.DirectClassifier", "the learner's own probabilities", label="", family="scores"
@@ -36,26 +34,68 @@ METHODS: dict[str, Builtin] = {
     ),
     "isotonic": Builtin(
         "probcal.methods.calibrators.isotonic.IsotonicClassifier",
-        "isotonic regression on a held-out part",
+        "isotonic regression of the learner's scores, plain or centered",
         label="Iso",
         family="scores",
     ),
     "venn_abers": Builtin(
         "probcal.methods.calibrators.venn_abers.VennAbersClassifier",
-        f"Venn-Abers predictors, inductive or cross (needs {_EXTRA})",
+        "Venn-Abers predictors, cross or inductive",
         label="VA",
         family="scores",
     ),
     "beta": Builtin(
         "probcal.methods.calibrators.beta.BetaCalibrationClassifier",
-        f"beta calibration (needs {_EXTRA})",
+        "beta calibration of the learner's probabilities",
         label="Beta",
         family="scores",
     ),
+    "quadratic": Builtin(
+        "probcal.methods.calibrators.beta.QuadraticClassifier",
+        "a quadratic function of the learner's log-odds",
+        label="Quad",
+        family="scores",
+    ),
+    "spline": Builtin(
+        "probcal.methods.calibrators.spline.SplineClassifier",
+        "a natural cubic spline of the learner's log-odds",
+        label="Spline",
+        family="scores",
+    ),
+    "histogram": Builtin(
+        "probcal.methods.calibrators.histogram.HistogramBinningClassifier",
+        "the observed frequency in ten bins of the learner's probabilities",
+        label="Hist",
+        family="scores",
+    ),
     "temperature": Builtin(
-        "probcal.methods.calibrators.temperature.TemperatureClassifier",
-        "the learner's scores divided by one temperature (needs scikit-learn 1.8)",
+        "probcal.methods.calibrators.scaling.TemperatureClassifier",
+        "the learner's scores divided by one temperature",
         label="Temp",
+        family="scores",
+    ),
+    "vector_scaling": Builtin(
+        "probcal.methods.calibrators.scaling.VectorScalingClassifier",
+        "a factor and a shift for the log-probability of each class",
+        label="Vec",
+        family="scores",
+    ),
+    "matrix_scaling": Builtin(
+        "probcal.methods.calibrators.scaling.MatrixScalingClassifier",
+        "a matrix and a shift for the log-probabilities of all classes",
+        label="Mat",
+        family="scores",
+    ),
+    "dirichlet": Builtin(
+        "probcal.methods.calibrators.scaling.DirichletClassifier",
+        "Dirichlet calibration of the learner's probabilities",
+        label="Dir",
+        family="scores",
+    ),
+    "prior": Builtin(
+        "probcal.methods.calibrators.prior.PriorCorrectedClassifier",
+        "the learner's probabilities, corrected for another base rate",
+        label="Prior",
         family="scores",
     ),
     "probing": Builtin(
@@ -80,6 +120,18 @@ METHODS: dict[str, Builtin] = {
 
 _WITHOUT_SHORT_NAME = {
     "probcal.methods.direct.RescaledClassifier": "scores",
+    "probcal.methods.calibrators.sigmoid.SigmoidCalibrator": "maps",
+    "probcal.methods.calibrators.isotonic.IsotonicCalibrator": "maps",
+    "probcal.methods.calibrators.venn_abers.VennAbersCalibrator": "maps",
+    "probcal.methods.calibrators.beta.BetaCalibrator": "maps",
+    "probcal.methods.calibrators.beta.QuadraticCalibrator": "maps",
+    "probcal.methods.calibrators.spline.SplineCalibrator": "maps",
+    "probcal.methods.calibrators.histogram.HistogramBinningCalibrator": "maps",
+    "probcal.methods.calibrators.scaling.TemperatureCalibrator": "maps",
+    "probcal.methods.calibrators.scaling.VectorScalingCalibrator": "maps",
+    "probcal.methods.calibrators.scaling.MatrixScalingCalibrator": "maps",
+    "probcal.methods.calibrators.scaling.DirichletCalibrator": "maps",
+    "probcal.methods.calibrators.prior.PriorCalibrator": "maps",
     "probcal.protection.jumpers.SimpleJumper": "",
     "probcal.protection.jumpers.CompositeJumper": "",
 }

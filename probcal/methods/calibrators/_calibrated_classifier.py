@@ -14,7 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from probcal._validation import check_choices, check_flag, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
-from probcal.methods.calibrators._calibration_rows import check_folds, check_holdout_size, folds, held_out_rows, label_text
+from probcal.methods.calibrators._calibration_rows import (
+    check_folds,
+    check_holdout_size,
+    folds,
+    held_out_rows,
+    label_text,
+)
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 
 Calibration = Literal["cross_val", "holdout", "train", "prefit"]
@@ -39,8 +45,8 @@ class CalibratedMethod(ProbabilityMethod, ABC):
 
     Parameters
     ----------
-    estimator : classifier with ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is a classifier that is
-        fitted already: all rows are used to calibrate it.
+    estimator : classifier with ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is a classifier that
+        is fitted already: all rows are used to calibrate it.
     scores : the scores that are calibrated. ``"auto"`` is the decision function if the learner has one, and the
         predicted probability otherwise. (A map of probabilities prefers these.) ``"decision_function"`` is the
         learner's. ``"log_odds"`` is that of the predicted probability, in nats and within +-708. ``"probability"`` is
@@ -125,7 +131,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             one.predict_proba(self._scores(learner, X)[0])
             for learner, one in zip(self.estimators_, self.calibrators_, strict=True)
         ]
-        return predicted[0] if len(predicted) == 1 else np.mean(predicted, axis=0)
+        return predicted[0] if len(predicted) == 1 else np.asarray(np.mean(predicted, axis=0))
 
     @available_if(_has_own_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
@@ -231,8 +237,8 @@ def _probabilities(learner: Any, X: Any, n_classes: int) -> np.ndarray:
     given = np.asarray(learner.predict_proba(X), dtype=np.float64)
     if given.ndim != 2 or given.shape[1] != n_classes:
         raise ValueError(
-            f"predict_proba of {type(learner).__name__} gives an array of shape {given.shape} where {n_classes} columns "
-            f"were expected, for {n_classes} classes"
+            f"predict_proba of {type(learner).__name__} gives an array of shape {given.shape} where {n_classes} "
+            f"columns were expected, for {n_classes} classes"
         )
     return given
 

@@ -52,7 +52,8 @@ def folds(X: Any, labels: np.ndarray, cv: Any, seed: int, groups: Any = None) ->
     """
     classes, counts = np.unique(labels, return_counts=True)
     if not is_count(cv):
-        pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in check_cv(cv).split(X, labels, groups)]
+        given = check_cv(cv).split(X, labels, groups)
+        pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in given]
     elif counts.min() < cv:
         raise ValueError(
             f"class {label_text(classes[counts.argmin()])} has {counts.min()} of the rows, too few for one in each of "

@@ -78,7 +78,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def predict(self, scores: Any) -> np.ndarray:
         """Return the most probable class of each row, (n_rows,). The first class wins a tie."""
-        return self.classes_[np.argmax(self.predict_proba(scores), axis=1)]
+        return np.asarray(self.classes_[np.argmax(self.predict_proba(scores), axis=1)])
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
@@ -119,7 +119,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         if given.shape[1] == 1:
             return np.column_stack([1 - given, given])
         if len(wrong := np.flatnonzero(np.abs(given.sum(axis=1) - 1) > _SUM)):
-            raise ValueError(f"the probabilities of row {wrong[0]} (from 0) have the sum {given[wrong[0]].sum():.4g}, not 1")
+            total = given[wrong[0]].sum()
+            raise ValueError(f"the probabilities of row {wrong[0]} (counted from 0) have the sum {total:.4g}, not 1")
         return given
 
     def _log_odds(self, matrix: np.ndarray, bound: float | None = None) -> np.ndarray:
@@ -137,14 +138,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Return probabilities, (n_rows, n_classes): the given ones, or the logistic function of scores."""
         if self.input == "probability":
             return matrix
-        return np.column_stack([expit(-matrix), expit(matrix)]) if matrix.shape[1] == 1 else softmax(matrix, axis=1)
+        two = matrix.shape[1] == 1
+        return np.column_stack([expit(-matrix), expit(matrix)]) if two else np.asarray(softmax(matrix, axis=1))
 
     def _log_probabilities(self, matrix: np.ndarray) -> np.ndarray:
         """Return the natural logarithms of probabilities, (n_rows, n_classes), none below that of ``smallest_``."""
         if self.input == "score":
             both = np.column_stack([np.zeros(len(matrix)), matrix]) if matrix.shape[1] == 1 else matrix
-            return np.maximum(log_softmax(both, axis=1), np.log(self.smallest_))
-        return np.log(np.maximum(normalised_rows(matrix), self.smallest_))
+            return np.asarray(np.maximum(log_softmax(both, axis=1), np.log(self.smallest_)))
+        return np.asarray(np.log(np.maximum(normalised_rows(matrix), self.smallest_)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

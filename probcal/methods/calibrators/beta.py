@@ -28,15 +28,15 @@ class Beta:
     least: float
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return expit(self._log_odds(scores))
+        return np.asarray(expit(self._log_odds(scores)))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
         """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
-        return expit(-self._log_odds(scores))
+        return np.asarray(expit(-self._log_odds(scores)))
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
         log_p, minus_log_rest = beta_features(scores, self.least).T
-        return self.a * log_p + self.b * minus_log_rest + self.c
+        return np.asarray(self.a * log_p + self.b * minus_log_rest + self.c)
 
 
 def beta_features(log_odds: np.ndarray, least: float) -> np.ndarray:
@@ -63,10 +63,10 @@ def fit_beta(
     weights = np.ones(len(log_odds)) if weights is None else weights
     target = smoothed_targets(positive, weights) if targets == "smoothed" else positive.astype(np.float64)
     log_p, minus_log_rest = beta_features(log_odds, least).T
-    one, none = np.ones(len(log_odds)), np.zeros(2)
+    one = np.ones(len(log_odds))
     if parameters == "am":
-        slope, c = fit_logistic(np.column_stack([log_p + minus_log_rest, one]), target, weights)
-        return Beta(slope, slope, c, least) if slope >= 0 else Beta(0.0, 0.0, _constant(target, weights), least)
+        slope, shift = fit_logistic(np.column_stack([log_p + minus_log_rest, one]), target, weights).tolist()
+        return Beta(slope, slope, shift, least) if slope >= 0 else Beta(0.0, 0.0, _constant(target, weights), least)
     if parameters == "ab":  # c = (b - a) ln 2, so that 1/2 stays 1/2
         features = np.column_stack([log_p + np.log(2), minus_log_rest - np.log(2)])
     else:
@@ -74,11 +74,10 @@ def fit_beta(
     kept = [0, 1]
     while True:
         chosen = [*kept, *range(2, features.shape[1])]
-        fitted = fit_logistic(features[:, chosen], target, weights) if chosen else none
+        fitted = fit_logistic(features[:, chosen], target, weights) if chosen else np.zeros(0)
         if not kept or fitted[: len(kept)].min() >= 0:
             break
         kept.remove(kept[int(np.argmin(fitted[: len(kept)] >= 0))])
-    a, b = none.copy()
     slopes = dict(zip(kept, fitted, strict=False))
     a, b = float(slopes.get(0, 0.0)), float(slopes.get(1, 0.0))
     c = float(fitted[-1]) if parameters == "abm" else float((a - b) * np.log(2))
@@ -185,14 +184,14 @@ class Polynomial:
     most: float
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return expit(self._log_odds(scores))
+        return np.asarray(expit(self._log_odds(scores)))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
         """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
-        return expit(-self._log_odds(scores))
+        return np.asarray(expit(-self._log_odds(scores)))
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
-        return np.vander(np.clip(scores, -self.most, self.most), 3, increasing=True) @ self.coefficients
+        return np.asarray(np.vander(np.clip(scores, -self.most, self.most), 3, increasing=True) @ self.coefficients)
 
 
 class QuadraticCalibrator(OneAgainstRestCalibrator):

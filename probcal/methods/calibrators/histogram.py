@@ -87,8 +87,8 @@ class HistogramBinningClassifier(CalibratedMethod):
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the HistogramBinningCalibrator of each: one per fold, or only
-        one.
+    estimators_, calibrators_ : the fitted classifiers, and the HistogramBinningCalibrator of each: one per fold, or
+        only one.
     estimator_, calibrator_ : the only ones, if there is one of each.
     """
 

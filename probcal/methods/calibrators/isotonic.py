@@ -55,7 +55,7 @@ class Isotonic:
     clip: tuple[float, float]
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.clip(np.interp(scores, self.scores, self.probabilities), *self.clip)
+        return np.asarray(np.clip(np.interp(scores, self.scores, self.probabilities), *self.clip))
 
 
 class IsotonicCalibrator(OneAgainstRestCalibrator):
@@ -108,12 +108,13 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
 
 
 class IsotonicClassifier(CalibratedMethod):
-    """Calibrate a learner by isotonic regression (Gao, Parameswaran & Peng 2017, Algorithm 1) on cross-validated scores.
+    """Calibrate a learner by isotonic regression (Gao, Parameswaran & Peng 2017, Algorithm 1) on cross-validated
+    scores.
 
     Parameters
     ----------
-    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier. The paper keeps 2000 rows
-        to calibrate on.
+    estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier. The paper keeps 2000
+        rows to calibrate on.
     scores : as in SigmoidClassifier, and ``"rescaled"``. This stretches the scores of ``"auto"`` to [0, 1] over the
         training rows, as RescaledClassifier does. Mainly their order counts. The values matter only between two fitted
         scores, and for the stage before calibration of ``staged_predict_proba``, which with ``"rescaled"`` returns
@@ -173,7 +174,8 @@ def rule_of_succession(
     """Return the (low, high) that w rows of one class at an end of the scores allow: 1 / (w + 2) and 1 - 1 / (w + 2).
 
     ``w`` is the weight of the rows below the lowest positive score, or above the highest negative one. A row of either
-    class at that score belongs to a run that has both. An end without such rows needs no bound. Arguments are those of ``fit_isotonic``.
+    class at that score belongs to a run that has both. An end without such rows needs no bound. Arguments are those of
+    ``fit_isotonic``.
     """
     weights = np.ones(len(scores)) if weights is None else weights
     below = weights[scores < scores[positive].min()].sum()

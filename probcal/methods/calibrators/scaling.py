@@ -18,14 +18,14 @@ Penalty = Literal["structured", "none"]
 
 
 def class_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
-    """Return smoothed targets, (n_rows, n_classes): 1 + n_c for the row's class c and 1 for the others, over n_c + k.
+    """Return smoothed targets, (n_rows, n_classes): (n_c + 1) / (n_c + 2) for the row's class c of total weight n_c.
 
-    ``n_c`` is the total weight of class c. Two classes have Platt's targets (1999, section 2.2). With them no fitted
-    map reaches a probability of 0 or 1 on rows of separated classes.
+    The other classes share the rest equally. Two classes have Platt's targets (1999, section 2.2). With them the
+    fitted map stays finite on separated classes.
     """
     size = np.bincount(codes, weights, n_classes)[codes]
-    targets = np.repeat(1 / (size + n_classes), n_classes).reshape(-1, n_classes)
-    targets[np.arange(len(codes)), codes] += size / (size + n_classes)
+    targets = np.repeat(1 / (size + 2) / (n_classes - 1), n_classes).reshape(-1, n_classes)
+    targets[np.arange(len(codes)), codes] = (size + 1) / (size + 2)
     return targets
 
 
@@ -48,8 +48,8 @@ def fit_affine(
     """Return (W, b) of least penalised cross entropy of softmax(logits W^T + b).
 
     ``"vector"``: W is diagonal (Guo et al. 2017, section 4.2). ``"matrix"``: W is full. With the penalty
-    ``"structured"`` the loss is the mean cross entropy in nats plus (k |b|^2 + k |diag W - 1|^2 + k (k - 1) |off W|^2) /
-    n for k classes and n rows, which is structured matrix scaling (Berta et al. 2025). ``"dirichlet"`` leaves the
+    ``"structured"`` the loss is the mean cross entropy in nats plus (k |b|^2 + k |diag W - 1|^2 + k (k - 1) |off W|^2)
+    / n for k classes and n rows, which is structured matrix scaling (Berta et al. 2025). ``"dirichlet"`` leaves the
     diagonal free (Kull et al. 2019, section 3: off-diagonal and intercept regularisation). ``"none"``: no penalty but
     1e-12, which chooses among equal solutions.
     """
@@ -184,7 +184,8 @@ class MatrixScalingCalibrator(_AffineScaling):
 
 
 class DirichletCalibrator(_AffineScaling):
-    """Map p to softmax(W ln p + b), Dirichlet calibration (Kull, Perello-Nieto, Kaengsepp, Silva Filho, Song & Flach 2019).
+    """Map p to softmax(W ln p + b), Dirichlet calibration (Kull, Perello-Nieto, Kaengsepp, Silva Filho, Song & Flach
+    2019).
 
     Parameters
     ----------
@@ -209,8 +210,8 @@ class DirichletCalibrator(_AffineScaling):
 class TemperatureClassifier(CalibratedMethod):
     """Calibrate a learner with temperature scaling (Guo, Pleiss, Sun & Weinberger 2017) on cross-validated scores.
 
-    scikit-learn's ``CalibratedClassifierCV(method="temperature")``, up to version 1.9.1 at least, reads numeric labels as
-    positions of their classes. With classes 1 and 2 it silently fits T to the wrong class. This class does not.
+    scikit-learn's ``CalibratedClassifierCV(method="temperature")``, up to version 1.9.1 at least, reads numeric labels
+    as positions of their classes. With classes 1 and 2 it silently fits T to the wrong class. This class does not.
 
     Parameters
     ----------
@@ -220,7 +221,8 @@ class TemperatureClassifier(CalibratedMethod):
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    estimators_, calibrators_ : the fitted classifiers, and the TemperatureCalibrator of each: one per fold, or only one.
+    estimators_, calibrators_ : the fitted classifiers, and the TemperatureCalibrator of each: one per fold, or only
+        one.
     estimator_, calibrator_ : the only ones, if there is one of each.
     """
 

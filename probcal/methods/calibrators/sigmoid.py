@@ -33,12 +33,12 @@ class Sigmoid:
     clip: tuple[float, float] = (0.0, 1.0)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.clip(expit(-(self.slope * scores + self.intercept)), *self.clip)
+        return np.asarray(np.clip(expit(-(self.slope * scores + self.intercept)), *self.clip))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
         """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
         low, high = self.clip
-        return np.clip(expit(self.slope * scores + self.intercept), 1 - high, 1 - low)
+        return np.asarray(np.clip(expit(self.slope * scores + self.intercept), 1 - high, 1 - low))
 
 
 class SigmoidCalibrator(OneAgainstRestCalibrator):
@@ -81,8 +81,8 @@ class SigmoidClassifier(CalibratedMethod):
 
     Parameters
     ----------
-    estimator : classifier with ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is a classifier that is
-        fitted already: all rows are used to calibrate it.
+    estimator : classifier with ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is a classifier that
+        is fitted already: all rows are used to calibrate it.
     scores : the scores that the sigmoid is fitted on. ``"auto"`` is the decision function if the learner has one.
         Otherwise it is the log-odds of the predicted probability, bounded as SigmoidCalibrator says.
         ``"decision_function"`` is the learner's. ``"log_odds"`` is that of the predicted probability (Bennett 2000, for

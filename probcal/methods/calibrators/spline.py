@@ -43,14 +43,14 @@ class Spline:
     high: float
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return expit(self._log_odds(scores))
+        return np.asarray(expit(self._log_odds(scores)))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
         """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
-        return expit(-self._log_odds(scores))
+        return np.asarray(expit(-self._log_odds(scores)))
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
-        return natural_spline(np.clip(scores, self.low, self.high), self.knots) @ self.coefficients
+        return np.asarray(natural_spline(np.clip(scores, self.low, self.high), self.knots) @ self.coefficients)
 
 
 class SplineCalibrator(OneAgainstRestCalibrator):
@@ -61,8 +61,8 @@ class SplineCalibrator(OneAgainstRestCalibrator):
 
     Parameters
     ----------
-    input : what ``fit`` gets. ``"probability"``: it becomes log-odds, after it was moved into [1 / 2n, 1 - 1 / 2n] for n
-        rows. ``"score"``: any real scores, taken as they are.
+    input : what ``fit`` gets. ``"probability"``: it becomes log-odds, after it was moved into [1 / 2n, 1 - 1 / 2n] for
+        n rows. ``"score"``: any real scores, taken as they are.
     penalty : half the sum of squares of the spline's nonlinear coefficients, each for a term of variance 1, is
         multiplied by this number and added to the loss in nats. 0: no penalty.
 

@@ -103,7 +103,7 @@ class VennAbers:
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         p0, p1 = self.interval(scores)
-        return p1 / (1 - p0 + p1)
+        return np.asarray(p1 / (1 - p0 + p1))
 
 
 class VennAbersCalibrator(OneAgainstRestCalibrator):
@@ -197,4 +197,4 @@ class VennAbersClassifier(CalibratedMethod):
 
 def _geometric_mean(of_folds: np.ndarray) -> np.ndarray:
     """Return the mean (n_rows,) of (n_folds, n_rows)."""
-    return of_folds[0] if len(of_folds) == 1 else np.exp(np.log(of_folds).mean(axis=0))
+    return np.asarray(of_folds[0] if len(of_folds) == 1 else np.exp(np.log(of_folds).mean(axis=0)))

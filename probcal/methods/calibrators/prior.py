@@ -1,0 +1,95 @@
+"""Correct predicted probabilities for training rows that were resampled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from probcal.methods._base import normalised_rows
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrator import Calibrator, Input
+
+
+class PriorCalibrator(Calibrator):
+    """Multiply the odds of each class by its true base rate over its share among ``y`` (Saerens et al. 2002, eq. 2.4).
+
+    Use it if the classifier was trained on rows drawn by class: a rare class drawn more often, a frequent one less.
+    ``fit`` reads the shares of the classes from ``y``. It changes nothing else.
+
+    Parameters
+    ----------
+    base_rate : share of the second of two classes where the probabilities will be used, or a mapping from each class to
+        its share. None: the shares in ``y``, so nothing changes.
+    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, read as log-odds.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    factors_ : (n_classes,) base rate over share in ``y``.
+    """
+
+    def __init__(self, base_rate: float | Mapping[Any, float] | None = None, *, input: Input = "probability") -> None:
+        self.base_rate = base_rate
+        self.input = input
+
+    def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        shares = np.bincount(np.searchsorted(self.classes_, labels), weights)
+        shares = shares / shares.sum()
+        self.factors_ = (shares if self.base_rate is None else _base_rates(self.base_rate, self.classes_)) / shares
+
+    def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
+        return normalised_rows(self._probabilities(matrix) * self.factors_)
+
+
+def _base_rates(given: Any, classes: np.ndarray) -> np.ndarray:
+    """Return (n_classes,) base rates. Raises ValueError unless they are above 0 and have the sum 1."""
+    if isinstance(given, Mapping):
+        if set(given) != set(classes.tolist()):
+            raise ValueError(f"base_rate names the classes {sorted(given, key=str)}, and y holds {classes.tolist()}")
+        rates = np.array([given[label] for label in classes.tolist()], dtype=np.float64)
+    elif len(classes) == 2:
+        rates = np.array([1 - given, given], dtype=np.float64)
+    else:
+        raise ValueError(f"base_rate must name the share of each of {len(classes)} classes, such as {{'a': .2, ...}}")
+    if not (rates > 0).all() or abs(rates.sum() - 1) > 1e-6:
+        raise ValueError(f"base rates must lie above 0 and have the sum 1, not {rates.tolist()}")
+    return rates
+
+
+class PriorCorrectedClassifier(CalibratedMethod):
+    """Correct a learner's probabilities for a base rate that differs from that of the training rows.
+
+    Give rows that were resampled by class, and the base rate of the rows to come. See PriorCalibrator.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``.
+    base_rate : as in PriorCalibrator.
+    calibration : ``"train"``: fit the learner on all rows, whose shares are those to correct. ``"prefit"``:
+        ``estimator`` is fitted already, on rows with the shares of ``y``.
+    random_state : seed of the classifier.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimator_, calibrator_ : the fitted classifier and its PriorCalibrator.
+    """
+
+    needs_one_of = ("predict_proba",)
+    prefers = "predict_proba"
+
+    def __init__(
+        self,
+        estimator: Any,
+        base_rate: float | Mapping[Any, float] | None = None,
+        *,
+        calibration: Calibration = "train",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(estimator, calibration=calibration, random_state=random_state)
+        self.base_rate = base_rate
+
+    def _calibrator(self, read_as: Input) -> PriorCalibrator:
+        return PriorCalibrator(self.base_rate, input=read_as)
