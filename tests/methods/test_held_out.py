@@ -49,7 +49,7 @@ def fits_and_questions(told):
 
 
 def test_on_training_scores_the_learner_sees_and_is_asked_about_all_rows(told):
-    SigmoidClassifier(Told()).fit(ROWS, LABELS)
+    SigmoidClassifier(Told(), calibration="train").fit(ROWS, LABELS)
     assert fits_and_questions(told) == ([[*range(40)]], [[*range(40)]])
 
 
@@ -58,9 +58,9 @@ def test_on_training_scores_the_learner_sees_and_is_asked_about_all_rows(told):
 def test_held_out_rows_are_a_stratified_part_that_the_learner_never_sees(told, method, size, kept):
     if kept is None:
         with pytest.raises(ValueError, match="between 2 and 38 rows"):
-            method(Told(), holdout_size=size).fit(ROWS, LABELS)
+            method(Told(), calibration="holdout", holdout_size=size).fit(ROWS, LABELS)
         return
-    method(Told(), holdout_size=size, random_state=0).fit(ROWS, LABELS)
+    method(Told(), calibration="holdout", holdout_size=size, random_state=0).fit(ROWS, LABELS)
     [seen], [asked] = fits_and_questions(told)
     assert len(asked) == kept
     assert sorted(seen + asked) == [*range(40)]
@@ -70,7 +70,7 @@ def test_held_out_rows_are_a_stratified_part_that_the_learner_never_sees(told, m
 
 @pytest.mark.parametrize("method", MAPPED)
 def test_each_row_of_cross_validation_is_scored_by_a_learner_that_has_not_seen_it(told, method):
-    method(Told(), calibration="cross_val", cv=4, random_state=0).fit(ROWS, LABELS)
+    method(Told(), cv=4, ensemble=False, random_state=0).fit(ROWS, LABELS)
     questions = [(rows, seen) for what, rows, seen in told if what == "asked"]
     assert len(questions) == 4
     assert sorted(row for rows, _ in questions for row in rows) == [*range(40)]
@@ -80,23 +80,34 @@ def test_each_row_of_cross_validation_is_scored_by_a_learner_that_has_not_seen_i
     assert told[-1][:2] == ("fit", [*range(40)])
 
 
+def test_an_ensemble_fits_no_learner_on_all_rows(told):
+    method = SigmoidClassifier(Told(), cv=4, random_state=0).fit(ROWS, LABELS)
+    seen, asked = fits_and_questions(told)
+    assert len(seen) == len(asked) == len(method.estimators_) == len(method.calibrators_) == 4
+    assert all(sorted(one + other) == [*range(40)] for one, other in zip(seen, asked, strict=True))
+    with pytest.raises(AttributeError, match="there are 4, one per fold: see calibrators_, or set ensemble=False"):
+        _ = method.calibrator_
+
+
 def test_folds_are_shuffled_by_the_seed(told):
     for seed in (1, 1, 2):
-        SigmoidClassifier(Told(), calibration="cross_val", random_state=seed).fit(ROWS, LABELS)
+        SigmoidClassifier(Told(), random_state=seed).fit(ROWS, LABELS)
     folds = np.array([rows for what, rows, _ in told if what == "asked"]).reshape(3, -1)
     assert folds[0].tolist() == folds[1].tolist() != folds[2].tolist()
 
 
 @pytest.mark.parametrize("cv", [KFold(4), StratifiedKFold(3), list(KFold(2, shuffle=True, random_state=0).split(ROWS))])
 def test_folds_may_be_those_of_a_splitter_or_a_list(told, cv):
-    SigmoidClassifier(Told(), calibration="cross_val", cv=cv).fit(ROWS, LABELS)
+    SigmoidClassifier(Told(), cv=cv).fit(ROWS, LABELS)
     expected = [test for _, test in (cv if isinstance(cv, list) else cv.split(ROWS, LABELS))]
     assert fits_and_questions(told)[1] == [rows.tolist() for rows in expected]
 
 
 def test_held_out_isotonic_is_isotonic_regression_on_that_part():
     X, y = blobs(400, 2)
-    method = IsotonicClassifier(LogisticRegression(), holdout_size=0.3, random_state=5).fit(X, y)
+    method = IsotonicClassifier(
+        LogisticRegression(), calibration="holdout", holdout_size=0.3, clip=(0, 1), random_state=5
+    ).fit(X, y)
     seed = np.random.default_rng(5).integers(2**31 - 1, size=2)[1]  # the first is the learner's random_state
     learn, kept = train_test_split(np.arange(400), test_size=0.3, stratify=y, random_state=int(seed))
     learner = LogisticRegression().fit(X[learn], y[learn])
@@ -123,7 +134,7 @@ RARE = np.array(["a"] * 30 + ["b"] * 9 + ["c"])
 @pytest.mark.parametrize("method", [IsotonicClassifier, VennAbersClassifier])
 def test_a_class_of_one_row_cannot_be_held_out(method):
     with pytest.raises(ValueError, match="class 'c' has 1 row, and two are needed: one to learn from"):
-        method(LogisticRegression()).fit(ROWS, RARE)
+        method(LogisticRegression(), calibration="holdout").fit(ROWS, RARE)
 
 
 @pytest.mark.parametrize(
@@ -139,16 +150,10 @@ def test_a_part_that_would_lack_a_class_is_told(size, message):
     labels = LABELS if size != 0.05 else np.array([0] * 490 + [1] * 10)
     size, rows = (2, np.zeros((500, 1))) if size == 0.05 else (size, ROWS)
     with pytest.raises(ValueError, match=message):
-        IsotonicClassifier(LogisticRegression(), holdout_size=size).fit(rows, labels)
+        IsotonicClassifier(LogisticRegression(), calibration="holdout", holdout_size=size).fit(rows, labels)
 
 
-@pytest.mark.parametrize(
-    "method",
-    [
-        SigmoidClassifier(LogisticRegression(), calibration="cross_val"),
-        VennAbersClassifier(GaussianNB(), scheme="cross"),
-    ],
-)
+@pytest.mark.parametrize("method", [SigmoidClassifier(LogisticRegression()), VennAbersClassifier(GaussianNB())])
 def test_a_class_of_fewer_rows_than_folds_is_told(method):
     with pytest.raises(ValueError, match="class 'c' has 1 of the rows, too few for one in each of cv=5 folds"):
         method.fit(ROWS, RARE)
@@ -157,13 +162,14 @@ def test_a_class_of_fewer_rows_than_folds_is_told(method):
 def test_a_splitter_that_leaves_no_row_of_a_class_to_learn_from_is_told():
     # the last quarter of 40 rows is all of "b", 9, and "c", 1
     with pytest.raises(ValueError, match="class 'b' is missing from the rows to learn from in fold 4 of 4"):
-        SigmoidClassifier(LogisticRegression(), calibration="cross_val", cv=KFold(4)).fit(ROWS, RARE)
+        SigmoidClassifier(LogisticRegression(), cv=KFold(4)).fit(ROWS, RARE)
 
 
 @pytest.mark.parametrize(
     "bad",
     [
         {"calibration": "test"},
+        {"ensemble": 1},
         {"holdout_size": 0},
         {"holdout_size": 1.0},
         {"holdout_size": True},

@@ -97,7 +97,8 @@ def test_scores_closer_than_single_precision_are_not_pooled():
     scores = np.array([0.5, 0.5 + 6e-8], dtype=np.float32)
     assert isotonic_of(scores, [0, 1], scores).tolist() == [0, 1]
     X = np.column_stack([scores, scores, scores])
-    assert IsotonicClassifier(Given(), calibration="train").fit(X, [0, 1]).predict_proba(X)[:, 1].tolist() == [0, 1]
+    method = IsotonicClassifier(Given(), calibration="train", clip=(0, 1))
+    assert method.fit(X, [0, 1]).predict_proba(X)[:, 1].tolist() == [0, 1]
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)
@@ -139,7 +140,7 @@ def test_a_row_of_weight_3_is_three_rows(n, seed):
 
 def test_it_is_linear_between_the_fitted_scores_and_constant_beyond_them():
     X = np.array([[0.0], [1.0], [1.0], [3.0]])
-    fitted = IsotonicClassifier(Given(), calibration="train").fit(X, [0, 0, 1, 1])
+    fitted = IsotonicClassifier(Given(), calibration="train", clip=(0, 1)).fit(X, [0, 0, 1, 1])
     asked = np.array([[-9.0], [0], [0.5], [1], [2], [3], [9]])
     assert fitted.predict_proba(asked)[:, 1].tolist() == [0, 0, 0.25, 0.5, 0.75, 1, 1]
 
@@ -164,7 +165,7 @@ def test_the_training_rows_of_a_full_tree_say_nothing_and_held_out_rows_do():
     X, y = blobs(600, 2)
     asked, _ = blobs(500, 2, seed=1)
     by_train, by_holdout = (
-        IsotonicClassifier(DecisionTreeClassifier(random_state=0), calibration=one, random_state=0).fit(X, y)
+        IsotonicClassifier(DecisionTreeClassifier(random_state=0), calibration=one, clip=(0, 1), random_state=0).fit(X, y)
         for one in ("train", "holdout")
     )
     assert set(by_train.predict_proba(asked)[:, 1]) == {0, 1}
@@ -173,13 +174,14 @@ def test_the_training_rows_of_a_full_tree_say_nothing_and_held_out_rows_do():
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_cross_validated_isotonic_is_that_of_calibrated_classifier_cv(n_classes, weighted):
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_cross_validated_isotonic_is_that_of_calibrated_classifier_cv(n_classes, weighted, ensemble):
     X, y = blobs(300, n_classes)
     weights = np.random.default_rng(0).exponential(size=300) if weighted else None
     cv = StratifiedKFold(4, shuffle=True, random_state=1)
     learner = LinearSVC(random_state=0)
-    ours = IsotonicClassifier(learner, calibration="cross_val", cv=cv).fit(X, y, weights)
-    peer = CalibratedClassifierCV(learner, method="isotonic", cv=cv, ensemble=False).fit(X, y, weights)
+    ours = IsotonicClassifier(learner, cv=cv, ensemble=ensemble, clip=(0, 1)).fit(X, y, weights)
+    peer = CalibratedClassifierCV(learner, method="isotonic", cv=cv, ensemble=ensemble).fit(X, y, weights)
     asked, _ = blobs(500, n_classes, seed=1)
     np.testing.assert_allclose(ours.predict_proba(asked), peer.predict_proba(asked), rtol=0, atol=1e-9)
 
@@ -187,7 +189,8 @@ def test_cross_validated_isotonic_is_that_of_calibrated_classifier_cv(n_classes,
 def test_a_row_that_every_map_gives_0_has_equal_probabilities():
     # each class's own score is high only on its own rows, and the row asked about is low in all three
     X = np.column_stack([np.zeros(6), np.kron(np.eye(3), np.ones((2, 1)))])
-    fitted = IsotonicClassifier(Given(), calibration="train", scores="probability").fit(X, [0, 0, 1, 1, 2, 2])
+    fitted = IsotonicClassifier(Given(), calibration="train", scores="probability", clip=(0, 1))
+    fitted.fit(X, [0, 0, 1, 1, 2, 2])
     np.testing.assert_allclose(fitted.predict_proba(np.zeros((1, 4))), np.full((1, 3), 1 / 3))
 
 

@@ -48,7 +48,8 @@ def test_scores_that_are_no_finite_numbers_are_refused(scores):
 
 def test_the_range_is_that_of_the_rows_that_the_learner_learned_from_not_of_the_validation_rows():
     X, y = blobs(300, 2)
-    fitted = IsotonicClassifier(LinearSVC(), scores="rescaled", holdout_size=100, random_state=0).fit(X, y)
+    fitted = IsotonicClassifier(LinearSVC(), scores="rescaled", calibration="holdout", holdout_size=100, random_state=0)
+    fitted.fit(X, y)
     scores = fitted.estimator_.estimator_.decision_function(X)
     inside = (scores >= fitted.estimator_.least_) & (scores <= fitted.estimator_.greatest_)
     # both ends are scores of training rows, and of 100 rows that were kept aside some may lie beyond
@@ -58,20 +59,29 @@ def test_the_range_is_that_of_the_rows_that_the_learner_learned_from_not_of_the_
 
 def test_before_is_the_rescaled_score_and_after_the_map_of_it():
     X, y = blobs(400, 2)
-    fitted = IsotonicClassifier(LinearSVC(), scores="rescaled", holdout_size=100, random_state=0).fit(X, y)
+    fitted = IsotonicClassifier(LinearSVC(), scores="rescaled", calibration="holdout", holdout_size=100, random_state=0)
+    fitted.fit(X, y)
     before, after = fitted.staged_predict_proba(X)
     np.testing.assert_array_equal(before, fitted.estimator_.predict_proba(X))
     np.testing.assert_array_equal(after, fitted.predict_proba(X))
-    np.testing.assert_array_equal(after[:, 1], fitted.maps_[0](before[:, 1]))
+    np.testing.assert_array_equal(after[:, 1], fitted.calibrator_.maps_[0](before[:, 1]))
 
 
 @pytest.mark.parametrize("method", [IsotonicClassifier, SigmoidClassifier, BetaCalibrationClassifier])
 @pytest.mark.parametrize("calibration", ["train", "holdout", "cross_val"])
 def test_before_and_after_come_from_one_fitted_learner(method, calibration):
     X, y = blobs(200, 3)
-    fitted = method(LogisticRegression(), calibration=calibration, random_state=0).fit(X, y)
+    fitted = method(LogisticRegression(), calibration=calibration, ensemble=False, random_state=0).fit(X, y)
     before, after = fitted.staged_predict_proba(X)
     np.testing.assert_array_equal(before, fitted.estimator_.predict_proba(X))
+    np.testing.assert_array_equal(after, fitted.predict_proba(X))
+
+
+def test_before_is_the_mean_of_the_folds_own_probabilities():
+    X, y = blobs(200, 3)
+    fitted = SigmoidClassifier(LogisticRegression(), random_state=0).fit(X, y)
+    before, after = fitted.staged_predict_proba(X)
+    np.testing.assert_allclose(before, np.mean([one.predict_proba(X) for one in fitted.estimators_], axis=0))
     np.testing.assert_array_equal(after, fitted.predict_proba(X))
 
 
@@ -86,7 +96,9 @@ def test_calibration_keeps_the_order_of_rescaled_scores_as_of_any_others():
     scores, y = noisy(500)
     X = given(scores)
     plain, rescaled = (
-        IsotonicClassifier(LogisticRegression(), scores=one, random_state=0).fit(X, y).estimator_.predict_proba(X)[:, 1]
+        IsotonicClassifier(LogisticRegression(), scores=one, calibration="holdout", random_state=0)
+        .fit(X, y)
+        .estimator_.predict_proba(X)[:, 1]
         for one in ("decision_function", "rescaled")
     )
     assert (np.argsort(plain, kind="stable") == np.argsort(rescaled, kind="stable")).mean() > 0.99

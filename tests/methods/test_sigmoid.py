@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV, _SigmoidCalibration
 from sklearn.datasets import make_classification
@@ -58,7 +58,7 @@ def test_a_fitted_svm_is_calibrated_as_by_calibrated_classifier_cv():
     X = rng.normal(size=(300, 4))
     y = np.where(rng.random(300) < expit(2 * X[:, 0] - X[:, 1]), "yes", "no")
     svm = LinearSVC(loss="hinge", random_state=0, max_iter=100_000)
-    ours = SigmoidClassifier(svm).fit(X, y).predict_proba(X)
+    ours = SigmoidClassifier(svm, calibration="train").fit(X, y).predict_proba(X)
     peer = CalibratedClassifierCV(FrozenEstimator(svm.fit(X, y)), method="sigmoid").fit(X, y)
     np.testing.assert_allclose(ours, peer.predict_proba(X), rtol=0, atol=1e-6)
 
@@ -148,23 +148,26 @@ def test_the_probability_rises_with_the_score():
 def test_auto_takes_the_decision_function_where_there_is_one():
     scores, y = noisy()
     X = np.column_stack([scores, 1 - expit(scores**3), expit(scores**3)])
-    found = SigmoidClassifier(Given()).fit(X, y).predict_proba(X)[:, 1]
+    found = SigmoidClassifier(Given(), calibration="train").fit(X, y).predict_proba(X)[:, 1]
     assert found.tolist() == sigmoid_of(scores, y).tolist()
 
 
-def test_auto_takes_the_probability_where_there_is_no_decision_function():
+def test_auto_takes_bounded_log_odds_where_there_is_no_decision_function():
     scores, y = noisy()
-    X = np.column_stack([np.zeros(400), 1 - expit(scores), expit(scores)])
+    p = expit(3 * scores)
+    p[:2] = [0, 1]
+    X = np.column_stack([np.zeros(400), 1 - p, p])
     assert not hasattr(OnlyProbabilities(), "decision_function")
-    found = SigmoidClassifier(OnlyProbabilities()).fit(X, y).predict_proba(X)[:, 1]
-    np.testing.assert_allclose(found, sigmoid_of(expit(scores), y), atol=1e-9)
+    found = SigmoidClassifier(OnlyProbabilities(), calibration="train").fit(X, y).predict_proba(X)[:, 1]
+    bounded = logit(np.clip(p, 1 / 800, 1 - 1 / 800))
+    np.testing.assert_allclose(found, sigmoid_of(bounded, y), atol=1e-9)
 
 
 @pytest.mark.parametrize("learner", [RandomForestClassifier(30, random_state=0), KNeighborsClassifier(15)], ids=str)
 def test_a_learner_that_says_0_and_1_and_errs_keeps_its_accuracy(learner):
-    # as a log-odds, a single such error outweighs all other rows
+    # an unbounded log-odds of a single such error outweighs all other rows
     X, y = make_classification(1000, flip_y=0.2, random_state=0)
-    sigmoid = SigmoidClassifier(learner, calibration="cross_val", random_state=0).fit(X[:700], y[:700])
+    sigmoid = SigmoidClassifier(learner, random_state=0).fit(X[:700], y[:700])
     alone = clone(learner).fit(X[:700], y[:700])
     assert sigmoid.score(X[700:], y[700:]) > alone.score(X[700:], y[700:]) - 0.03
 
@@ -175,7 +178,7 @@ def test_each_kind_of_score_can_be_asked_for():
     X = np.column_stack([scores, 1 - p, p])
     asked = {"decision_function": scores, "log_odds": scores**3, "probability": p}
     for kind, expected in asked.items():
-        found = SigmoidClassifier(Given(), scores=kind).fit(X, y).predict_proba(X)[:, 1]
+        found = SigmoidClassifier(Given(), scores=kind, calibration="train").fit(X, y).predict_proba(X)[:, 1]
         np.testing.assert_allclose(found, sigmoid_of(expected, y), atol=1e-9)
 
 
@@ -183,7 +186,7 @@ def test_the_log_odds_of_a_logistic_regression_are_its_decision_function():
     X, y = noisy()
     X = X[:, None]
     by_kind = [
-        SigmoidClassifier(LogisticRegression(), scores=kind).fit(X, y).predict_proba(X)
+        SigmoidClassifier(LogisticRegression(), scores=kind, calibration="train").fit(X, y).predict_proba(X)
         for kind in ("decision_function", "log_odds")
     ]
     np.testing.assert_allclose(*by_kind, atol=1e-9)
@@ -195,14 +198,16 @@ def test_log_odds_keep_their_digits_next_to_0_and_next_to_1(sign):
     log_odds = sign * np.array([-600.0, -400, -200, 0, 200, 400, 600, 100])
     X = np.column_stack([np.zeros(8), expit(-log_odds), expit(log_odds)])
     y = np.array([0, 0, 1, 0, 1, 0, 1, 1])
-    found = SigmoidClassifier(OnlyProbabilities(), scores="log_odds").fit(X, y).predict_proba(X)[:, 1]
+    method = SigmoidClassifier(OnlyProbabilities(), scores="log_odds", calibration="train")
+    found = method.fit(X, y).predict_proba(X)[:, 1]
     np.testing.assert_allclose(found, sigmoid_of(log_odds, y), atol=1e-9)
 
 
 def test_probabilities_of_exactly_0_and_1_have_log_odds_of_708():
     p = np.array([0, 0, 0, 1, 1, 0.5])
     X, y = np.column_stack([np.zeros(6), 1 - p, p]), np.array([0, 0, 1, 1, 1, 0])
-    found = SigmoidClassifier(OnlyProbabilities(), scores="log_odds").fit(X, y).predict_proba(X)[:, 1]
+    method = SigmoidClassifier(OnlyProbabilities(), scores="log_odds", calibration="train")
+    found = method.fit(X, y).predict_proba(X)[:, 1]
     edge = -math.log(np.finfo(float).tiny)
     assert edge == pytest.approx(708.4, abs=0.01)
     np.testing.assert_allclose(found, sigmoid_of([-edge] * 3 + [edge] * 2 + [0], y), atol=1e-9)
@@ -213,7 +218,7 @@ def test_probabilities_of_exactly_0_and_1_have_log_odds_of_708():
 def test_naive_bayes_of_repeated_columns_has_scores_in_the_hundreds_and_a_finite_sigmoid(learner, scores):
     z, y = noisy(200)
     X = np.repeat(z[:, None], 300, axis=1)
-    p = SigmoidClassifier(learner, scores=scores).fit(X, y).predict_proba(X)
+    p = SigmoidClassifier(learner, scores=scores, random_state=0).fit(X, y).predict_proba(X)
     assert np.all(np.isfinite(p) & (p > 0) & (p < 1))
 
 
@@ -221,13 +226,13 @@ def test_naive_bayes_of_repeated_columns_has_scores_in_the_hundreds_and_a_finite
 def test_scores_that_are_not_finite_are_refused(bad):
     X = np.array([[0.0], [1.0], [bad]])
     with pytest.raises(ValueError, match="finite scores"):
-        SigmoidClassifier(Given()).fit(X, [0, 1, 1])
+        SigmoidClassifier(Given(), calibration="train").fit(X, [0, 1, 1])
 
 
 def test_estimates_are_clipped_only_when_asked_for():
     scores, y = noisy()
     plain, clipped = (
-        SigmoidClassifier(Given(), clip=clip).fit(scores[:, None], y).predict_proba(scores[:, None])[:, 1]
+        SigmoidClassifier(Given(), clip=clip, calibration="train").fit(scores[:, None], y).predict_proba(scores[:, None])[:, 1]
         for clip in ((0, 1), (0.3, 0.9))
     )
     assert plain.tolist() == expit(-(np.array(fit_sigmoid(scores, y)) @ [scores, np.ones(400)])).tolist()
@@ -275,19 +280,20 @@ def test_the_targets_count_weights():
     assert (slope, expit(-intercept)) == (0, pytest.approx((3 * 4 / 5 + 1 / 3) / 4, abs=1e-12))
 
 
+@pytest.mark.parametrize("ensemble", [True, False])
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
-def test_cross_validated_sigmoids_are_those_of_calibrated_classifier_cv(n_classes):
+def test_cross_validated_sigmoids_are_those_of_calibrated_classifier_cv(n_classes, ensemble):
     X, y = blobs(300, n_classes)
     cv = StratifiedKFold(4, shuffle=True, random_state=1)
     learner = LinearSVC(random_state=0)
-    ours = SigmoidClassifier(learner, calibration="cross_val", cv=cv).fit(X, y)
-    peer = CalibratedClassifierCV(learner, method="sigmoid", cv=cv, ensemble=False).fit(X, y)
+    ours = SigmoidClassifier(learner, cv=cv, ensemble=ensemble).fit(X, y)
+    peer = CalibratedClassifierCV(learner, method="sigmoid", cv=cv, ensemble=ensemble).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=0, atol=1e-6)
 
 
 def test_several_classes_have_a_slope_and_an_intercept_each():
     X, y = blobs(300, 3)
-    fitted = SigmoidClassifier(LinearSVC()).fit(X, y)
+    fitted = SigmoidClassifier(LinearSVC(), calibration="train").fit(X, y)
     scores = fitted.estimator_.decision_function(X)
     pairs = [fit_sigmoid(scores[:, k], y == k) for k in range(3)]
     assert list(zip(fitted.slope_, fitted.intercept_, strict=True)) == pairs
@@ -297,7 +303,7 @@ def test_several_classes_have_a_slope_and_an_intercept_each():
 
 def test_the_log_odds_of_a_class_are_against_the_sum_of_the_others():
     X, y = blobs(300, 3)
-    fitted = SigmoidClassifier(GaussianNB(), scores="log_odds").fit(X, y)
+    fitted = SigmoidClassifier(GaussianNB(), scores="log_odds", calibration="train").fit(X, y)
     p = fitted.estimator_.predict_proba(X)
     pairs = [fit_sigmoid(np.log(p[:, k] / (1 - p[:, k])), y == k) for k in range(3)]
     np.testing.assert_allclose(list(zip(fitted.slope_, fitted.intercept_, strict=True)), pairs, rtol=1e-7)

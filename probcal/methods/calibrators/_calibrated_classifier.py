@@ -174,7 +174,12 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         """Return (scores, how the calibrator reads them)."""
         wanted = self.scores
         if wanted == "auto":
-            first, second = SCORES[1], "predict_proba"
+            first, second = "decision_function", "predict_proba"
+            if not hasattr(learner, first) and not hasattr(learner, second):
+                raise ValueError(
+                    f"{type(learner).__name__} has no {first} and no {second}, so it has no scores to calibrate; "
+                    "use a method that needs labels only, such as ProbingClassifier"
+                )
             if self.prefers == "predict_proba":
                 first, second = second, first
             if not hasattr(learner, first) and hasattr(learner, second):

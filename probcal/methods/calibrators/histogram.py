@@ -64,11 +64,10 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
         if self.bins == "uniform":
             edges = np.arange(1, self.n_bins) / self.n_bins
         else:
-            order = np.argsort(scores)
-            reached = np.cumsum(weights[order]) / weights.sum()
-            inner = np.searchsorted(reached, np.arange(1, self.n_bins) / self.n_bins - 1e-12)
-            edges = np.unique(scores[order][np.minimum(inner + 1, len(scores) - 1)])
-            edges = edges[edges > scores.min()]  # no row is below the lowest one
+            distinct, place = np.unique(scores, return_inverse=True)
+            reached = np.cumsum(np.bincount(place, weights)) / weights.sum()
+            last = np.unique(np.searchsorted(reached, np.arange(1, self.n_bins) / self.n_bins - 1e-12))
+            edges = distinct[last[last + 1 < len(distinct)] + 1]  # of each bin but the last, the next higher score
         of_row = np.searchsorted(edges, scores, side="right")
         total = np.bincount(of_row, weights, len(edges) + 1)
         return Histogram(edges, (np.bincount(of_row, weights * positive, len(edges) + 1) + 1) / (total + 2))

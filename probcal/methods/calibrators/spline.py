@@ -90,7 +90,7 @@ class SplineCalibrator(OneAgainstRestCalibrator):
         weights = np.ones(len(scores)) if weights is None else weights
         order = np.argsort(scores)
         reached = np.cumsum(weights[order]) / weights.sum()
-        knots = np.unique(scores[order][np.searchsorted(reached, _QUANTILES)])
+        knots = np.unique(scores[order][np.searchsorted(reached, np.array(_QUANTILES) - 1e-12)])
         features = natural_spline(scores, knots)
         penalty = np.zeros(features.shape[1])
         center = np.average(features[:, 2:], axis=0, weights=weights)

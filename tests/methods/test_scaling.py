@@ -1,0 +1,186 @@
+"""Temperature, vector, matrix and Dirichlet scaling, each against another minimiser of the loss of its paper."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+
+from probcal import (
+    DirichletCalibrator,
+    MatrixScalingCalibrator,
+    TemperatureCalibrator,
+    TemperatureClassifier,
+    VectorScalingCalibrator,
+)
+from tests.methods.calibrating import blobs
+from tests.small_config import experiment, the_fault
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def wrong_probabilities(n=400, n_classes=3, seed=0):
+    """(P, y): probabilities (n, n_classes) that are too certain and shifted, and none below 1 / 2n."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, n_classes)).clip(-1.2, 1.2)
+    y = (rng.random(n)[:, None] > softmax(z, axis=1).cumsum(axis=1)).sum(axis=1)
+    return softmax(1.5 * z + 0.3 * np.arange(n_classes), axis=1), y
+
+
+def smoothed(y):
+    """Return the targets (n, n_classes) that the docstring of ``class_targets`` describes, row by row."""
+    counts = np.bincount(y)
+    rows = []
+    for label in y:
+        own = (counts[label] + 1) / (counts[label] + 2)
+        rows.append([own if k == label else (1 - own) / (len(counts) - 1) for k in range(len(counts))])
+    return np.array(rows)
+
+
+def rows_of_each_label(P, y):
+    """Return each row once with each label, and the weights: a regression on them has the smoothed targets."""
+    n, k = P.shape
+    return np.repeat(P, k, axis=0), np.tile(np.arange(k), n), smoothed(y).ravel()
+
+
+def cross_entropy(P, y, logits):
+    return -(smoothed(y) * log_softmax(logits, axis=1)).sum(axis=1).mean()
+
+
+def least(loss, n_parameters):
+    """Return the parameters that SciPy's BFGS finds with numerical slopes, from two starts."""
+    found = minimize(loss, np.zeros(n_parameters), method="BFGS", options={"gtol": 1e-9})
+    return minimize(loss, found.x, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-15, "maxiter": 4000}).x
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_temperature_is_that_of_least_smoothed_loss(n_classes):
+    P, y = wrong_probabilities(n_classes=n_classes)
+    (log_t,) = least(lambda x: cross_entropy(P, y, np.log(P) / np.exp(x[0])), 1)
+    fitted = TemperatureCalibrator().fit(P, y)
+    assert fitted.temperature_ == pytest.approx(np.exp(log_t), abs=1e-6)
+    np.testing.assert_allclose(fitted.predict_proba(P), softmax(np.log(P) / np.exp(log_t), axis=1), rtol=0, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:Since FrozenEstimator does not appear to accept")
+def test_the_temperature_is_scikit_learns_on_rows_of_each_label():
+    X, y = blobs(300, 3)
+    learner = LogisticRegression(C=0.01).fit(X, y)
+    rows, labels, weights = rows_of_each_label(X, y)
+    peer = CalibratedClassifierCV(FrozenEstimator(learner), method="temperature", cv=[(np.arange(900),) * 2])
+    peer.fit(rows, labels, sample_weight=weights)
+    found = TemperatureClassifier(learner, calibration="prefit").fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(found, peer.predict_proba(X), rtol=0, atol=1e-6)
+
+
+def test_one_temperature_divides_cross_validated_scores():
+    X, y = blobs(300, 3)
+    cv, learner = StratifiedKFold(5), LogisticRegression(C=0.01)
+    blind = cross_val_predict(learner, X, y, cv=cv, method="predict_log_proba")
+    (log_t,) = least(lambda x: cross_entropy(blind, y, blind / np.exp(x[0])), 1)
+    expected = softmax(learner.fit(X, y).predict_log_proba(X) / np.exp(log_t), axis=1)
+    found = TemperatureClassifier(learner, cv=cv, ensemble=False).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_vector_scaling_without_penalty_is_the_least_loss(n_classes):
+    P, y = wrong_probabilities(n_classes=n_classes)
+
+    def logits(x):
+        return np.log(P) * x[:n_classes] + np.append(0, x[n_classes:])
+
+    found = least(lambda x: cross_entropy(P, y, logits(x)), 2 * n_classes - 1)
+    fitted = VectorScalingCalibrator(penalty="none").fit(P, y)
+    assert np.count_nonzero(fitted.matrix_) == n_classes
+    np.testing.assert_allclose(fitted.predict_proba(P), softmax(logits(found), axis=1), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("calibrator", [MatrixScalingCalibrator, DirichletCalibrator])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_without_penalty_it_is_logistic_regression_on_log_probabilities(calibrator, n_classes):
+    P, y = wrong_probabilities(n_classes=n_classes)
+    rows, labels, weights = rows_of_each_label(np.log(P), y)
+    peer = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(rows, labels, weights)
+    found = calibrator(penalty="none").fit(P, y).predict_proba(P)
+    np.testing.assert_allclose(found, peer.predict_proba(np.log(P)), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("calibrator", [VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_penalised_map_is_the_least_of_its_loss(calibrator, n_classes):
+    P, y = wrong_probabilities(150, n_classes)
+    k, n = n_classes, 150
+    fitted = calibrator().fit(P, y)
+    (log_t,) = least(lambda x: cross_entropy(P, y, np.log(P) / np.exp(x[0])), 1)
+    logits = np.log(P) / (1 if calibrator is DirichletCalibrator else np.exp(log_t))
+    off = ~np.eye(k, dtype=bool)
+
+    def parts(x):
+        if calibrator is VectorScalingCalibrator:
+            return np.diag(1 + x[:k]), x[k:]
+        return np.eye(k) + x[: k * k].reshape(k, k), x[k * k :]
+
+    def loss(x):
+        W, b = parts(x)
+        penalty = k * b @ b + k * (k - 1) * (W[off] ** 2).sum()
+        if calibrator is not DirichletCalibrator:  # whose diagonal is free
+            penalty += k * ((np.diag(W) - 1) ** 2).sum()
+        return cross_entropy(P, y, logits @ W.T + b) + penalty / n
+
+    W, b = parts(least(loss, 2 * k if calibrator is VectorScalingCalibrator else k * k + k))
+    np.testing.assert_allclose(fitted.predict_proba(P), softmax(logits @ W.T + b, axis=1), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", ["structured", "none"])
+@pytest.mark.parametrize("calibrator", [VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator])
+def test_separated_classes_leave_the_map_finite(calibrator, penalty):
+    y = np.arange(60) % 3
+    fitted = calibrator(penalty=penalty).fit(np.eye(3)[y], y)
+    p = fitted.predict_proba(np.eye(3))
+    assert np.isfinite(fitted.matrix_).all()
+    assert ((p > 0) & (p < 1)).all()
+    assert p.argmax(axis=1).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("names", [[1, 2, 3], [-1, 0, 1], [5.0, 7.0, 9.0], ["a", "b", "c"]], ids=str)
+def test_the_names_of_the_classes_change_no_estimate(names):
+    # scikit-learn's temperature takes the numbers 1, 2, 3 for positions
+    X, y = blobs(200, 3)
+    names = np.array(names)
+    named, plain = (TemperatureClassifier(GaussianNB(), random_state=0).fit(X, labels) for labels in (names[y], y))
+    np.testing.assert_array_equal(named.predict_proba(X), plain.predict_proba(X))
+    assert named.classes_.tolist() == names.tolist()
+    assert named.predict(X).tolist() == names[plain.predict(X)].tolist()
+
+
+def test_a_temperature_keeps_the_order_of_the_classes():
+    P, y = wrong_probabilities()
+    assert (TemperatureCalibrator().fit(P, y).predict_proba(P).argmax(axis=1) == P.argmax(axis=1)).all()
+
+
+def test_it_has_its_name_in_a_config(tmp_path):
+    methods = "methods: [direct, probing, temperature, vector_scaling, matrix_scaling, dirichlet]"
+    experiment(tmp_path, ("methods: [direct, probing]", methods))
+
+
+def test_a_wrong_parameter_is_told_as_any_other(tmp_path):
+    methods = "methods:\n  direct:\n  probing:\n  temperature: {params: {cv: nonsense}}"
+    line, message = the_fault(tmp_path, ("methods: [direct, probing]", methods))
+    assert line == 9
+    assert message.startswith("cv must be a whole number of folds")
+
+
+def test_a_pipeline_gets_the_weights_at_its_last_step():
+    X, y = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
+    weight = np.where(y == 1, 10, 1)
+    alone, piped = (
+        TemperatureClassifier(learner, random_state=0).fit(X, y, sample_weight=weight).predict_proba(X)[:, 1]
+        for learner in (LogisticRegression(), make_pipeline("passthrough", LogisticRegression()))
+    )
+    np.testing.assert_allclose(piped, alone)
