@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import BetaCalibrationClassifier, BetaCalibrator
-from tests.methods.calibrating import Given, blobs
+from tests.methods.calibrating import blobs
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -176,7 +176,9 @@ def test_a_learner_that_always_says_the_same_gets_the_rate(calibration):
         np.testing.assert_allclose(fitted.fit(X, y).predict_proba(X)[:, 1], 0.25, atol=0.02)
 
 
-@pytest.mark.parametrize("bad", [{"parameters": "a"}, {"parameters": None}, {"targets": "both"}, {"calibration": "ensemble"}])
+@pytest.mark.parametrize(
+    "bad", [{"parameters": "a"}, {"parameters": None}, {"targets": "both"}, {"calibration": "ensemble"}]
+)
 def test_a_parameter_that_is_not_as_documented_is_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         BetaCalibrationClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))

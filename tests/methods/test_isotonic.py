@@ -165,7 +165,9 @@ def test_the_training_rows_of_a_full_tree_say_nothing_and_held_out_rows_do():
     X, y = blobs(600, 2)
     asked, _ = blobs(500, 2, seed=1)
     by_train, by_holdout = (
-        IsotonicClassifier(DecisionTreeClassifier(random_state=0), calibration=one, clip=(0, 1), random_state=0).fit(X, y)
+        IsotonicClassifier(DecisionTreeClassifier(random_state=0), calibration=one, clip=(0, 1), random_state=0).fit(
+            X, y
+        )
         for one in ("train", "holdout")
     )
     assert set(by_train.predict_proba(asked)[:, 1]) == {0, 1}

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
+import sklearn.calibration
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
@@ -67,15 +66,12 @@ def test_the_temperature_is_that_of_least_smoothed_loss(n_classes):
     np.testing.assert_allclose(fitted.predict_proba(P), softmax(np.log(P) / np.exp(log_t), axis=1), rtol=0, atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:Since FrozenEstimator does not appear to accept")
+@pytest.mark.skipif(not hasattr(sklearn.calibration, "_TemperatureScaling"), reason="needs scikit-learn 1.8")
 def test_the_temperature_is_scikit_learns_on_rows_of_each_label():
-    X, y = blobs(300, 3)
-    learner = LogisticRegression(C=0.01).fit(X, y)
-    rows, labels, weights = rows_of_each_label(X, y)
-    peer = CalibratedClassifierCV(FrozenEstimator(learner), method="temperature", cv=[(np.arange(900),) * 2])
-    peer.fit(rows, labels, sample_weight=weights)
-    found = TemperatureClassifier(learner, calibration="prefit").fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(found, peer.predict_proba(X), rtol=0, atol=1e-6)
+    P, y = wrong_probabilities()
+    rows, labels, weights = rows_of_each_label(P, y)
+    peer = sklearn.calibration._TemperatureScaling().fit(rows, labels, weights)
+    np.testing.assert_allclose(TemperatureCalibrator().fit(P, y).predict_proba(P), peer.predict(P), rtol=0, atol=1e-6)
 
 
 def test_one_temperature_divides_cross_validated_scores():

@@ -232,7 +232,9 @@ def test_scores_that_are_not_finite_are_refused(bad):
 def test_estimates_are_clipped_only_when_asked_for():
     scores, y = noisy()
     plain, clipped = (
-        SigmoidClassifier(Given(), clip=clip, calibration="train").fit(scores[:, None], y).predict_proba(scores[:, None])[:, 1]
+        SigmoidClassifier(Given(), clip=clip, calibration="train")
+        .fit(scores[:, None], y)
+        .predict_proba(scores[:, None])[:, 1]
         for clip in ((0, 1), (0.3, 0.9))
     )
     assert plain.tolist() == expit(-(np.array(fit_sigmoid(scores, y)) @ [scores, np.ones(400)])).tolist()

@@ -28,11 +28,16 @@ NEEDY = """
 LACKS = "the thing is not installed; install it with: pip install 'thing[all]'"
 
 
+def hide_numba(monkeypatch):
+    for package in ("numba", "probcal.learners.tree_growth"):
+        monkeypatch.setitem(sys.modules, package, None)
+
+
 @pytest.fixture
-def without_betacal(bench, monkeypatch):
-    """An experiment of a method that is there and of one whose package is not."""
-    monkeypatch.setitem(sys.modules, "betacal", None)
-    bench.config(learners=["gaussian_nb"], methods=["direct", "beta"])
+def without_numba(bench, monkeypatch):
+    """Return the bench with an experiment of a learner that is there and of one whose package is not."""
+    hide_numba(monkeypatch)
+    bench.config(learners=["gaussian_nb", "presorted_tree"], methods=["direct"])
     return bench
 
 
@@ -48,23 +53,23 @@ def needy(bench):
 @pytest.mark.parametrize(
     "words", [["run", "small.yaml"], ["run", "small.yaml", "--dry-run"], ["validate", "small.yaml"]]
 )
-def test_a_missing_package_is_one_line_and_exit_code_2_before_anything_is_written(without_betacal, words):
+def test_a_missing_package_is_one_line_and_exit_code_2_before_anything_is_written(without_numba, words):
     said = refused(*words)
-    assert said.startswith("method beta: this method needs betacal")
-    assert said.endswith("install it with: pip install 'probcal[calibrators]'")
+    assert said.startswith("learner presorted_tree: ")
+    assert said.endswith("install it with: pip install 'probcal[trees]'")
     assert "\n" not in said
-    assert not (without_betacal.folder / "results").exists()
+    assert not (without_numba.folder / "results").exists()
 
 
-def test_the_install_command_can_be_pasted_into_a_shell(without_betacal):
+def test_the_install_command_can_be_pasted_into_a_shell(without_numba):
     command = refused("validate", "small.yaml").partition("install it with: ")[2]
-    assert shlex.split(command) == ["pip", "install", "probcal[calibrators]"]
+    assert shlex.split(command) == ["pip", "install", "probcal[trees]"]
 
 
-def test_only_the_components_of_the_selected_cells_count(without_betacal):
-    assert without_betacal.run("-m", "direct").code == 0
-    assert without_betacal.run("-m", "direct", "--dry-run").code == 0
-    assert refused("run", "small.yaml", "-m", "beta").startswith("method beta: ")
+def test_only_the_components_of_the_selected_cells_count(without_numba):
+    assert without_numba.run("-l", "gaussian_nb").code == 0
+    assert without_numba.run("-l", "gaussian_nb", "--dry-run").code == 0
+    assert refused("run", "small.yaml", "-l", "presorted_tree").startswith("learner presorted_tree: ")
 
 
 def test_a_run_of_cells_that_are_done_needs_nothing(needy, monkeypatch):
@@ -82,12 +87,12 @@ def test_a_class_of_ones_own_says_what_it_needs(needy, monkeypatch):
 
 def test_each_thing_missing_is_told_once_with_all_who_need_it(needy, monkeypatch):
     monkeypatch.setenv("NEEDY_LACKS", LACKS)
-    monkeypatch.setitem(sys.modules, "betacal", None)
+    hide_numba(monkeypatch)
     one = {"type": "needy.Needy"}
-    needy.config(learners={"a": one, "b": one}, methods=["direct", "beta"])
+    needy.config(learners={"a": one, "b": one, "presorted_tree": {}}, methods=["direct"])
     first, second = refused("validate", "small.yaml").splitlines()
     assert first == f"learners a, b: {LACKS}"
-    assert second.startswith("method beta: ")
+    assert second.startswith("learner presorted_tree: ")
 
 
 def test_what_a_learner_needs_is_checked_where_an_exception_puts_it(bench, monkeypatch):
