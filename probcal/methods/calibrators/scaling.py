@@ -96,8 +96,8 @@ class TemperatureCalibrator(_Scaling):
 
     Parameters
     ----------
-    input : what ``fit`` gets. ``"probability"``: z is ln p, with p not below 1 / 2n for n rows. ``"score"``: z itself;
-        for two classes one column, the log-odds.
+    input : what ``fit`` gets. ``"probability"``: z is ln p. ``"score"``: z itself, or for two classes its log-odds in
+        one column. No p of softmax(z) is read as less than 1 / 2n for n rows.
 
     Attributes
     ----------

@@ -1,0 +1,199 @@
+"""What all maps keep as estimators of their own: bounds, shapes of scores, labels, weights, copies and messages."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logit, softmax
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import probcal
+from probcal import BetaCalibrator, IsotonicCalibrator, PriorCalibrator, SigmoidCalibrator, SplineCalibrator
+from probcal.methods.registry import FAMILIES
+from tests.methods.calibrating import noisy
+
+pytestmark = pytest.mark.filterwarnings("error")
+MAPS = [getattr(probcal, path.rpartition(".")[2]) for path, family in FAMILIES.items() if family == "maps"]
+LEARNED = [one for one in MAPS if one is not PriorCalibrator]
+every_map = pytest.mark.parametrize("calibrator", MAPS)
+
+
+def problem(n, n_classes, seed, decimals=16, steepness=1.0):
+    """(P, y): probabilities (n, n_classes), rounded, and labels of which each class has one row at least."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, n_classes))
+    y = (rng.random(n)[:, None] > softmax(z, axis=1).cumsum(axis=1)).sum(axis=1)
+    y[:n_classes] = np.arange(n_classes)
+    P = np.round(softmax(steepness * z, axis=1), decimals)
+    P[:, -1] = 1 - P[:, :-1].sum(axis=1)
+    return P.clip(0, 1), y
+
+
+@pytest.mark.parametrize("calibrator", LEARNED)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    st.integers(4, 60), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.sampled_from([0.0, 1.0, 30.0, 1000.0])
+)
+def test_no_default_predicts_0_or_1(calibrator, n_classes, n, seed, decimals, steepness):
+    P, y = problem(n, n_classes, seed, decimals, steepness)
+    p = calibrator().fit(P, y).predict_proba(P)
+    assert ((p > 0) & (p < 1)).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("calibrator", LEARNED)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("right", [True, False])
+def test_certain_probabilities_stay_between_0_and_1(calibrator, n_classes, right):
+    y = np.arange(120) % n_classes
+    P = np.eye(n_classes)[y if right else (y + 1) % n_classes]
+    p = calibrator().fit(P, y).predict_proba(np.eye(n_classes))
+    assert ((p > 0) & (p < 1)).all()
+
+
+@every_map
+def test_two_classes_may_be_one_column_or_two(calibrator):
+    P, y = problem(200, 2, 0)
+    p = P[:, 1]
+    expected = calibrator().fit(p, y).predict_proba(p)
+    for form in (p[:, None], P, p.tolist(), pd.Series(p), pd.DataFrame(P, columns=["no", "yes"])):
+        np.testing.assert_allclose(calibrator().fit(form, y).predict_proba(form), expected, rtol=0, atol=1e-7)
+
+
+@every_map
+def test_scores_of_two_classes_may_be_one_column_or_two(calibrator):
+    scores, y = noisy(200)
+    expected = calibrator(input="score").fit(scores, y).predict_proba(scores)
+    for form in (scores[:, None], np.column_stack([np.ones(200), 1 + scores])):
+        found = calibrator(input="score").fit(form, y).predict_proba(form)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("calibrator", [one for one in MAPS if one is not IsotonicCalibrator])
+def test_log_odds_as_scores_are_the_probabilities(calibrator):
+    P, y = problem(200, 2, 1)
+    by_score = calibrator(input="score").fit(logit(P[:, 1]), y).predict_proba(logit(P[:, 1]))
+    by_probability = calibrator().fit(P, y).predict_proba(P)
+    np.testing.assert_allclose(by_score, by_probability, rtol=0, atol=1e-6)
+
+
+@every_map
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_row_of_weight_2_is_the_row_twice(calibrator, n_classes):
+    P, y = problem(150, n_classes, 2, steepness=8)  # some of them beyond the bounds
+    weights = np.arange(150) % 3
+    weights[:n_classes] = 1
+    times = np.repeat(np.arange(150), weights)
+    weighted = calibrator().fit(P, y, weights).predict_proba(P)
+    repeated = calibrator().fit(P[times], y[times]).predict_proba(P)
+    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("calibrator", LEARNED)
+def test_small_weights_do_not_make_every_prediction_equal(calibrator):
+    P, y = problem(400, 2, 3)
+    p = calibrator().fit(P, y, np.full(400, 1 / 40)).predict_proba(P)[:, 1]
+    assert np.ptp(p) > 0.2
+
+
+@every_map
+@pytest.mark.parametrize("names", [["no", "yes"], [1, 2], [False, True], [2.0, 7.0]], ids=str)
+def test_labels_of_any_kind_give_the_same_probabilities(calibrator, names):
+    P, y = problem(100, 2, 4)
+    names = np.array(names)
+    named, plain = calibrator().fit(P, names[y]), calibrator().fit(P, y)
+    assert named.classes_.tolist() == names.tolist()
+    assert named.predict_proba(P).tolist() == plain.predict_proba(P).tolist()
+    assert named.predict(P).tolist() == names[plain.predict(P)].tolist()
+
+
+@every_map
+def test_copies_predict_as_the_original(calibrator):
+    P, y = problem(100, 3, 5)
+    fitted = calibrator().fit(P, y)
+    expected = fitted.predict_proba(P).tolist()
+    assert pickle.loads(pickle.dumps(fitted)).predict_proba(P).tolist() == expected
+    assert clone(fitted).fit(P, y).predict_proba(P).tolist() == expected
+
+
+@every_map
+def test_a_map_changes_neither_scores_nor_labels(calibrator):
+    P, y = problem(60, 2, 6)
+    before = P.copy(), y.copy()
+    P.setflags(write=False)
+    calibrator().fit(P, y).predict_proba(P)
+    np.testing.assert_array_equal(P, before[0])
+    np.testing.assert_array_equal(y, before[1])
+
+
+@every_map
+def test_rows_are_calibrated_independently_of_each_other(calibrator):
+    P, y = problem(80, 3, 7)
+    fitted = calibrator().fit(P, y)
+    together, alone = fitted.predict_proba(P), np.concatenate([fitted.predict_proba(row[None]) for row in P])
+    np.testing.assert_allclose(alone, together, rtol=0, atol=1e-12)
+
+
+def test_a_search_reaches_the_parameters_of_a_map():
+    scores, y = noisy(300)
+    grid = {"clip": ["rows", (0, 1)], "centered": [True, False]}
+    search = GridSearchCV(IsotonicCalibrator(), grid, cv=3, scoring="neg_brier_score").fit(expit(scores), y)
+    assert set(search.best_params_) == {"clip", "centered"}
+
+
+@pytest.mark.parametrize(
+    ("scores", "y", "message"),
+    [
+        ([0.2, 0.7, np.nan], [0, 1, 1], "missing or infinite values; a map needs finite scores"),
+        ([0.2, 0.7, np.inf], [0, 1, 1], "missing or infinite values"),
+        ([0.2, 0.7, 1.5], [0, 1, 1], "reach from 0.2 to 1.5.*use input='score'"),
+        ([-3.0, 0.7, 1.5], [0, 1, 1], "reach from -3 to 1.5"),
+        ([[0.2, 0.7], [0.5, 0.5]], [0, 1], r"row 0 \(counted from 0\) have the sum 0.9, not 1"),
+        ([[0.2, 0.3, 0.5]] * 2, [0, 1], "3 columns, and y has 2 classes; give 1 or 2 columns"),
+        ([[0.2, 0.8]] * 3, [0, 1, 2], "2 columns, and y has 3 classes; give 3 columns"),
+        ([0.2, 0.7, 0.1], [0, 1], "inconsistent numbers of samples"),
+        ([0.2, 0.7], [1, 1], "one class only"),
+        ([0.2, 0.7, 0.3], ["a", "b", None], "1 of 3 labels are missing"),
+        ([0.2, 0.7], [0.5, 0.25], "(?i)continuous"),
+        ([[[0.2]], [[0.7]]], [0, 1], r"shape \(n_rows,\) or \(n_rows, n_classes\)"),
+        (scipy.sparse.csr_array([[0.2, 0.8], [0.7, 0.3]]), [0, 1], "(?i)sparse"),
+        (["low", "high"], [0, 1], "could not convert string to float"),
+    ],
+)
+@pytest.mark.parametrize("calibrator", [SigmoidCalibrator, SplineCalibrator])
+def test_scores_and_labels_that_are_none_are_refused_with_the_reason(calibrator, scores, y, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        calibrator().fit(scores, y)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, 1, -1], "must not be negative"),
+        ([1, 1], "a weight for each of 3 rows"),
+        ([1, 1, np.nan], "missing or infinite"),
+        ([0, 0, 0], "zero for all rows"),
+        ([1, 0, 0], "class 1 has no row of positive weight; give more rows of it"),
+    ],
+)
+def test_weights_that_are_none_are_refused_with_the_reason(weights, message):
+    with pytest.raises(ValueError, match=message):
+        BetaCalibrator().fit([0.2, 0.7, 0.9], [0, 1, 1], weights)
+
+
+def test_new_scores_have_the_columns_of_the_old_ones():
+    fitted = SigmoidCalibrator().fit([0.2, 0.7, 0.9], [0, 1, 1])
+    with pytest.raises(ValueError, match="scores have 2 columns, and the map was fitted on 1"):
+        fitted.predict_proba([[0.5, 0.5]])
+
+
+@every_map
+def test_an_unknown_input_is_refused(calibrator):
+    with pytest.raises(ValueError, match="input must be"):
+        calibrator(input="logit").fit([0.2, 0.7], [0, 1])

@@ -1,0 +1,232 @@
+"""Quadratic scaling, splines, centered isotonic regression, histogram binning and prior correction, each by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.interpolate import CubicSpline
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from sklearn.frozen import FrozenEstimator
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from probcal import (
+    HistogramBinningCalibrator,
+    IsotonicCalibrator,
+    PriorCalibrator,
+    PriorCorrectedClassifier,
+    QuadraticCalibrator,
+    SplineCalibrator,
+)
+from tests.methods.calibrating import blobs, noisy
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def platt_targets(y):
+    y = np.asarray(y, dtype=bool)
+    return np.where(y, (y.sum() + 1) / (y.sum() + 2), 1 / ((~y).sum() + 2))
+
+
+def regression_on(features, y, weights=None):
+    """Return scikit-learn's regression without penalty. Its intercept is that of the features."""
+    return LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-12, max_iter=10_000).fit(features, y, weights)
+
+
+@pytest.mark.parametrize("targets", ["labels", "smoothed"])
+@pytest.mark.parametrize("seed", range(3))
+def test_quadratic_scaling_is_logistic_regression_on_two_powers(targets, seed):
+    s, y = noisy(400, seed)
+    s = s.clip(-3, 3)
+    features = np.vander(s, 3, increasing=True)
+    if targets == "labels":
+        peer = regression_on(features, y)
+    else:
+        t = platt_targets(y)
+        peer = regression_on(np.tile(features, (2, 1)), np.repeat([0, 1], 400), np.append(1 - t, t))
+    found = QuadraticCalibrator(targets=targets).fit(expit(s), y).predict_proba(expit(s))
+    np.testing.assert_allclose(found, peer.predict_proba(features), rtol=0, atol=1e-6)
+
+
+QUANTILES = [0.05, 0.275, 0.5, 0.725, 0.95]
+
+
+def natural_splines(knots, x):
+    """Return the natural cubic splines that are 1 at one knot and 0 at the others, (n, n_knots), by SciPy."""
+    spline = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
+    inside = np.clip(x, knots[0], knots[-1])
+    return spline(inside) + spline(inside, 1) * (x - inside)[:, None]
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0, 30.0])
+def test_a_spline_is_the_least_of_its_loss_by_scipys_splines(penalty):
+    s, y = noisy(300)
+    knots = np.sort(s)[[int(np.ceil(q * 300)) - 1 for q in QUANTILES]]
+    basis = natural_splines(knots, s)
+    # a nonlinear coefficient is the jump of the third derivative over 6, times the squared range of the knots
+    cubic = CubicSpline(knots, np.eye(5), bc_type="natural").c[0]
+    span = (knots[-1] - knots[0]) ** 2
+    jumps = span * (cubic - np.vstack([np.zeros(5), cubic[:-1]]))[:3]
+
+    def truncated(number):
+        def power(knot):
+            return np.maximum(s - knot, 0) ** 3
+
+        first, before, last = knots[number], knots[3], knots[4]
+        return (
+            power(first)
+            - power(before) * (last - first) / (last - before)
+            + power(last) * (before - first) / (last - before)
+        ) / span
+
+    strength = penalty * np.var([truncated(number) for number in range(3)], axis=1)
+    target = platt_targets(y)
+
+    def loss(v):
+        z = basis @ v
+        slope = basis.T @ (expit(z) - target) + jumps.T @ (strength * (jumps @ v))
+        return (np.logaddexp(0, z) - target * z).sum() + 0.5 * strength @ (jumps @ v) ** 2, slope
+
+    v = minimize(loss, np.zeros(5), jac=True, method="BFGS", options={"gtol": 1e-9}).x
+    fitted = SplineCalibrator(input="score", penalty=penalty).fit(s, y)
+    asked = np.linspace(s.min(), s.max(), 200)
+    expected = expit(natural_splines(knots, asked) @ v)
+    np.testing.assert_allclose(fitted.predict_proba(asked)[:, 1], expected, rtol=0, atol=1e-6)
+    beyond = fitted.predict_proba([s.min() - 9, s.max() + 9])[:, 1]
+    np.testing.assert_allclose(beyond, expected[[0, -1]], atol=1e-6)
+
+
+@pytest.mark.parametrize("distinct", [1, 2, 3])
+def test_a_spline_of_few_distinct_scores_gives_their_frequencies(distinct):
+    p = np.repeat(np.linspace(0.2, 0.8, distinct), 200)
+    y = np.arange(len(p)) % 5 < np.repeat(np.arange(1, distinct + 1), 200)
+    found = SplineCalibrator(penalty=0).fit(p, y).predict_proba(p)[::200, 1]
+    np.testing.assert_allclose(found, [y[p == one].mean() for one in np.unique(p)], atol=0.02)
+
+
+def test_a_penalty_that_is_no_number_is_refused():
+    for bad in (-1, "1", np.inf, None):
+        with pytest.raises(ValueError, match="penalty must be a number from 0"):
+            SplineCalibrator(penalty=bad).fit([0.2, 0.7], [0, 1])
+
+
+def test_centered_isotonic_regression_of_a_dose_response_table():
+    # 1, 3, 2 and 3 of 4 rows at doses 1 to 4. The middle doses are pooled to 5/8, at dose 2.5
+    doses = np.repeat([1.0, 2, 3, 4], 4)
+    y = np.array([1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 0])
+    fitted = IsotonicCalibrator(input="score", centered=True, clip=(0, 1)).fit(doses, y)
+    assert fitted.maps_[0].scores.tolist() == [1, 2.5, 4]
+    assert fitted.maps_[0].probabilities.tolist() == [1 / 4, 5 / 8, 3 / 4]
+    expected = [0.25, 0.25, 0.25 + 0.375 / 1.5, 0.625 + 0.125 / 3, 0.75]
+    assert fitted.predict_proba([0, 1, 2, 3, 9])[:, 1] == pytest.approx(expected)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(4, 60), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.booleans())
+def test_centered_knots_are_the_mean_scores_of_scikit_learns_runs(n, seed, decimals, weighted):
+    scores, y = noisy(n, seed)
+    scores, y[:2] = np.round(scores, decimals), [False, True]
+    weights = np.random.default_rng(seed).exponential(size=n) + 0.01 if weighted else np.ones(n)
+    values = IsotonicRegression().fit(scores, y, sample_weight=weights).predict(scores).round(12)
+    x, p = [], []
+    for one in np.unique(values):
+        run = values == one
+        ends = [np.average(scores[run], weights=weights[run])]
+        if one in (0, 1):
+            ends = np.unique([scores[run].min(), scores[run].max()])
+        x, p = [*x, *ends], [*p, *[one] * len(ends)]
+    asked = np.linspace(-4, 4, 99)
+    fitted = IsotonicCalibrator(input="score", centered=True, clip=(0, 1)).fit(scores, y, weights)
+    np.testing.assert_allclose(fitted.predict_proba(asked)[:, 1], np.interp(asked, x, p), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("centered", [True, False])
+def test_three_rows_of_one_class_at_an_end_give_a_fifth(centered):
+    p = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
+    fitted = IsotonicCalibrator(centered=centered).fit(p, [0, 0, 0, 1, 0, 1, 1])
+    found = fitted.predict_proba(p)[:, 1]
+    assert found[:3] == pytest.approx([1 / 5] * 3)
+    assert found[-2:] == pytest.approx([3 / 4] * 2)
+
+
+def test_a_bound_of_one_row_moves_no_run_of_many():
+    # the lowest row is negative, and the next 20 hold one positive. 1 / (1 + 2) would be the bound of all of them
+    p = np.linspace(0.01, 0.9, 41)
+    y = np.array([0, 1, *[0] * 19, *[1, 0] * 10])
+    found = IsotonicCalibrator().fit(p, y).predict_proba(p)[:21, 1]
+    np.testing.assert_allclose(found, 1 / 20)
+    np.testing.assert_allclose(IsotonicCalibrator().fit(1 - p, 1 - y).predict_proba(1 - p)[:21, 1], 19 / 20)
+
+
+@pytest.mark.parametrize("n_bins", [1, 4, 10])
+@pytest.mark.parametrize("bins", ["quantile", "uniform"])
+def test_a_bin_predicts_its_smoothed_frequency(n_bins, bins):
+    s, y = noisy(240)
+    p = expit(s)
+    of_row = np.floor(p * n_bins) if bins == "uniform" else np.argsort(np.argsort(p)) * n_bins // 240
+    expected = [(y[of_row == one].sum() + 1) / ((of_row == one).sum() + 2) for one in of_row]
+    found = HistogramBinningCalibrator(n_bins=n_bins, bins=bins).fit(p, y).predict_proba(p)
+    np.testing.assert_allclose(found[:, 1], expected, atol=1e-12)
+
+
+def test_equal_predictions_fall_into_one_bin():
+    p = np.repeat([0.1, 0.5, 0.9], [150, 30, 20])
+    y = np.arange(200) % 3 == 0
+    fitted = HistogramBinningCalibrator().fit(p, y)
+    assert fitted.maps_[0].edges.tolist() == [0.5, 0.9]
+    expected = [(y[p == one].sum() + 1) / ((p == one).sum() + 2) for one in p]
+    np.testing.assert_allclose(fitted.predict_proba(p)[:, 1], expected)
+
+
+def test_prior_correction_is_bayes_rule():
+    p, y = np.array([0.1, 0.5, 0.9, 0.0, 1.0]), [0, 0, 1, 0, 1]  # 2 of 5 positive
+    found = PriorCalibrator(0.1).fit(p, y).predict_proba(p)[:, 1]
+    expected = p * 0.1 / 0.4 / (p * 0.1 / 0.4 + (1 - p) * 0.9 / 0.6)
+    np.testing.assert_allclose(found, expected, atol=1e-15)
+    by_name = PriorCalibrator({0: 0.9, 1: 0.1}).fit(p, y).predict_proba(p)[:, 1]
+    assert by_name.tolist() == found.tolist()
+    np.testing.assert_allclose(PriorCalibrator().fit(p, y).predict_proba(p)[:, 1], p, atol=1e-15)
+
+
+def test_a_learner_of_resampled_rows_is_corrected_to_the_true_rates():
+    X, y = blobs(60_000, 3)
+    kept = np.random.default_rng(0).random(60_000) < np.array([1, 0.1, 0.4])[y]
+    rates = dict(enumerate(np.bincount(y) / 60_000))
+    on_all = GaussianNB().fit(X, y).predict_proba(X)
+    wrong = GaussianNB().fit(X[kept], y[kept])
+    for learner, calibration in ((GaussianNB(), "train"), (wrong, "prefit"), (FrozenEstimator(wrong), "train")):
+        corrected = PriorCorrectedClassifier(learner, rates, calibration=calibration).fit(X[kept], y[kept])
+        assert np.abs(corrected.predict_proba(X) - on_all).mean() < 0.005
+    assert np.abs(wrong.predict_proba(X) - on_all).mean() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("base_rate", "y", "message"),
+    [
+        (0, [0, 1, 1], "above 0 and have the sum 1"),
+        (1.5, [0, 1, 1], "above 0 and have the sum 1"),
+        ("rare", [0, 1, 1], "base_rate must be a number between 0 and 1"),
+        ({0: 0.5, 2: 0.5}, [0, 1, 1], r"names the classes \[0, 2\], and y holds \[0, 1\]"),
+        ({0: 0.5, 1: 0.6}, [0, 1, 1], "have the sum 1"),
+    ],
+)
+def test_base_rates_that_are_none_are_refused(base_rate, y, message):
+    with pytest.raises(ValueError, match=message):
+        PriorCalibrator(base_rate).fit([0.2, 0.7, 0.9], y)
+
+
+def test_three_classes_need_the_base_rate_of_each():
+    with pytest.raises(ValueError, match="must name the share of each of 3 classes"):
+        PriorCalibrator(0.2).fit(np.full((3, 3), 1 / 3), [0, 1, 2])
+
+
+def test_the_quadratic_and_the_spline_bend_where_a_sigmoid_cannot():
+    s = np.random.default_rng(0).normal(size=20_000)
+    truth = expit(0.5 * s**2 - 1)
+    y = np.random.default_rng(1).random(20_000) < truth
+    for calibrator in (QuadraticCalibrator(), SplineCalibrator()):
+        found = calibrator.fit(expit(s), y).predict_proba(expit(s))[:, 1]
+        assert np.abs(found - truth).mean() < 0.02
+    assert logit(truth).min() < -0.9
