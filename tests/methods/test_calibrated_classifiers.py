@@ -1,0 +1,123 @@
+"""Calibrated classifiers by default: bounds, groups, metadata routing, stacking and searches."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import probcal
+from probcal import PriorCorrectedClassifier, SigmoidClassifier
+from probcal.methods.registry import METHODS
+from tests.methods.calibrating import blobs
+
+pytestmark = pytest.mark.filterwarnings("error")
+METHODS_OF_MAPS = [
+    getattr(probcal, one.path.rpartition(".")[2]) for one in METHODS.values() if ".calibrators." in one.path
+]
+CALIBRATED = [one for one in METHODS_OF_MAPS if one is not PriorCorrectedClassifier]
+every_method = pytest.mark.parametrize("method", CALIBRATED)
+
+
+@every_method
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("learner", [RandomForestClassifier(10), DecisionTreeClassifier(), GaussianNB()], ids=str)
+def test_no_default_predicts_0_or_1(method, n_classes, learner):
+    X, y = blobs(150, n_classes)
+    X[:20] += 100 * (y[:20, None] + 1)  # rows of which a learner is certain
+    p = method(learner, random_state=0).fit(X, y).predict_proba(X)
+    assert ((p > 0) & (p < 1)).all()
+
+
+@every_method
+def test_a_group_is_in_one_fold(method):
+    X, y = blobs(240, 2)
+    groups = np.arange(240) // 8
+    fitted = method(NotesRows(), random_state=0).fit(np.column_stack([np.arange(240), X]), y, groups=groups)
+    seen = [set(groups[one.rows_]) for one in fitted.estimators_]
+    assert len(seen) == 5
+    held_out = [set(range(30)) - one for one in seen]
+    assert sorted(group for fold in held_out for group in fold) == [*range(30)]  # each group is held out once
+    for fold, one in zip(held_out, fitted.estimators_, strict=True):
+        assert {*range(240)} - {*one.rows_} == {row for row in range(240) if groups[row] in fold}
+
+
+class NotesRows(LogisticRegression):
+    """Note which rows it is fitted on. Their numbers are the first column."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.rows_ = X[:, 0].astype(int).tolist()
+        return super().fit(X[:, 1:], y, sample_weight)
+
+    def decision_function(self, X):
+        return super().decision_function(X[:, 1:])
+
+    def predict_proba(self, X):
+        score = self.decision_function(X)
+        return 1 / (1 + np.exp(np.column_stack([score, -score])))
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_groups_are_routed_where_they_are_requested(routing):
+    X, y = blobs(120, 2)
+    X, groups = np.column_stack([np.arange(120), X]), np.arange(120) // 4
+    method = SigmoidClassifier(NotesRows(), cv=3, random_state=0).set_fit_request(groups=True)
+    score = cross_val_score(method, X, y, cv=GroupKFold(2), params={"groups": groups}, scoring="accuracy")
+    assert len(score) == 2
+    search = GridSearchCV(method, {"clip": [(0, 1)]}, cv=GroupKFold(2), scoring="accuracy").fit(X, y, groups=groups)
+    for one in search.best_estimator_.estimators_:
+        assert not {*groups[one.rows_]} & {*groups[np.setdiff1d(np.arange(120), one.rows_)]}
+
+
+def test_weights_are_routed_to_a_learner_that_requests_them(routing):
+    X, y = blobs(120, 2)
+    weights = 1 + np.arange(120) % 3
+    asks, other = (GaussianNB().set_fit_request(sample_weight=wanted) for wanted in (True, False))
+    by_both, by_map, plain = (
+        SigmoidClassifier(learner, random_state=0).set_fit_request(sample_weight=True).fit(X, y, **given)
+        for learner, given in ((asks, {"sample_weight": weights}), (other, {"sample_weight": weights}), (other, {}))
+    )
+    means = [[one.theta_.tolist() for one in method.estimators_] for method in (by_both, by_map, plain)]
+    assert means[0] != means[1] == means[2]
+    assert by_map.predict_proba(X).tolist() != plain.predict_proba(X).tolist()
+
+
+@every_method
+def test_it_may_be_stacked(method):
+    X, y = blobs(90, 3)
+    names = np.array(["a", "b", "c"])
+    members = [("bayes", method(GaussianNB(), cv=2)), ("tree", method(DecisionTreeClassifier(max_depth=3), cv=2))]
+    stack = StackingClassifier(members, cv=2).fit(X, names[y])
+    assert stack.predict_proba(X).shape == (90, 3)
+    assert stack.score(X, names[y]) > 0.5
+
+
+@every_method
+def test_an_ensemble_predicts_the_same_after_pickling(method):
+    X, y = blobs(80, 2)
+    fitted = method(GaussianNB(), random_state=0).fit(X, y)
+    assert len(fitted.calibrators_) == 5
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.predict_proba(X).tolist() == fitted.predict_proba(X).tolist()
+
+
+def test_a_fitted_learner_of_other_classes_is_told():
+    X, y = blobs(90, 3)
+    learner = GaussianNB().fit(X, y)
+    with pytest.raises(ValueError, match=r"knows the classes \[.*0.*1.*2.*\], and y holds"):
+        SigmoidClassifier(learner, calibration="prefit").fit(X[y < 2], y[y < 2])
+
+
+def test_a_prefit_learner_that_is_not_fitted_is_told():
+    with pytest.raises(sklearn.exceptions.NotFittedError, match="GaussianNB"):
+        SigmoidClassifier(GaussianNB(), calibration="prefit").fit(*blobs(30, 2))
