@@ -9,6 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "probcal"
 SHARED = {"errors", "_io", "_validation"}
 MAY_IMPORT = {
     "metrics": set(),
+    "plots": {"metrics"},
     "protection": set(),
     "data": {"config.yaml_file"},
     "fast_paths": set(),

@@ -58,6 +58,7 @@ from probcal.metrics.registry import (
     metric_named,
     nearest_cost,
 )
+from probcal.metrics.reliability import Band, ReliabilityCurve, reliability_curve
 from probcal.metrics.smooth_ece import smooth_expected_calibration_error
 
 __all__ = [
@@ -68,11 +69,13 @@ __all__ = [
     "METHOD_METRICS",
     "METRICS",
     "NAMED",
+    "Band",
     "BinnedCurve",
     "Curve",
     "DecisionCurve",
     "Metric",
     "MurphyDecomposition",
+    "ReliabilityCurve",
     "ScoreDecomposition",
     "all_metrics",
     "asymptotic_calibration_bound",
@@ -102,6 +105,7 @@ __all__ = [
     "murphy_decomposition",
     "nearest_cost",
     "net_benefit",
+    "reliability_curve",
     "rms_error",
     "roc_auc",
     "roc_curve",

@@ -140,13 +140,10 @@ def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:
     if np.ndim(p) == 2 and np.shape(p)[1] > 2:
         raise ValueError(f"pos_label is for two classes, and p has {np.shape(p)[1]} columns")
     found = set(labels.ravel().tolist())
-    others = sorted(map(repr, found - {pos_label}))
-    if len(others) > 1:
+    if len(found | {pos_label}) > 2:
         reason = "more than two labels" if pos_label in found else f"no label {pos_label!r}"
-        shown = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
-        raise ValueError(
-            f"y holds {reason} (besides pos_label: {shown}); for one class against the rest use y == label"
-        )
+        shown = ", ".join(sorted(map(repr, found))[:5]) + (", ..." if len(found) > 5 else "")
+        raise ValueError(f"y holds {reason} (it holds {shown}); for one class against the rest give y == label")
     return np.asarray(labels == pos_label)
 
 

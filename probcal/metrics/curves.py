@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from probcal.metrics.checked_rows import checked_two_classes, is_count
+from probcal.metrics.checked_rows import Rows, checked_two_classes, is_count
 from probcal.metrics.ranking import RankedRows
 
 Array = npt.NDArray[np.float64]
@@ -68,7 +68,10 @@ def binned_curve(
     ValueError
         For ``n_bins`` below 1, another ``strategy`` and invalid arguments (see ``probcal.metrics``).
     """
-    rows = checked_two_classes(y, p, sample_weight, pos_label)
+    return binned_of(checked_two_classes(y, p, sample_weight, pos_label), n_bins, strategy)
+
+
+def binned_of(rows: Rows, n_bins: int, strategy: str) -> BinnedCurve:
     places = np.unique(bin_numbers(rows.p, rows.weight, n_bins, strategy), return_inverse=True)[1]
     weight, positive, sums = (np.bincount(places, rows.weight * one) for one in (np.ones(len(rows.p)), rows.y, rows.p))
     return BinnedCurve(sums / weight, positive / weight, weight / rows.weight.mean())
@@ -167,8 +170,8 @@ def loess_of(ranked: RankedRows) -> Curve:
     p, observed, weight = blocks_of(ranked)
     if len(p) > _MOST_POINTS:
         places = np.unique(bin_numbers(p, weight, _MOST_POINTS), return_inverse=True)[1]
-        pooled = np.bincount(places, weight)
-        p, observed = (np.bincount(places, weight * one) / pooled for one in (p, observed))
+        pooled = np.asarray(np.bincount(places, weight), np.float64)
+        p, observed = (np.asarray(np.bincount(places, weight * one) / pooled) for one in (p, observed))
         weight = pooled
     return Curve(p, np.clip(_local_quadratics(p, observed, weight), 0, 1))
 
@@ -176,7 +179,7 @@ def loess_of(ranked: RankedRows) -> Curve:
 def _local_quadratics(x: Array, y: Array, weight: Array) -> Array:
     """Return the value at each ``x`` of the quadratic that is fitted around it."""
     distance = np.abs(x - x[:, np.newaxis])
-    order = np.argsort(distance, axis=1)
+    order: npt.NDArray[np.intp] = np.argsort(distance, axis=1)
     reached = np.cumsum(weight[order], axis=1)
     last = (reached < LOESS_SPAN * weight.sum() * (1 - _SHARE_ROUNDING)).sum(axis=1)
     radius = distance[np.arange(len(x)), order[np.arange(len(x)), last]][:, np.newaxis]

@@ -68,12 +68,10 @@ def metrics_by_group(
         raise ValueError(f"groups must be of shape ({len(labels)},), a group for each row, not {np.shape(groups)}")
     codes, found = pd.factorize(pd.Series(groups).reset_index(drop=True), sort=True, use_na_sentinel=False)
     places = [(name, codes == code) for code, name in enumerate(found)]
-    lines = {
-        name: _line(labels[inside], p[inside], weight[inside], names)
-        for name, inside in [*places, ("all", np.full(len(labels), True))]
-        if weight[inside].any()
-    }
-    return pd.DataFrame(list(lines.values()), index=pd.Index(list(lines), name="group"))
+    places = [(name, inside) for name, inside in places if weight[inside].any()]
+    places.append(("all", np.full(len(labels), True)))
+    lines = [_line(labels[inside], p[inside], weight[inside], names) for _, inside in places]
+    return pd.DataFrame(lines, index=pd.Index([name for name, _ in places], dtype=object, name="group"))
 
 
 def _line(y: np.ndarray, p: np.ndarray, weight: np.ndarray, names: list[str]) -> dict[str, float]:
