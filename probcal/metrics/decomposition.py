@@ -117,7 +117,9 @@ def decomposition_of(
     uncertainty = _lowest_loss(np.array([np.average(observed, weights=weight)]), loss, base)[0]
     refinement = np.average(_lowest_loss(observed, loss, base), weights=weight)
     found = squared_error(rows) if loss == "brier" else entropy_of(rows, base)
-    return ScoreDecomposition(*map(float, (found, found - refinement, uncertainty - refinement, uncertainty)))
+    # both parts are at least 0, and rounding must not make them less
+    parts = found, max(0.0, found - refinement), max(0.0, uncertainty - refinement), uncertainty
+    return ScoreDecomposition(*map(float, parts))
 
 
 def sharpness_of(rows: Rows, loss: str = "brier", base: float = 2) -> float:
