@@ -26,13 +26,14 @@ ROWS = 1000
 """Rows to train on, to calibrate on and to test on, each."""
 NOTE = """# Kuiper's statistic where predictions are equal
 
-Kuiper's statistic of {rows} test rows, mean of {draws} draws of data. `pooled` is `empirical_calibration_error`. `unpooled`
-is the same running sum, read after every row, with the rows in random order. The percentages say how much larger than
-`pooled` a value is. `orders` has the smallest and the largest unpooled value of the first draw over 100 orders of its rows.
+Kuiper's statistic of {rows} test rows, mean of {draws} draws of data. `pooled` is
+`empirical_calibration_error`. `unpooled` is the same running sum, read after every row, with the rows in random
+order. The percentages say how much larger than `pooled` a value is. `orders` has the smallest and the largest
+unpooled value of the first draw over 100 orders of its rows.
 
-`KuiperCalibrationMetric` of probmetrics, which the benchmark CalArena uses, and `ecce` of MCGrad are `unpooled`. MAPIE's
-`kuiper_statistic` (times its scale) breaks ties by noise and leaves out the sum before the first row. Written by
-`python benchmarks/kuiper_ties.py`.
+`KuiperCalibrationMetric` of probmetrics, which the benchmark CalArena uses, and `ecce` of MCGrad are
+`unpooled`. MAPIE's `kuiper_statistic` (times its scale) breaks ties by noise and leaves out the sum before the
+first row. Written by `python benchmarks/kuiper_ties.py`.
 """
 
 
@@ -78,7 +79,8 @@ def predictions(seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         "isotonic regression": isotonic.predict(p[test]),
         "histogram binning, 10 bins": frequency[bins[test]],
         "tree of 10 leaves": tree.predict_proba(X[test])[:, 1],
-        "base rate": np.full(ROWS, y[train].mean()),
+        "base rate of the training rows": np.full(ROWS, y[train].mean()),
+        "true base rate": np.full(ROWS, 0.5),
     }
 
 

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/measure-and-plot.md: python docs/figures/displays.py [FOLDER], by default beside this file."""
+"""Draws the pictures of docs/measure-and-plot.md: python docs/figures/displays.py [FOLDER]."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from probcal.metrics.checked_rows import checked, is_number
 from probcal.metrics.curves import blocks_of, isotonic_of, loess_of
 from probcal.metrics.ranking import RankedRows
 
+Distances = list[tuple[np.ndarray, np.ndarray]]
 _SHARE_ROUNDING = 1e-12
 _CURVES = {"loess": loess_of, "isotonic": isotonic_of}
 
@@ -41,7 +42,7 @@ def integrated_calibration_index(
     ValueError
         For another ``curve`` and invalid arguments (see ``probcal.metrics``).
     """
-    return mean_distance(_ranked(y, p, sample_weight, pos_label), curve)
+    return mean_distance(distances(_ranked(y, p, sample_weight, pos_label), curve))
 
 
 def calibration_distance_quantile(
@@ -73,18 +74,18 @@ def calibration_distance_quantile(
     """
     if not (is_number(q) and 0 < q <= 1):
         raise ValueError(f"q must be a number above 0 and at most 1, such as .5 or .9, not {q!r}")
-    return distance_quantile(_ranked(y, p, sample_weight, pos_label), float(q), curve)
+    return distance_quantile(distances(_ranked(y, p, sample_weight, pos_label), curve), float(q))
 
 
-def mean_distance(ranked: list[RankedRows], curve: str = "loess") -> float:
-    return float(np.mean([np.average(distance, weights=weight) for distance, weight in _distances(ranked, curve)]))
+def mean_distance(found: Distances) -> float:
+    return float(np.mean([np.average(distance, weights=weight) for distance, weight in found]))
 
 
-def distance_quantile(ranked: list[RankedRows], q: float, curve: str = "loess") -> float:
-    return float(np.mean([_quantile(distance, weight, q) for distance, weight in _distances(ranked, curve)]))
+def distance_quantile(found: Distances, q: float) -> float:
+    return float(np.mean([_quantile(distance, weight, q) for distance, weight in found]))
 
 
-def _distances(ranked: list[RankedRows], curve: str) -> list[tuple[np.ndarray, np.ndarray]]:
+def distances(ranked: list[RankedRows], curve: str = "loess") -> Distances:
     """Return |p - curve(p)| and the weight of each distinct prediction, for each class."""
     if curve not in _CURVES:
         raise ValueError(f'curve must be "loess" or "isotonic", not {curve!r}')

@@ -25,7 +25,7 @@ _SHARE_ROUNDING = 1e-12
 
 
 class BinnedCurve(NamedTuple):
-    """A reliability curve in bins, by rising prediction. All are arrays of shape (n_bins,). Empty bins are left out."""
+    """Hold a reliability curve in bins, by rising prediction: arrays of shape (n_bins,). Empty bins are left out."""
 
     mean: Array
     """Mean prediction."""
@@ -36,7 +36,7 @@ class BinnedCurve(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """A calibration curve. Both arrays have shape (n_points,)."""
+    """Hold a calibration curve. Both arrays have shape (n_points,)."""
 
     p: Array
     """Distinct predictions, rising."""

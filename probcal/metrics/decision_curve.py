@@ -15,7 +15,7 @@ _THRESHOLDS = np.arange(1, 100) / 100
 
 
 class DecisionCurve(NamedTuple):
-    """Net benefits against thresholds. All arrays have shape (n_thresholds,). Treating nobody has net benefit 0."""
+    """Hold net benefits against thresholds, (n_thresholds,) each. Treating nobody has net benefit 0."""
 
     thresholds: Array
     """Probability above which a row is treated."""

@@ -14,7 +14,7 @@ from probcal.metrics.ranking import RankedRows
 
 
 class ScoreDecomposition(NamedTuple):
-    """A mean loss as miscalibration - discrimination + uncertainty."""
+    """Hold a mean loss as miscalibration - discrimination + uncertainty."""
 
     loss: float
     """The mean loss of the predictions."""

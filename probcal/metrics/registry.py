@@ -18,7 +18,7 @@ import numpy as np
 
 from probcal.metrics.calibration import bin_error, largest_sum_error, p_value, range_error
 from probcal.metrics.checked_rows import checked, checked_two_classes
-from probcal.metrics.curve_distance import distance_quantile, mean_distance
+from probcal.metrics.curve_distance import Distances, distance_quantile, distances, mean_distance
 from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of, sharpness_of
 from probcal.metrics.losses import cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.ranking import RankedRows, area_under_roc
@@ -37,6 +37,16 @@ class Prediction:
     def ranked(self) -> list[RankedRows]:
         """Return the rows sorted by prediction: once for two classes, and once per class for several."""
         return [RankedRows.of(one) for one in self.rows.against_the_rest()]
+
+    @cached_property
+    def distances(self) -> Distances:
+        """Return the distance of the predictions from the loess curve, and their weights, for each class."""
+        return distances(self.ranked)
+
+    @cached_property
+    def brier_parts(self) -> ScoreDecomposition | None:
+        """Return the parts of the Brier score, or None for several classes."""
+        return decomposition_of(self.rows, self.ranked[0]) if self.rows.p.ndim == 1 else None
 
     @property
     def positive(self) -> np.ndarray:
@@ -129,11 +139,6 @@ def _l2(one: Prediction) -> float:
 
 def _l1_of_base_rate(one: Prediction) -> float:
     return l1_error(one.true_p, np.full(np.shape(one.true_p), one.share), one.weight)
-
-
-def _brier_parts(one: Prediction) -> ScoreDecomposition | None:
-    """Return the parts of the Brier score, or None for several classes."""
-    return decomposition_of(one.rows, one.ranked[0]) if one.rows.p.ndim == 1 else None
 
 
 _ENTRIES = (
@@ -284,7 +289,7 @@ _ENTRIES = (
         "mean distance from the loess calibration curve",
         "ICI",
         "Integrated calibration index (ICI)",
-        lambda one: mean_distance(one.ranked),
+        lambda one: mean_distance(one.distances),
         measured="asked",
     ),
     Metric(
@@ -292,7 +297,7 @@ _ENTRIES = (
         "median distance from the loess calibration curve",
         "E50",
         "Median distance from the calibration curve (E50)",
-        lambda one: distance_quantile(one.ranked, 0.5),
+        lambda one: distance_quantile(one.distances, 0.5),
         measured="asked",
     ),
     Metric(
@@ -300,7 +305,7 @@ _ENTRIES = (
         "90 % quantile of the distance from the loess calibration curve",
         "E90",
         "90 % quantile of the distance from the calibration curve (E90)",
-        lambda one: distance_quantile(one.ranked, 0.9),
+        lambda one: distance_quantile(one.distances, 0.9),
         measured="asked",
     ),
     Metric(
@@ -324,7 +329,7 @@ _ENTRIES = (
         "part of the Brier score that isotonic recalibration would save, two classes only",
         "MCB",
         "Miscalibration part of the Brier score (CORP)",
-        lambda one: parts.miscalibration if (parts := _brier_parts(one)) else math.nan,
+        lambda one: one.brier_parts.miscalibration if one.brier_parts else math.nan,
         undefined=True,
         measured="asked",
     ),
@@ -333,7 +338,7 @@ _ENTRIES = (
         "part of the Brier score that the ranking of the rows saves, two classes only",
         "DSC",
         "Discrimination part of the Brier score (CORP)",
-        lambda one: parts.discrimination if (parts := _brier_parts(one)) else math.nan,
+        lambda one: one.brier_parts.discrimination if one.brier_parts else math.nan,
         larger_is_better=True,
         undefined=True,
         measured="asked",
@@ -343,7 +348,7 @@ _ENTRIES = (
         "Brier score after isotonic recalibration on the same rows, two classes only",
         "Refinement",
         "Refinement: Brier score after recalibration (CORP)",
-        lambda one: parts.refinement if (parts := _brier_parts(one)) else math.nan,
+        lambda one: one.brier_parts.refinement if one.brier_parts else math.nan,
         undefined=True,
         measured="asked",
     ),

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class PositiveClass(NamedTuple):
-    """What a display needs of an estimator."""
+    """Hold what a display needs of an estimator."""
 
     is_positive: np.ndarray
     """Whether each label is the positive one, (n,)."""
@@ -28,7 +28,9 @@ def predictions_of(estimator: Any, X: Any, y: Any, pos_label: Any) -> PositiveCl
     name = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(f"{name} has no predict_proba: wrap it in a method such as SigmoidClassifier and fit that")
-    check_is_fitted(estimator)
+    if not hasattr(estimator, "classes_"):
+        check_is_fitted(estimator)
+        raise TypeError(f"{name} has no classes_: give its predictions to from_predictions")
     classes = list(estimator.classes_)
     if pos_label is None:
         if len(classes) != 2:

@@ -47,7 +47,7 @@ class ReliabilityDisplay:
     >>> model = GaussianNB().fit(X[:500], y[:500])
     >>> display = ReliabilityDisplay.from_estimator(model, X[500:], y[500:], n_bins=5)
     >>> [round(float(one), 2) for one in display.prob_true]
-    [0.0, 0.05, 0.47, 0.99, 0.99]
+    [0.0, 0.01, 0.56, 0.93, 0.96]
     """
 
     def __init__(self, curve: ReliabilityCurve, *, estimator_name: str | None = None, pos_label: Any = None) -> None:

@@ -14,7 +14,7 @@ def test_without_ties_both_are_the_same_and_with_ties_not():
     header, *body = SCRIPT["lines"](2)
     cells = {line[0]: dict(zip(header, line, strict=True)) for line in body}
     assert cells["logistic regression"]["unpooled"].endswith("(+0 %)")
-    assert float(cells["base rate"]["pooled"]) < float(cells["base rate"]["unpooled"].split()[0])
+    assert float(cells["true base rate"]["pooled"]) < float(cells["true base rate"]["unpooled"].split()[0])
 
 
 def test_an_unpooled_sum_depends_on_the_order_of_equal_predictions():
