@@ -27,6 +27,7 @@ MAY_IMPORT = {
         "config", "data", "learners", "methods", "metrics", "runner", "store", "reporting", "reporting.html",
         "analysis",
     },
+    "measure": {"data", "methods", "metrics", "reporting", "reporting.html", "try_table"},
 }  # fmt: skip
 """Part -> the parts, or single modules, that it may import. ``cli`` may import all."""
 
