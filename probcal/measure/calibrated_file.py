@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from probcal._io import write_whole
+from probcal._io import data_text, write_whole
 from probcal.data.dataset import as_text
 from probcal.errors import ProbcalError
 from probcal.measure.predictions import Predictions
@@ -20,7 +19,7 @@ def refuse_path(option: str, path: Path, force: bool) -> None:
     if path.is_dir():
         raise ProbcalError(f"{option}: {path} is a folder; name a file")
     if not path.parent.is_dir():
-        raise ProbcalError(f"{option}: {path.parent} does not exist; create it first, or choose another place")
+        raise ProbcalError(f"{option}: the folder {path.parent} does not exist; create it first, or choose another")
     if path.exists() and not path.is_file():
         raise ProbcalError(f"{option}: {path} is not a regular file; name another")
     if path.exists() and not force:
@@ -49,10 +48,7 @@ def write_calibrated(path: Path, predictions: Predictions, map: str, calibrated:
     kept = calibrated[:, -len(predictions.columns) :]
     columns += [[repr(float(one)).replace(".", predictions.mark) for one in column] for column in kept.T]
     header = [*(str(name) for name in frame.columns), *new_columns(predictions, map)]
-    written = io.StringIO(newline="")
-    separator = predictions.table.separator or ","
-    csv.writer(written, delimiter=separator, lineterminator="\n").writerows([header, *zip(*columns, strict=True)])
-    write_file("-o", path, written.getvalue())
+    write_file("-o", path, data_text([header, *zip(*columns, strict=True)], predictions.table.separator or ","))
 
 
 def write_file(option: str, path: Path, text: str) -> None:
@@ -63,8 +59,5 @@ def write_file(option: str, path: Path, text: str) -> None:
         raise ProbcalError(f"{option}: cannot write {path}: {error.strerror or error}; choose another place") from None
 
 
-def _texts(column: object) -> list[str]:
-    import pandas as pd
-
-    values = pd.Series(column)
-    return ["" if one is None else as_text(one) for one in values.astype(object).where(values.notna(), None)]
+def _texts(column: pd.Series) -> list[str]:
+    return ["" if one is None else as_text(one) for one in column.astype(object).where(column.notna(), None)]

@@ -11,7 +11,7 @@ from probcal.measure.calibrated_file import new_columns, refuse_path, write_cali
 from probcal.measure.maps import calibrated_by_all_rows, cross_fitted, new_map
 from probcal.measure.measurement import measured, usual_draws
 from probcal.measure.predictions import PredictionsRequest, read_predictions
-from probcal.measure.summary import Measurement, csv_lines, text_lines
+from probcal.measure.summary import Measurement, csv_text_of, text_lines
 
 Say = Callable[[str], None]
 
@@ -52,7 +52,7 @@ def measure(request: PredictionsRequest, options: MeasureOptions, say: Say) -> N
         write_file("--report", options.report, page(measurement, calibrated))
     if options.output is not None and options.map is not None and by_all is not None:
         write_calibrated(options.output, predictions, options.map, by_all)
-    for line in csv_lines(measurement).splitlines() if options.csv else text_lines(measurement):
+    for line in [csv_text_of(measurement)] if options.csv else text_lines(measurement):
         say(line)
 
 

@@ -23,7 +23,10 @@ _ROWS_DRAWN = 100_000_000
 _SUMS = ("errors", "log10_loss")
 """Metrics that grow with the number of rows, so that groups cannot be compared."""
 _WITHOUT_INTERVAL = ("c_emp_p",)
-"""A p-value is not an estimate of anything."""
+"""A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make."""
+_TESTED = ("cxe", "rms", "auc")
+"""Metrics that cross-fitting measures without bias. Together the maps of all folds saw every label, which makes the sum
+of y - p over all folds nearly 0, and every calibration error smaller than on new rows."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,15 @@ class Quantity:
     label: str
     value: Callable[[Prediction], float]
     metric: Metric
-    of_the_data: bool = False
-    """Whether the predictions do not matter."""
+    calibrated: bool = True
+    """Whether it is shown for the calibrated probabilities, too."""
     drawn: bool = True
     """Whether it has an interval."""
+
+    @property
+    def tested(self) -> bool:
+        """Return whether the interval of a change says that calibration helps."""
+        return self.metric.name in _TESTED
 
 
 def quantities(two_classes: bool) -> list[Quantity]:
@@ -46,7 +54,7 @@ def quantities(two_classes: bool) -> list[Quantity]:
     base = metric_named("frequency")
     found = []
     if two_classes:
-        found.append(Quantity("base_rate", "base rate", lambda one: one.rows.mean(one.rows.y), base, of_the_data=True))
+        found.append(Quantity("base_rate", "base rate", lambda one: one.rows.mean(one.rows.y), base, calibrated=False))
         found.append(Quantity("mean_probability", "mean probability", lambda one: one.rows.mean(one.rows.p), base))
     for name in (*METRICS, *ASKED_METRICS):
         metric = metric_named(name)
@@ -63,7 +71,8 @@ def _shown(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantit
         ]
     if metric.name == "rms":
         return [Quantity("brier", "Brier score", lambda one: value(one) ** 2, metric)]
-    return [Quantity(metric.name, metric.short, value, metric, drawn=metric.name not in _WITHOUT_INTERVAL)]
+    estimate = metric.name not in _WITHOUT_INTERVAL
+    return [Quantity(metric.name, metric.short, value, metric, calibrated=estimate, drawn=estimate)]
 
 
 @dataclass(frozen=True)
@@ -148,7 +157,7 @@ def _section(
     for place, quantity in enumerate(shown):
         bounds = _bounds(quantity)
         found = [_interval(values[one][place], drawn[one, :, place], *bounds) for one in range(len(stages))]
-        if len(stages) == 1 or quantity.of_the_data:
+        if len(stages) == 1 or not quantity.calibrated:
             lines.append(Line(quantity, found[0]))
             continue
         before, after = found

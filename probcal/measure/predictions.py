@@ -29,6 +29,8 @@ _ROUNDING = 1e-6
 """How far a probability may lie beyond 0 or 1: ten roundings of float32."""
 _SUM = 0.01
 """How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
+_MOSTLY = 0.5
+"""Share of the rows. Percent lie mostly above 1, and a slip of the pen is a single row."""
 _LISTED = 10
 
 
@@ -213,17 +215,14 @@ class _Reader:
     def _probabilities(self, place: int, mark: Mark) -> Floats:
         name = self.names[place]
         values, texts = self._read_numbers(place, mark, "a number from 0 to 1")
-        low, high = values.min(), values.max()
         outside = (values < -_ROUNDING) | (values > 1 + _ROUNDING)
-        if low >= 0 and 1 < high <= 100:
-            reach = f"; the values reach from {low:.4g} to {high:.4g}, like percent"
-            advice = "divide the column by 100"
+        low, high = values.min(), values.max()
+        advice = f"the values reach from {low:.4g} to {high:.4g}"
+        if low >= 0 and high <= 100 and outside.mean() > _MOSTLY:
+            advice += ", like percent; divide the column by 100"
         else:
-            reach = f"; the values reach from {low:.4g} to {high:.4g}"
-            advice = "give predicted probabilities (scores: fit a calibrator of the library with input='score')"
-        self._refuse(
-            outside, name, lambda row: f"holds {texts[row]}, and a probability lies from 0 to 1{reach}", advice
-        )
+            advice += "; scores are no probabilities, but a calibrator of the library with input='score' reads them"
+        self._refuse(outside, name, lambda row: f"holds {texts[row]}, and a probability lies from 0 to 1", advice)
         return np.clip(values, 0, 1)
 
     def _weights(self, place: int | None, marks: Marks) -> Floats:
@@ -245,7 +244,12 @@ class _Reader:
         values, texts = self._numbers(place, mark)
         name, none = self.names[place], np.array([text is None for text in texts])
         self._refuse(none, name, lambda _: "has no value", f"give every row {wanted}, or remove such rows")
-        self._refuse(np.isnan(values), name, lambda row: f'holds "{texts[row]}", no number', f"give {wanted}")
+        self._refuse(
+            np.isnan(values),
+            name,
+            lambda row: f'holds "{texts[row]}", no number',
+            f"give {wanted} (for 12 %, write .12; for a decimal comma, add --decimal ,)",
+        )
         return values, texts
 
     def _whole(self, p: Floats) -> tuple[Floats, list[str]]:
@@ -283,7 +287,7 @@ class _Reader:
         lines = self.table.lines
         where = f"{self.where}:{lines[row]}" if lines is not None else f"{self.where}, row {row + 1}"
         named = "" if column is None else f'column "{column}" '
-        several = f" (so in {n:,} of {len(bad):,} rows)" if n > 1 else ""
+        several = f" (and {n - 1:,} more of {len(bad):,} rows)" if n > 1 else ""
         raise DataError(f"{where}: {named}{fault(row)}{several}; {advice}")
 
 
