@@ -85,7 +85,7 @@ def findings(measurement: Measurement) -> list[str]:
         rows, where = ("1 row", f"({first})") if n == 1 else (f"{n:,} rows", f"(first: {first})")
         found.append(
             f"The log loss is infinite: {rows} had predicted probability 0 for the observed class {where}. "
-            "A map of --calibrate changes that."
+            "Were they rounded in the file? --calibrate gives every class a probability above 0."
         )
     if baseline := _baseline(section, predictions):
         found.append(baseline)
@@ -110,10 +110,9 @@ def legend(measurement: Measurement) -> list[str]:
     said.append(f"Intervals: {measurement.draws:,} bootstrap draws of the rows, seed {measurement.seed}.")
     if measurement.map is not None:
         said.append(f"{measurement.map}: each row by a map fitted on the other four of 5 stratified folds.")
-        said.append("* the 95 % interval of the change of a loss or of the AUC excludes 0.")
         said.append(
-            "The calibration errors after are a little smaller than on new rows, because the five maps together saw "
-            "every label."
+            "* the 95 % interval of the change of a loss excludes 0. The calibration errors and the AUC after are a "
+            "little smaller than on new rows, because five different maps together saw every label."
         )
     return said
 
