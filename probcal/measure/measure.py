@@ -8,7 +8,8 @@ from pathlib import Path
 
 from probcal.errors import ProbcalError
 from probcal.measure.calibrated_file import new_columns, refuse_path, write_calibrated, write_file
-from probcal.measure.maps import calibrated_by_all_rows, cross_fitted, new_map
+from probcal.measure.cross_fitting import calibrated_by_all_rows, cross_fitted
+from probcal.measure.maps import new_map
 from probcal.measure.measurement import measured, usual_draws
 from probcal.measure.predictions import PredictionsRequest, read_predictions
 from probcal.measure.summary import Measurement, csv_text_of, text_lines
@@ -37,7 +38,7 @@ def measure(request: PredictionsRequest, options: MeasureOptions, say: Say) -> N
     """
     _refuse(options)
     predictions = read_predictions(request)
-    draws = usual_draws(predictions.n_rows) if options.draws is None else options.draws
+    draws = usual_draws(predictions) if options.draws is None else options.draws
     calibrated, by_all = None, None
     if options.map is not None:
         if options.output is not None:

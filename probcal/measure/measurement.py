@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ LEVEL = 0.95
 MOST_DRAWS, FEWEST_DRAWS = 1000, 200
 _ROWS_DRAWN = 100_000_000
 """Number of rows in all draws, which takes some seconds."""
+_TABLES_DRAWN = 20_000
+"""Number of draws of all tables, each of which takes a millisecond however small the group is."""
 _SUMS = ("errors", "log10_loss")
 """Metrics that grow with the number of rows, so that groups cannot be compared."""
 _WITHOUT_INTERVAL = ("c_emp_p",)
@@ -131,9 +134,10 @@ def measured(predictions: Predictions, calibrated: Floats | None, draws: int, se
     ]
 
 
-def usual_draws(n_rows: int) -> int:
-    """Return the number of draws without an option: 1000, and fewer for more than 100,000 rows."""
-    return max(FEWEST_DRAWS, min(MOST_DRAWS, _ROWS_DRAWN // n_rows))
+def usual_draws(predictions: Predictions) -> int:
+    """Return the number of draws without an option: 1000, and fewer for more than 100,000 rows or 20 groups."""
+    sections = 1 + sum(len(set(groups)) for groups in predictions.groups.values())
+    return max(FEWEST_DRAWS, min(MOST_DRAWS, _ROWS_DRAWN // predictions.n_rows, _TABLES_DRAWN // sections))
 
 
 def _parts(predictions: Predictions) -> Iterator[tuple[str, str, str, npt.NDArray[np.intp]]]:
@@ -186,10 +190,11 @@ def _drawn(
     some = [shown[place] for place in places]
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
     y, weight, stages = y[order], weight[order], [one[order] for one in stages]
-    for draw in range(draws):
-        times = np.bincount(random.integers(len(y), size=len(y)), minlength=len(y))
-        for number, p in enumerate(stages):
-            found[number, draw, places] = _values(y, p, weight * times, some)
+    with warnings.catch_warnings(action="ignore"):  # a draw may lack a class, which nobody needs to know
+        for draw in range(draws):
+            times = np.bincount(random.integers(len(y), size=len(y)), minlength=len(y))
+            for number, p in enumerate(stages):
+                found[number, draw, places] = _values(y, p, weight * times, some)
     return found
 
 

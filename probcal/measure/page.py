@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.measure.picture import reliability_figure
+from probcal.measure.predictions import place_name
 from probcal.measure.summary import Measurement, description, findings, legend, table
 from probcal.reporting.drawing import look
 from probcal.reporting.html.page import render
@@ -37,7 +38,7 @@ def page(measurement: Measurement, calibrated: npt.NDArray[np.float64] | None) -
         sections.append(PageSection(one.name, header, rows, drawn))
     return render(
         "measure.html",
-        title=f"Predictions of {predictions.table.name}",
+        title=f"Measured predictions: {place_name(predictions.table)}",
         about=list(description(predictions)),
         findings=findings(measurement),
         legend=legend(measurement),

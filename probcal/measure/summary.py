@@ -51,7 +51,7 @@ def table(section: Section, map: str | None) -> tuple[list[str], list[list[str]]
     if map is None:
         header = [section.name, "value", interval]
     else:
-        header = [section.name, "before", interval, map, interval, "change"]
+        header = [section.name, "before", interval, "after", interval, "change"]
     first = ["rows", f"{len(section.rows):,}"]
     rows = [first + [""] * (len(header) - len(first))]
     for line in section.lines:
@@ -109,7 +109,7 @@ def legend(measurement: Measurement) -> list[str]:
     said.append("; ".join(f"{label}: {about}" for label, about in meant.items()) + ".")
     said.append(f"Intervals: {measurement.draws:,} bootstrap draws of the rows, seed {measurement.seed}.")
     if measurement.map is not None:
-        said.append(f"{measurement.map}: each row by a map fitted on the other four of 5 stratified folds.")
+        said.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 stratified folds.")
         said.append(
             "* the 95 % interval of the change of a loss excludes 0. The calibration errors and the AUC after are a "
             "little smaller than on new rows, because five different maps together saw every label."
@@ -165,16 +165,15 @@ def number(value: float) -> str:
 def _baseline(section: Section, predictions: Predictions) -> str | None:
     """Return the log loss of predicting the base rates for every row, beside that of the predictions."""
     loss = section.line("log_loss_bits")
-    weight = predictions.weight[section.rows]
-    sums = [weight[predictions.y[section.rows] == one].sum() for one in range(len(predictions.classes))]
-    shares = [one / weight.sum() for one in sums if one]
     if loss is None:
         return None
-    constant = -sum(share * math.log2(share) for share in shares)
+    weight = predictions.weight[section.rows]
+    sums = [weight[predictions.y[section.rows] == one].sum() for one in range(len(predictions.classes))]
+    constant = -sum(one / weight.sum() * math.log2(one / weight.sum()) for one in sums if one)
     what = "the base rate" if predictions.two_classes else "the share of each class"
-    return f"Predicting {what} for every row would have the log loss {number(constant)} bits." + (
-        " That is better than these predictions." if loss.before.value > constant else ""
-    )
+    given = f"The log loss is {number(loss.before.value)} bits. " if math.isfinite(loss.before.value) else ""
+    better = ", which is better" if loss.before.value > constant else ""
+    return f"{given}Predicting {what} for every row would give {number(constant)} bits{better}."
 
 
 def _effect(map: str, loss: Line) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -47,10 +49,10 @@ def test_the_table_has_every_metric_with_an_interval(here):
 
 def test_calibration_stands_beside_what_was_given(here):
     text = measured("a.csv", *CALL, "--calibrate", "beta", "--group", "sex")
-    assert " ".join(row("all rows", text).split()) == "all rows before 95 % interval beta 95 % interval change"
+    assert " ".join(row("all rows", text).split()) == "all rows before 95 % interval after 95 % interval change"
     assert re.search(r"-0\.\d{4}\*$", row("log loss (bits)", text))
     assert text.count("log loss (bits)") == 4  # all rows, two groups and the legend
-    assert "With beta the log loss is" in text
+    assert "With beta the log loss is" in text and "\nAfter: beta; each row by a map fitted on the other" in text
     assert max(map(len, text.splitlines())) <= 80
 
 
@@ -158,3 +160,13 @@ def test_a_mistake_is_one_message_and_writes_nothing(here, words, said):
     before = contents(here)
     assert said in refused("measure", *words)
     assert contents(here) == before
+
+
+def test_maps_are_completed_without_numpy():
+    code = (
+        "import sys; from click.shell_completion import ShellComplete; from probcal.cli.main import main\n"
+        "one = ShellComplete(main, {}, 'probcal', '_PROBCAL_COMPLETE')\n"
+        "print(*(item.value for item in one.get_completions(['measure', 'a.csv', '-c'], 'is')), 'numpy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "isotonic False\n"

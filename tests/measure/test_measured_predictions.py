@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -133,8 +134,13 @@ def test_a_group_of_one_class_has_no_auc(tmp_path):
     assert math.isnan(group.line("auc").before.value) and math.isnan(group.line("auc").before.low)
 
 
-def test_large_files_are_drawn_less_often():
-    assert [usual_draws(n) for n in (10, 100_000, 200_000, 10_000_000)] == [1000, 1000, 500, 200]
+def test_large_files_and_many_groups_are_drawn_less_often():
+    def draws(n_rows, n_groups=0):
+        groups = {"g": [str(number) for number in range(n_groups)]} if n_groups else {}
+        return usual_draws(SimpleNamespace(n_rows=n_rows, groups=groups))
+
+    assert [draws(n) for n in (10, 100_000, 200_000, 10_000_000)] == [1000, 1000, 500, 200]
+    assert [draws(100, n) for n in (19, 39)] == [1000, 500]
 
 
 def test_bins_of_the_picture_have_equal_weight_and_keep_ties_together():
