@@ -9,6 +9,7 @@ import click
 
 from probcal.cli import suggestions as complete
 from probcal.cli.options import DATA, manual
+from probcal.measure.maps import map_paths
 
 if TYPE_CHECKING:
     from probcal.try_table.numbers_in_text import Mark
@@ -41,7 +42,12 @@ if TYPE_CHECKING:
     "-g", "--group", "groups", multiple=True, metavar="COLUMN", help="Measure each group, too; may be repeated."
 )
 @click.option(
-    "-c", "--calibrate", "map_", metavar="MAP", shell_complete=complete.maps, help="Calibrate with beta, sigmoid, …"
+    "-c",
+    "--calibrate",
+    "map_",
+    metavar="MAP",
+    shell_complete=complete.maps,
+    help=f"Calibrate with a map: {', '.join(sorted(map_paths()))}.",
 )
 @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred).")
 @click.option(
