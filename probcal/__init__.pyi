@@ -31,6 +31,8 @@ from probcal.methods.protected import ProtectedClassifier as ProtectedClassifier
 from probcal.methods.protected import RetrainedClassifier as RetrainedClassifier
 from probcal.methods.relabeling import RelabelingClassifier as RelabelingClassifier
 from probcal.methods.weight_sweep import WeightSweepClassifier as WeightSweepClassifier
+from probcal.plots.decision import DecisionCurveDisplay as DecisionCurveDisplay
+from probcal.plots.reliability import ReliabilityDisplay as ReliabilityDisplay
 from probcal.protection.jumpers import CompositeJumper as CompositeJumper
 from probcal.protection.jumpers import SimpleJumper as SimpleJumper
 

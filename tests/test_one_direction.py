@@ -9,6 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "probcal"
 SHARED = {"errors", "_io", "_validation"}
 MAY_IMPORT = {
     "metrics": set(),
+    "plots": {"metrics"},
     "protection": set(),
     "data": {"config.yaml_file"},
     "fast_paths": set(),
@@ -27,6 +28,7 @@ MAY_IMPORT = {
         "config", "data", "learners", "methods", "metrics", "runner", "store", "reporting", "reporting.html",
         "analysis",
     },
+    "measure": {"data", "methods", "metrics", "reporting", "reporting.html", "try_table"},
 }  # fmt: skip
 """Part -> the parts, or single modules, that it may import. ``cli`` may import all."""
 

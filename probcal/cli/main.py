@@ -19,6 +19,7 @@ from probcal.cli.completion import completion
 from probcal.cli.fetch import fetch
 from probcal.cli.help import help_
 from probcal.cli.list import list_
+from probcal.cli.measure import measure
 from probcal.cli.options import manual
 from probcal.cli.plot import plot
 from probcal.cli.report import report
@@ -142,6 +143,7 @@ def main() -> None:
 for command in (
     run,
     try_,
+    measure,
     table,
     check,
     verify,

@@ -53,6 +53,13 @@ def methods(context: click.Context, _: click.Parameter, word: str) -> list[Compl
     return _offered(_section_names(context, "methods") or METHODS, word)
 
 
+def maps(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
+    """Offer the maps that calibrate given probabilities."""
+    from probcal.measure.maps import map_paths
+
+    return _offered(map_paths(), word)
+
+
 def commands(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the commands of probcal."""
     group = context.find_root().command

@@ -132,6 +132,8 @@ _WITHOUT_SHORT_NAME = {
     "probcal.methods.calibrators.scaling.MatrixScalingCalibrator": "maps",
     "probcal.methods.calibrators.scaling.DirichletCalibrator": "maps",
     "probcal.methods.calibrators.prior.PriorCalibrator": "maps",
+    "probcal.plots.reliability.ReliabilityDisplay": "displays",
+    "probcal.plots.decision.DecisionCurveDisplay": "displays",
     "probcal.protection.jumpers.SimpleJumper": "",
     "probcal.protection.jumpers.CompositeJumper": "",
 }

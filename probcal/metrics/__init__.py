@@ -8,6 +8,9 @@ The rows of ``p`` sum to 1 within 1e-6. ``sample_weight``, (n,), is not negative
 counts as two rows, and one of weight 0 as none. For ``calibration_p_value`` a row of weight two is one row that counts
 double.
 
+With two classes the labels may be of any kind, such as texts, if ``pos_label`` names the positive one. Log losses are
+in bits unless ``base="nats"`` says otherwise.
+
 No function changes its arguments. The order of the rows changes only the last digits. All raise ValueError for anything
 else: missing values, probabilities outside [0, 1], other labels, unequal lengths, and no rows.
 """
@@ -22,6 +25,11 @@ from probcal.metrics.calibration import (
     expected_calibration_error,
     kolmogorov_smirnov_error,
 )
+from probcal.metrics.curve_distance import calibration_distance_quantile, integrated_calibration_index
+from probcal.metrics.curves import BinnedCurve, Curve, binned_curve, isotonic_curve, loess_curve
+from probcal.metrics.decision_curve import DecisionCurve, decision_curve, net_benefit
+from probcal.metrics.decomposition import ScoreDecomposition, score_decomposition, sharpness
+from probcal.metrics.groups import metrics_by_group
 from probcal.metrics.losses import (
     MurphyDecomposition,
     brier_score,
@@ -33,6 +41,7 @@ from probcal.metrics.losses import (
     rms_error,
 )
 from probcal.metrics.ranking import roc_auc, roc_curve
+from probcal.metrics.recalibration import calibration_intercept, calibration_slope
 from probcal.metrics.registry import (
     ABOUT_COST,
     ASKED_METRICS,
@@ -49,6 +58,8 @@ from probcal.metrics.registry import (
     metric_named,
     nearest_cost,
 )
+from probcal.metrics.reliability import Band, ReliabilityCurve, reliability_curve
+from probcal.metrics.smooth_ece import smooth_expected_calibration_error
 
 __all__ = [
     "ABOUT_COST",
@@ -58,27 +69,47 @@ __all__ = [
     "METHOD_METRICS",
     "METRICS",
     "NAMED",
+    "Band",
+    "BinnedCurve",
+    "Curve",
+    "DecisionCurve",
     "Metric",
     "MurphyDecomposition",
+    "ReliabilityCurve",
+    "ScoreDecomposition",
     "all_metrics",
     "asymptotic_calibration_bound",
+    "binned_curve",
     "brier_score",
     "calibration_bound",
+    "calibration_distance_quantile",
+    "calibration_intercept",
     "calibration_p_value",
+    "calibration_slope",
     "cross_entropy",
+    "decision_curve",
     "empirical_calibration_error",
     "expected_calibration_error",
     "expected_cost",
     "find_metric",
+    "integrated_calibration_index",
+    "isotonic_curve",
     "kolmogorov_smirnov_error",
     "l1_error",
+    "loess_curve",
     "loss_parameter",
     "loss_ratio",
     "means_over_labels",
     "metric_named",
+    "metrics_by_group",
     "murphy_decomposition",
     "nearest_cost",
+    "net_benefit",
+    "reliability_curve",
     "rms_error",
     "roc_auc",
     "roc_curve",
+    "score_decomposition",
+    "sharpness",
+    "smooth_expected_calibration_error",
 ]

@@ -55,7 +55,7 @@ _SHARE_ROUNDING = 1e-12
 """A share of the weight counts as reached if only rounding of a sum keeps it from its target."""
 
 
-def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None) -> float:
+def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
     """Return c_emp: the largest |sum of (y - p)| / n over the rows with p1 < p <= p2, for any p1 and p2.
 
     See Gao, Parameswaran & Peng (2017), Definition 2. It is Kuiper's statistic, or the ECCE-R of Arrieta-Ibarra,
@@ -68,6 +68,7 @@ def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None) -> fl
     y : labels, (n,).
     p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -79,10 +80,10 @@ def empirical_calibration_error(y: Any, p: Any, sample_weight: Any = None) -> fl
     ValueError
         For invalid arguments (see ``probcal.metrics``).
     """
-    return range_error(_ranked(y, p, sample_weight))
+    return range_error(_ranked(y, p, sample_weight, pos_label))
 
 
-def kolmogorov_smirnov_error(y: Any, p: Any, sample_weight: Any = None) -> float:
+def kolmogorov_smirnov_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
     """Return the largest |sum of (y - p)| / n over the rows with p <= p2, for any p2.
 
     It is at most c_emp and at least half of it. It is the KS error of Gupta et al. (2021), Calibration of neural
@@ -95,6 +96,7 @@ def kolmogorov_smirnov_error(y: Any, p: Any, sample_weight: Any = None) -> float
     y : labels, (n,).
     p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -106,11 +108,11 @@ def kolmogorov_smirnov_error(y: Any, p: Any, sample_weight: Any = None) -> float
     ValueError
         For invalid arguments (see ``probcal.metrics``).
     """
-    return largest_sum_error(_ranked(y, p, sample_weight))
+    return largest_sum_error(_ranked(y, p, sample_weight, pos_label))
 
 
 def expected_calibration_error(
-    y: Any, p: Any, n_bins: int = 15, strategy: str = "uniform", sample_weight: Any = None
+    y: Any, p: Any, n_bins: int = 15, strategy: str = "uniform", sample_weight: Any = None, *, pos_label: Any = None
 ) -> float:
     """Return the ECE: the sum over bins of share of the weight x |observed frequency - mean of p|.
 
@@ -127,6 +129,7 @@ def expected_calibration_error(
         bin i is the least prediction that at least i/m of the weight does not exceed, and belongs to the bin. Bins
         between equal edges are empty, so equal predictions are never separated.
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -142,10 +145,10 @@ def expected_calibration_error(
         raise ValueError(f"n_bins must be a whole number of at least 1, not {n_bins!r}")
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f'strategy must be "uniform" or "quantile", not {strategy!r}')
-    return bin_error(_ranked(y, p, sample_weight), int(n_bins), strategy)
+    return bin_error(_ranked(y, p, sample_weight, pos_label), int(n_bins), strategy)
 
 
-def calibration_p_value(y: Any, p: Any, sample_weight: Any = None) -> float:
+def calibration_p_value(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
     """Return the probability of a c_emp at least this large if each y is 1 with probability p, independently.
 
     Weights only tell how much a row counts: two rows in one, of weight two, are one draw of a label.
@@ -163,6 +166,7 @@ def calibration_p_value(y: Any, p: Any, sample_weight: Any = None) -> float:
     y : labels, (n,).
     p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -174,7 +178,7 @@ def calibration_p_value(y: Any, p: Any, sample_weight: Any = None) -> float:
     ValueError
         For invalid arguments (see ``probcal.metrics``).
     """
-    return p_value(_ranked(y, p, sample_weight))
+    return p_value(_ranked(y, p, sample_weight, pos_label))
 
 
 def range_error(ranked: list[RankedRows]) -> float:
@@ -195,8 +199,8 @@ def p_value(ranked: list[RankedRows]) -> float:
     return min(1.0, len(ranked) * min(_p_value(one) for one in ranked))
 
 
-def _ranked(y: Any, p: Any, sample_weight: Any) -> list[RankedRows]:
-    return [RankedRows.of(one) for one in checked(y, p, sample_weight).against_the_rest()]
+def _ranked(y: Any, p: Any, sample_weight: Any, pos_label: Any) -> list[RankedRows]:
+    return [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label).against_the_rest()]
 
 
 def _range(ranked: RankedRows) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+_UNITS = {"bits": 2.0, "nats": math.e}
 _SUM_TOLERANCE = 1e-6
 """Tolerance of the sum of a row of predictions: ten roundings of float32."""
 
@@ -51,8 +53,10 @@ class Rows:
         return [Rows((self.y == one).astype(np.float64), self.p[:, one], self.weight) for one in classes]
 
 
-def checked(y: Any, p: Any, sample_weight: Any = None) -> Rows:
+def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None) -> Rows:
     """Return the rows of positive weight. Raises ValueError as every metric does."""
+    if pos_label is not None:
+        y = _is_positive(y, p, pos_label)
     y, p = _numbers(y, "y"), _numbers(p, "p")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):
         shapes = f"{y.shape} and {p.shape}"
@@ -63,7 +67,7 @@ def checked(y: Any, p: Any, sample_weight: Any = None) -> Rows:
     refuse(~((p >= 0) & (p <= most)), p, "p must lie within [0, 1], with no missing values")
     p = np.minimum(p, 1)
     if p.ndim == 1:
-        refuse(~((y == 0) | (y == 1)), y, "y must hold 0 and 1 only, with no missing values; try y == positive_label")
+        refuse(~((y == 0) | (y == 1)), y, "y must hold 0 and 1 only, with no missing values; or give pos_label")
     else:
         _check_classes(y, p)
     negative = None
@@ -76,9 +80,9 @@ def checked(y: Any, p: Any, sample_weight: Any = None) -> Rows:
     return Rows(y[kept], p[kept], weight[kept], None if negative is None else negative[kept])
 
 
-def checked_two_classes(y: Any, p: Any, sample_weight: Any = None) -> Rows:
+def checked_two_classes(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None) -> Rows:
     """Return what ``checked`` does, for a metric that is defined for two classes only."""
-    rows = checked(y, p, sample_weight)
+    rows = checked(y, p, sample_weight, pos_label)
     if rows.p.ndim != 1:
         n_classes = rows.p.shape[1]
         raise ValueError(
@@ -98,6 +102,16 @@ def checked_pair(a: Any, b: Any, sample_weight: Any, names: tuple[str, str]) -> 
     return Rows(a, b, _checked_weight(sample_weight, len(a)))
 
 
+def checked_base(base: float | str) -> float:
+    """Return the base of a logarithm: 2 for ``"bits"``, e for ``"nats"``, and a number above 1 as it is."""
+    if isinstance(base, str) and base in _UNITS:
+        return _UNITS[base]
+    if not (is_number(base) and 1 < float(base) < math.inf):
+        rule = 'base, of the logarithm, must be "bits", "nats" or a finite number above 1, such as 2 or math.e'
+        raise ValueError(f"{rule}, not {base!r}")
+    return float(base)
+
+
 def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
     """Raise ValueError with the ``rule`` and the first row where ``bad`` is True."""
     if bad.any():
@@ -114,6 +128,23 @@ def is_number(value: Any) -> bool:
 def is_count(value: Any) -> bool:
     """Return whether ``value`` is a whole number of at least 1. True is not."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:
+    """Return whether each label is ``pos_label``, (n,). Labels of any kind are allowed, at most two of them."""
+    from pandas import isna
+
+    labels: np.ndarray = np.asarray(y)
+    if np.ma.is_masked(y) or isna(labels).any():
+        raise ValueError("y must hold no missing values")
+    if np.ndim(p) == 2 and np.shape(p)[1] > 2:
+        raise ValueError(f"pos_label is for two classes, and p has {np.shape(p)[1]} columns")
+    found = set(labels.ravel().tolist())
+    if len(found | {pos_label}) > 2:
+        reason = "more than two labels" if pos_label in found else f"no label {pos_label!r}"
+        shown = ", ".join(sorted(map(repr, found))[:5]) + (", ..." if len(found) > 5 else "")
+        raise ValueError(f"y holds {reason} (it holds {shown}); for one class against the rest give y == label")
+    return np.asarray(labels == pos_label)
 
 
 def _check_classes(y: np.ndarray, p: np.ndarray) -> None:
@@ -153,5 +184,6 @@ def _numbers(values: Any, name: str) -> np.ndarray:
     if array.dtype == object:  # a pandas extension type, or labels of any type
         array = np.array(array.tolist())
     if array.dtype.kind not in "biuf" and array.size:
-        raise ValueError(f"{name} must hold numbers, and no missing values")
+        hint = "; for labels of another kind give pos_label" if name == "y" else ""
+        raise ValueError(f"{name} must hold numbers, and no missing values{hint}")
     return array.astype(np.float64)

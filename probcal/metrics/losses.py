@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probcal.metrics.checked_rows import Rows, checked, checked_pair, checked_two_classes, is_number
+from probcal.metrics.checked_rows import Rows, checked, checked_base, checked_pair, checked_two_classes, is_number
 from probcal.metrics.ranking import RankedRows
 
 
-def rms_error(y: Any, p: Any, sample_weight: Any = None) -> float:
+def rms_error(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
     """Return the root of the mean of (y - p)^2 (Langford & Zadrozny 2005, Table 2).
 
     With several classes it is the root of ``brier_score``.
@@ -21,6 +21,7 @@ def rms_error(y: Any, p: Any, sample_weight: Any = None) -> float:
     y : labels, (n,).
     p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -32,10 +33,10 @@ def rms_error(y: Any, p: Any, sample_weight: Any = None) -> float:
     ValueError
         For invalid arguments (see ``probcal.metrics``).
     """
-    return math.sqrt(squared_error(checked(y, p, sample_weight)))
+    return math.sqrt(squared_error(checked(y, p, sample_weight, pos_label)))
 
 
-def brier_score(y: Any, p: Any, sample_weight: Any = None) -> float:
+def brier_score(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
     """Return the mean of (y - p)^2.
 
     With several classes it is the mean of half the sum of (1[y = c] - p_c)^2 over the classes. Brier (1950) sums over
@@ -46,6 +47,7 @@ def brier_score(y: Any, p: Any, sample_weight: Any = None) -> float:
     y : labels, (n,).
     p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -57,7 +59,7 @@ def brier_score(y: Any, p: Any, sample_weight: Any = None) -> float:
     ValueError
         For invalid arguments (see ``probcal.metrics``).
     """
-    return squared_error(checked(y, p, sample_weight))
+    return squared_error(checked(y, p, sample_weight, pos_label))
 
 
 class MurphyDecomposition(NamedTuple):
@@ -68,7 +70,7 @@ class MurphyDecomposition(NamedTuple):
     uncertainty: float
 
 
-def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None) -> MurphyDecomposition:
+def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> MurphyDecomposition:
     """Return the exact decomposition of a Brier score of two classes over the distinct predictions.
 
     For each distinct prediction let w be its weight, p its value and o the observed frequency of positive rows. Let r
@@ -82,6 +84,7 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None) -> MurphyDec
     y : labels 0 and 1, (n,).
     p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -92,7 +95,7 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None) -> MurphyDec
     ValueError
         For invalid arguments (see ``probcal.metrics``).
     """
-    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight))
+    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label))
     weight = ranked.in_blocks(ranked.weight)
     share, observed = weight / ranked.total, ranked.in_blocks(ranked.weight * ranked.y) / weight
     rate = float(np.sum(share * observed))
@@ -103,7 +106,7 @@ def murphy_decomposition(y: Any, p: Any, sample_weight: Any = None) -> MurphyDec
     )
 
 
-def cross_entropy(y: Any, p: Any, base: float = 2, sample_weight: Any = None) -> float:
+def cross_entropy(y: Any, p: Any, base: float | str = 2, sample_weight: Any = None, *, pos_label: Any = None) -> float:
     """Return the mean of -log P(observed label), in bits unless ``base`` says otherwise.
 
     It is infinite if at least one observed label had predicted probability 0. Give both columns of ``predict_proba``,
@@ -117,8 +120,9 @@ def cross_entropy(y: Any, p: Any, base: float = 2, sample_weight: Any = None) ->
     ----------
     y : labels, (n,).
     p : predicted probabilities, (n, n_classes), or (n,) of P(y = 1).
-    base : base of the logarithm, 2 for bits and ``math.e`` for nats.
+    base : base of the logarithm: ``"bits"`` or 2, ``"nats"`` or ``math.e``, or another number.
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -130,10 +134,8 @@ def cross_entropy(y: Any, p: Any, base: float = 2, sample_weight: Any = None) ->
     ValueError
         For a ``base`` that is no finite number above 1, and invalid arguments.
     """
-    rows = checked(y, p, sample_weight)
-    if not (is_number(base) and 1 < base < math.inf):
-        raise ValueError(f"base, of the logarithm, must be a finite number above 1, such as 2 or math.e, not {base!r}")
-    return entropy_of(rows, base)
+    rows = checked(y, p, sample_weight, pos_label)
+    return entropy_of(rows, checked_base(base))
 
 
 def l1_error(true_p: Any, p: Any, sample_weight: Any = None) -> float:
@@ -187,7 +189,7 @@ def entropy_of(rows: Rows, base: float) -> float:
     return float(-rows.mean(np.log(given)) / math.log(base)) + 0.0  # + 0.0: no negative zero
 
 
-def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = None) -> float:
+def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = None, *, pos_label: Any = None) -> float:
     """Return the mean cost of predicting the positive class if and only if p >= ``loss_parameter``.
 
     A false negative costs 1 - loss_parameter, and a false positive costs loss_parameter. The rule is the best one for
@@ -199,6 +201,7 @@ def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = No
     p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
     loss_parameter : number within [0, 1].
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -210,10 +213,12 @@ def expected_cost(y: Any, p: Any, loss_parameter: float, sample_weight: Any = No
     ValueError
         For a ``loss_parameter`` that is no number within [0, 1], and invalid arguments.
     """
-    return cost(checked_two_classes(y, p, sample_weight), _checked_parameter(loss_parameter))
+    return cost(checked_two_classes(y, p, sample_weight, pos_label), _checked_parameter(loss_parameter))
 
 
-def loss_ratio(y: Any, before: Any, after: Any, loss_parameter: float, sample_weight: Any = None) -> float:
+def loss_ratio(
+    y: Any, before: Any, after: Any, loss_parameter: float, sample_weight: Any = None, *, pos_label: Any = None
+) -> float:
     """Return the ``expected_cost`` after calibration divided by that before. Below 1, calibration has paid.
 
     See Gao, Parameswaran & Peng (2017), section 4 and Figure 3. The ratio is 1 if both costs are 0, and infinite if
@@ -225,6 +230,7 @@ def loss_ratio(y: Any, before: Any, after: Any, loss_parameter: float, sample_we
     before, after : predicted probabilities, (n,) of P(y = 1), or (n, 2).
     loss_parameter : number within [0, 1].
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -237,8 +243,8 @@ def loss_ratio(y: Any, before: Any, after: Any, loss_parameter: float, sample_we
         As for ``expected_cost``.
     """
     parameter = _checked_parameter(loss_parameter)
-    cost_before = cost(checked_two_classes(y, before, sample_weight), parameter)
-    cost_after = cost(checked_two_classes(y, after, sample_weight), parameter)
+    cost_before = cost(checked_two_classes(y, before, sample_weight, pos_label), parameter)
+    cost_after = cost(checked_two_classes(y, after, sample_weight, pos_label), parameter)
     return ratio_of(cost_before, cost_after)
 
 

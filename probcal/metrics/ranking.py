@@ -45,7 +45,7 @@ class RankedRows:
         return np.append(0.0, np.cumsum(values)[self.ends])
 
 
-def roc_auc(y: Any, p: Any, sample_weight: Any = None) -> float:
+def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
     """Return the probability that a positive row has a higher prediction than a negative one. Ties count half.
 
     With three or more classes it is the mean over the classes of each against the rest, with equal weights of the
@@ -56,6 +56,7 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None) -> float:
     y : labels, (n,).
     p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
     sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -67,14 +68,14 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None) -> float:
     ValueError
         If ``y`` lacks a class, because there is no pair of rows then, and for invalid arguments.
     """
-    ranked = [RankedRows.of(one) for one in checked(y, p, sample_weight).against_the_rest()]
+    ranked = [RankedRows.of(one) for one in checked(y, p, sample_weight, pos_label).against_the_rest()]
     if not all(one.has_both_classes() for one in ranked):
         lacking = "both classes, y holds only one" if len(ranked) == 1 else "a row of every class, y lacks one"
         raise ValueError(f"AUC needs {lacking} (rows of weight 0 do not count)")
     return area_under_roc(ranked)
 
 
-def roc_curve(y: Any, p: Any, n_points: int = 200) -> tuple[np.ndarray, np.ndarray]:
+def roc_curve(y: Any, p: Any, n_points: int = 200, *, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the shares of negative and of positive rows above each of at most ``n_points`` thresholds, both rising.
 
     They begin at (0, 0) and end at (1, 1). If there are more distinct predictions, points evenly spread along the curve
@@ -85,6 +86,7 @@ def roc_curve(y: Any, p: Any, n_points: int = 200) -> tuple[np.ndarray, np.ndarr
     y : labels 0 and 1, (n,).
     p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
     n_points : largest number of points.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -95,7 +97,7 @@ def roc_curve(y: Any, p: Any, n_points: int = 200) -> tuple[np.ndarray, np.ndarr
     ValueError
         For several classes, and if ``y`` lacks a class.
     """
-    ranked = RankedRows.of(checked_two_classes(y, p))
+    ranked = RankedRows.of(checked_two_classes(y, p, None, pos_label))
     if not ranked.has_both_classes():
         raise ValueError("an ROC curve needs both classes, y holds only one")
     negative, positive = (1 - ranked.up_to(one)[::-1] / one.sum() for one in (1 - ranked.y, ranked.y))

@@ -18,8 +18,12 @@ import numpy as np
 
 from probcal.metrics.calibration import bin_error, largest_sum_error, p_value, range_error
 from probcal.metrics.checked_rows import checked, checked_two_classes
+from probcal.metrics.curve_distance import Distances, distance_quantile, distances, mean_distance
+from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of, sharpness_of
 from probcal.metrics.losses import cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.ranking import RankedRows, area_under_roc
+from probcal.metrics.recalibration import intercept_of, slope_of
+from probcal.metrics.smooth_ece import smooth_error
 
 
 class Prediction:
@@ -33,6 +37,16 @@ class Prediction:
     def ranked(self) -> list[RankedRows]:
         """Return the rows sorted by prediction: once for two classes, and once per class for several."""
         return [RankedRows.of(one) for one in self.rows.against_the_rest()]
+
+    @cached_property
+    def distances(self) -> Distances:
+        """Return the distance of the predictions from the loess curve, and their weights, for each class."""
+        return distances(self.ranked)
+
+    @cached_property
+    def brier_parts(self) -> ScoreDecomposition | None:
+        """Return the parts of the Brier score, or None for several classes."""
+        return decomposition_of(self.rows, self.ranked[0]) if self.rows.p.ndim == 1 else None
 
     @property
     def positive(self) -> np.ndarray:
@@ -245,6 +259,108 @@ _ENTRIES = (
         lambda one: float(one.distance.max()),
         measured="asked",
         of_the_truth=True,
+    ),
+    Metric(
+        "slope",
+        "calibration slope, two classes only: 1 if calibrated",
+        "Slope",
+        "Calibration slope",
+        lambda one: slope_of(one.rows),
+        no_end="1 if calibrated",
+        least=-math.inf,
+        most=math.inf,
+        undefined=True,
+        measured="asked",
+    ),
+    Metric(
+        "intercept",
+        "calibration intercept with slope 1, two classes only: 0 if calibrated",
+        "Intercept",
+        "Calibration intercept (calibration in the large)",
+        lambda one: intercept_of(one.rows),
+        no_end="0 if calibrated",
+        least=-math.inf,
+        most=math.inf,
+        undefined=True,
+        measured="asked",
+    ),
+    Metric(
+        "ici",
+        "mean distance from the loess calibration curve",
+        "ICI",
+        "Integrated calibration index (ICI)",
+        lambda one: mean_distance(one.distances),
+        measured="asked",
+    ),
+    Metric(
+        "e50",
+        "median distance from the loess calibration curve",
+        "E50",
+        "Median distance from the calibration curve (E50)",
+        lambda one: distance_quantile(one.distances, 0.5),
+        measured="asked",
+    ),
+    Metric(
+        "e90",
+        "90 % quantile of the distance from the loess calibration curve",
+        "E90",
+        "90 % quantile of the distance from the calibration curve (E90)",
+        lambda one: distance_quantile(one.distances, 0.9),
+        measured="asked",
+    ),
+    Metric(
+        "smece",
+        "smooth expected calibration error",
+        "smECE",
+        "Smooth expected calibration error (smECE)",
+        lambda one: smooth_error(one.ranked),
+        measured="asked",
+    ),
+    Metric(
+        "ece_mass",
+        "expected calibration error in 15 bins of equal weight",
+        "ECE mass",
+        "Expected calibration error (15 bins of equal weight)",
+        lambda one: bin_error(one.ranked, strategy="quantile"),
+        measured="asked",
+    ),
+    Metric(
+        "miscalibration",
+        "part of the Brier score that isotonic recalibration would save, two classes only",
+        "MCB",
+        "Miscalibration part of the Brier score (CORP)",
+        lambda one: one.brier_parts.miscalibration if one.brier_parts else math.nan,
+        undefined=True,
+        measured="asked",
+    ),
+    Metric(
+        "discrimination",
+        "part of the Brier score that the ranking of the rows saves, two classes only",
+        "DSC",
+        "Discrimination part of the Brier score (CORP)",
+        lambda one: one.brier_parts.discrimination if one.brier_parts else math.nan,
+        larger_is_better=True,
+        undefined=True,
+        measured="asked",
+    ),
+    Metric(
+        "refinement",
+        "Brier score after isotonic recalibration on the same rows, two classes only",
+        "Refinement",
+        "Refinement: Brier score after recalibration (CORP)",
+        lambda one: one.brier_parts.refinement if one.brier_parts else math.nan,
+        undefined=True,
+        measured="asked",
+    ),
+    Metric(
+        "sharpness",
+        "variance of the predictions, two classes only: good only if they are calibrated",
+        "Sharpness",
+        "Sharpness: variance of the predictions",
+        lambda one: sharpness_of(one.rows) if one.rows.p.ndim == 1 else math.nan,
+        no_end="good only if the predictions are calibrated",
+        undefined=True,
+        measured="asked",
     ),
     Metric(
         "log10_martingale",

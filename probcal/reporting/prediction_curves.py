@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 from sklearn.isotonic import isotonic_regression
 
 from probcal.errors import StoreError
 from probcal.metrics.checked_rows import checked, checked_two_classes
+from probcal.metrics.curves import bin_numbers, wilson
 from probcal.metrics.ranking import RankedRows
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
@@ -227,7 +226,6 @@ def score_histogram(one: StoredPredictions, bins: int = HISTOGRAM_BINS) -> Score
 
 
 RELIABILITY_BINS = 10
-LEVEL = 0.95
 
 
 @dataclass(frozen=True)
@@ -268,17 +266,8 @@ def reliability(one: StoredPredictions, bins: int = RELIABILITY_BINS) -> Reliabi
     The interval is that of Wilson (1927) for the rows of a bin. With several random splits a row is tested more than
     once, which does not make the frequency more certain. So the number of rows is divided by ``one.appearances``.
     """
-    twice_the_middle = np.rint(2 * rankdata(one.p)).astype(np.int64) - 1
-    numbers = twice_the_middle * bins // (2 * len(one.p))
+    numbers = bin_numbers(one.p, np.ones(len(one.p)), bins)
     _, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
     mean = np.bincount(places, one.p) / counts
     positive = np.rint(np.bincount(places, one.y)).astype(np.int64)
     return Reliability.of(mean.tolist(), counts.tolist(), positive.tolist(), one.appearances)
-
-
-def wilson(share: Array, n: Array, level: float = LEVEL) -> tuple[Array, Array]:
-    """Return (low, high) of Wilson's score interval of ``share`` in ``n`` rows, which may be fractional."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)

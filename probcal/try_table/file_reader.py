@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from probcal.data.dataset import stacked, text_column
@@ -47,11 +48,15 @@ Rows = Iterator[list[str]]
 
 
 class Delimited(NamedTuple):
-    """Hold a table, what was inferred in words (``notes``), and the ``separator`` of fields, None for one column."""
+    """Hold a table, what was inferred in words (``notes``), and the ``separator`` of fields, None for one column.
+
+    ``lines``, (n_rows,), are the numbers of the lines on which the rows begin, counted from 1.
+    """
 
     frame: pd.DataFrame
     notes: list[str]
     separator: str | None
+    lines: np.ndarray[Any, Any]
 
 
 def read_delimited_text(content: bytes, path: Path) -> Delimited:
@@ -65,23 +70,24 @@ def read_delimited_text(content: bytes, path: Path) -> Delimited:
     delimiter = named[1] if named else _delimiter(text)
     text = text[named.end() :] if named else text
     notes.append("one column" if delimiter is None else f"separated by {_NAMES.get(delimiter, repr(delimiter))}")
-    records = _records(text, delimiter or ",", path)
-    header = next(records, None)
+    records = _records(text, delimiter or ",", path, lines_before=1 if named else 0)
+    _, header = next(records, (0, None))
     if header is None:
         raise DataError(f"{path}: is empty")
     if len(header) > _MOST_COLUMNS:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
     seen: set[str] = set()
-    frames = []
+    frames, lines = [], []
     while chunk := list(islice(records, _ROWS_AT_A_TIME)):
-        columns = zip(*chunk, strict=True)
+        lines.append(np.array([line for line, _ in chunk]))
+        columns = zip(*(record for _, record in chunk), strict=True)
         frames.append(pd.DataFrame({place: _column(values, seen) for place, values in enumerate(columns)}))
     if not frames:
         raise DataError(f"{path}: has 0 rows: only a line of names ({_short(header)})")
     if seen:
         notes.append("missing values written as " + ", ".join(sorted(map(repr, seen))))
     frame = stacked(frames).set_axis([name.strip() for name in header], axis=1)
-    return Delimited(frame, notes, delimiter)
+    return Delimited(frame, notes, delimiter, np.concatenate(lines))
 
 
 def _decoded(content: bytes, path: Path) -> tuple[str, list[str]]:
@@ -125,24 +131,28 @@ def _reader(text: str, mark: str) -> Rows:
     return csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True, strict=True)
 
 
-def _records(text: str, mark: str, path: Path) -> Rows:
-    """Yield the lines that are not blank, all with the same number of fields."""
+def _records(text: str, mark: str, path: Path, lines_before: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the first line and the fields of each record that is not blank. All have the same number of fields.
+
+    ``lines_before`` counts the lines of the file before ``text``.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True, strict=True)
     csv.field_size_limit(_LONGEST_FIELD)
-    width = 0
+    width, end = 0, 0
     try:
         for record in reader:
+            line, end = lines_before + end + 1, reader.line_num
             if not any(field.strip() for field in record) and len(record) <= 1:
                 continue
             width = width or len(record)
             if len(record) != width:
                 raise DataError(
-                    f"{path}:{reader.line_num}: {len(record)} fields where the first line has {width}; give every "
+                    f"{path}:{lines_before + end}: {len(record)} fields where the first line has {width}; give every "
                     "line as many fields as there are names"
                 )
-            yield record
+            yield line, record
     except csv.Error as error:
-        raise DataError(f"{path}:{reader.line_num}: {error}; is a quotation mark not closed?") from None
+        raise DataError(f"{path}:{lines_before + reader.line_num}: {error}; is a quotation mark not closed?") from None
 
 
 def _column(values: tuple[str, ...], seen: set[str]) -> pd.Series:
@@ -185,6 +195,8 @@ class UserTable:
     """The separator of the fields of delimited text."""
     digest: str | None = None
     """Digest of the unpacked bytes, None if they are not from a file."""
+    lines: np.ndarray[Any, Any] | None = None
+    """The line on which each row of delimited text begins, (n_rows,), counted from 1."""
 
     def has_changed(self) -> bool:
         """Return whether the content of its file has changed. A removed file has not changed."""
@@ -211,19 +223,19 @@ def read_table(source: str) -> UserTable:
     stem = Path(path.stem) if path.suffix in _OPEN else path
     if not content.strip():
         raise DataError(f"{path}: is empty")
-    separator = None
+    separator, lines = None, None
     if content.startswith(b"PAR1"):
         frame, notes, declared = _parquet(content, path), ["a Parquet file"], False
     elif stem.suffix.lower() == ".arff" or _HEAD.match(content[:100_000]):
         frame, notes, declared = read_arff(content, path), ["an ARFF file"], True
     else:
-        frame, notes, separator = read_delimited_text(content, path)
+        frame, notes, separator, lines = read_delimited_text(content, path)
         declared = False
     if not len(frame):
         raise DataError(f"{path}: has 0 rows")
     digest = None if source == STANDARD_INPUT else _digest(content)
     name = "stdin" if source == STANDARD_INPUT else stem.stem
-    return UserTable(name, place, frame, notes, declared, separator=separator, digest=digest)
+    return UserTable(name, place, frame, notes, declared, separator=separator, digest=digest, lines=lines)
 
 
 def _standard_input() -> bytes:

@@ -98,7 +98,8 @@ def test_a_name_with_no_neighbour_is_answered_with_all_that_there_are(tmp_path):
     assert the_fault(tmp_path, ("[rms, auc]", "[brier]")) == (
         9,
         'there is no metric "brier" (there are: cxe, rms, auc, c_emp, ece, ks, c_emp_p, l1, l1_trivial, frequency, '
-        "errors, log10_loss, l2, l_max, log10_martingale, crossings); write an expected cost as cost(0.05)",
+        "errors, log10_loss, l2, l_max, slope, intercept, ici, e50, e90, smece, ece_mass, miscalibration, "
+        "discrimination, refinement, sharpness, log10_martingale, crossings); write an expected cost as cost(0.05)",
     )
 
 

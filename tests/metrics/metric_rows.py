@@ -6,17 +6,22 @@ from hypothesis import strategies as st
 from probcal.metrics import (
     all_metrics,
     brier_score,
+    calibration_distance_quantile,
     calibration_p_value,
     cross_entropy,
     empirical_calibration_error,
     expected_calibration_error,
     expected_cost,
+    integrated_calibration_index,
     kolmogorov_smirnov_error,
     l1_error,
     loss_ratio,
     murphy_decomposition,
+    net_benefit,
     rms_error,
     roc_auc,
+    score_decomposition,
+    smooth_expected_calibration_error,
 )
 
 quick = settings(max_examples=100, deadline=None, derandomize=True)
@@ -34,12 +39,17 @@ OF_SEVERAL_CLASSES = {
     "kolmogorov_smirnov_error": kolmogorov_smirnov_error,
     "expected_calibration_error": expected_calibration_error,
     "calibration_p_value": calibration_p_value,
+    "integrated_calibration_index": integrated_calibration_index,
+    "calibration_distance_quantile": calibration_distance_quantile,
+    "smooth_expected_calibration_error": smooth_expected_calibration_error,
     "all_metrics": all_metrics,
 }
 OF_TWO_CLASSES = {
     "murphy_decomposition": murphy_decomposition,
     "expected_cost": lambda y, p, sample_weight=None: expected_cost(y, p, 0.3, sample_weight),
     "loss_ratio": lambda y, p, sample_weight=None: loss_ratio(y, p, p, 0.3, sample_weight),
+    "net_benefit": lambda y, p, sample_weight=None: net_benefit(y, p, 0.3, sample_weight),
+    "score_decomposition": score_decomposition,
 }
 OF_LABELS = OF_SEVERAL_CLASSES | OF_TWO_CLASSES
 EVERY_METRIC = OF_LABELS | {"l1_error": l1_error}

@@ -50,23 +50,24 @@ def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printe
 def page(experiments: Sequence[ExperimentSections], sentence: str = "", printed: str = "") -> str:
     """Return the text of the page. The arguments are those of ``write_report``."""
     [first, *others] = experiments
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title="Results of " + ", ".join(one.outline.name for one in experiments) if others else first.outline.title,
-            experiments=experiments,
-            several=bool(others),
-            sentence=sentence,
-            printed=printed,
-            data=data({one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments}),
-            policy=policy(),
-            style=Markup(asset("report.css")),
-            scripts=[Markup(text) for text in scripts()],
-            licenses=licenses(),
-            version=__version__,
-        )
+    return render(
+        "page.html",
+        title="Results of " + ", ".join(one.outline.name for one in experiments) if others else first.outline.title,
+        experiments=experiments,
+        several=bool(others),
+        sentence=sentence,
+        printed=printed,
+        data=data({one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments}),
+        policy=policy(),
+        scripts=[Markup(text) for text in scripts()],
+        licenses=licenses(),
     )
+
+
+def render(template: str, **content: Any) -> str:
+    """Return the text of a page from a file in ``templates``, in the style of all pages. All texts are escaped."""
+    style = Markup(asset("report.css"))
+    return _environment().get_template(template).render(style=style, version=__version__, **content)
 
 
 def _environment() -> Environment:

@@ -75,8 +75,8 @@ def _pictures(figures: Iterator[tuple[str, Figure]]) -> Iterator[Picture]:
             found = next(figures, None)
             if found is None:
                 return
-            picture = _picture(*found)
-        yield picture
+            drawn = picture(*found)
+        yield drawn
 
 
 def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
@@ -86,11 +86,12 @@ def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
         if one := ranks(outline, results, metric):
             with look():
                 name = metric_named(metric)
-                found.append(RankedPicture(name, one, _picture(f"Mean ranks by {name.short}", ranks_figure(one))))
+                found.append(RankedPicture(name, one, picture(f"Mean ranks by {name.short}", ranks_figure(one))))
     return found
 
 
-def _picture(name: str, figure: Figure) -> Picture:
+def picture(name: str, figure: Figure) -> Picture:
+    """Return a figure as a part of a page, as SVG, or as PNG where that is much smaller."""
     text, points = io.StringIO(), io.BytesIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     width, height = (round(96 * inches) for inches in figure.get_size_inches())

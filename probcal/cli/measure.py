@@ -1,0 +1,108 @@
+"""``probcal measure``"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from probcal.cli import suggestions as complete
+from probcal.cli.options import DATA, manual
+from probcal.measure.maps import map_paths
+
+if TYPE_CHECKING:
+    from probcal.try_table.numbers_in_text import Mark
+
+
+@click.command(
+    short_help="Measure a file of predicted probabilities, and calibrate them.",
+    epilog=manual(
+        "probcal measure predictions.csv --probability p --target y --calibrate beta",
+        files={
+            "-o FILE": "the table with the calibrated probabilities of a map of all rows",
+            "--report FILE": "a web page with the tables and reliability diagrams",
+        },
+        environment=DATA[2:],
+        exits={0: "measured", 2: "a mistake in the call or in the table; nothing was written"},
+    ),
+)
+@click.argument("table", shell_complete=complete.files)
+@click.option(
+    "-p",
+    "--probability",
+    multiple=True,
+    metavar="COLUMN",
+    help="Predicted probability of the positive label. For several classes repeat it, or write 'p_*'.",
+)
+@click.option("-t", "--target", metavar="COLUMN", help="The observed labels.")
+@click.option("--positive", metavar="LABEL", help="The label whose probability is given (default: 1, yes or true).")
+@click.option("-w", "--weight", metavar="COLUMN", help="Weights: a row of weight 2 counts as two rows.")
+@click.option(
+    "-g", "--group", "groups", multiple=True, metavar="COLUMN", help="Measure each group, too; may be repeated."
+)
+@click.option(
+    "-c",
+    "--calibrate",
+    "map_",
+    metavar="MAP",
+    shell_complete=complete.maps,
+    help=f"Calibrate with a map: {', '.join(sorted(map_paths()))}.",
+)
+@click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred).")
+@click.option(
+    "--draws",
+    type=click.IntRange(20, 100_000),
+    metavar="N",
+    help="Bootstrap draws (default: 1000; fewer for big files).",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0, 2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Seed of the folds and of the draws.",
+)
+@click.option(
+    "-f",
+    "--format",
+    "format_",
+    type=click.Choice(["text", "csv"]),
+    default="text",
+    show_default=True,
+    help="csv: all digits.",
+)
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write the table with calibrated columns."
+)
+@click.option("--report", metavar="FILE", type=click.Path(path_type=Path), help="Write a web page.")
+@click.option("--force", is_flag=True, help="Overwrite the files of -o and --report.")
+def measure(
+    table: str,
+    probability: tuple[str, ...],
+    target: str | None,
+    positive: str | None,
+    weight: str | None,
+    groups: tuple[str, ...],
+    map_: str | None,
+    decimal: Mark | None,
+    draws: int | None,
+    seed: int,
+    format_: str,
+    output: Path | None,
+    report: Path | None,
+    force: bool,
+) -> None:
+    """Measure the predicted probabilities in TABLE, with 95 % intervals. No model is needed.
+
+    TABLE is a CSV file (or other delimited text), Parquet or ARFF, or - for standard input. Give rows that the model
+    was not trained on. With --calibrate, a map from predicted to calibrated probabilities is judged on rows that it
+    was not fitted on (5 folds), and the tables show the metrics before and after.
+    """
+    from probcal.measure.measure import MeasureOptions, measure
+    from probcal.measure.predictions import PredictionsRequest
+
+    request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal)
+    options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv")
+    measure(request, options, click.echo)

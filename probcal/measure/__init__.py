@@ -1,0 +1,1 @@
+"""``probcal measure``: reads a file of predictions, measures them, and calibrates them if asked."""

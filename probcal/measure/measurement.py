@@ -1,0 +1,216 @@
+"""Measurements of predictions: metrics of the registry with bootstrap intervals, for all rows and for each group."""
+
+from __future__ import annotations
+
+import math
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal.data.dataset import in_order
+from probcal.measure.predictions import MISSING_GROUP, Predictions
+from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
+
+Floats = npt.NDArray[np.float64]
+
+LEVEL = 0.95
+MOST_DRAWS, FEWEST_DRAWS = 1000, 200
+_ROWS_DRAWN = 100_000_000
+"""Number of rows in all draws, which takes some seconds."""
+_TABLES_DRAWN = 20_000
+"""Number of draws of all tables, each of which takes a millisecond however small the group is."""
+_SUMS = ("errors", "log10_loss")
+"""Metrics that grow with the number of rows, so that groups cannot be compared."""
+_WITHOUT_INTERVAL = ("c_emp_p",)
+"""A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make."""
+_TESTED = ("cxe", "rms")
+"""Losses, which cross-fitting measures without bias, since they are means over rows. Together the maps of all folds saw
+every label, which makes the sum of y - p over all folds nearly 0, and every calibration error smaller than on new rows.
+The AUC compares rows of different maps, which makes it a little too small.
+"""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Describe a line of the table: a metric of the registry in the form that it is shown in."""
+
+    name: str
+    """Its name in CSV files, such as ``log_loss_bits``."""
+    label: str
+    value: Callable[[Prediction], float]
+    metric: Metric
+    calibrated: bool = True
+    """Whether it is shown for the calibrated probabilities, too."""
+    drawn: bool = True
+    """Whether it has an interval."""
+
+    @property
+    def tested(self) -> bool:
+        """Return whether the interval of a change says that calibration helps."""
+        return self.metric.name in _TESTED
+
+
+def quantities(two_classes: bool) -> list[Quantity]:
+    """Return the lines of the table. Each metric of the registry is one, and needs no entry here."""
+    base = metric_named("frequency")
+    found = []
+    if two_classes:
+        found.append(Quantity("base_rate", "base rate", lambda one: one.rows.mean(one.rows.y), base, calibrated=False))
+        found.append(Quantity("mean_probability", "mean probability", lambda one: one.rows.mean(one.rows.p), base))
+    for name in (*METRICS, *ASKED_METRICS):
+        metric = metric_named(name)
+        if metric.value is not None and not metric.of_the_truth and name not in _SUMS:
+            found += _shown(metric, metric.value)
+    return found
+
+
+def _shown(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantity]:
+    if metric.name == "cxe":
+        return [
+            Quantity("log_loss_bits", "log loss (bits)", value, metric),
+            Quantity("log_loss_nats", "log loss (nats)", lambda one: value(one) * math.log(2), metric),
+        ]
+    if metric.name == "rms":
+        return [Quantity("brier", "Brier score", lambda one: value(one) ** 2, metric)]
+    estimate = metric.name not in _WITHOUT_INTERVAL
+    return [Quantity(metric.name, metric.short, value, metric, calibrated=estimate, drawn=estimate)]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Hold a number and its 95 % interval. ``low`` and ``high`` are NaN where there is none."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+    @property
+    def excludes_zero(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True)
+class Line:
+    """Hold one quantity of the given probabilities, of the calibrated ones, and the difference of the two."""
+
+    quantity: Quantity
+    before: Interval
+    after: Interval | None = None
+    change: Interval | None = None
+
+
+@dataclass(frozen=True)
+class Section:
+    """Hold the table of all rows, or of one group."""
+
+    name: str
+    """Such as ``all rows`` or ``sex = F``."""
+    column: str
+    """The column of the group, empty for all rows."""
+    group: str
+    rows: npt.NDArray[np.intp]
+    """Numbers of its rows, counted from 0."""
+    counts: tuple[int, ...]
+    """Rows of each class."""
+    lines: list[Line]
+    impossible: tuple[int, ...] = field(default=())
+    """Numbers of the rows whose observed class had predicted probability 0, in the given probabilities."""
+
+    def line(self, name: str) -> Line | None:
+        """Return the line of a quantity, or None if it has none."""
+        return next((line for line in self.lines if line.quantity.name == name), None)
+
+
+def measured(predictions: Predictions, calibrated: Floats | None, draws: int, seed: int) -> list[Section]:
+    """Measure all rows, then each group. ``calibrated``, (n_rows, n_classes), is measured beside if it is not None."""
+    shown = quantities(predictions.two_classes)
+    return [
+        _section(predictions, calibrated, name, column, group, rows, shown, draws, seed)
+        for name, column, group, rows in _parts(predictions)
+    ]
+
+
+def usual_draws(predictions: Predictions) -> int:
+    """Return the number of draws without an option: 1000, and fewer for more than 100,000 rows or 20 groups."""
+    sections = 1 + sum(len(set(groups)) for groups in predictions.groups.values())
+    return max(FEWEST_DRAWS, min(MOST_DRAWS, _ROWS_DRAWN // predictions.n_rows, _TABLES_DRAWN // sections))
+
+
+def _parts(predictions: Predictions) -> Iterator[tuple[str, str, str, npt.NDArray[np.intp]]]:
+    """Yield name, column, group and rows of each section. Rows of weight 0 are in none."""
+    counted = predictions.weight > 0
+    yield "all rows", "", "", np.flatnonzero(counted)
+    for column, groups in predictions.groups.items():
+        names = in_order(set(groups[counted]) - {MISSING_GROUP})
+        for group in [*names, *({MISSING_GROUP} & set(groups[counted]))]:
+            yield f"{column} = {group}", column, group, np.flatnonzero(counted & (groups == group))
+
+
+def _section(
+    predictions: Predictions, calibrated: Floats | None, name: str, column: str, group: str,
+    rows: npt.NDArray[np.intp], shown: Sequence[Quantity], draws: int, seed: int,
+) -> Section:  # fmt: skip
+    given, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
+    stages = [given] if calibrated is None else [given, calibrated[rows]]
+    random = np.random.default_rng([seed, zlib.crc32(name.encode())])  # so that no group changes another's draws
+    values = [_values(y, one, weight, shown) for one in stages]
+    drawn = _drawn(y, stages, weight, shown, draws, random)
+    lines = []
+    for place, quantity in enumerate(shown):
+        bounds = _bounds(quantity)
+        found = [_interval(values[one][place], drawn[one, :, place], *bounds) for one in range(len(stages))]
+        if len(stages) == 1 or not quantity.calibrated:
+            lines.append(Line(quantity, found[0]))
+            continue
+        before, after = found
+        with np.errstate(invalid="ignore"):
+            change = _interval(np.subtract(after.value, before.value), drawn[1, :, place] - drawn[0, :, place])
+        lines.append(Line(quantity, before, after, change))
+    own = np.where(y == 1, given, 1 - given) if given.ndim == 1 else given[np.arange(len(y)), y]
+    counts = np.bincount(y, minlength=len(predictions.classes)).tolist()
+    return Section(name, column, group, rows, tuple(counts), lines, tuple(rows[own == 0].tolist()))
+
+
+def _values(y: npt.NDArray[np.int64], p: Floats, weight: Floats, shown: Sequence[Quantity]) -> list[float]:
+    one = Prediction(y, p, weight)
+    return [float(quantity.value(one)) for quantity in shown]
+
+
+def _drawn(
+    y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, shown: Sequence[Quantity], draws: int,
+    random: np.random.Generator,
+) -> Floats:  # fmt: skip
+    """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage."""
+    found = np.full((len(stages), draws, len(shown)), np.nan)
+    places = [place for place, quantity in enumerate(shown) if quantity.drawn]
+    some = [shown[place] for place in places]
+    order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
+    y, weight, stages = y[order], weight[order], [one[order] for one in stages]
+    with warnings.catch_warnings(action="ignore"):  # a draw may lack a class, which nobody needs to know
+        for draw in range(draws):
+            times = np.bincount(random.integers(len(y), size=len(y)), minlength=len(y))
+            for number, p in enumerate(stages):
+                found[number, draw, places] = _values(y, p, weight * times, some)
+    return found
+
+
+def _bounds(quantity: Quantity) -> tuple[float, float]:
+    return quantity.metric.least, quantity.metric.most
+
+
+def _interval(value: float, drawn: Floats, least: float = -math.inf, most: float = math.inf) -> Interval:
+    """Return the basic bootstrap interval (Davison & Hinkley 1997, section 5.2) within the bounds of the metric.
+
+    A calibration error of drawn rows is larger than that of the rows, as that is larger than the error of many rows.
+    The basic interval reflects the draws at the value, which removes this bias once. Percentiles would add it. Where
+    the bias is large, the reflected draws may miss the value itself. The interval is then widened to include it.
+    """
+    known = drawn[np.isfinite(drawn)]
+    if not math.isfinite(value) or len(known) < 2:
+        return Interval(float(value))
+    low, high = 2 * value - np.quantile(known, [(1 + LEVEL) / 2, (1 - LEVEL) / 2])
+    return Interval(float(value), float(max(least, min(low, value))), float(min(most, max(high, value))))

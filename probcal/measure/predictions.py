@@ -1,0 +1,296 @@
+"""Predictions of a file: probabilities, labels, weights and groups of its rows, checked with their lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from probcal.data.dataset import as_text, in_order
+from probcal.errors import DataError, did_you_mean
+from probcal.measure.classes import class_of_columns, positive_of
+from probcal.try_table.file_reader import UserTable, read_table
+from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks, read_numbers
+from probcal.try_table.target import Target, read_target
+
+Floats = npt.NDArray[np.float64]
+
+MISSING_GROUP = "(missing)"
+_MOST_GROUPS = 50
+_ROUNDING = 1e-6
+"""How far a probability may lie beyond 0 or 1: ten roundings of float32."""
+_SUM = 0.01
+"""How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
+_MOSTLY = 0.5
+"""Share of the rows. Percent lie mostly above 1, and a slip of the pen is a single row."""
+_LISTED = 10
+
+
+@dataclass(frozen=True)
+class PredictionsRequest:
+    """Hold the options of the command line that describe a file of predictions."""
+
+    source: str
+    probability: tuple[str, ...] = ()
+    """Names of columns. One may hold a ``*``: ``p_*``."""
+    target: str | None = None
+    positive: str | None = None
+    weight: str | None = None
+    groups: tuple[str, ...] = ()
+    decimal: Mark | None = None
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Hold the checked rows of a file."""
+
+    table: UserTable
+    target: str
+    columns: tuple[str, ...]
+    """The columns with probabilities: that of the last class only, or one for each class."""
+    classes: tuple[str, ...]
+    """Labels in the order of ``y`` and ``p``. Of two classes the second is positive."""
+    y: npt.NDArray[np.int64]
+    """(n_rows,) numbers of the classes."""
+    p: Floats
+    """(n_rows,) of the second class, or (n_rows, n_classes)."""
+    weight: Floats
+    """(n_rows,), not negative."""
+    weighted: bool
+    groups: dict[str, npt.NDArray[np.object_]]
+    """Column -> group of each row, (n_rows,) of text."""
+    mark: Mark
+    """The decimal mark of the probabilities."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def two_classes(self) -> bool:
+        return len(self.classes) == 2
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    def counts(self) -> dict[str, int]:
+        """Return label -> number of rows."""
+        found = np.bincount(self.y, minlength=len(self.classes)).tolist()
+        return dict(zip(self.classes, found, strict=True))
+
+    def line(self, row: int) -> str:
+        """Return the place of a row, counted from 0, in words."""
+        return f"line {self.table.lines[row]}" if self.table.lines is not None else f"row {row + 1}"
+
+
+def read_predictions(request: PredictionsRequest) -> Predictions:
+    """Read the file of a request. Raise DataError with the line for what is no probability, label, weight or group."""
+    return _Reader(request, read_table(request.source)).read()
+
+
+def place_name(table: UserTable) -> str:
+    """Return the name of the file, ``standard input`` or ``openml:ID``, for messages."""
+    return table.place if table.place.startswith("openml:") else Path(table.place).name
+
+
+class _Reader:
+    """Read the columns of one table. ``where`` names it in messages."""
+
+    def __init__(self, request: PredictionsRequest, table: UserTable) -> None:
+        self.request, self.table = request, table
+        self.where = place_name(table)
+        self.names = [str(name).strip() for name in table.frame.columns]
+
+    def read(self) -> Predictions:
+        request = self.request
+        target_place = self._place("--target", request.target)
+        places = self._probability_places()
+        weight_place = None if request.weight is None else self._place("--weight", request.weight)
+        groups = {name: self._place("--group", name) for name in request.groups}
+        if target_place in places:
+            raise DataError(f'column "{self.names[target_place]}" is given as --target and as --probability; give one')
+        numbers = [*places, *([] if weight_place is None else [weight_place])]
+        marks = self._marks([*numbers, target_place], numbers)
+        target = self._target(target_place, marks)
+        classes, order = self._classes(target, [self.names[place] for place in places])
+        places = [places[one] for one in order]
+        p = np.column_stack([self._probabilities(place, marks[place]) for place in places])
+        notes = list(marks.notes({place: self.names[place] for place in numbers}))
+        matrix, about_sums = self._whole(p)
+        return Predictions(
+            table=self.table,
+            target=target.name,
+            columns=tuple(self.names[place] for place in places),
+            classes=classes,
+            y=_codes(target.labels, classes),
+            p=matrix,
+            weight=self._weights(weight_place, marks),
+            weighted=weight_place is not None,
+            groups={name: self._groups(place) for name, place in groups.items()},
+            mark=marks[places[0]],
+            notes=[*notes, *about_sums],
+        )
+
+    def _place(self, option: str, wanted: str | None) -> int:
+        """Return the place of the column that ``option`` names."""
+        known = ", ".join(self.names[:_LISTED]) + (", …" if len(self.names) > _LISTED else "")
+        if wanted is None:
+            raise DataError(f"{self.where}: name a column with {option}; there are: {known}")
+        places = [place for place, name in enumerate(self.names) if name == wanted.strip()]
+        if len(places) > 1:
+            raise DataError(f'{option}: {len(places)} columns of {self.where} are called "{wanted}"; rename one')
+        if not places:
+            near = did_you_mean(wanted, self.names)
+            raise DataError(f'{option}: {self.where} has no column "{wanted}"{near} (it has: {known})')
+        return places[0]
+
+    def _probability_places(self) -> list[int]:
+        wanted = self.request.probability
+        if not wanted:
+            self._place("--probability", None)
+        places: list[int] = []
+        for one in wanted:
+            if "*" in one and one not in self.names:
+                places += self._matching(one)
+            else:
+                places.append(self._place("--probability", one))
+        if twice := [self.names[place] for place in places if places.count(place) > 1]:
+            raise DataError(f'--probability: column "{twice[0]}" is given twice')
+        return places
+
+    def _matching(self, pattern: str) -> list[int]:
+        known = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+        places = [place for place, name in enumerate(self.names) if known.fullmatch(name)]
+        if not places:
+            shown = ", ".join(self.names[:_LISTED])
+            raise DataError(f"--probability: no column of {self.where} matches {pattern} (it has: {shown})")
+        return places
+
+    def _marks(self, places: list[int], numbers: list[int]) -> Marks:
+        columns = {place: self.table.frame.iloc[:, place] for place in places}
+        return decimal_marks(columns, self.table.separator, self.request.decimal, numbers)
+
+    def _target(self, place: int, marks: Marks) -> Target:
+        name, raw = self.names[place], self.table.frame.iloc[:, place]
+        target = read_target(name, raw, self.where, self.request.positive, marks[place])
+        none = ~target.labelled
+        self._refuse(none, name, lambda _: "has no value", "give every row a label, or remove such rows")
+        return target
+
+    def _classes(self, target: Target, columns: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
+        """Return the labels in the order of the classes, and the order of ``columns`` that fits them."""
+        labels, positive = list(target.counts), self.request.positive and target.positive
+        where = f'{self.where}: column "{target.name}"'
+        if len(columns) == 1:
+            positive = positive or positive_of(labels, where, columns[0])
+            others = [label for label in labels if label != positive]
+            return (others[0] if len(others) == 1 else f"not {positive}", positive), [0]
+        found = class_of_columns(columns, labels, where)
+        classes = in_order(found)
+        if len(classes) == 2:
+            last = positive or positive_of(labels, where, "", otherwise=classes[1])
+            classes = [label for label in classes if label != last] + [last]
+        elif positive:
+            raise DataError("--positive is for two classes, or for one column of probabilities; leave it out")
+        return tuple(classes), [found.index(label) for label in classes]
+
+    def _numbers(self, place: int, mark: Mark) -> tuple[Floats, npt.NDArray[np.object_]]:
+        """Return (n_rows,) numbers with NaN for all others, and (n_rows,) the texts, None where there is no value."""
+        raw = self.table.frame.iloc[:, place]
+        texts = np.array([None if one is None else as_text(one) for one in raw.astype(object).where(raw.notna(), None)])
+        if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
+            return raw.to_numpy(np.float64, na_value=np.nan), texts
+        if all(isinstance(one, Real | Decimal) and not isinstance(one, bool) for one in raw.dropna()):
+            return np.array([np.nan if pd.isna(one) else float(one) for one in raw]), texts
+        codes, levels = pd.factorize(texts)
+        values = read_numbers(list(levels), mark).numbers
+        return np.append(values, np.nan)[codes], texts
+
+    def _probabilities(self, place: int, mark: Mark) -> Floats:
+        name = self.names[place]
+        values, texts = self._read_numbers(place, mark, "a number from 0 to 1")
+        outside = (values < -_ROUNDING) | (values > 1 + _ROUNDING)
+        low, high = values.min(), values.max()
+        advice = f"the values reach from {low:.4g} to {high:.4g}"
+        if low >= 0 and high <= 100 and outside.mean() > _MOSTLY:
+            advice += ", like percent; divide the column by 100"
+        else:
+            advice += "; scores are no probabilities, but a calibrator of the library with input='score' reads them"
+        self._refuse(outside, name, lambda row: f"holds {texts[row]}, and a probability lies from 0 to 1", advice)
+        return np.clip(values, 0, 1)
+
+    def _weights(self, place: int | None, marks: Marks) -> Floats:
+        if place is None:
+            return np.ones(len(self.table.frame))
+        values, texts = self._read_numbers(place, marks[place], "a weight of at least 0")
+        self._refuse(
+            ~(np.isfinite(values) & (values >= 0)),
+            self.names[place],
+            lambda row: f"holds the weight {texts[row]}",
+            "give finite weights of at least 0",
+        )
+        if not values.any():
+            raise DataError(f'{self.where}: column "{self.names[place]}" is 0 in every row; give a weight above 0')
+        return values
+
+    def _read_numbers(self, place: int, mark: Mark, wanted: str) -> tuple[Floats, npt.NDArray[np.object_]]:
+        """Return what ``_numbers`` does. Raise DataError for a missing value or a text."""
+        values, texts = self._numbers(place, mark)
+        name, none = self.names[place], np.array([text is None for text in texts])
+        self._refuse(none, name, lambda _: "has no value", f"give every row {wanted}, or remove such rows")
+        self._refuse(
+            np.isnan(values),
+            name,
+            lambda row: f'holds "{texts[row]}", no number',
+            f"give {wanted} (for 12 %, write .12; for a decimal comma, add --decimal ,)",
+        )
+        return values, texts
+
+    def _whole(self, p: Floats) -> tuple[Floats, list[str]]:
+        """Return the probabilities with rows that sum to 1, and a note if they did not."""
+        if p.shape[1] == 1:
+            return p[:, 0], []
+        sums = p.sum(axis=1)
+        self._refuse(
+            np.abs(sums - 1) > _SUM,
+            None,
+            lambda row: f"the probabilities have the sum {sums[row]:.4g}, not 1",
+            "give one --probability column for each class",
+        )
+        if np.abs(sums - 1).max() <= _ROUNDING:
+            return p / sums[:, None], []
+        note = f"each row was divided by its sum, which lies between {sums.min():.4g} and {sums.max():.4g}"
+        return p / sums[:, None], [note]
+
+    def _groups(self, place: int) -> npt.NDArray[np.object_]:
+        raw = self.table.frame.iloc[:, place]
+        texts = [as_text(one) if one is not None else None for one in raw.astype(object).where(raw.notna(), None)]
+        found = np.array([MISSING_GROUP if text is None else " ".join(text.split()) for text in texts], dtype=object)
+        if (n := len(set(found))) > _MOST_GROUPS:
+            raise DataError(
+                f'--group: column "{self.names[place]}" of {self.where} has {n:,} different values, and at most '
+                f"{_MOST_GROUPS} groups are measured; join groups, or name another column"
+            )
+        return found
+
+    def _refuse(self, bad: Any, column: str | None, fault: Callable[[int], str], advice: str) -> None:
+        """Raise DataError with the first row of ``bad``, (n_rows,) bool, and the number of such rows."""
+        if not (n := int(np.count_nonzero(bad))):
+            return
+        row = int(np.argmax(bad))
+        lines = self.table.lines
+        where = f"{self.where}:{lines[row]}" if lines is not None else f"{self.where}, row {row + 1}"
+        named = "" if column is None else f'column "{column}" '
+        several = f" (and {n - 1:,} more of {len(bad):,} rows)" if n > 1 else ""
+        raise DataError(f"{where}: {named}{fault(row)}{several}; {advice}")
+
+
+def _codes(labels: npt.NDArray[np.object_], classes: Sequence[str]) -> npt.NDArray[np.int64]:
+    number = {label: place for place, label in enumerate(classes)}
+    return np.array([number.get(label, 0) for label in labels], dtype=np.int64)  # 0: all others than the positive one

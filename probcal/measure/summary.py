@@ -1,0 +1,192 @@
+"""Text of measurements: tables for a terminal of 80 columns and the page, sentences below them, and CSV."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from probcal._io import csv_text, visible
+from probcal.measure.measurement import Interval, Line, Section
+from probcal.measure.predictions import Predictions, place_name
+from probcal.try_table.description import wrapped
+from probcal.try_table.target import count_words
+
+_NONE = "\N{EN DASH}"
+_MOST_CLASSES = 12
+HEADER = ["group_column", "group", "rows", "stage", "metric", "value", "low", "high"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Hold what one call measured. ``map`` is the short name of the map, or None without calibration."""
+
+    predictions: Predictions
+    sections: list[Section]
+    map: str | None
+    draws: int
+    seed: int
+
+
+def description(predictions: Predictions) -> Iterator[str]:
+    """Yield lines that say what was read."""
+    table, counts = predictions.table, count_words(predictions.counts())
+    yield from wrapped("; ".join([f"{place_name(table)}: {predictions.n_rows:,} rows", *table.notes]))
+    columns = ", ".join(predictions.columns[:_MOST_CLASSES])
+    if predictions.two_classes:
+        label, words = counts[1]
+        yield from wrapped(f'target {predictions.target}: "{label}" is positive, {words}; its probability: {columns}')
+    else:
+        yield from wrapped(f"target {predictions.target}: {len(counts)} classes; their probabilities: {columns}")
+        yield from (f"  {label}  {words}" for label, words in counts[:_MOST_CLASSES])
+        if len(counts) > _MOST_CLASSES:
+            yield f"  … {len(counts) - _MOST_CLASSES} more"
+    for note in predictions.notes:
+        yield from wrapped(f"note: {note}")
+
+
+def table(section: Section, map: str | None) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of a section, all as text."""
+    interval = "95 % interval"
+    if map is None:
+        header = [section.name, "value", interval]
+    else:
+        header = [section.name, "before", interval, "after", interval, "change"]
+    first = ["rows", f"{len(section.rows):,}"]
+    rows = [first + [""] * (len(header) - len(first))]
+    for line in section.lines:
+        rows.append([line.quantity.label, *_cells(line.before)])
+        if map is not None:
+            rows[-1] += ["", "", ""] if line.after is None else [*_cells(line.after), _change(line)]
+    return header, rows
+
+
+def table_lines(section: Section, map: str | None) -> Iterator[str]:
+    """Yield the lines of a section for a terminal: names to the left, numbers to the right."""
+    header, rows = table(section, map)
+    every = [[visible(cell, 60) for cell in row] for row in [header, *rows]]
+    widths = [max(lengths) for lengths in ([len(row[place]) for row in every] for place in range(len(header)))]
+    widths[0] = max(len(row[0]) for row in every[1:])
+    long = len(every[0][0]) > widths[0]
+    if long:
+        yield every[0][0]
+        every[0][0] = ""
+    for row in every:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        yield "  ".join(cells).rstrip()
+
+
+def findings(measurement: Measurement) -> list[str]:
+    """Return sentences on what the numbers of all rows mean."""
+    section, predictions = measurement.sections[0], measurement.predictions
+    found = []
+    if section.impossible:
+        n, first = len(section.impossible), predictions.line(section.impossible[0])
+        rows, where = ("1 row", f"({first})") if n == 1 else (f"{n:,} rows", f"(first: {first})")
+        found.append(
+            f"The log loss is infinite: {rows} had predicted probability 0 for the observed class {where}. "
+            "Were they rounded in the file? --calibrate gives every class a probability above 0."
+        )
+    if baseline := _baseline(section, predictions):
+        found.append(baseline)
+    auc = section.line("auc")
+    if auc and predictions.two_classes and auc.before.high < 0.5:
+        label = predictions.classes[1]
+        found.append(f'The AUC is below .5. Is "{label}" the label whose probability was predicted? See --positive.')
+    if measurement.map is not None and (loss := section.line("log_loss_bits")):
+        found.append(_effect(measurement.map, loss))
+    return found
+
+
+def legend(measurement: Measurement) -> list[str]:
+    """Return sentences on how the numbers were made."""
+    quantities = [line.quantity for line in measurement.sections[0].lines]
+    kept = [one for one in quantities if not one.metric.no_end]
+    smaller = ", ".join(one.label for one in kept if not one.metric.larger_is_better)
+    larger = ", ".join(one.label for one in kept if one.metric.larger_is_better)
+    meant = {one.label: one.metric.about for one in quantities if one.label == one.metric.short}
+    said = [f"Smaller is better: {smaller}; larger: {larger}."]
+    said.append("; ".join(f"{label}: {about}" for label, about in meant.items()) + ".")
+    said.append(f"Intervals: {measurement.draws:,} bootstrap draws of the rows, seed {measurement.seed}.")
+    if measurement.map is not None:
+        said.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 stratified folds.")
+        said.append(
+            "* the 95 % interval of the change of a loss excludes 0. The calibration errors and the AUC after are a "
+            "little smaller than on new rows, because five different maps together saw every label."
+        )
+    return said
+
+
+def text_lines(measurement: Measurement) -> Iterator[str]:
+    """Yield all that the command prints, without control characters."""
+    yield from (visible(line) for line in description(measurement.predictions))
+    for section in measurement.sections:
+        yield ""
+        yield from table_lines(section, measurement.map)
+    for sentences in (findings(measurement), legend(measurement)):
+        yield ""
+        for sentence in sentences:
+            yield from wrapped(visible(sentence), hang=0)
+
+
+def csv_text_of(measurement: Measurement) -> str:
+    """Return every number with all its digits as CSV. ``value`` may be ``inf``, and is empty where it is undefined."""
+    return csv_text([HEADER, *_csv_rows(measurement)]).rstrip("\n")
+
+
+def _csv_rows(measurement: Measurement) -> Iterator[list[str]]:
+    for section in measurement.sections:
+        first = [section.column, section.group, str(len(section.rows))]
+        for line in section.lines:
+            stages = [("before", line.before), (measurement.map, line.after), ("change", line.change)]
+            for stage, one in stages:
+                if one is not None:
+                    numbers = ["" if math.isnan(n) else repr(n) for n in (one.value, one.low, one.high)]
+                    yield [*first, str(stage), line.quantity.name, *numbers]
+
+
+def _cells(one: Interval) -> list[str]:
+    return [number(one.value), "" if math.isnan(one.low) else f"{number(one.low)} to {number(one.high)}"]
+
+
+def _change(line: Line) -> str:
+    if line.change is None or not math.isfinite(line.change.value):
+        return ""
+    return f"{line.change.value:+.4f}{'*' if line.quantity.tested and line.change.excludes_zero else ' '}"
+
+
+def number(value: float) -> str:
+    """Return a number as the tables show it, a dash where it is undefined."""
+    if math.isnan(value):
+        return _NONE
+    return f"{value:.4f}" if abs(value) < 10 else f"{value:.4g}"
+
+
+def _baseline(section: Section, predictions: Predictions) -> str | None:
+    """Return the log loss of predicting the base rates for every row, beside that of the predictions."""
+    loss = section.line("log_loss_bits")
+    if loss is None:
+        return None
+    weight = predictions.weight[section.rows]
+    sums = [weight[predictions.y[section.rows] == one].sum() for one in range(len(predictions.classes))]
+    constant = -sum(one / weight.sum() * math.log2(one / weight.sum()) for one in sums if one)
+    what = "the base rate" if predictions.two_classes else "the share of each class"
+    given = f"The log loss is {number(loss.before.value)} bits. " if math.isfinite(loss.before.value) else ""
+    better = ", which is better" if loss.before.value > constant else ""
+    return f"{given}Predicting {what} for every row would give {number(constant)} bits{better}."
+
+
+def _effect(map: str, loss: Line) -> str:
+    if loss.change is None or loss.after is None:
+        return ""
+    if math.isinf(loss.before.value):
+        return f"With {map} the log loss is {number(loss.after.value)} bits."
+    change = loss.change
+    if not change.excludes_zero:
+        return f"With {map} the log loss is not significantly different ({number(loss.after.value)} bits)."
+    less = change.value < 0
+    low, high = sorted((abs(change.low), abs(change.high)))
+    return (
+        f"With {map} the log loss is {number(abs(change.value))} bits {'lower' if less else 'higher'} "
+        f"(95 % interval {number(low)} to {number(high)})."
+    )

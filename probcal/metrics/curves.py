@@ -1,0 +1,195 @@
+"""Calibration curves: the observed frequency as a function of the predicted probability.
+
+Three estimates of one curve. Bins are the plainest. The isotonic curve (CORP) has no parameter and never falls. Loess
+is smooth, and its distance from the diagonal is the calibration index of Austin & Steyerberg (2019).
+"""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal.metrics.checked_rows import Rows, checked_two_classes, is_count
+from probcal.metrics.ranking import RankedRows
+
+Array = npt.NDArray[np.float64]
+
+LOESS_SPAN = 0.75
+"""Share of the weight around a point that decides the curve there: the default of R's ``loess``."""
+_MOST_POINTS = 1000
+"""Most points that loess is fitted to. More distinct predictions are pooled in so many bins of equal weight."""
+_SHARE_ROUNDING = 1e-12
+
+
+class BinnedCurve(NamedTuple):
+    """Hold a reliability curve in bins, by rising prediction: arrays of shape (n_bins,). Empty bins are left out."""
+
+    mean: Array
+    """Mean prediction."""
+    observed: Array
+    """Observed frequency of the positive class."""
+    weight: Array
+    """Number of rows, or their weight in units of the mean weight."""
+
+
+class Curve(NamedTuple):
+    """Hold a calibration curve. Both arrays have shape (n_points,)."""
+
+    p: Array
+    """Distinct predictions, rising."""
+    observed: Array
+    """Estimated probability of the positive class at each of them."""
+
+
+def binned_curve(
+    y: Any, p: Any, n_bins: int = 10, strategy: str = "quantile", sample_weight: Any = None, *, pos_label: Any = None
+) -> BinnedCurve:
+    """Return the mean prediction and the observed frequency of each bin.
+
+    Parameters
+    ----------
+    y : labels, (n,), of two classes.
+    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    n_bins : largest number of bins, m.
+    strategy : ``"quantile"``: bins of nearly equal weight. Rows with equal predictions are all in the bin of their
+        middle row. ``"uniform"``: bin i holds (i-1)/m < p <= i/m, and the first one also 0.
+    sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+
+    Returns
+    -------
+    BinnedCurve
+
+    Raises
+    ------
+    ValueError
+        For ``n_bins`` below 1, another ``strategy`` and invalid arguments (see ``probcal.metrics``).
+    """
+    return binned_of(checked_two_classes(y, p, sample_weight, pos_label), n_bins, strategy)
+
+
+def binned_of(rows: Rows, n_bins: int, strategy: str) -> BinnedCurve:
+    places = np.unique(bin_numbers(rows.p, rows.weight, n_bins, strategy), return_inverse=True)[1]
+    weight, positive, sums = (np.bincount(places, rows.weight * one) for one in (np.ones(len(rows.p)), rows.y, rows.p))
+    return BinnedCurve(sums / weight, positive / weight, weight / rows.weight.mean())
+
+
+def bin_numbers(p: Array, weight: Array, n_bins: int, strategy: str = "quantile") -> npt.NDArray[np.intp]:
+    """Return the number, from 0, of the bin of each row, (n,), as ``binned_curve`` describes the bins."""
+    if not is_count(n_bins):
+        raise ValueError(f"n_bins must be a whole number of at least 1, not {n_bins!r}")
+    if strategy == "uniform":
+        return np.searchsorted(np.arange(1, n_bins) / n_bins, p)
+    if strategy != "quantile":
+        raise ValueError(f'strategy must be "uniform" or "quantile", not {strategy!r}')
+    places = np.unique(p, return_inverse=True)[1]
+    in_block = np.bincount(places, weight)
+    reached = np.cumsum(in_block)
+    return np.asarray((2 * reached - in_block) * n_bins // (2 * reached[-1]), np.intp)[places]
+
+
+def wilson(share: Array, n: Array, level: float = 0.95) -> tuple[Array, Array]:
+    """Return (low, high) of the score interval of Wilson (1927) of ``share`` in ``n`` rows, which may be fractional."""
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)
+
+
+def isotonic_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> Curve:
+    """Return the rising curve that is nearest to the labels in squares: the CORP reliability curve.
+
+    See Dimitriadis, Gneiting & Jordan (2021), Stable reliability diagrams for probabilistic classifiers. It has no
+    parameter. It follows noise, so its distance from the diagonal is too large on few rows.
+
+    Parameters
+    ----------
+    y : labels, (n,), of two classes.
+    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+
+    Returns
+    -------
+    Curve
+
+    Raises
+    ------
+    ValueError
+        For invalid arguments (see ``probcal.metrics``).
+    """
+    return isotonic_of(RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label)))
+
+
+def loess_curve(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> Curve:
+    """Return the curve of local quadratic regressions of the labels on the predictions, within [0, 1].
+
+    See Cleveland & Devlin (1988), Locally weighted regression. Each regression uses the nearest three quarters of the
+    weight with tricube weights, the defaults of R's ``loess``, which Austin & Steyerberg (2019) use. The curve is
+    computed directly at each distinct prediction, without R's interpolation. If there are more than 1000 of them, they
+    are first pooled in 1000 bins of equal weight.
+
+    Parameters
+    ----------
+    y : labels, (n,), of two classes.
+    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+
+    Returns
+    -------
+    Curve
+        At no more than 1000 predictions.
+
+    Raises
+    ------
+    ValueError
+        For invalid arguments (see ``probcal.metrics``).
+    """
+    return loess_of(RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label)))
+
+
+def blocks_of(ranked: RankedRows) -> tuple[Array, Array, Array]:
+    """Return the distinct predictions, their observed frequencies and their weights, (n_blocks,) each."""
+    weight = ranked.in_blocks(ranked.weight)
+    return ranked.p[ranked.ends], ranked.in_blocks(ranked.weight * ranked.y) / weight, weight
+
+
+def isotonic_of(ranked: RankedRows) -> Curve:
+    from sklearn.isotonic import isotonic_regression
+
+    p, observed, weight = blocks_of(ranked)
+    # the mean of a pool of equal frequencies can leave [0, 1] by a rounding
+    return Curve(p, np.clip(isotonic_regression(observed, sample_weight=weight), 0, 1))
+
+
+def loess_of(ranked: RankedRows) -> Curve:
+    p, observed, weight = blocks_of(ranked)
+    if len(p) > _MOST_POINTS:
+        places = np.unique(bin_numbers(p, weight, _MOST_POINTS), return_inverse=True)[1]
+        pooled = np.asarray(np.bincount(places, weight), np.float64)
+        p, observed = (np.asarray(np.bincount(places, weight * one) / pooled) for one in (p, observed))
+        weight = pooled
+    return Curve(p, np.clip(_local_quadratics(p, observed, weight), 0, 1))
+
+
+def _local_quadratics(x: Array, y: Array, weight: Array) -> Array:
+    """Return the value at each ``x`` of the quadratic that is fitted around it."""
+    distance = np.abs(x - x[:, np.newaxis])
+    order: npt.NDArray[np.intp] = np.argsort(distance, axis=1)
+    reached = np.cumsum(weight[order], axis=1)
+    last = (reached < LOESS_SPAN * weight.sum() * (1 - _SHARE_ROUNDING)).sum(axis=1)
+    radius = distance[np.arange(len(x)), order[np.arange(len(x)), last]][:, np.newaxis]
+    radius[radius == 0] = np.finfo(float).tiny  # a prediction that most rows share: its observed frequency alone
+    scaled = distance / radius
+    kernel = weight * np.clip(1 - np.minimum(scaled, 1) ** 3, 0, 1) ** 3
+    offset = np.where(kernel > 0, (x - x[:, np.newaxis]) / radius, 0)
+    powers = [kernel * offset**degree for degree in range(5)]
+    sums = [one.sum(axis=1) for one in powers]
+    normal = np.array([[sums[row + column] for column in range(3)] for row in range(3)]).transpose(2, 0, 1)
+    products = np.array([powers[degree] @ y for degree in range(3)]).T
+    # the pseudo-inverse: with fewer than three points in reach the curve goes through the one in the middle
+    return np.asarray((np.linalg.pinv(normal, rcond=1e-12, hermitian=True)[:, 0] * products).sum(axis=1))

@@ -1,0 +1,89 @@
+"""Decision curves: what acting on the predictions gains at each threshold (Vickers & Elkin 2006)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal.metrics.checked_rows import checked_two_classes, refuse
+from probcal.metrics.ranking import RankedRows
+
+Array = npt.NDArray[np.float64]
+_THRESHOLDS = np.arange(1, 100) / 100
+
+
+class DecisionCurve(NamedTuple):
+    """Hold net benefits against thresholds, (n_thresholds,) each. Treating nobody has net benefit 0."""
+
+    thresholds: Array
+    """Probability above which a row is treated."""
+    net_benefit: Array
+    """Net benefit of treating the rows with p >= threshold."""
+    treat_all: Array
+    """Net benefit of treating every row."""
+
+
+def decision_curve(
+    y: Any, p: Any, thresholds: Any = None, sample_weight: Any = None, *, pos_label: Any = None
+) -> DecisionCurve:
+    """Return the net benefit of the predictions at each threshold, and that of treating every row.
+
+    See Vickers & Elkin (2006), Decision curve analysis. The net benefit at threshold t is the share of true positives
+    minus t / (1 - t) times the share of false positives. A row is treated if p >= t. Someone who would treat from the
+    probability t on takes a false positive for t / (1 - t) times as bad as a true positive is good. The net benefit is
+    (1 - t) times the base rate minus ``expected_cost`` at t, all divided by 1 - t.
+
+    Parameters
+    ----------
+    y : labels, (n,), of two classes.
+    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    thresholds : numbers of at least 0 and below 1, (n_thresholds,). None for .01, .02, ... .99.
+    sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+
+    Returns
+    -------
+    DecisionCurve
+        In true positives per row. At most the base rate.
+
+    Raises
+    ------
+    ValueError
+        For a threshold outside [0, 1) and invalid arguments (see ``probcal.metrics``).
+    """
+    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label))
+    at = _THRESHOLDS.copy() if thresholds is None else np.atleast_1d(np.asarray(thresholds, float))
+    if at.ndim != 1 or not len(at):
+        raise ValueError(f"thresholds must be of shape (n_thresholds,), not {at.shape}")
+    refuse(~((at >= 0) & (at < 1)), at, "thresholds must be at least 0 and below 1")
+    below = np.searchsorted(ranked.p[ranked.ends], at)  # blocks with p < t
+    share, positive = (ranked.up_to(one) / ranked.total for one in (ranked.weight, ranked.weight * ranked.y))
+    true, treated = positive[-1] - positive[below], share[-1] - share[below]
+    odds = at / (1 - at)
+    return DecisionCurve(at, true - (treated - true) * odds, positive[-1] - (share[-1] - positive[-1]) * odds)
+
+
+def net_benefit(y: Any, p: Any, threshold: float, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+    """Return the net benefit of treating the rows with p >= ``threshold``: one point of ``decision_curve``.
+
+    Parameters
+    ----------
+    y : labels, (n,), of two classes.
+    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    threshold : number of at least 0 and below 1.
+    sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+
+    Returns
+    -------
+    float
+        In true positives per row. At most the base rate.
+
+    Raises
+    ------
+    ValueError
+        As for ``decision_curve``.
+    """
+    return float(decision_curve(y, p, [threshold], sample_weight, pos_label=pos_label).net_benefit[0])

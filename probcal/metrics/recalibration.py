@@ -1,0 +1,156 @@
+"""Calibration slope and intercept: the logistic regression of the labels on the log-odds of the predictions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from probcal.metrics.checked_rows import Rows, checked_two_classes
+
+_MOST_STEPS = 200
+
+
+def calibration_slope(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+    """Return b of the logistic regression logit P(y = 1) = a + b logit p. It is 1 if the predictions are calibrated.
+
+    Below 1 the predictions are too extreme, and above 1 not extreme enough. See Cox (1958), Two further applications of
+    a model for binary regression. The regression is that of maximum likelihood. The slope is infinite if a threshold
+    separates the classes without error, and minus infinite if it does so the wrong way round.
+
+    Parameters
+    ----------
+    y : labels, (n,), of two classes.
+    p : predicted probabilities, (n,) of the positive class, or (n, 2). Two columns keep a small P(y = 0) exact.
+    sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a prediction is 0 or 1, because it has no finite log-odds. If ``y`` holds one class only, or all predictions
+        are equal. For invalid arguments (see ``probcal.metrics``).
+    """
+    rows = _with_log_odds(y, p, sample_weight, pos_label)
+    found = slope_of(rows)
+    if math.isnan(found):
+        raise ValueError("a calibration slope needs at least two distinct predictions, and all are equal")
+    return found
+
+
+def calibration_intercept(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:
+    """Return a of the logistic regression logit P(y = 1) = a + logit p: calibration in the large.
+
+    It is 0 if the mean prediction is right on the scale of log-odds. Above 0 the predictions are too low. The slope is
+    fixed at 1 (Cox 1958; Steyerberg 2019, Clinical Prediction Models, section 15.3), so the value does not depend on
+    ``calibration_slope``.
+
+    Parameters
+    ----------
+    y : labels, (n,), of two classes.
+    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+
+    Returns
+    -------
+    float
+        In units of log-odds with the natural logarithm.
+
+    Raises
+    ------
+    ValueError
+        If a prediction is 0 or 1, or ``y`` holds one class only. For invalid arguments (see ``probcal.metrics``).
+    """
+    return intercept_of(_with_log_odds(y, p, sample_weight, pos_label))
+
+
+def slope_of(rows: Rows) -> float:
+    """Return the slope, or NaN where it is not defined: several classes, one class, equal predictions, 0 or 1."""
+    x = _log_odds(rows)
+    if x is None or not _has_both(rows) or x.min() == x.max():
+        return math.nan
+    negative, positive = x[rows.y == 0], x[rows.y == 1]
+    if negative.max() <= positive.min():
+        return math.inf
+    if positive.max() <= negative.min():
+        return -math.inf
+    middle, scale = x.mean(), x.std()
+    return float(_logistic_fit((x - middle) / scale, rows.y, rows.weight / rows.weight.sum()) / scale)
+
+
+def intercept_of(rows: Rows) -> float:
+    """Return the intercept with slope 1, or NaN where it is not defined."""
+    from scipy.optimize import brentq
+    from scipy.special import expit, logit
+
+    x = _log_odds(rows)
+    if x is None or not _has_both(rows):
+        return math.nan
+    rate = rows.mean(rows.y)
+    ends = logit(rate) - x.max(), logit(rate) - x.min()
+    if ends[0] == ends[1]:
+        return float(ends[0])
+    margin = 1e-9 * (1 + abs(ends[0]) + abs(ends[1]))  # rounding of the sums must not hide the change of sign
+    return float(brentq(lambda a: rows.mean(expit(x + a)) - rate, ends[0] - margin, ends[1] + margin, xtol=1e-13))
+
+
+def _logistic_fit(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> float:
+    """Return the slope of the maximum likelihood, by Newton's method with halved steps. Classes are not separated."""
+    from scipy.special import expit
+
+    design = np.column_stack([np.ones_like(x), x])
+    sign = 1 - 2 * y
+
+    def loss(one: np.ndarray) -> float:
+        return float(weight @ np.logaddexp(0, sign * (design @ one)))
+
+    now = np.zeros(2)
+    value = loss(now)
+    for _ in range(_MOST_STEPS):
+        fitted = expit(design @ now)
+        gradient = design.T @ (weight * (fitted - y))
+        curvature = (design * (weight * fitted * (1 - fitted))[:, np.newaxis]).T @ design
+        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
+        while (after := loss(now - step)) > value and np.abs(step).max() > 1e-15 * (1 + np.abs(now).max()):
+            step /= 2
+        now, value = now - step, min(after, value)
+        if np.abs(step).max() <= 1e-13 * (1 + np.abs(now).max()):
+            break
+    return float(now[1])
+
+
+def _with_log_odds(y: Any, p: Any, sample_weight: Any, pos_label: Any) -> Rows:
+    rows = checked_two_classes(y, p, sample_weight, pos_label)
+    if _log_odds(rows) is None:
+        certain = int(((rows.p == 0) | (_negative(rows) == 0)).sum())
+        raise ValueError(
+            f"{certain} of {len(rows.p)} predictions are 0 or 1 and have no log-odds: clip them, for instance with "
+            "np.clip(p, 1e-6, 1 - 1e-6), or use integrated_calibration_index"
+        )
+    if not _has_both(rows):
+        raise ValueError("calibration slope and intercept need both classes, y holds only one")
+    return rows
+
+
+def _has_both(rows: Rows) -> bool:
+    return bool((rows.y == 0).any() and (rows.y == 1).any())
+
+
+def _negative(rows: Rows) -> np.ndarray:
+    return 1 - rows.p if rows.negative is None else rows.negative
+
+
+def _log_odds(rows: Rows) -> np.ndarray | None:
+    """Return the log-odds, (n,), or None for several classes and where one is infinite."""
+    if rows.p.ndim != 1:
+        return None
+    negative = _negative(rows)
+    if not (rows.p.all() and negative.all()):
+        return None
+    return np.asarray(np.log(rows.p) - np.log(negative))

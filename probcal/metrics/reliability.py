@@ -1,0 +1,161 @@
+"""Arrays of a reliability diagram: bins, isotonic curve, bars, band and the histogram of the predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal.metrics.checked_rows import Rows, checked_two_classes, is_count, is_number
+from probcal.metrics.curves import BinnedCurve, Curve, bin_numbers, binned_of, isotonic_of, wilson
+from probcal.metrics.ranking import RankedRows
+
+Array = npt.NDArray[np.float64]
+
+HISTOGRAM_BINS = 20
+_MOST_BLOCKS = 2000
+"""Most bins of equal weight that the curves of resamples are fitted to."""
+_MOST_PLACES = 400
+"""Most predictions at which a band is given."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """Hold the limits of a curve at some predictions, all (n_points,)."""
+
+    p: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True)
+class ReliabilityCurve:
+    """Hold what a reliability diagram shows. ``probcal.ReliabilityDisplay`` draws it."""
+
+    bins: BinnedCurve
+    """Mean prediction and observed frequency in bins."""
+    isotonic: Curve | None
+    """The CORP reliability curve, or None if it was not asked for."""
+    bars: Band | None
+    """Limits of the observed frequency of each bin."""
+    band: Band | None
+    """Limits of the isotonic curve, from one prediction to the next."""
+    edges: Array
+    """Edges of the bins of the histogram, (n_bins + 1,)."""
+    counts: Array
+    """Rows in each bin of the histogram, or their weights, (n_bins,)."""
+
+
+def reliability_curve(
+    y: Any,
+    p: Any,
+    *,
+    n_bins: int = 10,
+    strategy: str = "quantile",
+    isotonic: bool = True,
+    bands: str | None = "consistency",
+    level: float = 0.95,
+    n_resamples: int = 200,
+    random_state: Any = 0,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> ReliabilityCurve:
+    """Return the curves, limits and histogram of a reliability diagram.
+
+    ``bands="consistency"`` asks: where would the points lie if the predictions were calibrated? New labels are drawn,
+    each 1 with its predicted probability, and the curve is computed from them (Brocker & Smith 2007, Increasing the
+    reliability of reliability diagrams; Dimitriadis, Gneiting & Jordan 2021). A point outside its bar speaks against
+    calibration. ``bands="confidence"`` asks: how certain is the curve? The bars are Wilson's intervals. The band is
+    that of a bootstrap of the rows. It is only approximate, and too narrow where the curve is 0 or 1.
+
+    Limits hold at each prediction on its own, not for the whole curve. If there are more than 2000 distinct
+    predictions, the curves of the resamples are fitted to 2000 bins of equal weight.
+
+    Parameters
+    ----------
+    y : labels, (n,), of two classes.
+    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    n_bins : largest number of bins.
+    strategy : ``"quantile"`` or ``"uniform"``, as in ``binned_curve``.
+    isotonic : whether to compute the isotonic curve and its band.
+    bands : ``"consistency"``, ``"confidence"``, or None for no limits.
+    level : probability that the limits contain what they are for, at each prediction.
+    n_resamples : number of resamples.
+    random_state : seed of the resamples: a number, a ``numpy.random.Generator``, or None for other ones each time.
+    sample_weight : weights of the rows, (n,), or None.
+    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+
+    Returns
+    -------
+    ReliabilityCurve
+
+    Raises
+    ------
+    ValueError
+        For another ``strategy`` or ``bands``, ``level`` outside (0, 1), ``n_resamples`` below 1 and invalid arguments
+        (see ``probcal.metrics``).
+    """
+    if bands not in ("consistency", "confidence", None):
+        raise ValueError(f'bands must be "consistency", "confidence" or None, not {bands!r}')
+    if not (is_number(level) and 0 < level < 1):
+        raise ValueError(f"level must be a number between 0 and 1, not {level!r}")
+    if not is_count(n_resamples):
+        raise ValueError(f"n_resamples must be a whole number of at least 1, not {n_resamples!r}")
+    rows = checked_two_classes(y, p, sample_weight, pos_label)
+    bins = binned_of(rows, n_bins, strategy)
+    ranked = RankedRows.of(rows)
+    bars = band = None
+    if bands == "confidence":
+        bars = Band(bins.mean, *wilson(bins.observed, _effective_rows(rows, n_bins, strategy), level))
+    if bands and (isotonic or bands == "consistency"):
+        tails = (1 - level) / 2, (1 + level) / 2
+        in_bins, curves, places = _resampled(ranked, n_bins, strategy, bands, int(n_resamples), random_state, isotonic)
+        bars = bars or Band(bins.mean, *np.nanquantile(in_bins, tails, axis=0))
+        band = Band(places, *np.quantile(curves, tails, axis=0)) if isotonic else None
+    counts, edges = np.histogram(rows.p, HISTOGRAM_BINS, (0, 1), weights=rows.weight / rows.weight.mean())
+    return ReliabilityCurve(bins, isotonic_of(ranked) if isotonic else None, bars, band, edges, counts)
+
+
+def _effective_rows(rows: Rows, n_bins: int, strategy: str) -> Array:
+    """Return how many rows of equal weight would be as informative as the rows of each bin (Kish 1965), (n_bins,)."""
+    places = np.unique(bin_numbers(rows.p, rows.weight, n_bins, strategy), return_inverse=True)[1]
+    return np.asarray(np.bincount(places, rows.weight) ** 2 / np.bincount(places, rows.weight**2))
+
+
+def _resampled(
+    ranked: RankedRows, n_bins: int, strategy: str, bands: str, n_resamples: int, random_state: Any, isotonic: bool
+) -> tuple[Array, Array, Array]:
+    """Return the frequencies in the bins, (n_resamples, n_bins), the curves, (n_resamples, n_places), and the places.
+
+    Without ``isotonic`` there are no curves and no places.
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    rng = np.random.default_rng(random_state)
+    n = len(ranked.p)
+    in_bin = np.unique(bin_numbers(ranked.p, ranked.weight, n_bins, strategy), return_inverse=True)[1]
+    block = np.unique(ranked.p, return_inverse=True)[1]
+    if block[-1] >= _MOST_BLOCKS:
+        block = np.unique(bin_numbers(ranked.p, ranked.weight, _MOST_BLOCKS), return_inverse=True)[1]
+    in_block = np.bincount(block, ranked.weight)
+    middles: Array = np.bincount(block, ranked.weight * ranked.p) / in_block
+    places = middles[np.unique(np.linspace(0, len(middles) - 1, _MOST_PLACES).round().astype(int))]
+    weight, y = ranked.weight, ranked.y
+    frequencies, curves = [], []
+    for _ in range(n_resamples):
+        if bands == "consistency":
+            y = (rng.random(n) < ranked.p).astype(float)
+        else:
+            weight = ranked.weight * np.bincount(rng.integers(n, size=n), minlength=n)
+        positive = weight * y
+        with np.errstate(invalid="ignore"):  # a bin that is not in this resample has no frequency
+            frequencies.append(np.bincount(in_bin, positive) / np.bincount(in_bin, weight))
+        if isotonic:
+            total = np.bincount(block, weight)
+            drawn = total > 0
+            observed = np.bincount(block, positive)[drawn] / total[drawn]
+            fitted = isotonic_regression(observed, sample_weight=total[drawn])
+            curves.append(np.interp(places, middles[drawn], np.clip(fitted, 0, 1)))
+    return np.array(frequencies), np.array(curves), places if isotonic else np.empty(0)

@@ -1,0 +1,1 @@
+"""Displays: diagrams of predicted probabilities, with the signatures of scikit-learn's displays."""

@@ -1,0 +1,164 @@
+"""Decision curves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probcal.metrics.decision_curve import DecisionCurve, decision_curve
+from probcal.plots.positive_class import predictions_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ALL, _NONE = "Treat all", "Treat none"
+
+
+class DecisionCurveDisplay:
+    """Draw a decision curve: the net benefit of acting on the predictions, for each threshold.
+
+    Call ``from_estimator`` or ``from_predictions``. Give the ``ax_`` of one display as ``ax`` to the next, to compare
+    several models. A model is of use at the thresholds where its curve lies above "Treat all" and "Treat none". See
+    Vickers & Elkin (2006) and ``probcal.metrics.decision_curve``.
+
+    Parameters
+    ----------
+    curve : what to draw, from ``probcal.metrics.decision_curve``.
+    estimator_name : name in the legend, or None for no legend entry.
+    pos_label : label of the positive class, for the name of the x axis.
+
+    Attributes
+    ----------
+    line_ : the curve, a matplotlib line.
+    ax_ : the axes.
+    figure_ : the figure.
+
+    Examples
+    --------
+    >>> display = DecisionCurveDisplay.from_predictions([0, 0, 1, 1], [0.1, 0.6, 0.7, 0.9], thresholds=[0.2, 0.5])
+    >>> [round(float(one), 4) for one in display.curve.net_benefit]
+    [0.4375, 0.25]
+    """
+
+    def __init__(self, curve: DecisionCurve, *, estimator_name: str | None = None, pos_label: Any = None) -> None:
+        self.curve = curve
+        self.estimator_name = estimator_name
+        self.pos_label = pos_label
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        thresholds: Any = None,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ref_line: bool = True,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> DecisionCurveDisplay:
+        """Draw the decision curve of a fitted classifier on held-out rows.
+
+        Parameters
+        ----------
+        estimator : a fitted classifier with ``predict_proba``.
+        X : held-out rows, (n, n_columns).
+        y : their labels, (n,).
+        thresholds : numbers of at least 0 and below 1. None for .01, .02, ... .99.
+        sample_weight : weights of the rows, (n,), or None.
+        pos_label : label of the positive class. None for the second of two classes. Of several classes it is compared
+            with all others.
+        name : name in the legend. None for that of the estimator's class.
+        ref_line, ax, **kwargs : as in ``plot``.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+
+        Raises
+        ------
+        TypeError
+            If the estimator has no ``predict_proba``.
+        ValueError
+            For more than two classes without ``pos_label``, a label that is no class, and as for ``from_predictions``.
+        """
+        positive = predictions_of(estimator, X, y, pos_label)
+        curve = decision_curve(positive.is_positive, positive.p, thresholds, sample_weight)
+        display = cls(curve, estimator_name=name or type(estimator).__name__, pos_label=positive.label)
+        return display.plot(ax=ax, ref_line=ref_line, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        thresholds: Any = None,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ref_line: bool = True,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> DecisionCurveDisplay:
+        """Draw the decision curve of given predictions.
+
+        Parameters
+        ----------
+        y_true : labels, (n,), of two classes.
+        y_prob : predicted probabilities, (n,) of the positive class, or (n, 2).
+        thresholds : numbers of at least 0 and below 1. None for .01, .02, ... .99.
+        sample_weight : weights of the rows, (n,), or None.
+        pos_label : label of the positive class. None if ``y_true`` holds 0 and 1.
+        name : name in the legend, or None.
+        ref_line, ax, **kwargs : as in ``plot``.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+
+        Raises
+        ------
+        ValueError
+            As for ``probcal.metrics.decision_curve``.
+        """
+        curve = decision_curve(y_true, y_prob, thresholds, sample_weight, pos_label=pos_label)
+        return cls(curve, estimator_name=name, pos_label=pos_label).plot(ax=ax, ref_line=ref_line, **kwargs)
+
+    def plot(
+        self, *, ax: Axes | None = None, name: str | None = None, ref_line: bool = True, **kwargs: Any
+    ) -> DecisionCurveDisplay:
+        """Draw the decision curve.
+
+        Parameters
+        ----------
+        ax : matplotlib axes to draw on. None for a new figure.
+        name : name in the legend. None for ``estimator_name``.
+        ref_line : whether to draw "Treat all" and "Treat none". They are drawn once on each axes.
+        **kwargs : settings of the curve, for ``matplotlib.axes.Axes.plot``.
+
+        Returns
+        -------
+        DecisionCurveDisplay
+            Itself, with ``line_``, ``ax_`` and ``figure_``.
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots()[1]
+        thresholds, benefit, treat_all = self.curve
+        first = not ax.has_data()
+        if ref_line and _ALL not in ax.get_legend_handles_labels()[1]:
+            ax.plot(thresholds, treat_all, "--", color="grey", linewidth=1, label=_ALL, zorder=1)
+            ax.axhline(0, linestyle=":", color="black", linewidth=1, label=_NONE, zorder=1)
+        self.line_ = ax.plot(thresholds, benefit, label=self.estimator_name if name is None else name, **kwargs)[0]
+        # harmful models fall without end: show what lies above "Treat none", and a little below
+        top = max(1.1 * float(benefit.max()), 1.1 * float(treat_all.max()), 0.01, 0 if first else ax.get_ylim()[1])
+        positive = "" if self.pos_label is None else f" (positive class: {self.pos_label})"
+        ax.set(xlabel=f"Threshold probability{positive}", ylabel="Net benefit", xlim=(0, 1), ylim=(-top / 5, top))
+        if ax.get_legend_handles_labels()[1]:
+            ax.legend(loc="upper right", fontsize="small")
+        self.ax_, self.figure_ = ax, ax.get_figure()
+        return self

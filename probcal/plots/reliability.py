@@ -1,0 +1,227 @@
+"""Reliability diagrams."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from probcal.metrics.reliability import ReliabilityCurve, reliability_curve
+from probcal.plots.positive_class import predictions_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_REFERENCE = "Perfectly calibrated"
+_STRIP = (-0.2, -0.04)
+"""Lower and upper end of the histogram below the diagram, in units of the y axis."""
+
+
+class ReliabilityDisplay:
+    """Draw a reliability diagram: observed frequencies against predicted probabilities.
+
+    Call ``from_estimator`` or ``from_predictions``. Both compute the curves and draw them. Give the ``ax_`` of one
+    display as ``ax`` to the next, to compare several models on one diagram.
+
+    Parameters
+    ----------
+    curve : what to draw, from ``probcal.metrics.reliability_curve``.
+    estimator_name : name in the legend, or None for no legend entry.
+    pos_label : label of the positive class, for the names of the axes.
+
+    Attributes
+    ----------
+    prob_true : observed frequency of each bin, (n_bins,).
+    prob_pred : mean prediction of each bin, (n_bins,).
+    line_ : the points of the bins, a matplotlib line.
+    curve_line_ : the isotonic curve, or None.
+    bars_ : the bars of the bins, or None.
+    band_ : the band of the curve, or None.
+    histogram_ : the histogram below the diagram, or None.
+    ax_ : the axes of the diagram.
+    figure_ : the figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = make_classification(1000, random_state=0)
+    >>> model = GaussianNB().fit(X[:500], y[:500])
+    >>> display = ReliabilityDisplay.from_estimator(model, X[500:], y[500:], n_bins=5)
+    >>> [round(float(one), 2) for one in display.prob_true]
+    [0.0, 0.01, 0.56, 0.93, 0.96]
+    """
+
+    def __init__(self, curve: ReliabilityCurve, *, estimator_name: str | None = None, pos_label: Any = None) -> None:
+        self.curve = curve
+        self.estimator_name = estimator_name
+        self.pos_label = pos_label
+        self.prob_true, self.prob_pred = curve.bins.observed, curve.bins.mean
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        n_bins: int = 10,
+        strategy: str = "quantile",
+        isotonic: bool = True,
+        bands: str | None = "consistency",
+        level: float = 0.95,
+        n_resamples: int = 200,
+        random_state: Any = 0,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ref_line: bool = True,
+        histogram: bool = True,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> ReliabilityDisplay:
+        """Draw the diagram of a fitted classifier on held-out rows.
+
+        Parameters
+        ----------
+        estimator : a fitted classifier with ``predict_proba``.
+        X : held-out rows, (n, n_columns).
+        y : their labels, (n,).
+        n_bins, strategy, isotonic, bands, level, n_resamples, random_state : as in ``from_predictions``.
+        sample_weight : weights of the rows, (n,), or None.
+        pos_label : label of the positive class. None for the second of two classes. Of several classes it is compared
+            with all others.
+        name : name in the legend. None for that of the estimator's class.
+        ref_line, histogram, ax, **kwargs : as in ``plot``.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        TypeError
+            If the estimator has no ``predict_proba``.
+        ValueError
+            For more than two classes without ``pos_label``, a label that is no class, and as for ``from_predictions``.
+        """
+        positive = predictions_of(estimator, X, y, pos_label)
+        curve = reliability_curve(
+            positive.is_positive, positive.p,
+            n_bins=n_bins, strategy=strategy, isotonic=isotonic, bands=bands, level=level, n_resamples=n_resamples,
+            random_state=random_state, sample_weight=sample_weight,
+        )  # fmt: skip
+        display = cls(curve, estimator_name=name or type(estimator).__name__, pos_label=positive.label)
+        return display.plot(ax=ax, ref_line=ref_line, histogram=histogram, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_prob: Any,
+        *,
+        n_bins: int = 10,
+        strategy: str = "quantile",
+        isotonic: bool = True,
+        bands: str | None = "consistency",
+        level: float = 0.95,
+        n_resamples: int = 200,
+        random_state: Any = 0,
+        sample_weight: Any = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ref_line: bool = True,
+        histogram: bool = True,
+        ax: Axes | None = None,
+        **kwargs: Any,
+    ) -> ReliabilityDisplay:
+        """Draw the diagram of given predictions.
+
+        Parameters
+        ----------
+        y_true : labels, (n,), of two classes.
+        y_prob : predicted probabilities, (n,) of the positive class, or (n, 2).
+        n_bins : largest number of points.
+        strategy : ``"quantile"`` for bins of nearly equal weight, ``"uniform"`` for bins of equal width.
+        isotonic : whether to draw the isotonic (CORP) curve too.
+        bands : ``"consistency"``: where points and curve would lie if the predictions were calibrated.
+            ``"confidence"``: how certain they are. None for neither.
+        level : probability of the bars and of the band, at each prediction.
+        n_resamples, random_state : number and seed of the resamples that the bands come from.
+        sample_weight : weights of the rows, (n,), or None.
+        pos_label : label of the positive class. None if ``y_true`` holds 0 and 1.
+        name : name in the legend, or None.
+        ref_line, histogram, ax, **kwargs : as in ``plot``.
+
+        Returns
+        -------
+        ReliabilityDisplay
+
+        Raises
+        ------
+        ValueError
+            As for ``probcal.metrics.reliability_curve``.
+        """
+        curve = reliability_curve(
+            y_true, y_prob,
+            n_bins=n_bins, strategy=strategy, isotonic=isotonic, bands=bands, level=level, n_resamples=n_resamples,
+            random_state=random_state, sample_weight=sample_weight, pos_label=pos_label,
+        )  # fmt: skip
+        display = cls(curve, estimator_name=name, pos_label=pos_label)
+        return display.plot(ax=ax, ref_line=ref_line, histogram=histogram, **kwargs)
+
+    def plot(
+        self,
+        *,
+        ax: Axes | None = None,
+        name: str | None = None,
+        ref_line: bool = True,
+        histogram: bool = True,
+        **kwargs: Any,
+    ) -> ReliabilityDisplay:
+        """Draw the diagram.
+
+        Parameters
+        ----------
+        ax : matplotlib axes to draw on. None for a new figure.
+        name : name in the legend. None for ``estimator_name``.
+        ref_line : whether to draw the diagonal. It is drawn once on each axes.
+        histogram : whether to draw the histogram of the predictions below the diagram. Its largest bin is as high
+            as the strip, for each model.
+        **kwargs : settings of the points, for ``matplotlib.axes.Axes.plot``. ``color`` holds for all parts.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            Itself, with the attributes that end with ``_``.
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots()[1]
+        label = self.estimator_name if name is None else name
+        if ref_line and _REFERENCE not in ax.get_legend_handles_labels()[1]:
+            ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1, label=_REFERENCE, zorder=1)
+        style = {"marker": "o", "markersize": 4, "linestyle": "none" if self.curve.isotonic else "-", **kwargs}
+        self.line_ = ax.plot(self.prob_pred, self.prob_true, label=label, **style)[0]
+        colour = self.line_.get_color()
+        self.curve_line_ = self.bars_ = self.band_ = None
+        if self.curve.isotonic:
+            self.curve_line_ = ax.plot(*self.curve.isotonic, color=colour, linewidth=1.2)[0]
+        if bars := self.curve.bars:
+            self.bars_ = ax.vlines(bars.p, bars.low, bars.high, color=colour, linewidth=1, alpha=0.6)
+        if band := self.curve.band:
+            self.band_ = ax.fill_between(band.p, band.low, band.high, color=colour, alpha=0.15, linewidth=0)
+        self.histogram_ = self._draw_histogram(ax, colour) if histogram else None
+        positive = "" if self.pos_label is None else f" (positive class: {self.pos_label})"
+        ax.set(xlabel=f"Predicted probability{positive}", ylabel=f"Observed frequency{positive}")
+        bottom = min(_STRIP[0] if histogram else -0.02, ax.get_ylim()[0])
+        ax.set(xlim=(-0.02, 1.02), ylim=(bottom, 1.02), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1], aspect="equal")
+        if ax.get_legend_handles_labels()[1]:
+            ax.legend(loc="upper left", fontsize="small")
+        self.ax_, self.figure_ = ax, ax.get_figure()
+        return self
+
+    def _draw_histogram(self, ax: Axes, colour: Any) -> Any:
+        """Draw the histogram in the strip below 0, its largest bin as high as the strip."""
+        tops = _STRIP[0] + (_STRIP[1] - _STRIP[0]) * self.curve.counts / self.curve.counts.max()
+        ax.stairs(tops, self.curve.edges, baseline=_STRIP[0], color=colour, alpha=0.2, fill=True)
+        return ax.stairs(tops, self.curve.edges, baseline=_STRIP[0], color=colour, linewidth=0.8)

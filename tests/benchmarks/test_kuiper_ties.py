@@ -1,0 +1,28 @@
+"""The benchmark of ties: equal predictions alone make the two statistics differ."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = runpy.run_path(str(ROOT / "benchmarks" / "kuiper_ties.py"))
+
+
+def test_without_ties_both_are_the_same_and_with_ties_not():
+    header, *body = SCRIPT["lines"](2)
+    cells = {line[0]: dict(zip(header, line, strict=True)) for line in body}
+    assert cells["logistic regression"]["unpooled"].endswith("(+0 %)")
+    assert float(cells["true base rate"]["pooled"]) < float(cells["true base rate"]["unpooled"].split()[0])
+
+
+def test_an_unpooled_sum_depends_on_the_order_of_equal_predictions():
+    p = np.full(4, 0.5)
+    assert SCRIPT["unpooled"](np.array([1, 1, 0, 0]), p) == pytest.approx(0.25)
+    assert SCRIPT["unpooled"](np.array([1, 0, 1, 0]), p) == pytest.approx(0.125)
+
+
+def test_the_committed_table_is_about_these_predictions():
+    text = (ROOT / "results/kuiper-ties/table.md").read_text(encoding="utf-8")
+    assert all(f"| {name} " in text for name in SCRIPT["predictions"](0)[1])

@@ -1,0 +1,83 @@
+"""Calibration of given probabilities: training and test rows never mix, and every map has a short name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from probcal.errors import DataError, ProbcalError
+from probcal.measure import cross_fitting, maps
+from probcal.methods.registry import FAMILIES
+from tests.measure.prediction_files import read, three_classes, two_classes, written
+
+
+class Recorder:
+    """A map that predicts what it was given, and keeps which rows it saw in ``seen``."""
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def fit(self, scores, y, sample_weight=None):
+        self.rows = set(scores.tolist())
+        return self
+
+    def predict_proba(self, scores):
+        self.seen.append((self.rows, set(scores.tolist())))
+        return np.column_stack([1 - scores, scores])
+
+
+def test_training_and_test_rows_never_mix(tmp_path, monkeypatch):
+    frame = two_classes(100).assign(p=np.linspace(0.001, 0.999, 100))
+    predictions = read(written(frame, tmp_path / "a.csv"))
+    seen = []
+    monkeypatch.setattr(cross_fitting, "new_map", lambda name: Recorder(seen))
+    found = cross_fitting.cross_fitted("recorder", predictions, 0)
+    np.testing.assert_allclose(found[:, 1], frame.p)
+    assert len(seen) == 5
+    assert all(len(train) == 80 and not train & test for train, test in seen)
+    assert set().union(*(test for _, test in seen)) == set(predictions.p.tolist())
+
+
+def test_every_map_but_the_prior_has_the_name_of_its_method():
+    found = maps.map_paths()
+    assert set(found) >= {"sigmoid", "isotonic", "beta", "quadratic", "spline", "venn_abers", "temperature"}
+    every = {path for path, family in FAMILIES.items() if family == "maps"}
+    assert every - set(found.values()) == {"probcal.methods.calibrators.prior.PriorCalibrator"}
+
+
+SLOW = {"venn_abers": pytest.mark.slow}  # numba compiles it
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(name, ())) for name in maps.map_paths()])
+def test_every_map_calibrates_two_and_three_classes(tmp_path, name):
+    for frame, columns in ((two_classes(60), ("p",)), (three_classes(60), ("p_*",))):
+        predictions = read(written(frame, tmp_path / "a.csv"), *columns)
+        for found in (
+            cross_fitting.cross_fitted(name, predictions, 0),
+            cross_fitting.calibrated_by_all_rows(name, predictions),
+        ):
+            np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
+            assert found.shape == (60, len(predictions.classes))
+
+
+def test_the_map_of_all_rows_is_that_of_the_library(tmp_path):
+    from probcal import BetaCalibrator
+
+    frame = two_classes()
+    predictions = read(written(frame, tmp_path / "a.csv"), weight="w")
+    by_hand = BetaCalibrator().fit(frame.p, frame.y, sample_weight=frame.w).predict_proba(frame.p)
+    np.testing.assert_array_equal(cross_fitting.calibrated_by_all_rows("beta", predictions), by_hand)
+
+
+def test_classes_of_few_rows_are_refused(tmp_path):
+    frame = two_classes(60)
+    frame["y"] = (frame.index < 4).astype(int)
+    with pytest.raises(DataError, match='there are 4 of "1"; give more rows, or measure without --calibrate'):
+        cross_fitting.cross_fitted("beta", read(written(frame, tmp_path / "a.csv")), 0)
+
+
+def test_an_unknown_map_names_the_nearest():
+    with pytest.raises(ProbcalError, match='there is no map "betta"; did you mean "beta"'):
+        maps.new_map("betta")
+    with pytest.raises(ProbcalError, match="it needs the true base rate"):
+        maps.new_map("prior")

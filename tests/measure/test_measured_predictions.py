@@ -1,0 +1,153 @@
+"""What is measured: golden values of scikit-learn, intervals, groups and weights."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+
+from probcal.measure.measurement import _bounds, _drawn, _interval, _values, measured, quantities, usual_draws
+from probcal.measure.picture import bins
+from probcal.metrics import METRICS, all_metrics
+from tests.measure.prediction_files import read, three_classes, two_classes, written
+
+
+def values(section):
+    return {line.quantity.name: line.before.value for line in section.lines}
+
+
+def test_two_classes_agree_with_scikit_learn(tmp_path):
+    frame = two_classes()
+    [section] = measured(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
+    found, weight = values(section), {"sample_weight": frame.w}
+    assert found["log_loss_nats"] == pytest.approx(log_loss(frame.y, frame.p, **weight), rel=1e-12)
+    assert found["log_loss_bits"] == pytest.approx(log_loss(frame.y, frame.p, **weight) / math.log(2), rel=1e-12)
+    assert found["brier"] == pytest.approx(brier_score_loss(frame.y, frame.p, **weight), rel=1e-12)
+    assert found["auc"] == pytest.approx(roc_auc_score(frame.y, frame.p, **weight), rel=1e-12)
+    assert found["base_rate"] == pytest.approx(np.average(frame.y, weights=frame.w))
+    assert found["mean_probability"] == pytest.approx(np.average(frame.p, weights=frame.w))
+
+
+def test_three_classes_agree_with_scikit_learn(tmp_path):
+    predictions = read(written(three_classes(), tmp_path / "a.csv"), "p_*")
+    [section] = measured(predictions, None, 20, 0)
+    found = values(section)
+    assert found["log_loss_nats"] == pytest.approx(log_loss(predictions.y, predictions.p), rel=1e-12)
+    area = roc_auc_score(predictions.y, predictions.p, multi_class="ovr", average="macro")
+    assert found["auc"] == pytest.approx(area, rel=1e-12)
+    assert "base_rate" not in found
+
+
+def test_every_metric_of_the_registry_is_a_line(tmp_path):
+    frame = two_classes()
+    [section] = measured(read(written(frame, tmp_path / "a.csv")), None, 20, 0)
+    known, found = all_metrics(frame.y, frame.p), values(section)
+    shown_otherwise = {"cxe": "log_loss_bits", "rms": "brier"}
+    for name in METRICS:
+        if name in known and name != "rms":
+            assert found[shown_otherwise.get(name, name)] == pytest.approx(known[name])
+    assert not {"errors", "log10_loss", "l1"} & found.keys()
+
+
+def test_the_same_seed_gives_the_same_intervals(tmp_path):
+    predictions = read(written(two_classes(), tmp_path / "a.csv"))
+    first, again, other = (measured(predictions, None, 30, seed)[0].lines for seed in (1, 1, 2))
+    assert first[2].before == again[2].before != other[2].before
+
+
+def test_an_interval_contains_its_value_and_stays_within_the_bounds(tmp_path):
+    [section] = measured(read(written(two_classes(40), tmp_path / "a.csv")), None, 50, 0)
+    for line in section.lines:
+        one, metric = line.before, line.quantity.metric
+        assert math.isnan(one.low) or metric.least <= one.low <= one.value <= one.high <= metric.most
+
+
+def test_the_basic_interval_of_c_emp_covers_the_error_of_many_rows():
+    """Percentiles of the same draws cover it in none of these samples, since drawn rows have a larger error."""
+    [shown] = [one for one in quantities(True) if one.name == "c_emp"]
+
+    def sample(n, seed):
+        random = np.random.default_rng(seed)
+        z = random.normal(size=n)
+        return (random.random(n) < 1 / (1 + np.exp(-z))).astype(int), 1 / (1 + np.exp(-1.4 * z))
+
+    y, p = sample(300_000, 99)
+    [truth] = _values(y, p, np.ones(len(y)), [shown])
+    basic, percentiles, samples = 0, 0, 20
+    for seed in range(samples):
+        y, p = sample(300, seed)
+        weight = np.ones(len(y))
+        drawn = _drawn(y, [p], weight, [shown], 60, np.random.default_rng(seed))[0, :, 0]
+        [value] = _values(y, p, weight, [shown])
+        found = _interval(value, drawn, *_bounds(shown))
+        basic += found.low <= truth <= found.high
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        percentiles += low <= truth <= high
+    assert basic >= 0.8 * samples > 0.2 * samples >= percentiles
+
+
+def test_groups_are_measured_as_files_of_their_own(tmp_path):
+    frame = two_classes()
+    every, *groups = measured(read(written(frame, tmp_path / "a.csv"), groups=("sex",)), None, 20, 0)
+    assert [one.name for one in groups] == ["sex = F", "sex = M"]
+    assert sum(len(one.rows) for one in groups) == len(every.rows) == 200
+    [alone] = measured(read(written(frame[frame.sex == "M"], tmp_path / "m.csv")), None, 20, 0)
+    assert values(groups[1]) == values(alone)
+
+
+def test_a_row_of_weight_two_counts_as_two_rows(tmp_path):
+    frame = two_classes(60)
+    twice = frame.loc[frame.index.repeat(frame.w)]
+    [weighted] = measured(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
+    [repeated] = measured(read(written(twice, tmp_path / "b.csv")), None, 20, 0)
+    for name, value in values(weighted).items():
+        if name != "c_emp_p":
+            assert value == pytest.approx(values(repeated)[name]), name
+
+
+def test_rows_of_weight_zero_count_for_nothing(tmp_path):
+    frame = two_classes(60)
+    frame.loc[:9, "w"] = 0
+    frame.loc[0, ["p", "y"]] = [0, 1]
+    [section] = measured(read(written(frame, tmp_path / "a.csv"), weight="w"), None, 20, 0)
+    assert (len(section.rows), section.impossible) == (50, ())
+
+
+def test_observed_labels_of_probability_zero_are_counted(tmp_path):
+    frame = two_classes(30)
+    frame.loc[4, ["p", "y"]] = [0, 1]
+    frame.loc[7, ["p", "y"]] = [1, 0]
+    predictions = read(written(frame, tmp_path / "a.csv"))
+    [section] = measured(predictions, None, 20, 0)
+    assert section.impossible == (4, 7)
+    assert predictions.line(4) == "line 6"
+    assert math.isinf(section.line("log_loss_bits").before.value)
+
+
+def test_a_group_of_one_class_has_no_auc(tmp_path):
+    frame = two_classes(60)
+    frame["sex"] = np.where(frame.y == 1, "F", "M")
+    _, group, _ = measured(read(written(frame, tmp_path / "a.csv"), groups=("sex",)), None, 20, 0)
+    assert math.isnan(group.line("auc").before.value) and math.isnan(group.line("auc").before.low)
+
+
+def test_large_files_and_many_groups_are_drawn_less_often():
+    def draws(n_rows, n_groups=0):
+        groups = {"g": [str(number) for number in range(n_groups)]} if n_groups else {}
+        return usual_draws(SimpleNamespace(n_rows=n_rows, groups=groups))
+
+    assert [draws(n) for n in (10, 100_000, 200_000, 10_000_000)] == [1000, 1000, 500, 200]
+    assert [draws(100, n) for n in (19, 39)] == [1000, 500]
+
+
+def test_bins_of_the_picture_have_equal_weight_and_keep_ties_together():
+    y, p = np.array([0, 1, 0, 1, 1, 1]), np.array([0.1, 0.1, 0.1, 0.1, 0.8, 0.9])
+    found = bins(y, p, np.ones(6), n_bins=3)
+    np.testing.assert_allclose(found.mean, [0.1, 0.85])
+    np.testing.assert_allclose(found.observed, [0.5, 1])
+    weighted = bins(y, p, np.array([1, 3, 1, 3, 1, 1.0]), n_bins=3)
+    assert weighted.observed[0] == pytest.approx(6 / 8)
+    assert (weighted.low <= weighted.observed).all() and (weighted.observed <= weighted.high).all()

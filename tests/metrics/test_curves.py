@@ -1,0 +1,80 @@
+"""Calibration curves and the distances from them: against scikit-learn and R's loess (scikit-misc)."""
+
+import numpy as np
+import pytest
+from sklearn.calibration import calibration_curve
+from sklearn.isotonic import IsotonicRegression
+
+from probcal.metrics import (
+    binned_curve,
+    calibration_distance_quantile,
+    integrated_calibration_index,
+    isotonic_curve,
+    loess_curve,
+)
+
+RNG = np.random.default_rng(0)
+P = RNG.random(400)
+Y = (RNG.random(400) < P**1.5).astype(int)
+WEIGHT = RNG.integers(1, 4, 400)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_bins_are_those_of_scikit_learn(strategy):
+    observed, mean = calibration_curve(Y, P, n_bins=8, strategy=strategy)
+    found = binned_curve(Y, P, 8, strategy)
+    assert found.observed == pytest.approx(observed, rel=1e-12) and found.mean == pytest.approx(mean, rel=1e-12)
+    assert found.weight.sum() == pytest.approx(400)
+
+
+def test_equal_predictions_are_never_in_two_bins():
+    found = binned_curve([0, 0, 1, 1, 1], [0.5, 0.5, 0.5, 0.5, 0.9], 4)
+    assert found.mean.tolist() == [0.5, 0.9] and found.observed.tolist() == [0.5, 1]
+
+
+def test_the_isotonic_curve_is_that_of_scikit_learn():
+    found = isotonic_curve(Y, P, WEIGHT)
+    assert found.observed == pytest.approx(IsotonicRegression().fit(P, Y, WEIGHT).predict(found.p), abs=1e-12)
+
+
+def test_the_loess_curve_is_that_of_r():
+    loess = pytest.importorskip("skmisc.loess").loess
+    model = loess(P, Y, surface="direct")
+    model.fit()
+    expected = np.clip(model.predict(P).values, 0, 1)
+    assert np.interp(P, *loess_curve(Y, P)) == pytest.approx(expected, abs=1e-9)
+    distance = np.abs(expected - P)
+    assert integrated_calibration_index(Y, P) == pytest.approx(distance.mean(), abs=1e-9)
+    for q in (0.5, 0.9, 1):
+        expected_quantile = np.quantile(distance, q, method="inverted_cdf")
+        assert calibration_distance_quantile(Y, P, q) == pytest.approx(expected_quantile, abs=1e-9)
+
+
+def test_pooling_for_loess_hardly_changes_the_index():
+    p = RNG.random(3000)
+    y = RNG.random(3000) < p**1.3
+    ranks = np.argsort(np.argsort(p)) * 1000 // 3000
+    pooled = np.bincount(ranks, p)[ranks] / 3  # a thousand distinct predictions need no pooling
+    assert integrated_calibration_index(y, p) == pytest.approx(integrated_calibration_index(y, pooled), abs=1e-3)
+
+
+@pytest.mark.parametrize("curve", ["loess", "isotonic"])
+def test_few_predictions_are_at_the_distance_of_their_frequencies(curve):
+    # .2 is 1/4 of 4 rows, .7 is 3/4 of 4: distances .05 and .05
+    y, p = [0, 0, 0, 1, 0, 1, 1, 1], [0.2] * 4 + [0.7] * 4
+    assert integrated_calibration_index(y, p, curve=curve) == pytest.approx(0.05, abs=1e-12)
+    # one prediction holds nine tenths of the rows
+    assert integrated_calibration_index([0] * 9 + [1], [0.1] * 9 + [1.0], curve=curve) == pytest.approx(0.09, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"q": 0}, "q must be"), ({"q": 1.1}, "q must be"), ({"curve": "spline"}, 'curve must be "loess"')],
+)
+def test_distances_refuse_what_they_do_not_know(options, message):
+    with pytest.raises(ValueError, match=message):
+        calibration_distance_quantile(Y, P, **options)
+    with pytest.raises(ValueError, match="strategy must be"):
+        binned_curve(Y, P, strategy="equal")
+    with pytest.raises(ValueError, match="n_bins must be"):
+        binned_curve(Y, P, 0)

@@ -1,0 +1,55 @@
+"""Labels of any kind with pos_label, and units by name."""
+
+import math
+
+import numpy as np
+import pytest
+from metric_rows import OF_LABELS
+from sklearn.metrics import brier_score_loss
+
+import probcal.metrics as metrics
+
+Y, P = np.array([0, 1, 1, 0, 1]), np.array([0.2, 0.7, 0.4, 0.6, 0.9])
+WITH_LABELS = [
+    name for name in OF_LABELS if name not in ("all_metrics", "expected_cost", "loss_ratio", "net_benefit")
+] + ["calibration_slope", "calibration_intercept"]
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (-1, 1), (2, 1), (False, True)])
+@pytest.mark.parametrize("name", WITH_LABELS)
+def test_labels_of_any_kind_give_the_same_number(name, labels):
+    metric = getattr(metrics, name)
+    given = np.array(labels)[Y]
+    assert metric(given, P, pos_label=labels[1]) == metric(Y, P)
+    assert metric(given, 1 - P, pos_label=labels[0]) == metric(1 - Y, 1 - P)
+
+
+def test_text_labels_mean_what_scikit_learn_says():
+    labels = np.array(["no", "yes"])[Y]
+    assert metrics.brier_score(labels, P, pos_label="yes") == brier_score_loss(labels, P, pos_label="yes")
+
+
+@pytest.mark.parametrize(
+    ("y", "pos_label", "message"),
+    [
+        (["no", "yes"], None, "for labels of another kind give pos_label"),
+        (["no", "yes"], "y", "y holds no label 'y' \\(it holds 'no', 'yes'\\)"),
+        (["a", "b", "c"], "a", "y holds more than two labels"),
+        (["yes", None], "yes", "no missing values"),
+    ],
+)
+def test_labels_that_pos_label_cannot_read_are_refused(y, pos_label, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.rms_error(y, [0.5] * len(y), pos_label=pos_label)
+
+
+def test_pos_label_is_for_two_classes():
+    with pytest.raises(ValueError, match="pos_label is for two classes, and p has 3 columns"):
+        metrics.rms_error(["a", "b"], [[0.2, 0.3, 0.5]] * 2, pos_label="a")
+
+
+def test_units_have_names():
+    assert metrics.cross_entropy([1], [0.5], base="bits") == 1
+    assert metrics.cross_entropy([1], [0.5], base="nats") == pytest.approx(math.log(2), rel=1e-15)
+    with pytest.raises(ValueError, match='base, of the logarithm, must be "bits", "nats"'):
+        metrics.cross_entropy([1], [0.5], base="dits")

@@ -1,0 +1,28 @@
+"""docs/measure-and-plot.md: its names and pictures. test_library_page runs its code."""
+
+import re
+import runpy
+from pathlib import Path
+
+import probcal.metrics
+from probcal.metrics import ASKED_METRICS
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "measure-and-plot.md").read_text(encoding="utf-8")
+
+
+def test_every_metric_on_the_page_exists():
+    names = re.findall(r"^\| `(\w+)` \|", PAGE, re.M)
+    assert len(names) == 8 and all(hasattr(probcal.metrics, name) for name in names)
+
+
+def test_every_optional_metric_of_calibration_is_on_the_page():
+    named = set(re.findall(r"`(\w+)`", PAGE.partition("## In an experiment")[2]))
+    assert set(ASKED_METRICS) - named == {"errors", "log10_loss", "l2", "l_max"}
+
+
+def test_the_script_draws_the_pictures_of_the_page(tmp_path):
+    runpy.run_path(str(DOCS / "figures" / "displays.py"))["main"](tmp_path)
+    drawn = {one.name for one in tmp_path.iterdir()}
+    assert drawn == set(re.findall(r'src="figures/([\w.-]+)"', PAGE))
+    assert all((DOCS / "figures" / one).exists() for one in drawn)
