@@ -96,7 +96,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Return (n_rows, n_classes) probabilities."""
 
     def _as_matrix(self, scores: Any) -> np.ndarray:
-        given = check_array(
+        given: np.ndarray = check_array(
             scores, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False, ensure_min_samples=0,
             ensure_min_features=0, input_name="scores",
         )  # fmt: skip
