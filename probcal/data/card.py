@@ -21,7 +21,8 @@ from pydantic import (
 )
 
 from probcal._io import shipped
-from probcal.config.yaml_file import YamlFile, validated
+from probcal.config.validation import validated
+from probcal.config.yaml_file import YamlFile
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 
@@ -351,7 +352,8 @@ def read_card(path: Path) -> Card:
         if file.data.get("task", "binary") != "binary":
             inherited.pop("positive", None)
         file.data = {**inherited, **file.data}
-    card = validated(Card, file, more=[*_unknown_card(file, "reading_of"), *_faults_between_keys(file)])
+    file.problems += [*_unknown_card(file, "reading_of"), *_faults_between_keys(file)]
+    card = validated(Card, file)
     if path.parent.resolve() != shipped("datasets").resolve():
         card._beside = path.parent
     return card

@@ -16,11 +16,8 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel, PydanticUserError, TypeAdapter
 
-from probcal.config.component_problems import ENCODINGS
 from probcal.config.components import Builtin, import_class
-from probcal.config.experiment_file import ExperimentFile
-from probcal.config.name_problems import CURVES
-from probcal.config.overrides import SETTINGS
+from probcal.config.experiment_file import CURVES, ENCODINGS, SETTINGS, ExperimentFile
 from probcal.data.card import SOURCES, Card, card_names
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS

@@ -1,21 +1,23 @@
-"""The faults that pydantic finds in a file, in words for the person who wrote the file."""
+"""Validation of files with pydantic. Every fault gets its line, and words for the person who wrote the file."""
 
 from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError, ValidationInfo
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from probcal.errors import did_you_mean
+from probcal.config.yaml_file import MOST_REPORTED, Place, YamlFile
+from probcal.errors import FileProblems, Problem, did_you_mean
 
-Place = tuple[str | int, ...]
+Model = TypeVar("Model", bound=BaseModel)
+Faults = Iterator[tuple[Place, str]]
+"""Place and message of each fault. A validator gives the place relative to its field."""
 
-MOST_REPORTED = 100
-"""Largest number of reported faults of a kind. Nobody reads more, and each takes time to find similar names."""
 _MUST_BE = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -38,7 +40,46 @@ _MUST_BE = {
 _FORMS = {*_MUST_BE, "literal_error"}
 
 
-def model_faults(model: type[BaseModel], data: Any, error: ValidationError) -> Iterator[tuple[Place, str]]:
+def checked_by(check: Callable[[Any, ValidationInfo], Faults]) -> AfterValidator:
+    """Return the annotation of a field whose faults ``check`` yields, each with its place in the field."""
+
+    def validate(value: Any, info: ValidationInfo) -> Any:
+        faults = [
+            InitErrorDetails(type=PydanticCustomError("value_error", "{error}", {"error": message}), loc=place, input=0)
+            for place, message in islice(check(value, info), MOST_REPORTED)
+        ]
+        if faults:
+            raise ValidationError.from_exception_data("file", faults)
+        return value
+
+    return AfterValidator(validate)
+
+
+def validated(model: type[Model], file: YamlFile) -> Model:
+    """Return ``file`` as a ``model``. Raise FileProblems with every fault of the file at once.
+
+    Problems that the file has already are reported with the others.
+    """
+    try:
+        parsed = model.model_validate(file.data, context=file.path.parent)
+    except ValidationError as error:
+        found = [Problem(file.line(place), message) for place, message in faults_of(model, file.data, error)]
+        raise FileProblems(file.path, [*file.problems, *found]) from None
+    if file.problems:
+        raise FileProblems(file.path, file.problems)
+    return parsed
+
+
+def faulty_places(model: type[BaseModel], file: YamlFile) -> list[Place]:
+    """Return the places of all faults that ``model`` finds in ``file``."""
+    try:
+        model.model_validate(file.data, context=file.path.parent)
+    except ValidationError as error:
+        return [_place(file.data, one["loc"], one["type"]) for one in error.errors()]
+    return []
+
+
+def faults_of(model: type[BaseModel], data: Any, error: ValidationError) -> Faults:
     """Yield (place in ``data``, message) of every fault, one where a value may have several forms."""
     details_of: dict[Place, list[dict[str, Any]]] = {}
     for detail in islice(error.errors(), MOST_REPORTED):
