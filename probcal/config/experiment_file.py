@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,16 +14,20 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     ValidationInfo,
     field_validator,
     model_validator,
 )
+from pydantic_core import CoreSchema, core_schema
 
 from probcal.config.validation import Faults, checked_by
 from probcal.config.yaml_file import one_or_more
 from probcal.data.card import find_card, read_card
 from probcal.errors import DataError, FileProblems, did_you_mean
 from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS
 from probcal.metrics import COST, DEFAULT_METRICS, METHOD_METRICS, NAMED, loss_parameter, nearest_cost
 from probcal.papers.published import paper_names
 
@@ -62,12 +67,30 @@ def unknown_name(what: str, name: str, known: Iterable[str], more: str = "") -> 
     return f'there is no {what} "{name}"{did_you_mean(name, known)} (there are: {", ".join(known)}{more})'
 
 
-def _one_of(what: str, known: Iterable[str]) -> AfterValidator:
-    def check(name: str, info: ValidationInfo) -> Faults:
-        if name not in known:
-            yield (), unknown_name(what, name, known)
+@dataclass(frozen=True, eq=False)
+class OneOf:
+    """Annotate a text that must be one of ``known``. Editors offer these names, and what a built-in is."""
 
-    return checked_by(check)
+    what: str
+    known: Collection[str]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return names_schema(self.known)
+
+    def _check(self, name: str) -> str:
+        if name not in self.known:
+            raise ValueError(unknown_name(self.what, name, self.known))
+        return name
+
+
+def names_schema(known: Collection[str]) -> dict[str, Any]:
+    """Return the JSON Schema of one of ``known``. A registry or mapping also gives what each name means."""
+    if not isinstance(known, Mapping):
+        return {"enum": list(known)}
+    return {"enum": list(known), "enumDescriptions": [getattr(one, "about", one) for one in known.values()]}
 
 
 def _card_faults(name: str, info: ValidationInfo) -> Faults:
@@ -133,22 +156,21 @@ def _fill_empty(mapping: Any) -> Any:
 
 
 _Parameters = dict[str, Any]
+_Settings = Annotated[dict[str, _Parameters | None], Field(min_length=1)]
 _Several = Annotated[list[str], Field(min_length=1)]
 Names = Annotated[_Several, BeforeValidator(one_or_more, json_schema_input_type=str | _Several)]
 MethodsHere = Annotated[
     dict[str, _Parameters],
     BeforeValidator(
         _method_with_parameters,
-        json_schema_input_type=str | Annotated[dict[str, _Parameters | None], Field(min_length=1)],
+        json_schema_input_type=Annotated[str, Field(examples=[*METHODS])] | _Settings,
     ),
 ]
 """Method -> parameters that apply to one learner only."""
 Variants = Annotated[
     dict[str, _Parameters],
     Field(min_length=1),
-    BeforeValidator(
-        _fill_empty, json_schema_input_type=Annotated[dict[str, _Parameters | None], Field(min_length=1)]
-    ),
+    BeforeValidator(_fill_empty, json_schema_input_type=_Settings),
 ]
 """Variant -> parameters that are merged over the entry's parameters."""
 
@@ -162,7 +184,7 @@ class LearnerEntry(_Part):
     """Parameters of its constructor, merged over those of the built-in."""
     label: str | None = None
     """Its label in tables. The default is the built-in's label, or else the entry's own name."""
-    encoding: Annotated[str, _one_of("encoding", ENCODINGS)] | None = None
+    encoding: Annotated[str, OneOf("encoding", ENCODINGS)] | None = None
     """How the learner gets the columns: ``numeric`` (indicators, scaled to [0, 1]), ``ordinal`` (positions in the
     alphabet, standardised) or ``native`` (the frame as it is). The default is the built-in's encoding, or else
     numeric.
@@ -210,7 +232,7 @@ class OverrideEntry(_Part):
     """The methods of the exception. The default is all methods of the learners."""
     card: Annotated[str, checked_by(_card_faults)] | None = None
     """Another card for these cells. Its split must be repeated as often as the data set's."""
-    use: Annotated[str, _one_of("learner", LEARNERS)] | None = None
+    use: Annotated[str, OneOf("learner", LEARNERS)] | None = None
     """A learner with a short name that replaces the column's learner, with its own settings."""
     params: dict[str, Any] = {}
     """Parameters of the learner, merged over those of its entry."""
@@ -246,7 +268,7 @@ class ExperimentFile(_Part):
     """Its name, which is also the name of its folder below results/. Use letters, digits, - and _, at most 100."""
     title: str = ""
     """The heading of its tables. The default is the name."""
-    paper: Annotated[str, _one_of("paper", paper_names())] | None = None
+    paper: Annotated[str, OneOf("paper", paper_names())] | None = None
     """The paper whose published numbers are shown beside ours."""
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
     """The seed of all splits and fits. ``--seed`` overrides it."""
