@@ -68,7 +68,7 @@ def _plain(schema: Any) -> Any:
         return [_plain(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    plain = {
+    plain: Schema = {
         key: {name: _plain(one) for name, one in value.items()} if key in ("properties", "$defs") else _plain(value)
         for key, value in schema.items()
         if key not in ("title", "discriminator") and (key, value) not in _REDUNDANT
