@@ -70,7 +70,7 @@ class Loader(yaml.SafeLoader):
         if not is_alias:
             self._extents[node] = self._extent(node)
         values, depth = self._extents[node]
-        if values > _MOST_VALUES:
+        if values > _MOST_VALUES or len(self._extents) > 2 * _MOST_VALUES:  # keys are nodes, too
             raise ComposerError(None, None, f"it has more than {_MOST_VALUES:,} values", mark)
         if depth > _DEEPEST:
             raise ComposerError(None, None, f"it is nested more than {_DEEPEST} deep", mark)
