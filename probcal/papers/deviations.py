@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from probcal.config.yaml_file import YamlFile, one_or_more, texts, validated
+from probcal.config.validation import validated
+from probcal.config.yaml_file import YamlFile, one_or_more, texts
 from probcal.errors import Problem, did_you_mean
 from probcal.papers.published import DEVIATIONS, Published
 
@@ -76,7 +77,8 @@ def known_deviations(paper: str, folder: Path = Path(__file__).parent) -> list[D
     if not path.is_file():
         return []
     file = YamlFile.read(path)
-    return validated(_File, file, more=list(_unknown_names(file, Published.read(paper)))).deviations
+    file.problems += _unknown_names(file, Published.read(paper))
+    return validated(_File, file).deviations
 
 
 def _unknown_names(file: YamlFile, paper: Published) -> Iterator[Problem]:

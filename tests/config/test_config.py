@@ -142,6 +142,18 @@ def test_a_word_that_yaml_could_take_for_a_value_is_a_name_like_any_other(tmp_pa
     assert columns[-1].learner.name == name
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("[rms, auc]", f"[{', '.join(f'rm{n}' for n in range(2000))}]"),
+        ("[direct, probing]", f"[{', '.join(f'bogus{n}' for n in range(2000))}]"),
+    ],
+    ids=["metrics", "methods"],
+)
+def test_of_thousands_of_faults_about_a_hundred_are_told(tmp_path, change):
+    assert len(faults(tmp_path, change, more="".join(f"k{n}: 1\n" for n in range(2000)))) <= 101
+
+
 # --- form ----------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ TestRows = Annotated[int, Field(ge=0, strict=True)]
 
 
 class _Change(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     at: TestRows
     """Number of test rows before the change."""
@@ -31,7 +31,7 @@ class _OtherLaw(_Change):
 class NoChange(BaseModel):
     """Keep the law of the training rows to the end."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     kind: Literal["none"]
     """The law stays as it is."""
@@ -100,7 +100,7 @@ _SEPARATORS = frozenset("!#$%&*+,-./:;<=>?@^_|~ \t\\")
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
 
 
 def _separator(separator: str) -> str:
