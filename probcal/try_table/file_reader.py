@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from probcal._io import some
 from probcal.data.sources.formats import (
     UNPACK,
     csv_rows,
@@ -77,8 +78,7 @@ def read_delimited_text(content: bytes, path: Path) -> Delimited:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
     frame, seen = text_frame(records, MISSING)
     if frame is None:
-        shown = ", ".join(header[:3]) + (", …" if len(header) > 3 else "")
-        raise DataError(f"{path}: has 0 rows: only a line of names ({shown})")
+        raise DataError(f"{path}: has 0 rows: only a line of names ({some(header, 3)})")
     if written := seen - {""}:
         notes.append("missing values written as " + ", ".join(sorted(map(repr, written))))
     return Delimited(frame.set_axis([name.strip() for name in header], axis=1), notes, delimiter)
