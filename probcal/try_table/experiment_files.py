@@ -175,7 +175,9 @@ def table_files(prepared: Prepared, name: str) -> TableFiles:
 
 def write(table_files: TableFiles, plan: Plan, path: Path, title: str, heading: str) -> list[Path]:
     """Write the experiment to ``path``, and card and rows into a folder beside it. Return the files written."""
-    texts = _file_texts(table_files, plan, path, title, heading)
+    card, rows = _beside(path, table_files.name)
+    experiment = experiment_text(plan, path.stem, title, card.relative_to(path.parent).as_posix(), heading)
+    texts = {rows: table_files.rows, card: table_files.card, path: experiment}
     for file, text in texts.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", newline="")
@@ -209,16 +211,6 @@ def heading_of(path: Path) -> str | None:
             return file.readline().removeprefix("# ").rstrip("\n")
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def _file_texts(table_files: TableFiles, plan: Plan, path: Path, title: str, heading: str) -> dict[Path, str]:
-    card, rows = _beside(path, table_files.name)
-    place = card.relative_to(path.parent).as_posix()
-    return {
-        rows: table_files.rows,
-        card: table_files.card,
-        path: experiment_text(plan, path.stem, title, place, heading),
-    }
 
 
 def _beside(path: Path, name: str) -> tuple[Path, Path]:

@@ -11,7 +11,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TypeVar
@@ -251,19 +251,13 @@ def _reason(error: BaseException) -> str:
         Silence: "the server does not answer",
         ProtocolError: "the connection broke off in the middle",
     }
-    chain = list(_causes(error))
+    chain = [error]
+    while cause := chain[-1].__cause__ or chain[-1].__context__:
+        chain.append(cause)
     for kind, reason in known.items():
         if any(isinstance(one, kind) for one in chain):
             return reason
     return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0].rstrip('.')}"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield ``error`` and all its causes."""
-    link: BaseException | None = error
-    while link is not None:
-        yield link
-        link = link.__cause__ or link.__context__
 
 
 def _refuse_plain(url: str) -> None:
