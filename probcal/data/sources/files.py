@@ -42,7 +42,7 @@ def read_original_files(card: Card, folder: Path | str | None, read: Read | None
     that the card does not describe. The message names the file and the line.
     """
     place = place_of(card, folder)
-    source = next((source for source in card.files if not _missing_names(source, place)), None)
+    source = _complete(card, place)
     if source is None:
         if not card.files:
             raise DataError(f"{card.name}: the card names no original files")
@@ -72,9 +72,8 @@ def read_original_files(card: Card, folder: Path | str | None, read: Read | None
 def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
     """Return the files that ``read_original_files`` reads, including label files. Empty while some are missing."""
     place = place_of(card, folder)
-    source = next((source for source in card.files if not _missing_names(source, place)), None)
-    parts = [part for file in source.files for part in (file, file.labels) if part] if source else []
-    return [path for part in parts if (path := _find(place, part.name))]
+    source = _complete(card, place)
+    return [path for name in _names(source) if (path := _find(place, name))] if source else []
 
 
 def contents(read: Read) -> str:
@@ -89,7 +88,8 @@ def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str
     That is the paths of all files. For one ``row``, counted from 0, it is path and line where the format has lines.
     """
     place = place_of(card, folder)
-    source = next(source for source in card.files if not _missing_names(source, place))
+    source = _complete(card, place)
+    assert source is not None  # its rows were read
     paths = [_find(place, file.name) for file in source.files]
     for file, path in zip(source.files, paths, strict=True):
         if row is None or source.format != "delimited":
@@ -109,9 +109,17 @@ def place_of(card: Card, folder: Path | str | None) -> Path:
     return Path(folder or "DATA_DIR") / name
 
 
+def _complete(card: Card, place: Path) -> FileSource | None:
+    """Return the first source whose files are all in ``place``."""
+    return next((source for source in card.files if not _missing_names(source, place)), None)
+
+
+def _names(source: FileSource) -> list[str]:
+    return [part.name for file in source.files for part in (file, file.labels) if part]
+
+
 def _missing_names(source: FileSource, place: Path) -> list[str]:
-    names = [part.name for file in source.files for part in (file, file.labels) if part]
-    return [name for name in names if _find(place, name) is None]
+    return [name for name in _names(source) if _find(place, name) is None]
 
 
 def _find(place: Path, name: str) -> Path | None:
