@@ -29,6 +29,7 @@ _PIECE = 1 << 20
 _ROWS_AT_A_TIME = 20_000
 """Number of rows that are held as text at once before they become categories. KDD Cup 98 has 480 fields a row."""
 _LONGEST_FIELD = 1 << 24
+_OPEN_QUOTE = "a quotation mark that is not closed"
 _MB = 1_000_000
 _USUAL = 4_000
 """Default limit in megabytes. The largest file of the papers, that of KDD Cup 98, has 118."""
@@ -161,19 +162,29 @@ def _records(
 ) -> Iterator[list[str]]:
     """Yield the fields of each line. Each has ``width`` fields, or as many as the first."""
     blanks = source.separator == "whitespace"
-    for number, line in _lines(content, source, skipped):
-        text, delimiter = (line.strip().replace("\t", " "), " ") if blanks else (line, source.separator)
-        try:
-            [record] = csv_rows([text], delimiter)
-        except csv.Error:
-            fault = "a quotation mark that is not closed"
-        else:
+    numbers: list[int] = []
+
+    def texts() -> Iterator[str]:
+        for number, line in _lines(content, source, skipped):
+            numbers.append(number)
+            yield line.strip().replace("\t", " ") if blanks else line
+
+    reader, done, fault = csv_rows(texts(), " " if blanks else source.separator), 0, ""
+    try:
+        for record in reader:
             width = width or len(record)
-            if len(record) == width:
-                yield record
-                continue
-            fault = f"{len(record)} field{'s' * (len(record) != 1)} where {width} are expected"
-        raise DataError(f"{path}:{number}: {fault}; mend the line, or name it under skip_lines on the card")
+            if reader.line_num > done + 1:  # the field went on in the next line
+                fault = _OPEN_QUOTE
+            elif len(record) != width:
+                fault = f"{len(record)} field{'s' * (len(record) != 1)} where {width} are expected"
+            if fault:
+                break
+            yield record
+            done += 1
+    except csv.Error:
+        fault = _OPEN_QUOTE
+    if fault:
+        raise DataError(f"{path}:{numbers[done]}: {fault}; mend the line, or name it under skip_lines on the card")
 
 
 def read_arff(content: bytes, path: object) -> pd.DataFrame:
