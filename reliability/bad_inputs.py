@@ -109,7 +109,7 @@ def report(cases: list[Case], answers: list[Answer]) -> str:
     table = tabulate(rows, headers, tablefmt="github", disable_numparse=True)
     most = max(one.memory for one in answers)
     return (
-        f"Written by `python reliability/bad_inputs.py`. {machine('pydantic', 'pyyaml', 'requests')}\n\n"
+        f"Written by `python reliability/bad_inputs.py`. {machine('pydantic', 'pyyaml', 'openml')}\n\n"
         f"In all: {len(cases)} bad inputs, {len(wrong)} not answered as expected, "
         f"{sum('Traceback (most recent' in one.said for one in answers)} tracebacks.\n\nMost memory of one command: "
         f"{'under 500 MB' if most < 500 else f'{most} MB'} (1,024 MB are allowed).\n\n{table}\n"

@@ -2,8 +2,8 @@
 
 Streams that are closed, full or read by nobody, temporary folders with long names or none, a home that cannot be
 written, other locales, few open files: ``probcal run``, ``table``, ``try`` and ``check`` either work in each as
-anywhere else, to the last byte, or end with one line that says why. A download from OpenML ends with its
-command. Exit code 1 where one did not. Writes results/reliability/environments.md. Linux only;
+anywhere else, to the last byte, or end with one line that says why. The program that downloads from OpenML ends with
+the command that started it. Exit code 1 where one did not. Writes results/reliability/environments.md. Linux only;
 read-only folders need the right to mount, which the file says where it was missing.
 """
 
@@ -204,7 +204,7 @@ def _run(own: Path, place: Place, words: tuple[str, ...]) -> tuple[int, str, str
 
 
 def downloader(folder: Path, number: signal.Signals) -> tuple[Tried, dict[str, str]]:
-    """A fetch of a server that never answers, ended: it has to be gone."""
+    """A fetch of a server that never answers, ended: the program that downloads has to be gone with it."""
     tried = Tried(f"{number.name} to probcal fetch, alone, while it downloads")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         silent.settimeout(120)
@@ -212,7 +212,7 @@ def downloader(folder: Path, number: signal.Signals) -> tuple[Tried, dict[str, s
         for _ in range(5):
             process = start(folder / "work", "fetch", "uci", "-d", "adult", environment=server)
             connection = silent.accept()[0]  # it has asked, and waits for an answer
-            tried.wrong += ["it has ended"] * (not processes_of(process.pid))
+            tried.wrong += ["no program downloads"] * (len(processes_of(process.pid)) < 2)
             os.kill(process.pid, number)
             finish(process)
             gone = wait_for(lambda one=process: not processes_of(one.pid), 2)

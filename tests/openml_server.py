@@ -1,4 +1,4 @@
-"""An OpenML server on loopback: what is asked of openml.org, for the data sets a test registers.
+"""An OpenML server on loopback: what the client asks of openml.org, for the data sets a test registers.
 
 It speaks version 1 of the XML API, serves ARFF files as openml.org does and parquet files as its MinIO
 storage does, and it fails on request in the ways in which servers fail.
@@ -105,6 +105,12 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.world.requests.append(f"{self.command} {self.path}")
         match self.path.partition("?")[0].strip("/").split("/"):
+            case ["api", "v1", "xml", "data", "list", *filters]:
+                self._xml(*replies.listed(self.world.datasets.values(), filters))
+            case ["api", "v1", "xml", "data", "features", id_]:
+                self._part("description", id_, lambda of: self._xml(200, replies.features(of)))
+            case ["api", "v1", "xml", "data", "qualities", id_]:
+                self._part("description", id_, lambda of: self._xml(200, replies.qualities(of)))
             case ["api", "v1", "xml", "data", id_]:
                 files = self.world.root
                 self._part("description", id_, lambda of: self._xml(200, replies.description(of, of.root or files)))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from probcal.data.sources import openml_download
 from probcal.data.sources.openml import fetch_openml_rows
 from tests.data.weather import ARFF, CARD, as_parquet
 from tests.openml_server import OpenMLServer, Served
@@ -15,7 +21,7 @@ from tests.openml_server import OpenMLServer, Served
 @pytest.fixture
 def openml_server(monkeypatch):
     """A server of our own that fetch_openml_rows takes for OpenML's."""
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "OPENML_SKIP_PARQUET"):
         monkeypatch.delenv(name, raising=False)
     with OpenMLServer() as server:
         monkeypatch.setenv("PROBCAL_OPENML_SERVER", server.url)
@@ -39,5 +45,32 @@ def fetch(openml_server) -> Callable[..., pd.DataFrame]:
 
 
 @pytest.fixture
-def parquet() -> bytes:
-    return as_parquet(ARFF)
+def in_process(monkeypatch, tmp_path):
+    """The download runs in this process: to import openml takes 3 seconds, too many for every fault."""
+    for name in ("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "OPENML_CACHE_DIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("OPENML_SKIP_PARQUET", "false")
+    import minio
+    import openml
+    import requests
+
+    for module, name in (
+        (requests, "Session"), (minio, "Minio"), (pd, "read_parquet"), (openml.config, "server")
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, getattr(module, name))  # the download changes it: put it back
+    monkeypatch.setattr(openml.config, "_root_cache_directory", tmp_path)
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess:
+        folder, order = command[-2:]
+        openml.config.set_root_cache_directory(Path(folder) / "cache")
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            code = openml_download.main(Path(folder), json.loads(order))
+        return subprocess.CompletedProcess(command, code, said.getvalue().encode(), b"")
+
+    monkeypatch.setattr("probcal.data.sources.openml.subprocess.run", run)
+
+
+@pytest.fixture
+def parquet(in_process, tmp_path) -> bytes:
+    return as_parquet(ARFF, tmp_path)

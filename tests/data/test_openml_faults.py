@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from probcal.data.sources import openml
 from probcal.errors import MissingData
-from tests.data.weather import ARFF, CARD, as_parquet, assert_weather, weather
+from tests.data.weather import ARFF, CARD, assert_weather, weather
 from tests.openml_server import Fault
+
+pytestmark = pytest.mark.usefixtures("in_process")
 
 SILENT = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("hang", "stall")]
 """The client waits for some seconds."""
@@ -111,8 +112,8 @@ def test_a_server_that_is_no_address_is_told_in_one_sentence(refusal, monkeypatc
         ({"fault": Fault("private")}, "the server gives it only to its owner"),
         ({"version": 3}, 'there it is "weather" version 3, on the card "weather" version 2'),
         ({"name": "climate"}, 'there it is "climate" version 2, on the card "weather" version 2'),
-        ({"format": "Sparse_ARFF"}, "it is stored as sparse ARFF, which probcal does not read"),
-        ({"arff": ARFF.replace(b"grey}", b"blue}")}, "weather.arff:15: is not sound ARFF: Data value grey"),
+        ({"format": "Sparse_ARFF"}, "it is stored as sparse ARFF, which the client reads without labels"),
+        ({"arff": ARFF.replace(b"grey}", b"blue}")}, "its ARFF file cannot be read: Data value grey"),
         ({"arff": ARFF.decode().encode("latin-1")}, "its file is not UTF-8 text"),
     ],
 )
@@ -139,7 +140,7 @@ def test_data_without_end_are_given_up_at_the_limit(refusal, monkeypatch, kind):
 
 @pytest.mark.parametrize("kind", ["endless", "bomb"])
 def test_a_description_without_end_is_given_up_at_a_limit_of_its_own(refusal, monkeypatch, kind):
-    monkeypatch.setattr("probcal.data.sources.openml._MOST_DESCRIBED", 2_000_000)
+    monkeypatch.setattr("probcal.data.sources.openml_download._MOST_DESCRIBED", 2_000_000)
     assert "data/61 sends more than 2 MB" in refusal(fault=Fault(kind))
 
 
@@ -169,15 +170,30 @@ def test_a_server_of_plain_http_is_refused_unless_it_is_this_machine(refusal, mo
      ("http://user@evil.example/", False), ("http://127.0.0.1@evil.example/", False), ("http://10.0.0.1/", False)],
 )  # fmt: skip
 def test_this_machine_is_known_by_its_address(url, here):
-    from probcal.data.sources.openml import _is_here
+    from probcal.data.sources.openml_download import _is_here
 
     assert _is_here(url) is here
 
 
-def test_a_storage_that_is_named_without_tls_is_asked_with_it(monkeypatch):
-    asked = []
-    server = openml._Server(stall=1, attempts=1)
-    monkeypatch.setattr(server, "_once", lambda url, most: asked.append(url) or as_parquet(ARFF))
-    server._rows({"parquet_url": ["http://data.openml.org/a.pq"], "url": [], "md5_checksum": []})
-    server._rows({"parquet_url": ["http://127.0.0.1:9000/a.pq"], "url": [], "md5_checksum": []})
-    assert asked == ["https://data.openml.org/a.pq", "http://127.0.0.1:9000/a.pq"]
+def test_the_storage_is_asked_over_tls_though_the_client_asks_for_none(in_process):
+    import minio
+
+    from probcal.data.sources import openml_download
+
+    openml_download._bound(stall=1, attempts=1, most=1000)
+    assert minio.Minio("data.openml.org", secure=False)._base_url.is_https
+    assert not minio.Minio("127.0.0.1:9000", secure=False)._base_url.is_https
+
+
+def test_a_frame_that_is_not_the_one_written_is_not_unpickled(refusal, in_process, monkeypatch):
+    import subprocess
+
+    run = subprocess.run
+
+    def spoilt(command, **options):
+        done = run(command, **options)
+        return subprocess.CompletedProcess(command, done.returncode, b"0" * 64, b"spoilt")
+
+    monkeypatch.setattr("probcal.data.sources.openml.subprocess.run", spoilt)
+    monkeypatch.setattr("probcal.data.sources.openml.pickle.loads", lambda content: pytest.fail("it was unpickled"))
+    assert "the OpenML client broke down (spoilt)" in refusal()

@@ -102,12 +102,12 @@ def served(card: Card, **content: bytes | None) -> Served:
 
 
 @pytest.mark.parametrize("original", SERVED, indirect=True)
-def test_openml_and_the_original_files_give_the_same_dataset(original, fetch, tmp_path):
+def test_openml_and_the_original_files_give_the_same_dataset(original, fetch, in_process, tmp_path):
     card, folder = original
     expected = assemble(card, read_original_files(card, folder))
     content = on_openml(card, folder / (card.folder or card.name))
 
-    for source in ({"arff": content}, {"parquet": as_parquet(content)}):
+    for source in ({"arff": content}, {"parquet": as_parquet(content, tmp_path)}):
         found = assemble(card, fetch(served(card, **source), card, stall=60))
 
         assert found.fingerprint() == expected.fingerprint()

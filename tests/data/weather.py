@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
 from probcal.data.card import Card
-from probcal.data.sources.formats import read_arff
 from tests.openml_server import Served
 
 ARFF = """% Weather, as Renée wrote it down
@@ -85,13 +86,10 @@ def assert_weather(rows: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(missing_alike, ROWS.astype(object).where(ROWS.notna(), None))
 
 
-def as_parquet(content: bytes) -> bytes:
-    """The ARFF file ``content`` as OpenML makes parquet of it: small whole numbers as bytes, true and false as such."""
-    frame = read_arff(content, "any")
-    for name, column in frame.items():
-        if isinstance(column.dtype, pd.CategoricalDtype):
-            if {level.lower() for level in column.cat.categories} == {"true", "false"}:
-                frame[name] = column.astype(object).map(lambda value: value.lower() == "true", na_action="ignore")
-        elif column.between(0, 255).all() and (column == column.round()).all():
-            frame[name] = column.astype("uint8")
-    return frame.to_parquet()
+def as_parquet(content: bytes, folder: Path) -> bytes:
+    """The ARFF file ``content`` as OpenML makes parquet of it: by way of its own client's frame."""
+    from openml import OpenMLDataset
+
+    (folder / "dataset.arff").write_bytes(content)
+    facts = {"name": "any", "description": None, "dataset_id": 1, "version": 1, "url": "none"}
+    return OpenMLDataset(**facts, data_file=str(folder / "dataset.arff")).get_data()[0].to_parquet()

@@ -1,0 +1,272 @@
+"""Program that fetches one data set with the OpenML client, in a separate process.
+
+``probcal.data.sources.openml`` runs this file and stops it when it takes too long. The client waits for ever
+on a server that does not answer. It writes to the user's home and keeps half-written files after a kill. Here
+its home and cache are a temporary folder, and nothing that it prints reaches the terminal.
+
+The program ends when the process that started it ends, however that happens. Its stdin is a pipe that the
+parent process holds open. This file is run as a script, so it must not import probcal.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import re
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+FRAME, FAULT = "frame.pickle", "fault.json"
+_MOST_DESCRIBED = 64_000_000
+"""Largest size in bytes of anything but data. The descriptions of OpenML's largest sets have some megabytes."""
+_PIECE = 1 << 16
+_F_SETSIG = 10  # from <fcntl.h> of Linux. Python 3.11 and 3.12 do not define it
+
+
+def main(folder: Path, order: dict[str, Any]) -> int:
+    """Write FRAME to ``folder``, print its checksum and return 0, or write FAULT and return 1.
+
+    ``order`` holds id, name and version of the data set (None accepts any), and the server (a URL, or None for the
+    client's own). It also holds ``stall`` (seconds that one answer may take), ``attempts``, and the most bytes of data.
+    """
+    os.environ |= {"HOME": str(folder), "USERPROFILE": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    os.environ["OPENML_CACHE_DIR"] = str(folder / "cache")
+    try:
+        fetched = _fetch(order)
+    except Exception as error:
+        (folder / FAULT).write_text(json.dumps(_fault(error)), encoding="utf-8")
+        return 1
+    content = pickle.dumps(fetched)
+    (folder / FRAME).write_bytes(content)
+    print(hashlib.sha256(content).hexdigest())
+    return 0
+
+
+def _end_with_parent() -> None:
+    """Have this process killed at the end of stdin: by the kernel on Linux, otherwise by a thread."""
+    if sys.platform == "linux":  # a thread alone may be kept from running by native code
+        import fcntl
+
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(0, _F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+    threading.Thread(target=_wait_for_end, daemon=True).start()  # also covers an end before the lines above
+
+
+def _wait_for_end() -> None:
+    os.read(0, 1)
+    os._exit(1)
+
+
+class _OtherData(Exception):
+    """Signal that the server describes another data set than the one that was ordered."""
+
+
+class _TooLarge(Exception):
+    """Signal that the server sends more bytes than allowed."""
+
+
+class _NotSecret(Exception):
+    """Signal a connection without TLS, which others could read and change."""
+
+
+def _fetch(order: dict[str, Any]) -> tuple[Any, list[str], dict[str, Any]]:
+    """Return the frame of all columns, the names of those that OpenML does not count as data, and its description."""
+    import openml
+
+    _bound(order["stall"], order["attempts"], order["most"])
+    openml.config.set_retry_policy("human", order["attempts"])
+    openml.config.server = order["server"] or openml.config.server
+    dataset = openml.datasets.get_dataset(order["id"], download_data=False)
+    found, wanted = (dataset.name, dataset.version), (order["name"], order["version"])
+    if wanted[0] is not None and (found[0].casefold(), found[1]) != (wanted[0].casefold(), wanted[1]):
+        raise _OtherData('there it is "{}" version {}, on the card "{}" version {}'.format(*found, *wanted))
+    if "sparse" in dataset.format.lower():
+        raise _OtherData("it is stored as sparse ARFF, which the client reads without labels")
+    description = {"name": dataset.name, "version": dataset.version, "target": dataset.default_target_attribute}
+    return _data(dataset), _names(dataset.row_id_attribute) + _names(dataset.ignore_attribute), description
+
+
+def _data(dataset: Any) -> Any:
+    """Return the rows, from parquet where OpenML offers it. Without parquet, or when it fails, read ARFF."""
+    from minio.error import MinioException
+    from urllib3.exceptions import HTTPError
+
+    everything = {"include_row_id": True, "include_ignore_attribute": True}
+    try:
+        return dataset.get_data(**everything)[0]
+    except Exception as error:
+        # The client itself falls back to ARFF only when there is no parquet file at all.
+        if dataset.parquet_file is None and not isinstance(error, MinioException | HTTPError | _TooLarge | _NotSecret):
+            raise
+    os.environ["OPENML_SKIP_PARQUET"] = "true"
+    dataset.parquet_file = None
+    return dataset.get_data(**everything)[0]
+
+
+def _names(marked: str | list[str] | None) -> list[str]:
+    """Return column names. OpenML keeps several of them as a list or as one text with commas."""
+    texts = [marked] if isinstance(marked, str) else marked or []
+    return [name.strip() for text in texts for name in text.split(",")]
+
+
+def _bound(stall: float, attempts: int, most: int) -> None:
+    """Make both ways in which the client downloads limit silence and size and require TLS. The client does neither."""
+    import minio
+    import pandas as pd
+    import requests
+    import urllib3
+
+    class Adapter(requests.adapters.HTTPAdapter):
+        def send(self, request: Any, **options: Any) -> requests.Response:  # type: ignore[override]  # the client passes options by name
+            _refuse_plain(request.url)
+            response = super().send(request, **{**options, "timeout": stall, "stream": True})
+            described = "/api/v1/" in request.url
+            pieces = _counted(response.iter_content(_PIECE), _MOST_DESCRIBED if described else most, request.url)
+            response._content = b"".join(pieces)
+            if response.status_code != 200 and not response.is_redirect and b"oml:error" not in response.content:
+                # an error page of a proxy before OpenML, which the client may not understand
+                raise requests.ConnectionError(f"Status code: {response.status_code}")
+            if "charset" not in response.headers.get("Content-Type", ""):
+                # requests reads such text as Latin-1, which would break the client's checksum
+                response.encoding = "utf-8"
+            return response
+
+    class Session(requests.sessions.Session):
+        def __init__(self) -> None:
+            super().__init__()
+            for scheme in ("https://", "http://"):
+                self.mount(scheme, Adapter())
+
+    class Minio(minio.api.Minio):
+        def __init__(self, endpoint: str, *, secure: bool, http_client: Any = None, **options: Any) -> None:
+            client = http_client or urllib3.PoolManager()
+            retries = urllib3.Retry(attempts - 1, backoff_factor=0.2, status_forcelist=[500, 502, 503, 504])
+            client.connection_pool_kw |= {"timeout": urllib3.Timeout(stall), "retries": retries}
+            client.urlopen = _bounded(client.urlopen, most)  # type: ignore[method-assign]  # on purpose
+            secure = not _is_here(f"//{endpoint}")  # the client never asks for TLS, not even for https
+            super().__init__(endpoint, secure=secure, http_client=client, **options)
+
+    def read_parquet(path: Any, **options: Any) -> Any:
+        from pyarrow.parquet import read_metadata
+
+        found = read_metadata(path)
+        if found.num_rows * found.num_columns * 8 > most:  # parquet packs many equal values into a few bytes
+            raise _TooLarge(f"its parquet file is of {found.num_rows:,} rows, more than {most // 1_000_000:,} MB")
+        return reader(path, **options)
+
+    reader = pd.read_parquet
+    requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet  # type: ignore[misc, assignment]  # on purpose
+
+
+def _bounded(urlopen: Any, most: int) -> Any:
+    """Return urllib3's ``urlopen`` with at most ``most`` bytes per answer and without redirects."""
+
+    def bounded(method: str, url: str, *, preload_content: bool = True, **options: Any) -> Any:
+        _refuse_plain(url)
+        response = urlopen(method, url, preload_content=False, redirect=False, **options)
+        stream = response.stream
+        if preload_content or response.status >= 300:
+            body = b"".join(_counted(stream(_PIECE), _MOST_DESCRIBED, url))
+            response._body, response.read = body, lambda *_, **__: body
+        else:
+            response.stream = lambda amt=_PIECE, decode_content=None: _counted(stream(amt, decode_content), most, url)
+        return response
+
+    return bounded
+
+
+def _counted(pieces: Iterable[bytes], most: int, url: str) -> Iterator[bytes]:
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > most:
+            raise _TooLarge(f"{url} sends more than {most // 1_000_000:,} MB")
+        yield piece
+
+
+def _refuse_plain(url: str) -> None:
+    if url.startswith("http://") and not _is_here(url):
+        raise _NotSecret(f"{url} is not encrypted, and plain http is spoken with this machine only")
+
+
+def _is_here(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host in ("localhost", "::1") or re.fullmatch(r"127\.[0-9]+\.[0-9]+\.[0-9]+", host) is not None
+
+
+def _fault(error: Exception) -> dict[str, Any]:
+    """Return ``reason`` (what happened), ``later`` (whether a later try may work) and ``advice`` (what else to do)."""
+    from xml.parsers.expat import ExpatError
+
+    from arff import ArffException
+    from openml import exceptions as openml
+    from requests.exceptions import ChunkedEncodingError, Timeout
+    from urllib3.exceptions import TimeoutError as Silence
+
+    text = error.message.replace("%d", str(error.line), 1) if isinstance(error, ArffException) else str(error)
+    first_line = (text.strip().splitlines() or [""])[0].rstrip(".")
+    status = re.search(r"Status code: (\d+)", text)
+    chain = list(_causes(error))
+
+    def has(*kinds: type) -> bool:
+        return any(isinstance(link, kinds) for link in chain)
+
+    not_utf8 = has(openml.OpenMLHashException) and "encoding" in first_line
+    for_good = (_OtherData, openml.OpenMLServerNoResult, openml.OpenMLPrivateDatasetError, ArffException)
+    ours = next((link for link in chain if isinstance(link, _OtherData | _TooLarge | _NotSecret)), None)
+    if ours is not None:
+        reason = str(ours)
+    elif has(openml.OpenMLServerNoResult):
+        reason = "the server knows no data set of this id"
+    elif has(openml.OpenMLPrivateDatasetError):
+        reason = "the server gives it only to its owner"
+    elif not_utf8:
+        reason = "its file is not UTF-8 text, so the client cannot check it"
+    elif has(openml.OpenMLHashException):
+        reason = "the file that arrived does not have the checksum that OpenML states"
+    elif isinstance(error, openml.OpenMLServerException):
+        reason = f"the server says: {error.message.removesuffix(' - None').rstrip('.')}"
+    elif status:
+        reason = f"the server answers with HTTP status {status[1]}"
+    elif has(socket.gaierror):
+        reason = "its address cannot be found (is this machine online?)"
+    elif has(ConnectionRefusedError):
+        reason = "the server refuses the connection"
+    elif has(Timeout, Silence):
+        reason = "the server does not answer"
+    elif has(ChunkedEncodingError):
+        reason = "the connection broke off in the middle"
+    elif has(ArffException):
+        reason = f"its ARFF file cannot be read: {first_line}"
+    elif has(ExpatError) or isinstance(error, KeyError):
+        reason = "what answers there is not OpenML"
+    else:
+        reason = f"{type(error).__name__}: {first_line}"
+    advice: dict[type, str] = {
+        _TooLarge: "set PROBCAL_LARGEST_MB to allow larger files",
+        _NotSecret: "name a server with https",
+    }
+    later = not (not_utf8 or has(*for_good))
+    return {"reason": reason, "later": later, "advice": advice.get(type(ours))}
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield ``error`` and all its causes. requests and urllib3 keep some of them in attributes of their own."""
+    yield error
+    for inner in (getattr(error, "reason", None), *error.args, error.__cause__ or error.__context__):
+        if isinstance(inner, BaseException):
+            yield from _causes(inner)
+
+
+if __name__ == "__main__":
+    _end_with_parent()
+    sys.exit(main(Path(sys.argv[1]), json.loads(sys.argv[2])))
