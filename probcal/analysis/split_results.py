@@ -23,7 +23,7 @@ from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipp
 from probcal.errors import StoreError
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, planned_ids
+from probcal.store.summary import Results, done_cells
 
 _DECIMALS = 10
 """Decimals that count. A further difference comes from the order of a sum."""
@@ -51,8 +51,7 @@ class SplitValues:
 
 def finished(outline: Outline, results: Results, row: Row, column: ResultColumn) -> dict[int, CellResult]:
     """Return repetition -> planned cell, for the cells that are done."""
-    found = (results.get(one) for one in planned_ids(outline, row, column))
-    return {one.repetition: one for one in found if one and one.status == "done"}
+    return {one.repetition: one for one in done_cells(outline, results, row, column)}
 
 
 def split_values(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib
 import matplotlib.style
@@ -18,6 +18,8 @@ from matplotlib.figure import Figure
 
 from probcal._io import refuse_links_out, refuse_other_kinds
 from probcal.store.outline import ResultColumn
+
+Used = TypeVar("Used")
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Colours of Okabe & Ito, which colour-blind people can distinguish, without yellow, which is too pale on white."""
@@ -45,6 +47,17 @@ _KINDS: dict[str, dict[str, Any]] = {
 def look(**changed: Any) -> AbstractContextManager[None]:
     """Return a context in which matplotlib draws in our look, whatever the user's settings are."""
     return matplotlib.style.context(["default", {**_LOOK, **changed}])
+
+
+def in_our_look(figures: Iterator[tuple[str, Figure]], use: Callable[[str, Figure], Used]) -> Iterator[Used]:
+    """Draw the (name, figure) in our look, and yield what ``use`` makes of each. Outside, the user's settings apply."""
+    while True:
+        with look():
+            found = next(figures, None)
+            if found is None:
+                return
+            used = use(*found)
+        yield used
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:

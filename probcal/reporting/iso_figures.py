@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from probcal._io import shipped
 from probcal.config.yaml_file import YamlFile
 from probcal.errors import FileProblems
+from probcal.reporting.curves import Sweep, box_of
 from probcal.reporting.drawing import COLOURS, GREY, titled_figure
 from probcal.reporting.plane_panels import FEW, draw_levels, draw_rows, label_levels, number_of
-from probcal.reporting.sweeps import Sweep, box_of
 from probcal.store.outline import Outline
 
 

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
+from probcal.reporting.curves import Box, Sweep
 from probcal.reporting.drawing import COLOURS
-from probcal.reporting.sweeps import Box, Sweep
 
 _NEAR = 1e-6
 """A line that ends this close to a side of the box, as a share of the side, ends on it."""

@@ -16,7 +16,7 @@ from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, planned_ids
+from probcal.store.summary import Results, done_cells, planned_ids
 
 STEEPEST = "steepest_growth"
 """Name in claims for the start of the tenth of a stream in which log10 S grows most."""
@@ -101,8 +101,7 @@ class Checked:
 
     def finished(self, row: Row, column: ResultColumn, seed: int | None = None) -> list[CellResult]:
         """Return the planned cells that are done, with or without numbers."""
-        found = (self.results.get(one) for one in planned_ids(self.outline, row, column, seed))
-        return [one for one in found if one and one.status == "done"]
+        return done_cells(self.outline, self.results, row, column, seed)
 
     def every_finished(self) -> list[CellResult]:
         rows = self.outline.datasets

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from markupsafe import Markup
 from probcal import __version__
 from probcal._io import refuse_links_out, refuse_other_kinds, visible, write_whole
 from probcal.errors import ProbcalError
-from probcal.reporting.html.check_section import FILTERS
+from probcal.papers.check.check_text import counts
+from probcal.reporting.html.charts import line_groups, sort_value
 from probcal.reporting.html.embed import asset, data, licenses, policy, scripts
 from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
@@ -78,8 +79,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(FILTERS)
+    environment.filters.update(
+        counts=counts, line_groups=line_groups, sort_value=sort_value, lines_by_name=_lines_by_name
+    )
     return environment
+
+
+def _lines_by_name(values: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    return [[name, ", ".join(values[name])] for name in sorted(values, key=str.lower)]
 
 
 def _show_invisible(value: Any) -> Any:
