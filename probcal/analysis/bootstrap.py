@@ -19,10 +19,9 @@ from probcal.analysis.hypothesis_tests import inflation
 from probcal.analysis.ranks import labels_of
 from probcal.analysis.split_results import SAMPLES, CompareData, column_id, finished, share_of_test_rows
 from probcal.metrics.registry import metric_named
-from probcal.papers.check.findings import paper_column
-from probcal.papers.check.measured_results import Checked, Splits
-from probcal.reporting.best_methods import best_of, table_4_order
+from probcal.papers.check.findings import Checked, Splits, paper_column
 from probcal.reporting.grid import DECIMALS
+from probcal.reporting.metric_table import best_of, table_4_order
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import summarise
 

@@ -14,7 +14,7 @@ from probcal.analysis.ranks import Ranks, ranks
 from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
 from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
-from probcal.reporting.labels import in_order
+from probcal.reporting.grid import in_order
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.store.selection import Selection

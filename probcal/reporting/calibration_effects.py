@@ -16,8 +16,8 @@ import numpy as np
 from probcal.metrics.losses import ratio_of
 from probcal.metrics.registry import loss_parameter
 from probcal.papers.published import Published
-from probcal.reporting.best_methods import PAPER, beneath
 from probcal.reporting.grid import NOT_RUN, Grid, Text, printed
+from probcal.reporting.metric_table import PAPER, beneath
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, done_cells
 

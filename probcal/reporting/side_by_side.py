@@ -9,13 +9,16 @@ from typing import TypeVar
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
-from probcal.reporting.best_methods import (
+from probcal.reporting.grid import Grid, Text, numbered
+from probcal.reporting.metric_table import (
     PAPER,
     SPREAD,
     Lines,
+    MetricResults,
     beneath,
     best_grid,
     best_notes,
+    explanation,
     has_a_best,
     in_brackets,
     means,
@@ -24,9 +27,6 @@ from probcal.reporting.best_methods import (
     table_4_order,
     winner,
 )
-from probcal.reporting.grid import Grid, Text
-from probcal.reporting.labels import numbered
-from probcal.reporting.metric_table import MetricResults, explanation
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results

@@ -10,13 +10,26 @@ from probcal._io import csv_text
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics.registry import Metric, metric_named
 from probcal.papers.published import Published
-from probcal.reporting.best_methods import best_methods, has_a_best, means
 from probcal.reporting.calibration_effects import calibration_tables
-from probcal.reporting.grid import Grid, Text, latex, markdown, page, printed
-from probcal.reporting.labels import exceptions, footnotes, in_order, numbered, skipped
+from probcal.reporting.grid import (
+    Grid,
+    Text,
+    exceptions,
+    footnotes,
+    in_order,
+    latex,
+    markdown,
+    numbered,
+    page,
+    printed,
+    skipped,
+)
 from probcal.reporting.metric_table import (
     MOST_ON_ONE_LINE,
     MetricResults,
+    best_methods,
+    has_a_best,
+    means,
     metric_table,
     published_number,
     splits,

@@ -18,8 +18,7 @@ from pathlib import Path
 
 from probcal._io import as_it_was, csv_text, refuse_links_out
 from probcal.errors import FileProblems, Problem, StoreError
-from probcal.papers.check.findings import mean_of_finite
-from probcal.papers.check.measured_results import Checked, Name, Splits
+from probcal.papers.check.findings import Checked, Name, Splits, mean_of_finite
 from probcal.store.folder import ACCEPTED
 
 Accepted = dict[Name, Splits]

@@ -15,8 +15,7 @@ from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, JudgedClaim, Report
 from probcal.papers.check.findings import FARTHEST, Finding
 from probcal.papers.check.judged_claims import Judged
-from probcal.reporting.grid import INFINITY, printed
-from probcal.reporting.labels import troubles
+from probcal.reporting.grid import INFINITY, printed, troubles
 from probcal.store.cell_result import CellResult
 
 _MOST_FAILED = 20

@@ -10,10 +10,9 @@ from typing import Literal, Protocol
 
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
-from probcal.papers.check.findings import paper_column
-from probcal.papers.check.measured_results import LOG10_MARTINGALE, STEEPEST, Checked, Splits, largest_gap
+from probcal.papers.check.findings import LOG10_MARTINGALE, STEEPEST, Checked, Splits, largest_gap, paper_column
 from probcal.papers.published import Claim, Published
-from probcal.reporting.best_methods import best_of
+from probcal.reporting.metric_table import best_of
 
 Verdict = Literal["supported", "not supported", "undecided"]
 _EPSILON = 1e-9

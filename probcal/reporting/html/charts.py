@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 from matplotlib.figure import Figure
@@ -19,13 +21,10 @@ from probcal.analysis.ranks_figure import ranks_figure
 from probcal.errors import StoreError
 from probcal.metrics.registry import Metric, metric_named
 from probcal.papers.published import Published
-from probcal.reporting.best_methods import PAPER, SPREAD
 from probcal.reporting.drawing import in_our_look, look
 from probcal.reporting.figures import short_titles
-from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text
-from probcal.reporting.html.embed import png_address, svg_address
-from probcal.reporting.labels import UNDEFINED, in_order
-from probcal.reporting.metric_table import MetricResults, compared_summary, verdict_of
+from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, in_order
+from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, compared_summary, verdict_of
 from probcal.reporting.paper_figures import PAPER as PAPER_FIGURES
 from probcal.reporting.paper_figures import ROC, paper_figures
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
@@ -289,3 +288,12 @@ def _description(figure: Figure) -> str:
     lines = dict.fromkeys(str(label) for label in named if not str(label).startswith("_"))
     parts += [f"Lines: {', '.join(lines)}"] if lines else []
     return ". ".join(" ".join(part.split()) for part in parts if part) + "."
+
+
+def svg_address(svg: str) -> Markup:
+    """Return a picture as the address of an image, in which no script runs."""
+    return Markup("data:image/svg+xml," + quote(svg, safe=" /:=;,()!*?@$[]{}|^`'~+\n"))
+
+
+def png_address(points: bytes) -> Markup:
+    return Markup("data:image/png;base64," + base64.b64encode(points).decode())

@@ -1,8 +1,16 @@
-"""Web page of experiments: fills their parts into the templates and writes the file in one step."""
+"""Web page of experiments: fills their parts into the templates and writes the file in one step.
+
+Scripts are known by their digest. Data and pictures are embedded.
+"""
 
 from __future__ import annotations
 
+import base64
+import functools
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +22,56 @@ from probcal._io import refuse_links_out, refuse_other_kinds, visible, write_who
 from probcal.errors import ProbcalError
 from probcal.papers.check.check_text import counts
 from probcal.reporting.html.charts import line_groups, sort_value
-from probcal.reporting.html.embed import asset, data, licenses, policy, scripts
 from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
+
+_SCRIPTS = ("vendor/d3.min.js", "vendor/plot.umd.min.js", "report.js", "charts.js")
+
+
+_LICENSES = {"D3 7.9.0": "vendor/d3.LICENSE", "Observable Plot 0.6.17": "vendor/plot.LICENSE"}
+
+
+@functools.cache
+def asset(name: str) -> str:
+    """Return the text of a file in ``assets``."""
+    text = resources.files("probcal.reporting.html").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")  # browsers compute the digest of this form
+
+
+@functools.cache
+def scripts() -> tuple[str, ...]:
+    """Return the page's programs, in the order in which they run."""
+    return tuple(asset(name) for name in _SCRIPTS)
+
+
+def licenses() -> dict[str, str]:
+    """Return the licenses of the embedded libraries."""
+    return {name: asset(file) for name, file in _LICENSES.items()}
+
+
+def policy() -> str:
+    """Return a Content-Security-Policy under which nothing is loaded and no script runs but ``scripts``.
+
+    Styles are allowed in attributes, where the charts' library puts them. No style can load anything under this policy.
+    """
+    known = " ".join(f"'sha256-{_digest(text)}'" for text in scripts())
+    return (
+        f"default-src 'none'; script-src {known}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def data(value: Any) -> Markup:
+    """Return ``value`` as JSON for a script element of type application/json. Raises ValueError for NaN or infinity."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&":  # in JSON they occur only within strings
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)
+
 
 _FIRST = b"<!doctype html>"
 

@@ -14,10 +14,9 @@ from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
 from probcal.papers.check.check_text import distance_text, our_mean, signed, summary
 from probcal.papers.check.checked_experiment import check
-from probcal.papers.check.findings import Finding
-from probcal.papers.check.measured_results import Checked
+from probcal.papers.check.findings import Checked, Finding
 from probcal.papers.published import Published
-from probcal.reporting.grid import Grid
+from probcal.reporting.grid import Grid, in_order
 from probcal.reporting.html.charts import (
     Charts,
     Picture,
@@ -30,7 +29,6 @@ from probcal.reporting.html.charts import (
     reliable,
     statistics,
 )
-from probcal.reporting.labels import in_order
 from probcal.reporting.tables import reads_by_method, tables
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from probcal.papers.check.findings import Checked
 from probcal.papers.check.judged_claims import Ours, Printed, Tally, judge
-from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Claim, Published
 
 NAME = "langford-zadrozny-2005"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from probcal.papers.check.findings import Checked, steepest_growth
 from probcal.papers.check.judged_claims import Ours, Printed, judge
-from probcal.papers.check.measured_results import Checked, steepest_growth
 from probcal.papers.published import Claim, Published
 from tests.commands import probcal
 from tests.reporting.streams import write
