@@ -106,7 +106,7 @@ def supported_claims(drawn: Bootstrap, pairs: Iterable[Pair], places: Iterable[F
     paper = drawn.checked.published
     if paper is None:
         return []
-    numbers = Ours(drawn.checked, paper)
+    numbers = Ours(drawn.checked)
     tested = {(one.metric, _title(one, paper)): one for one in pairs}
     first = {(one.row.published, one.metric): one for one in reversed([*places])}
     claims = [one for one in paper.claims if set(one.metrics) <= {*drawn.checked.outline.metrics, *_UNLISTED_METRICS}]

@@ -159,24 +159,23 @@ class LineStyle:
     def colour(self) -> str:
         return COLOURS[self.number % len(COLOURS)]
 
-    @property
-    def dashes(self) -> Any:
-        return _DASHES[self.number % len(_DASHES)]
-
-    @property
-    def mark(self) -> str:
-        return _MARKS[self.number % len(_MARKS)]
-
     def of_points(self) -> dict[str, Any]:
         """Return the arguments of ``Axes.plot`` for a line of a few points, each with a mark."""
-        look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
-        return {**look, "markersize": 3.5, "linewidth": 1.1, "clip_on": False}
+        return {**self._look(), "clip_on": False}
 
     def of_curve(self) -> dict[str, Any]:
         """Return the arguments of ``Axes.plot`` for a line of many points, with few marks, apart between curves."""
         start = _APART * (0.1 + 0.8 * (self.number * 4 % len(_MARKS)) / len(_MARKS))
-        look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
-        return {**look, "markersize": 3.5, "linewidth": 1.1, "markevery": (start, _APART)}
+        return {**self._look(), "markevery": (start, _APART)}
+
+    def _look(self) -> dict[str, Any]:
+        return {
+            "color": self.colour,
+            "linestyle": _DASHES[self.number % len(_DASHES)],
+            "marker": _MARKS[self.number % len(_MARKS)],
+            "markersize": 3.5,
+            "linewidth": 1.1,
+        }
 
 
 def groups_of(columns: Sequence[ResultColumn]) -> dict[ResultColumn, str]:

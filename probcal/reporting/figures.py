@@ -8,9 +8,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
-from probcal.papers.published import Published
 from probcal.reporting.curves import missing_cells
 from probcal.reporting.drawing import in_our_look, save
+from probcal.reporting.metric_table import with_paper
 from probcal.reporting.paper_figures import PAPER, paper_figures
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
@@ -113,8 +113,7 @@ def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> NothingTo
 
 def short_titles(outline: Outline) -> Outline:
     """Return the outline with names that are short enough for a line: the paper's, or those of the experiment file."""
-    if outline.paper:
-        outline = outline.titled(Published.read(outline.paper).titles)
+    outline, _ = with_paper(outline)
     if all(len(row.title) <= _LONGEST_NAME for row in outline.datasets):
         return outline
     return outline.titled({row.name: row.name for row in outline.datasets})

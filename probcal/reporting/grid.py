@@ -170,10 +170,10 @@ def html_table(grid: Grid) -> str:
 TABLES_1_TO_3 = ("cxe", "rms", "auc")
 
 
-def in_order(metrics: Iterable[str]) -> list[str]:
-    """Return the metrics, each once, with those of Tables 1 to 3 first."""
+def in_order(metrics: Iterable[str], before: Sequence[str] = TABLES_1_TO_3) -> list[str]:
+    """Return the metrics, each once, with those of Tables 1 to 3 first, or those of ``before``."""
     every = list(dict.fromkeys(metrics))
-    first = [metric for metric in TABLES_1_TO_3 if metric in every]
+    first = [metric for metric in before if metric in every]
     return first + [metric for metric in every if metric not in first]
 
 

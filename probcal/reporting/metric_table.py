@@ -22,6 +22,7 @@ from probcal.reporting.grid import (
     Text,
     exceptions,
     footnotes,
+    in_order,
     printed,
     troubles,
 )
@@ -82,9 +83,7 @@ def best_notes(outline: Outline, results: Results) -> list[str]:
 
 def table_4_order(metrics: Iterable[str]) -> list[str]:
     """Return the metrics that have a better end, each once."""
-    every = [metric for metric in dict.fromkeys(metrics) if not metric_named(metric).no_end]
-    first = [metric for metric in ("rms", "cxe", "auc") if metric in every]
-    return first + [metric for metric in every if metric not in first]
+    return [metric for metric in in_order(metrics, ("rms", "cxe", "auc")) if not metric_named(metric).no_end]
 
 
 def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
@@ -161,18 +160,11 @@ def _in_bold(columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: s
     return bold
 
 
-def compared_summary(
-    table: PublishedTable, outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str
-) -> Summary:
-    """Return what is compared with a number of ``table``: all our repetitions, or only the one with its seed."""
-    return summarise(outline, results, row, column, metric, table.seed)
-
-
 def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
     """Compare one published number with ours. The tolerance of its ``table`` is for a single planned split.
 
-    A data set with several planned splits, or with random ones, is judged by their spread. ``ours`` comes from
-    ``compared_summary``. Returns None when it cannot be judged.
+    A data set with several planned splits, or with random ones, is judged by their spread. ``ours`` has all our
+    repetitions, or only the one with the table's seed. Returns None when it cannot be judged.
     """
     if why_no_verdict(ours, published, table):
         return None
@@ -241,6 +233,17 @@ def _count(hits: list[bool]) -> str:
 MOST_ON_ONE_LINE = 5
 
 
+def with_paper(outline: Outline) -> tuple[Outline, Published | None]:
+    """Return the outline with the row titles of its paper, and the paper. None where it follows no paper.
+
+    Raises UnknownPaper.
+    """
+    if not outline.paper:
+        return outline, None
+    published = Published.read(outline.paper)
+    return outline.titled(published.titles), published
+
+
 def published_number(published: Published | None, row: Row, column: ResultColumn, metric: str) -> float | None:
     if published is None or column.paper_learner is None or column.paper_method is None:
         return None
@@ -276,10 +279,25 @@ class MetricResults:
         of_columns = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
         return in_brackets(self.theirs(row), of_columns, self.decimals)
 
+    def line(self, row: Row, decimals: int) -> list[Text]:
+        """Return one cell per column with mean, sd and published number: ``4790.4 ± 12.1 [4814]``."""
+        ours, theirs = self.ours(row), self.their_lines(row)
+        cells = zip(means(self.outline.columns, ours, self.metric, decimals), ours, theirs, strict=True)
+        return [
+            Text(mean.main, f"{mean.rest}{_plus_minus(a.sd, decimals)}{number and f' {number}'}", mean.bold)
+            for mean, a, number in cells
+        ]
+
+    def lines_below_each_other(self, row: Row, decimals: int) -> Lines:
+        """Return the lines of mean, sd and published number, without empty ones."""
+        ours = self.ours(row)
+        first = [Text(row.title), *means(self.outline.columns, ours, self.metric, decimals)]
+        return [first, *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, self.their_lines(row))]
+
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
         """Return each published number of the ``table`` with our summary that is compared with it."""
         return [
-            (compared_summary(table, self.outline, self.results, row, column, self.metric), number)
+            (summarise(self.outline, self.results, row, column, self.metric, table.seed), number)
             for row in self.outline.datasets
             for column, number in zip(self.outline.columns, self.theirs(row), strict=True)
             if number is not None
@@ -311,11 +329,12 @@ class MetricResults:
 def metric_table(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
     """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper."""
     one, columns = MetricResults(outline, results, metric, published), outline.columns
-    lay_out = _one_line if len(columns) <= MOST_ON_ONE_LINE else _stacked
-    rows = []
+    rows: Lines = []
     for row in outline.datasets:
-        ours = one.ours(row)
-        rows += lay_out(row.title, means(columns, ours, metric, one.decimals), ours, one.their_lines(row), one.decimals)
+        if len(columns) <= MOST_ON_ONE_LINE:
+            rows.append([Text(row.title), *one.line(row, one.decimals)])
+        else:
+            rows += one.lines_below_each_other(row, one.decimals)
     return Grid(
         number=number,
         name=metric_named(metric).long,
@@ -324,19 +343,6 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
         rows=rows,
         notes=one.notes(),
     )
-
-
-def _one_line(title: str, means: list[Text], ours: list[Summary], theirs: list[str], decimals: int) -> Lines:
-    line = [Text(title)]
-    for mean, a, number in zip(means, ours, theirs, strict=True):
-        spread = "" if a.sd is None else f" ± {printed(a.sd, decimals)}"
-        line.append(Text(mean.main, mean.rest + spread + (number and f" {number}"), mean.bold))
-    return [line]
-
-
-def _stacked(title: str, means: list[Text], ours: list[Summary], theirs: list[str], decimals: int) -> Lines:
-    """Return the lines of mean, sd and published number, without empty ones."""
-    return [[Text(title), *means], *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, theirs)]
 
 
 def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:

@@ -5,6 +5,7 @@ Settings are variants of a published column, and readings of a data set.
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,13 +15,12 @@ from probcal._io import Field, csv_text
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict
-from probcal.papers.check.findings import FARTHEST, Checked, mean_of_finite, sd_of_finite
+from probcal.papers.check.findings import FARTHEST, Checked, mean_of_finite, paper_column, sd_of_finite
 from probcal.papers.published import Published
 from probcal.reporting.grid import INFINITY, Grid, Text, exceptions, markdown, printed
-from probcal.reporting.metric_table import compared_summary, published_number, ranking_verdict
+from probcal.reporting.metric_table import published_number, ranking_verdict
 from probcal.store.folder import Store
-from probcal.store.outline import ResultColumn, Row
-from probcal.store.summary import Summary, census
+from probcal.store.summary import Summary, census, summarise
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -143,27 +143,22 @@ def _prefixes(stores: Sequence[Store]) -> list[str]:
 
 def _numbers(checked: Checked, prefix: str) -> Iterator[Number]:
     """Yield every published number that our results can be compared with, in the order of the paper's columns."""
-    paper = checked.published
-    for title, names in paper.columns.items() if paper else ():
-        for column in checked.outline.columns:
-            if paper is None or (column.paper_learner, column.paper_method) != names:
-                continue
-            for row in checked.outline.datasets:
-                for metric in checked.paper_metrics:
-                    yield from _number(checked, paper, title, prefix, row, column, metric)
-
-
-def _number(
-    checked: Checked, paper: Published, title: str, prefix: str, row: Row, column: ResultColumn, metric: str
-) -> Iterator[Number]:
-    published = published_number(paper, row, column, metric)
-    table = paper.tables[metric]
-    ours = compared_summary(table, checked.outline, checked.results, row, column, metric)
-    verdict = None if published is None else ranking_verdict(ours, published, table)
-    if published is not None and verdict is not None:
-        variant = f"{prefix}{column.learner}/{column.method}"
-        excepted = any(one.is_about(row, column) for one in checked.outline.exceptions)
-        yield Number(paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted)
+    paper, outline = checked.published, checked.outline
+    if paper is None:
+        return
+    of_title = [
+        (title, column) for title, names in paper.columns.items() for column in outline.columns
+        if paper_column(column) == names
+    ]  # fmt: skip
+    for title, column in of_title:
+        for row, metric in itertools.product(outline.datasets, checked.paper_metrics):
+            published, table = published_number(paper, row, column, metric), paper.tables[metric]
+            ours = summarise(outline, checked.results, row, column, metric, table.seed)
+            verdict = None if published is None else ranking_verdict(ours, published, table)
+            if published is not None and verdict is not None:
+                variant = f"{prefix}{column.learner}/{column.method}"
+                excepted = any(one.is_about(row, column) for one in outline.exceptions)
+                yield Number(paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted)
 
 
 def _ranking(title: str, numbers: list[Number]) -> Ranking:

@@ -215,7 +215,12 @@ def _drift_summary(drift: AcceptedDrift | None) -> str:
 
 
 def json_text(reports: list[Report]) -> str:
-    return json.dumps([_plain(_report(report)) for report in reports], indent=1, ensure_ascii=False) + "\n"
+    return json_of([_report(report) for report in reports])
+
+
+def json_of(value: Any) -> str:
+    """Return the value as JSON. Infinity becomes the text ``inf``, since JSON has no infinity."""
+    return json.dumps(_plain(value), indent=1, ensure_ascii=False) + "\n"
 
 
 def _report(report: Report) -> dict[str, Any]:
@@ -275,7 +280,6 @@ def _judged(judged: Judged) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value for JSON, with infinity as the text "inf"."""
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):

@@ -87,7 +87,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     if paper is not None:
         for claim in paper.claims:
             reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
-            printed, ours = judge(claim, paper, Printed(paper)), judge(claim, paper, Ours(checked, paper))
+            printed, ours = judge(claim, paper, Printed(paper)), judge(claim, paper, Ours(checked))
             claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))
     return Report(
         checked=checked,

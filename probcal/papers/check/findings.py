@@ -21,11 +21,11 @@ import numpy as np
 from probcal.papers.bands import ROUNDING, Verdict, compare, why_not_judged
 from probcal.papers.published import Published
 from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
-from probcal.reporting.metric_table import compared_summary, published_number, verdict_of, why_no_verdict
+from probcal.reporting.metric_table import published_number, verdict_of, why_no_verdict, with_paper
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, done_cells, planned_ids
+from probcal.store.summary import Results, done_cells, planned_ids, summarise
 
 STEEPEST = "steepest_growth"
 """Name in claims for the start of the tenth of a stream in which log10 S grows most."""
@@ -92,10 +92,7 @@ class Checked:
     @classmethod
     def of(cls, store: Store) -> Checked:
         """Read the experiment of a results folder. Raises StoreError and UnknownPaper as ``probcal table`` does."""
-        outline = Outline.of(store)
-        published = Published.read(outline.paper) if outline.paper else None
-        if published:
-            outline = outline.titled(published.titles)
+        outline, published = with_paper(Outline.of(store))
         return cls(store, outline, store.results(), published)
 
     def splits(
@@ -119,6 +116,14 @@ class Checked:
     def planned(self, row: Row) -> list[ResultColumn]:
         """Return the columns that have cells of this data set."""
         return [column for column in self.outline.columns if planned_ids(self.outline, row, column)]
+
+    def place_of(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
+        """Return our first row and column that stand for the published ones, None without any."""
+        for row in [one for one in self.outline.datasets if one.published == dataset][:1]:
+            for ours in self.planned(row):
+                if self.published and paper_column(ours) == self.published.columns[column]:
+                    return row, ours
+        return None
 
     def every_number(self) -> Iterator[tuple[Name, Row, ResultColumn]]:
         """Yield the name of each number that the experiment plans, with its row and column."""
@@ -242,7 +247,7 @@ def _number_finding(checked: Checked, row: Row, column: ResultColumn, metric: st
     if published is None or checked.published is None:
         return
     table = checked.published.tables[metric]
-    ours = compared_summary(table, checked.outline, checked.results, row, column, metric)
+    ours = summarise(checked.outline, checked.results, row, column, metric, table.seed)
     verdict = verdict_of(ours, published, table)
     state = state_of(ours.values, verdict)
     yield Finding(

@@ -24,13 +24,13 @@ from probcal.papers.published import Published
 from probcal.reporting.drawing import in_our_look, look
 from probcal.reporting.figures import short_titles
 from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, in_order
-from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, compared_summary, verdict_of
+from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, verdict_of
 from probcal.reporting.paper_figures import PAPER as PAPER_FIGURES
 from probcal.reporting.paper_figures import ROC, paper_figures
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, Summary
+from probcal.store.summary import Results, summarise
 
 _MOST = 20_000
 """Most numbers in one chart. More would be too many to see, and for a browser to draw."""
@@ -104,8 +104,8 @@ def _of_metric(one: MetricResults) -> Iterator[list[Any]]:
 def _agrees(one: MetricResults, row: Row, column: ResultColumn, theirs: float | None) -> bool | None:
     if theirs is None or one.table is None:
         return None
-    held: Summary = compared_summary(one.table, one.outline, one.results, row, column, one.metric)
-    verdict = verdict_of(held, theirs, one.table)
+    ours = summarise(one.outline, one.results, row, column, one.metric, one.table.seed)
+    verdict = verdict_of(ours, theirs, one.table)
     return None if verdict is None else verdict.in_band
 
 

@@ -29,6 +29,7 @@ from probcal.reporting.html.charts import (
     reliable,
     statistics,
 )
+from probcal.reporting.metric_table import with_paper
 from probcal.reporting.tables import reads_by_method, tables
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
@@ -87,10 +88,7 @@ class ExperimentSections:
         """Read one experiment. Raises StoreError and UnknownPaper as ``probcal table`` does."""
         store = StoreSnapshot(store.folder)
         untitled, results = Outline.of(store), store.results()
-        outline = untitled
-        published = Published.read(outline.paper) if outline.paper else None
-        if published:
-            outline = outline.titled(published.titles)
+        outline, published = with_paper(untitled)
         found = census(outline, results)
         grids = tables(store)
         pictures, figure_notes = paper_pictures(untitled, results)

@@ -25,7 +25,7 @@ def ours(small, paper):
         store = small(paper=NAME, datasets=splits, **changes).write(
             {cell: [{"cxe": number} for number in numbers] for cell, numbers in cells.items()}
         )
-        return Ours(Checked.of(store), paper)
+        return Ours(Checked.of(store))
 
     return ours
 

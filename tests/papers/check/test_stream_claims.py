@@ -21,7 +21,7 @@ def claim(kind, *columns, **rest):
 def judged(tmp_path):
     def judged(one, cells, curves=None):
         store = write(tmp_path / "small", cells, curves, paper=NAME)
-        return judge(one, PAPER, Ours(Checked.of(store), PAPER))
+        return judge(one, PAPER, Ours(Checked.of(store)))
 
     return judged
 
