@@ -9,8 +9,9 @@ import html
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tabulate import tabulate
 
@@ -18,6 +19,9 @@ from probcal._io import visible
 from probcal.store.cell_result import CellResult
 from probcal.store.outline import Outline, ResultOverride
 from probcal.store.summary import Census, Summary
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 NOT_RUN = "\N{EN DASH}"
 INFINITY = "∞"
@@ -168,6 +172,14 @@ def html_table(grid: Grid) -> str:
 
 
 TABLES_1_TO_3 = ("cxe", "rms", "auc")
+
+
+def grouped(items: Iterable[Item], by: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items by key, in the order in which the keys first occur."""
+    found: dict[Key, list[Item]] = {}
+    for one in items:
+        found.setdefault(by(one), []).append(one)
+    return found
 
 
 def in_order(metrics: Iterable[str], before: Sequence[str] = TABLES_1_TO_3) -> list[str]:

@@ -22,6 +22,7 @@ from probcal.reporting.grid import (
     Text,
     exceptions,
     footnotes,
+    grouped,
     in_order,
     printed,
     troubles,
@@ -149,11 +150,8 @@ def _value(ours: Summary, decimals: int) -> str:
 
 
 def _in_bold(columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: str) -> set[int]:
-    groups: dict[str, list[int]] = {}
-    for index, column in enumerate(columns):
-        groups.setdefault(column.group, []).append(index)
     bold = set()
-    for group in groups.values():
+    for group in grouped(range(len(columns)), lambda index: columns[index].group).values():
         numbers = {index: ours[index].mean for index in group}
         if sum(number is not None for number in numbers.values()) > 1:
             bold |= best_of(numbers, metric)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
-from probcal.reporting.grid import Grid, Text, numbered
+from probcal.reporting.grid import Grid, Text, grouped, numbered
 from probcal.reporting.metric_table import (
     PAPER,
     SPREAD,
@@ -115,10 +115,10 @@ def _with_paper_titles(name: str, store: Store, outline: Outline, published: Pub
 
 def _refuse_rivals(store: Store, what: str, instead: str, places: Iterable[tuple[str | None, str]]) -> None:
     """Raise NotTogether if two of the ``places``, (title in the paper, name of ours), have the same title."""
-    names: dict[str | None, list[str]] = {}
-    for title, name in places:
-        names.setdefault(title, []).append(name)
-    crowded = [f"{', '.join(several)} ({title})" for title, several in names.items() if len(several) > 1]
+    names = grouped(places, lambda place: place[0])
+    crowded = [
+        f"{', '.join(name for _, name in several)} ({title})" for title, several in names.items() if len(several) > 1
+    ]
     if crowded:
         raise NotTogether(
             f"{store.folder} has more than one {what} for the same one of the paper: {'; '.join(crowded)}; "

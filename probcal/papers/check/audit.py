@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from probcal._io import Field, csv_text
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict
-from probcal.papers.check.findings import FARTHEST, Checked, mean_of_finite, paper_column, sd_of_finite
+from probcal.papers.check.findings import FARTHEST, Checked, mean_of_finite, paper_column, sd_of_finite, spread_text
 from probcal.papers.published import Published
-from probcal.reporting.grid import INFINITY, Grid, Text, exceptions, markdown, printed
+from probcal.reporting.grid import Grid, Text, exceptions, grouped, markdown, printed
 from probcal.reporting.metric_table import published_number, ranking_verdict
 from probcal.store.folder import Store
 from probcal.store.summary import Summary, census, summarise
-
-Key = TypeVar("Key", bound=Hashable)
 
 
 class NothingToAudit(ProbcalError):
@@ -113,12 +110,12 @@ def audit(stores: Sequence[Store]) -> Audit:
     """
     checked = [Checked.of(store) for store in stores]
     found = [one for prefix, each in zip(_prefixes(stores), checked, strict=True) for one in _numbers(each, prefix)]
-    groups = _grouped(found, lambda one: (one.paper.short, one.column))
+    groups = grouped(found, lambda one: (one.paper.short, one.column))
     several = {name: group for name, group in groups.items() if len({one.variant for one in group}) > 1}
     columns = [_ranking(column, group) for (_, column), group in several.items()]
     readings = {
         dataset: _reading_rankings(group)
-        for (_, dataset), group in _grouped(found, lambda one: (one.paper.short, one.dataset)).items()
+        for (_, dataset), group in grouped(found, lambda one: (one.paper.short, one.dataset)).items()
         if len({one.reading for one in group}) > 1
     }
     if not columns and not readings:
@@ -163,7 +160,7 @@ def _numbers(checked: Checked, prefix: str) -> Iterator[Number]:
 
 def _ranking(title: str, numbers: list[Number]) -> Ranking:
     """Rank variants over all data sets, each in one reading: the data set's own where every variant has it."""
-    of_reading = _grouped(numbers, lambda one: (one.dataset, one.reading))
+    of_reading = grouped(numbers, lambda one: (one.dataset, one.reading))
     everyone = {one.variant for one in numbers}
     chosen: dict[str, str] = {}
     for (dataset, reading), group in sorted(of_reading.items(), key=lambda item: item[0][0] != item[0][1]):
@@ -179,7 +176,7 @@ def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked
 
     The second list uses only columns that all readings have.
     """
-    by_column = _grouped(numbers, lambda one: one.column)
+    by_column = grouped(numbers, lambda one: one.column)
     columns = [
         _ranked_in_common(title, group, group, lambda one: f"{one.reading} with {one.variant}")
         for title, group in by_column.items()
@@ -190,11 +187,11 @@ def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked
         if {one.reading for one in group} == everyone:
             best += [one for reading in sorted(everyone) for one in _best_of_reading(group, reading)]
     shared = _shared(best, lambda one: one.reading, lambda one: (one.column, one.metric))
-    return columns, ranked(_grouped(shared, lambda one: one.reading))
+    return columns, ranked(grouped(shared, lambda one: one.reading))
 
 
 def _best_of_reading(numbers: list[Number], reading: str) -> list[Number]:
-    of_variant = _grouped([one for one in numbers if one.reading == reading], lambda one: one.variant)
+    of_variant = grouped([one for one in numbers if one.reading == reading], lambda one: one.variant)
     return of_variant[ranked(of_variant)[0].name]
 
 
@@ -202,7 +199,7 @@ def _ranked_in_common(
     title: str, numbers: list[Number], candidates: list[Number], rival: Callable[[Number], str]
 ) -> Ranking:
     counted = _shared(candidates, rival, lambda one: (one.dataset, one.metric))
-    return Ranking(title, ranked(_grouped(counted, rival)), numbers, counted, _left_out(candidates, counted, rival))
+    return Ranking(title, ranked(grouped(counted, rival)), numbers, counted, _left_out(candidates, counted, rival))
 
 
 def _left_out(
@@ -211,7 +208,7 @@ def _left_out(
     rivals = list(dict.fromkeys(map(rival, candidates)))
     some = {one.dataset for one in counted}
     found: dict[tuple[str, ...], list[str]] = {}
-    what = _grouped(candidates, lambda one: f"{one.dataset} {one.metric}" if one.dataset in some else one.dataset)
+    what = grouped(candidates, lambda one: f"{one.dataset} {one.metric}" if one.dataset in some else one.dataset)
     for name, group in what.items():
         lacking = tuple(one for one in rivals if one not in set(map(rival, group)))
         if lacking:
@@ -224,7 +221,7 @@ def _shared(
 ) -> list[Number]:
     """Return the numbers that all rivals have, so that a ranking is fair."""
     rivals = set(map(rival, numbers))
-    have = {name: {rival(one) for one in group} for name, group in _grouped(numbers, what).items()}
+    have = {name: {rival(one) for one in group} for name, group in grouped(numbers, what).items()}
     return [one for one in numbers if have[what(one)] == rivals]
 
 
@@ -251,18 +248,11 @@ def ranked(rivals: dict[str, list[Number]]) -> list[RankedSetting]:
 
 def _by_metric(numbers: list[Number]) -> dict[str, tuple[int, int]]:
     """Return metric -> (in band, compared), in the paper's order, so that all rivals have the same order."""
-    of_metric = _grouped(numbers, lambda one: one.metric)
+    of_metric = grouped(numbers, lambda one: one.metric)
     tables = [metric for metric in numbers[0].paper.tables if metric in of_metric]
     return {
         metric: (sum(one.verdict.in_band for one in of_metric[metric]), len(of_metric[metric])) for metric in tables
     }
-
-
-def _grouped(numbers: Iterable[Number], by: Callable[[Number], Key]) -> dict[Key, list[Number]]:
-    found: dict[Key, list[Number]] = {}
-    for one in numbers:
-        found.setdefault(by(one), []).append(one)
-    return found
 
 
 _RULE = f"""\
@@ -385,19 +375,10 @@ def _single_numbers(ranking: Ranking) -> Grid:
 
 
 def _number_text(one: Number, nearest: bool) -> Text:
-    return Text(_mean(one), f"{_spread(one)} {'✓' if one.verdict.in_band else '✗'}", bold=nearest)
-
-
-def _mean(one: Number) -> str:
-    """Return the mean of the finite splits, which are compared."""
+    """Return the mean of the finite splits, which are compared, with their spread and the verdict."""
     mean = mean_of_finite(one.ours.values)
-    return "" if mean is None else printed(mean)
-
-
-def _spread(one: Number) -> str:
-    sd = sd_of_finite(one.ours.values)
-    some = f", {INFINITY} {one.ours.infinite}/{one.ours.n}" if 0 < one.ours.infinite < one.ours.n else ""
-    return ("" if sd is None else f" ± {printed(sd)}") + some
+    in_band = "✓" if one.verdict.in_band else "✗"
+    return Text("" if mean is None else printed(mean), f"{spread_text(one.ours.values)} {in_band}", bold=nearest)
 
 
 def _notes(found: Audit) -> list[str]:

@@ -21,6 +21,7 @@ import numpy as np
 from probcal.papers.bands import ROUNDING, Verdict, compare, why_not_judged
 from probcal.papers.published import Published
 from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
+from probcal.reporting.grid import INFINITY, printed
 from probcal.reporting.metric_table import published_number, verdict_of, why_no_verdict, with_paper
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
@@ -224,6 +225,13 @@ def sd_of_finite(values: Sequence[float]) -> float | None:
     """Return the sd with n - 1 in the denominator, or None for fewer than two finite values."""
     finite = [value for value in values if math.isfinite(value)]
     return statistics.stdev(finite) if len(finite) > 1 else None
+
+
+def spread_text(values: Sequence[float]) -> str:
+    """Return `` ± 0.004, ∞ 2/10``: the sd of the finite splits, and how many are infinite where only some are."""
+    sd, infinite = sd_of_finite(values), sum(map(math.isinf, values))
+    some = f", {INFINITY} {infinite}/{len(values)}" if 0 < infinite < len(values) else ""
+    return ("" if sd is None else f" ± {printed(sd)}") + some
 
 
 def paper_column(column: ResultColumn) -> tuple[str, str]:

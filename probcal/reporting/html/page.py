@@ -26,9 +26,9 @@ from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
 
 _SCRIPTS = ("vendor/d3.min.js", "vendor/plot.umd.min.js", "report.js", "charts.js")
-
-
+"""The page's programs, in the order in which they run."""
 _LICENSES = {"D3 7.9.0": "vendor/d3.LICENSE", "Observable Plot 0.6.17": "vendor/plot.LICENSE"}
+"""The licenses of the embedded libraries."""
 
 
 @functools.cache
@@ -38,23 +38,12 @@ def asset(name: str) -> str:
     return text.replace("\r\n", "\n")  # browsers compute the digest of this form
 
 
-@functools.cache
-def scripts() -> tuple[str, ...]:
-    """Return the page's programs, in the order in which they run."""
-    return tuple(asset(name) for name in _SCRIPTS)
-
-
-def licenses() -> dict[str, str]:
-    """Return the licenses of the embedded libraries."""
-    return {name: asset(file) for name, file in _LICENSES.items()}
-
-
 def policy() -> str:
-    """Return a Content-Security-Policy under which nothing is loaded and no script runs but ``scripts``.
+    """Return a Content-Security-Policy under which nothing is loaded and no script runs but ours.
 
     Styles are allowed in attributes, where the charts' library puts them. No style can load anything under this policy.
     """
-    known = " ".join(f"'sha256-{_digest(text)}'" for text in scripts())
+    known = " ".join(f"'sha256-{_digest(asset(name))}'" for name in _SCRIPTS)
     return (
         f"default-src 'none'; script-src {known}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -118,8 +107,8 @@ def page(experiments: Sequence[ExperimentSections], sentence: str = "", printed:
             data=data({one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments}),
             policy=policy(),
             style=Markup(asset("report.css")),
-            scripts=[Markup(text) for text in scripts()],
-            licenses=licenses(),
+            scripts=[Markup(asset(name)) for name in _SCRIPTS],
+            licenses={name: asset(file) for name, file in _LICENSES.items()},
             version=__version__,
         )
     )

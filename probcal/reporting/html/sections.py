@@ -16,7 +16,7 @@ from probcal.papers.check.check_text import distance_text, our_mean, signed, sum
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import Checked, Finding
 from probcal.papers.published import Published
-from probcal.reporting.grid import Grid, in_order
+from probcal.reporting.grid import Grid, grouped, in_order
 from probcal.reporting.html.charts import (
     Charts,
     Picture,
@@ -197,9 +197,7 @@ def check_section(store: Store) -> dict[str, Any] | None:
         return {"fault": str(error), "compared": 0, "claims": []}
     if report.checked.published is None and report.drift is None:
         return None
-    known: dict[str, list[Line]] = {}
-    for finding, why in [*report.numbers.known, *report.differences.known]:
-        known.setdefault(why.reason, []).append(_deviation(finding))
+    known = grouped([*report.numbers.known, *report.differences.known], lambda one: one[1].reason)
     states = Counter(finding.state for finding in report.numbers.all)
     drifted = [
         f"{one.dataset} {one.column} {one.metric}: {one.accepted:.4f} accepted, {one.now:.4f} now"
@@ -216,7 +214,7 @@ def check_section(store: Store) -> dict[str, Any] | None:
         "claims": report.claims,
         "verdicts": Counter(one.ours.verdict for one in report.claims),
         "new": [_deviation(one) for one in [*report.numbers.new, *report.differences.new]][:_MOST_CHECKED],
-        "known": known,
+        "known": {why: [_deviation(finding) for finding, _ in several] for why, several in known.items()},
         "drift": drifted[:_MOST_CHECKED],
     }
 
@@ -317,9 +315,7 @@ class Fault:
 
 def faults(failed: Iterable[CellResult]) -> list[Fault]:
     """Return the errors, the most frequent first. Cells with the same error share one traceback, that of the first."""
-    found: dict[tuple[str, str], list[CellResult]] = {}
-    for one in failed:
-        found.setdefault((one.error_type or one.status, (one.message or "").strip()), []).append(one)
+    found = grouped(failed, lambda one: (one.error_type or one.status, (one.message or "").strip()))
     every = [
         Fault(kind, _shorten(message), _shorten((cells[0].traceback or "").strip()), [one.id for one in cells])
         for (kind, message), cells in found.items()
