@@ -80,7 +80,7 @@ def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printe
     experiment follows a paper that probcal does not have.
     """
     _refuse_other_places(path)
-    experiments = [ExperimentSections.of(store, f"e{number}") for number, store in enumerate(stores, 1)]
+    experiments = [ExperimentSections(store, f"e{number}") for number, store in enumerate(stores, 1)]
     if not any(one.results for one in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToReport(f"nothing has been run yet in {folders}; probcal run fills a folder of results")

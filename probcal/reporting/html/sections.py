@@ -15,13 +15,8 @@ from probcal.metrics.registry import metric_named
 from probcal.papers.check.check_text import distance_text, our_mean, signed, summary
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import Checked, Finding
-from probcal.papers.published import Published
-from probcal.reporting.grid import Grid, grouped, in_order
+from probcal.reporting.grid import grouped, in_order
 from probcal.reporting.html.charts import (
-    Charts,
-    Picture,
-    RankedPicture,
-    ReliabilityChart,
     charts_of,
     has_lines_beneath,
     paper_pictures,
@@ -33,7 +28,7 @@ from probcal.reporting.metric_table import with_paper
 from probcal.reporting.tables import reads_by_method, tables
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
-from probcal.store.summary import Census, Results, census, planned_ids, stale_ids
+from probcal.store.summary import Results, census, planned_ids, stale_ids
 
 Line = list[str]
 """The cells of one line of a table."""
@@ -57,61 +52,31 @@ class StoreSnapshot(Store):
         return self._results
 
 
-@dataclass(frozen=True)
 class ExperimentSections:
     """Hold all parts of one experiment.
 
-    ``id`` is the prefix of its element ids. ``published`` is None where it follows no paper.
+    ``id`` is the prefix of its element ids. ``published`` is None where it follows no paper, and ``check`` where there
+    is nothing to compare with. ``statistics_fault`` says why there are no statistics, where something is broken.
+
+    Raises StoreError and UnknownPaper as ``probcal table`` does.
     """
 
-    id: str
-    outline: Outline
-    published: Published | None
-    results: Results
-    census: Census
-    progress: list[Line]
-    tables: list[Grid]
-    charts: Charts
-    reliable: ReliabilityChart
-    ranked: list[RankedPicture]
-    statistics: list[Grid]
-    statistics_fault: str
-    """Reason why there are no statistics, where something is broken."""
-    pictures: list[Picture]
-    figure_notes: list[str]
-    check: dict[str, Any] | None
-    faults: list[Fault]
-    provenance: Provenance
-
-    @classmethod
-    def of(cls, store: Store, id: str) -> ExperimentSections:
-        """Read one experiment. Raises StoreError and UnknownPaper as ``probcal table`` does."""
+    def __init__(self, store: Store, id: str) -> None:
         store = StoreSnapshot(store.folder)
         untitled, results = Outline.of(store), store.results()
-        outline, published = with_paper(untitled)
-        found = census(outline, results)
-        grids = tables(store)
-        pictures, figure_notes = paper_pictures(untitled, results)
-        compared, fault = statistics(store, len(grids) + 1)
-        return cls(
-            id=id,
-            outline=outline,
-            published=published,
-            results=results,
-            census=found,
-            progress=progress(outline, results),
-            tables=grids,
-            charts=charts_of(outline, results, published),
-            reliable=reliable(store, outline, results),
-            ranked=ranked(outline, results),
-            statistics=compared,
-            statistics_fault=fault,
-            pictures=pictures,
-            figure_notes=figure_notes,
-            check=check_section(store),
-            faults=faults([*found.failed, *found.failed_since]),
-            provenance=provenance(store.runs(), results),
-        )
+        self.id, self.results = id, results
+        self.outline, self.published = with_paper(untitled)
+        self.census = census(self.outline, results)
+        self.progress = progress(self.outline, results)
+        self.tables = tables(store)
+        self.charts = charts_of(self.outline, results, self.published)
+        self.reliable = reliable(store, self.outline, results)
+        self.ranked = ranked(self.outline, results)
+        self.statistics, self.statistics_fault = statistics(store, len(self.tables) + 1)
+        self.pictures, self.figure_notes = paper_pictures(untitled, results)
+        self.check = check_section(store)
+        self.faults = faults([*self.census.failed, *self.census.failed_since])
+        self.provenance = provenance(store.runs(), results)
 
     @property
     def done(self) -> int:
