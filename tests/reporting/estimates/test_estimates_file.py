@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probcal.errors import StoreError
-from probcal.reporting.prediction_summaries import Entry, cost_curve, estimates_for, pictures_of
+from probcal.reporting.prediction_summaries import Entry, PredictionFigure, cost_curve, estimates_for, pictures_of
 from probcal.store.folder import CellResult
 from probcal.store.outline import Outline
 from tests.commands import probcal
@@ -217,7 +217,7 @@ def test_an_entry_with_another_value_is_refused_or_gives_numbers_to_draw(name, v
         entry = Entry.model_validate_json(json.dumps(good | {name: value}))
     except ValueError:
         return
-    bars = entry.reliability
+    figure = PredictionFigure(None, None, entry)
+    bars, roc = figure.reliability, figure.roc
     assert all(np.isfinite(one).all() for one in (bars.mean, bars.observed, bars.low, bars.high, bars.n))
-    roc = entry.roc_curve
     assert roc is None or np.isfinite([*roc.x, *roc.y, *cost_curve(roc).x, *cost_curve(roc).y]).all()
