@@ -28,7 +28,7 @@ def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
     columns of several folders. Readings of one data set are rivals, too. The first rivals have the most published
     numbers within their bands. Ties are sorted by the smallest median distance.
     """
-    from probcal.papers.check.audit_text import audit_text
+    from probcal.papers.check.audit import audit_text
 
     stores = [store for folder in folders for store in stores_at(folder)]
     click.echo(audit_text(*stores, format=format_, cells=cells), nl=False)

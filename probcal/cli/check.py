@@ -55,7 +55,7 @@ def check(folders: tuple[Path, ...], accept: bool, format_: str, data_dir: str |
     from probcal.papers.check.accepted import accepted_path
     from probcal.papers.check.check_text import json_text, text
     from probcal.papers.check.checked_experiment import check as check_experiment
-    from probcal.papers.check.measured_results import Checked
+    from probcal.papers.check.findings import Checked
 
     stores = [store for folder in folders for store in stores_at(folder)]
     experiments = [Checked.of(store) for store in stores]
