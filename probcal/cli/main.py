@@ -7,30 +7,13 @@ import io
 import os
 import sys
 import tempfile
+from importlib import import_module
 from typing import Any
 
 import click
 
 from probcal._io import visible
-from probcal.cli.audit import audit
-from probcal.cli.check import check
-from probcal.cli.compare import compare
-from probcal.cli.completion import completion
-from probcal.cli.fetch import fetch
-from probcal.cli.help import help_
-from probcal.cli.list import list_
-from probcal.cli.options import manual
-from probcal.cli.plot import plot
-from probcal.cli.report import report
-from probcal.cli.run import run
-from probcal.cli.schema import schema
-from probcal.cli.status import status
-from probcal.cli.table import table
-from probcal.cli.test import test
-from probcal.cli.try_ import try_
-from probcal.cli.validate import validate
-from probcal.cli.verify import verify
-from probcal.cli.version import version
+from probcal.cli.options import manual, versions_text
 from probcal.config.components import trusting
 from probcal.errors import ProbcalError
 from probcal.runner.interruption import (
@@ -102,8 +85,6 @@ def _refuse_missing_temporary_folder() -> None:
 
 def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from probcal.cli.options import versions_text
-
         click.echo(versions_text())
         context.exit()
 
@@ -139,24 +120,10 @@ def main() -> None:
     """
 
 
-for command in (
-    run,
-    try_,
-    table,
-    check,
-    verify,
-    plot,
-    status,
-    audit,
-    fetch,
-    validate,
-    test,
-    list_,
-    schema,
-    completion,
-    compare,
-    report,
-    help_,
-    version,
-):
-    main.add_command(command)
+_COMMANDS = (
+    *("run", "try_", "table", "check", "verify", "plot", "status", "audit", "fetch", "validate", "test", "list_"),
+    *("schema", "completion", "compare", "report", "help_", "version"),
+)
+"""Modules of this package. Each has a command of the same name."""
+for name in _COMMANDS:
+    main.add_command(getattr(import_module(f"probcal.cli.{name}"), name))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import click
 
-from probcal.cli.options import TRUST, config_argument, manual, trusted_imports
+from probcal.cli import options
 
 
-@click.command(
-    short_help="Check an experiment without running anything.",
-    epilog=manual(
-        "probcal validate configs/uci.yaml\nprobcal validate mine.yaml --trust my_module",
-        environment=TRUST,
-        exits={0: "no fault", 2: "faults, each printed with its line, or a package is not installed"},
-    ),
+@options.command(
+    "Check an experiment without running anything.",
+    "probcal validate configs/uci.yaml\nprobcal validate mine.yaml --trust my_module",
+    environment=options.TRUST,
+    exits={0: "no fault", 2: "faults, each printed with its line, or a package is not installed"},
 )
-@config_argument
-@trusted_imports
+@options.config_argument
+@options.trusted_imports
 def validate(config: str) -> None:
     """Check the experiment CONFIG without running anything.
 

@@ -21,8 +21,7 @@ from probcal.runner.execute import measure, truth_of
 from probcal.runner.run import experiment_of
 from probcal.store.cell_result import CellResult, cell_id, key_digest
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
-from probcal.store.selection import Selection
+from probcal.store.outline import Outline, Selection
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 """Largest rounding differences between machines. An edit smaller than that is not found."""

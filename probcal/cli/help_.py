@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import click
 
+from probcal.cli import options
 from probcal.cli import suggestions as complete
-from probcal.cli.options import MISTAKE, manual
 from probcal.errors import ProbcalError, did_you_mean
 
 
-@click.command(
-    "help",
-    short_help="Show the help of a command.",
-    epilog=manual("probcal help\nprobcal help run", exits={0: "printed", **MISTAKE}),
+@options.command(
+    "Show the help of a command.",
+    "probcal help\nprobcal help run",
+    name="help",
 )
 @click.argument("command", required=False, shell_complete=complete.commands)
 @click.pass_context
