@@ -89,8 +89,7 @@ def run(
     from probcal.data.load import data_folder
     from probcal.runner.dask import Cluster
     from probcal.runner.data_step import data_now
-    from probcal.runner.plan import make_plan, refuse_unmet, to_fit, without_data
-    from probcal.runner.plan_text import plan_lines
+    from probcal.runner.plan import make_plan, plan_lines, refuse_unmet, to_fit, without_data
     from probcal.runner.run import RunOptions, quick, run_experiment
     from probcal.store.folder import Store
 

@@ -23,8 +23,7 @@ def validate(config: str) -> None:
     An editor can show most faults while you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
-    from probcal.runner.cells import cells_of
-    from probcal.runner.plan import refuse_unmet
+    from probcal.runner.plan import cells_of, refuse_unmet
 
     experiment = read_experiment(find_config(config))
     refuse_unmet(cells_of(experiment))

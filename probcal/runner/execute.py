@@ -17,9 +17,8 @@ import numpy as np
 
 from probcal.errors import StoreError
 from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
-from probcal.runner.cells import Cell
 from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions, rows_of
-from probcal.runner.plan import Planned
+from probcal.runner.plan import Cell, Planned
 from probcal.store.cell_result import CellResult, curves_fault
 from probcal.store.folder import Store
 

@@ -1,7 +1,6 @@
-"""Isolated execution of one cell in a process that runs others after it.
+"""Isolated execution of one cell in a process that runs others after it, unless the cell has changed the process.
 
-The outcome is checked and the state of the process is restored. The result row of a cell whose worker died or timed out
-is made here, too.
+The outcome is checked. The result row of a cell whose worker died or timed out is made here, too.
 """
 
 from __future__ import annotations
@@ -14,18 +13,17 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 import sklearn
 
-from probcal.runner.cells import Cell
 from probcal.runner.execute import Outcome, execute
 from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import rows_of, seed_shared_generators
-from probcal.runner.plan import Planned
+from probcal.runner.plan import Cell, Planned
 from probcal.store.cell_result import CellResult
 
 try:
@@ -33,85 +31,45 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module elsewhere
 
-_LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
 _USUAL = "HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD VTALRM PROF XCPU"
 _SIGNALS = [getattr(signal, f"SIG{name}") for name in _USUAL.split() if hasattr(signal, f"SIG{name}")]
+_LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
 _TIMERS = [getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(signal, name)]
 _WAITING = ("joblib.", "loky.", "multiprocessing.queues")
 """Modules whose threads wait for other processes, and draw nothing."""
 
 
-@dataclass(frozen=True)
-class ProcessState:
-    """Hold the state of this process that a cell can change, as it is when this object is made.
-
-    It includes limits, timers, signal handlers, environment, folder, standard streams, recursion depth, numpy's error
-    state, scikit-learn's settings and the threads.
-    """
-
-    limits: dict[int, tuple[int, int]] = field(default_factory=lambda: _limits())
-    handlers: dict[int, Any] = field(default_factory=lambda: _handlers())
-    environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
-    folder: str = field(default_factory=os.getcwd)
-    streams: tuple[Any, Any] = field(default_factory=lambda: (sys.stdout, sys.stderr))
-    deepest: int = field(default_factory=sys.getrecursionlimit)
-    numpy: dict[str, Any] = field(default_factory=lambda: np.geterr())  # type: ignore[arg-type, return-value]  # a TypedDict
-    sklearn: dict[str, Any] = field(default_factory=sklearn.get_config)
-    threads: list[threading.Thread] = field(default_factory=threading.enumerate)
-
-    def restore(self) -> bool:
-        """Restore the state. Return whether that succeeded and the process has room for another cell."""
-        steps: list[Callable[[], Any]] = [  # limits first, because the other steps may need memory
-            self._restore_limits,
-            self._restore_signals,
-            self._restore_environment,
-            lambda: os.chdir(self.folder),
-            self._restore_streams,
-            lambda: sys.setrecursionlimit(self.deepest),
-            lambda: np.seterr(**self.numpy),
-            lambda: sklearn.set_config(**self.sklearn),
-        ]
-        try:
-            for step in steps:
-                step()
-            return _has_room() and not self._remaining_threads()
-        except Exception:
-            return False
-
-    def _restore_limits(self) -> None:
-        for kind, limit in _limits().items():
-            if limit != self.limits[kind]:
-                resource.setrlimit(kind, self.limits[kind])
-
-    def _restore_signals(self) -> None:
-        for timer in _TIMERS:
-            signal.setitimer(timer, 0)
-        if hasattr(signal, "pthread_sigmask"):
-            signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        for number, handler in _handlers().items():
-            if handler != self.handlers[number]:
-                signal.signal(number, self.handlers[number])
-
-    def _restore_environment(self) -> None:
-        if os.environ != self.environment:
-            os.environ.clear()
-            os.environ.update(self.environment)
-
-    def _restore_streams(self) -> None:
-        sys.stdout, sys.stderr = self.streams
-
-    def _remaining_threads(self) -> list[threading.Thread]:
-        """Return threads that may go on drawing from the generators that the next cell shares."""
-        return [one for one in threading.enumerate() if one not in self.threads and not _waits_for_processes(one)]
-
-
-def _handlers() -> dict[int, Any]:
-    """Return the handlers of signals that Python can set."""
-    return {number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) is not None}
+def _process_state() -> dict[str, Any]:
+    """Return what a cell can change in this process and the next cell would notice."""
+    return {
+        "handlers": [signal.getsignal(number) for number in _SIGNALS],
+        "environment": dict(os.environ),
+        "folder": os.getcwd(),
+        "streams": [sys.stdout, sys.stderr],
+        "recursion": sys.getrecursionlimit(),
+        "numpy": np.geterr(),
+        "sklearn": sklearn.get_config(),
+    }
 
 
 def _limits() -> dict[int, tuple[int, int]]:
     return {kind: resource.getrlimit(kind) for kind in _LIMITS}
+
+
+def _reset(limits: dict[int, tuple[int, int]]) -> None:
+    """Reset what native code also changes, as Java does at its start: limits, timers and blocked signals."""
+    for kind, limit in limits.items():
+        if resource.getrlimit(kind) != limit:
+            resource.setrlimit(kind, limit)
+    for timer in _TIMERS:
+        signal.setitimer(timer, 0)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _remaining_threads(before: list[threading.Thread]) -> list[threading.Thread]:
+    """Return threads that may go on drawing from the generators that the next cell shares."""
+    return [one for one in threading.enumerate() if one not in before and not _waits_for_processes(one)]
 
 
 def _waits_for_processes(thread: threading.Thread) -> bool:
@@ -222,7 +180,7 @@ def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
     for module in modules_of(cell):  # first, because the settings that a module makes on import must stay
         with suppress(BaseException):  # ``execute`` imports it again and reports the error
             import_module(module)
-    state = ProcessState()
+    limits, before, threads = _limits(), _process_state(), threading.enumerate()
     try:
         seed_shared_generators(cell)
         outcome = bounded(execute(cell, planned.key, run))
@@ -232,7 +190,13 @@ def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
         outcome = bounded(failed_outcome(planned, run, seconds, "failed", type(error).__name__, message, text))
     if os.getpid() != process:  # a fork that the cell did not end would send a second outcome
         os._exit(0)
-    return outcome, state.restore() and (outcome.result.n_train is None or _rows_are_protected(cell))
+    try:
+        _reset(limits)  # first, because the other steps may need memory
+        is_as_before = _process_state() == before and not _remaining_threads(threads)
+        can_go_on = is_as_before and _has_room() and (outcome.result.n_train is None or _rows_are_protected(cell))
+    except Exception:
+        can_go_on = False
+    return outcome, can_go_on
 
 
 def _describe_error(describe: Callable[..., str], *errors: BaseException) -> str:

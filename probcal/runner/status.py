@@ -19,8 +19,7 @@ from probcal.errors import DataError, MissingData, ProbcalError, SeveralDataSets
 from probcal.runner.data_step import data_now
 from probcal.runner.fingerprint import data_change
 from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
-from probcal.runner.plan import CARD_CHANGED, doubt, make_plan, without_data
-from probcal.runner.plan_text import cells, plan_lines
+from probcal.runner.plan import CARD_CHANGED, cells_text, doubt, make_plan, plan_lines, without_data
 from probcal.runner.run import experiment_of
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
@@ -56,7 +55,7 @@ def status_lines(
     except ProbcalError:
         states = Counter(one.status for one in store.results().values() if takes(one.dataset, one.learner, one.method))
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
-        yield f"{cells(states.total())} stored: {counts or 'none'}; whether they are stale is unknown"
+        yield f"{cells_text(states.total())} stored: {counts or 'none'}; whether they are stale is unknown"
         raise
     yield from plan_lines(plan, every_cell=every_cell)
     path = store.folder / kept["config_path"]
