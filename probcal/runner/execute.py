@@ -46,14 +46,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     split does it for all.
     """
     start = time.perf_counter()
-    row: dict[str, Any] = {
-        "dataset": cell.dataset,
-        "repetition": cell.repetition,
-        "learner": cell.column.learner.name,
-        "method": cell.column.method.name,
-        "key": key,
-        "run": run,
-    }
+    row: dict[str, Any] = {**cell.names, "key": key, "run": run}
     given: list[warnings.WarningMessage] = []
     try:
         rows = rows_of(cell)

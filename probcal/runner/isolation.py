@@ -105,22 +105,9 @@ def failed_outcome(
     traceback: str | None = None,
 ) -> Outcome:
     """Return the outcome of a cell whose worker died or timed out."""
-    cell = planned.cell
-    return Outcome(
-        CellResult(
-            dataset=cell.dataset,
-            repetition=cell.repetition,
-            learner=cell.column.learner.name,
-            method=cell.column.method.name,
-            status=status,
-            run=run,
-            seconds=round(seconds, 6),
-            key=planned.key,
-            error_type=error_type,
-            message=message,
-            traceback=traceback,
-        )
-    )
+    error: dict[str, Any] = {"error_type": error_type, "message": message, "traceback": traceback}
+    names, key = planned.cell.names, planned.key
+    return Outcome(CellResult(**names, status=status, run=run, seconds=round(seconds, 6), key=key, **error))
 
 
 def how_it_ended(exitcode: int | None) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from probcal._io import visible
 from probcal.config.components import import_class, unmet_requirement
-from probcal.config.experiment import Column, Component, Experiment
+from probcal.config.experiment import Column, Experiment
 from probcal.data.card import Card
 from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
@@ -42,8 +42,14 @@ class Cell:
     curves: tuple[str, ...] = ()
 
     @property
+    def names(self) -> dict[str, Any]:
+        """Return the parts of a result by which it belongs to this cell."""
+        learner, method = self.column.learner.name, self.column.method.name
+        return {"dataset": self.dataset, "repetition": self.repetition, "learner": learner, "method": method}
+
+    @property
     def id(self) -> str:
-        return cell_id(self.dataset, self.repetition, self.column.learner.name, self.column.method.name)
+        return cell_id(**self.names)
 
 
 def cells_of(experiment: Experiment) -> list[Cell]:
@@ -206,17 +212,18 @@ class RequirementMissing(ProbcalError):
     """Report a package that a learner or method needs and that is not installed."""
 
 
-def refuse_unmet(cells: Iterable[Cell]) -> None:
+def refuse_unmet(cells: Sequence[Cell]) -> None:
     """Raise RequirementMissing with a line for each thing that the components of ``cells`` need and that is missing.
 
     A line names the learners or methods that need it and the command that installs it.
     """
-    needing: dict[str, dict[tuple[str, str], None]] = {}
-    for word, component in _components(cells):
-        if unmet := unmet_requirement(import_class(component.path)):
-            needing.setdefault(" ".join(unmet.split()), {})[word, component.name] = None
+    parts = [("learner", cell.column.learner) for cell in cells] + [("method", cell.column.method) for cell in cells]
+    needing: dict[str, dict[str, list[str]]] = {}
+    for word, path, name in dict.fromkeys((word, one.path, one.name) for word, one in parts):
+        if unmet := unmet_requirement(import_class(path)):
+            needing.setdefault(" ".join(unmet.split()), {}).setdefault(word, []).append(name)
     if needing:
-        raise RequirementMissing("\n".join(f"{_named([*who])}: {unmet}" for unmet, who in needing.items()))
+        raise RequirementMissing("\n".join(f"{_named(who)}: {unmet}" for unmet, who in needing.items()))
 
 
 def to_fit(plan: list[Planned]) -> list[Cell]:
@@ -224,18 +231,8 @@ def to_fit(plan: list[Planned]) -> list[Cell]:
     return [planned.cell for planned in plan if planned.runs and planned.kept is None]
 
 
-def _components(cells: Iterable[Cell]) -> list[tuple[str, Component]]:
-    """Return every learner and method once, by its class and its name."""
-    found: dict[tuple[str, str, str], tuple[str, Component]] = {}
-    for cell in cells:
-        for word, one in (("learner", cell.column.learner), ("method", cell.column.method)):
-            found.setdefault((word, one.path, one.name), (word, one))
-    return list(found.values())
-
-
-def _named(who: list[tuple[str, str]]) -> str:
-    names = {word: [name for kind, name in who if kind == word] for word, _ in who}
-    return ", ".join(f"{word}{'s' * (len(of) > 1)} {', '.join(of)}" for word, of in names.items())
+def _named(who: dict[str, list[str]]) -> str:
+    return ", ".join(f"{word}{'s' * (len(names) > 1)} {', '.join(names)}" for word, names in who.items())
 
 
 _STATES = ("done", "failed", "stale", "to run", "no data")

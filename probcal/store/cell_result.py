@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import reduce
 from operator import or_
@@ -13,6 +14,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from probcal import __version__
+from probcal._io import visible
 from probcal.metrics.registry import find_metric
 
 _MOST = 10**15
@@ -252,3 +254,40 @@ def _number(what: str, value: Any) -> float:
 def _plain(value: float) -> float | str:
     """Return ``value`` for JSON, which has no infinity: ``inf`` and ``nan`` become text that ``float`` reads."""
     return value if math.isfinite(value) else str(value)
+
+
+_LONGEST = 40
+"""Largest number of characters of a version or of the name of a part in a message."""
+
+
+def other_version(line: str, error: Exception, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> str:
+    """Return which other version wrote a line that ``error`` reports, and what to do. Empty if nothing shows one.
+
+    ``runs`` reads the provenance, which names the version where the line does not.
+    """
+    try:
+        row = json.loads(line)
+        writer = row.get(WRITER) or runs().get(row.get("run"), {}).get("probcal")
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        writer = None
+    if isinstance(writer, str) and is_newer(writer):
+        return (
+            f"written by probcal {visible(writer, _LONGEST)}, and this is probcal {__version__}; "
+            "nothing is lost, install a newer version to read it: pip install --upgrade probcal"
+        )
+    if isinstance(error, UnknownParts):
+        return (
+            f"written by another version of probcal: {__version__} does not know its part "
+            f'"{visible(error.parts[0], _LONGEST)}"; nothing is lost, use the version that wrote it'
+        )
+    return ""
+
+
+def is_newer(version: str) -> bool:
+    """Return whether ``version`` of probcal comes after this one, judged by the numbers that it begins with."""
+    return _numbers(version) > _numbers(__version__)
+
+
+def _numbers(version: str) -> list[int]:
+    begin = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}", version)
+    return [int(number) for number in begin[0].split(".")] if begin else []
