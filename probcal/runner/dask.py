@@ -38,11 +38,11 @@ from probcal.data.cache import cache_folder
 from probcal.data.card import Card
 from probcal.data.load import data_folder, obtain
 from probcal.errors import ProbcalError
-from probcal.runner.execute import Outcome
+from probcal.runner.execute import Outcome, failed_outcome, how_it_ended
 from probcal.runner.fingerprint import Fingerprints, code_of, code_of_metrics, modules_of, versions_of
-from probcal.runner.isolation import execute_alone, failed_outcome, how_it_ended
 from probcal.runner.plan import Planned
 from probcal.runner.pool import Worker, WorkerDied, news_of
+from probcal.runner.worker_process import execute_alone
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -57,9 +57,9 @@ ELSEWHERE = {
     "probcal.learners.weka.allowed": "refuses options and changes none",
     "probcal.runner.execute": "measures, records and times, and changes no prediction",
     "probcal.runner.fingerprint": "makes the fingerprints, which identify results",
-    "probcal.runner.isolation": "puts the process back after a cell, and records cells that failed",
     "probcal.runner.plan": "names cells; a cell of another name is another cell",
     "probcal.runner.source_digest": "makes a part of the fingerprints",
+    "probcal.runner.worker_process": "puts the process back after a cell",
     "probcal.store.cell_result": "holds what came out",
     METRICS: "measures predictions and changes none",
 }

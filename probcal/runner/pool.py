@@ -16,13 +16,20 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from probcal.errors import ProbcalError
-from probcal.runner.execute import Outcome
+from probcal.runner.execute import Outcome, failed_outcome, how_it_ended, with_output
 from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import one_thread_each
 from probcal.runner.interruption import heeded, held
-from probcal.runner.isolation import execute_alone, failed_outcome, how_it_ended, with_output
 from probcal.runner.plan import Planned
-from probcal.runner.worker_process import Output, flush, let_forks_be_ended, print_into, start_server, start_tracker
+from probcal.runner.worker_process import (
+    Output,
+    execute_alone,
+    flush,
+    let_forks_be_ended,
+    print_into,
+    start_server,
+    start_tracker,
+)
 
 if sys.platform == "linux":
     import fcntl

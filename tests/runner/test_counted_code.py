@@ -19,7 +19,7 @@ TRACE = textwrap.dedent(
     from probcal.config.experiment import read_experiment
     from probcal.data.load import obtain
     from probcal.runner.fingerprint import METRICS, code_of, code_of_metrics
-    from probcal.runner.isolation import execute_alone
+    from probcal.runner.worker_process import execute_alone
     from probcal.runner.fingerprint import modules_of
     from probcal.runner.plan import Planned
     from probcal.runner.plan import cells_of
