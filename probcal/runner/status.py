@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +65,14 @@ def status_lines(
 
 def _has_changed(path: Path, text: str) -> bool:
     """Return whether the content of the file at ``path`` differs from ``text``, apart from comments."""
-    with suppress(OSError):  # a removed file changes no number
-        if path.is_file() and path.read_bytes() != text.encode():
-            return not _has_same_content(path, text)
-    return False
-
-
-def _has_same_content(path: Path, text: str) -> bool:
-    with suppress(ProbcalError):
-        return YamlFile.read(path).data == YamlFile(path, text).data
-    return False
+    try:
+        if not path.is_file() or path.read_bytes() == text.encode():
+            return False
+        return bool(YamlFile.read(path).data != YamlFile(path, text).data)
+    except OSError:  # a removed file changes no number
+        return False
+    except ProbcalError:  # it is no YAML any more
+        return True
 
 
 def _short(path: Path) -> str:
