@@ -164,7 +164,8 @@ def test_a_row_whose_metric_is_no_number_is_told_with_the_reason(tmp_path, comma
     (tmp_path / "cells.jsonl").write_text(json.dumps(ROW | {"metrics": {"auc": True}}) + "\n", encoding="utf-8")
     said = refused(command, tmp_path)
     assert said.endswith(
-        "cells.jsonl:1: is not the result of a cell (metrics.auc: is no number); remove this line to run that cell again"
+        "cells.jsonl:1: is not the result of a cell (metrics.auc: is no number); "
+        "remove this line to run that cell again"
     )
 
 
