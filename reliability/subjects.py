@@ -155,7 +155,7 @@ def _results(folder: Path) -> Path:
 
 def _read_config(folder: Path, content: bytes) -> None:
     from probcal.config.experiment import read_experiment
-    from probcal.runner.cells import cells_of
+    from probcal.runner.plan import cells_of
     from probcal.runner.run import describe, quick
 
     path = folder / "hostile.yaml"
@@ -205,8 +205,7 @@ def _show(results: Path, rng: random.Random, changed: str) -> None:
     from probcal.papers.check.findings import Checked
     from probcal.reporting.figures import plot
     from probcal.reporting.tables import FORMATS, tables_text
-    from probcal.runner.plan import make_plan
-    from probcal.runner.plan_text import plan_lines
+    from probcal.runner.plan import make_plan, plan_lines
     from probcal.runner.run import experiment_of
     from probcal.store.folder import Store
 

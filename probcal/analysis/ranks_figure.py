@@ -16,8 +16,7 @@ from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
 from probcal.reporting.grid import in_order
 from probcal.reporting.metric_table import with_paper
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
-from probcal.store.selection import Selection
+from probcal.store.outline import Outline, Selection
 
 _EVERYTHING = Selection()
 _WIDTH = 7.0

@@ -15,8 +15,7 @@ from probcal.reporting.paper_figures import PAPER, paper_figures
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
-from probcal.store.selection import Selection
+from probcal.store.outline import Outline, Selection
 
 KINDS = (PAPER, *ESTIMATE_KINDS)
 _EVERYTHING = Selection()

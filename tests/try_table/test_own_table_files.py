@@ -12,9 +12,9 @@ from probcal.config.yaml_file import YamlFile
 from probcal.data.encode import NumericEncoder
 from probcal.data.splits import split_rows
 from probcal.metrics import cross_entropy
-from probcal.runner.cells import cells_of
 from probcal.runner.execute import execute
 from probcal.runner.fingerprint import Fingerprints
+from probcal.runner.plan import cells_of
 from probcal.try_table.column_types import ColumnChoices, guess
 from probcal.try_table.experiment_files import TRAIN, Plan, table_files, write, yaml_text
 from probcal.try_table.file_reader import UserTable
