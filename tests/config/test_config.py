@@ -8,6 +8,7 @@ import pytest
 
 from probcal.config.experiment import config_names, find_config, read_experiment
 from probcal.errors import FileProblems, ProbcalError
+from probcal.metrics.registry import NAMED
 from tests.small_config import experiment, faults, the_fault
 
 
@@ -97,8 +98,7 @@ def test_a_misspelt_method_is_told_once_though_combinations_name_it_rightly(tmp_
 def test_a_name_with_no_neighbour_is_answered_with_all_that_there_are(tmp_path):
     assert the_fault(tmp_path, ("[rms, auc]", "[brier]")) == (
         9,
-        'there is no metric "brier" (there are: cxe, rms, auc, c_emp, ece, ks, c_emp_p, l1, l1_trivial, frequency, '
-        "errors, log10_loss, l2, l_max, log10_martingale, crossings); write an expected cost as cost(0.05)",
+        f'there is no metric "brier" (there are: {", ".join(NAMED)}); write an expected cost as cost(0.05)',
     )
 
 
