@@ -1,0 +1,213 @@
+"""Measure how many mutants the fast tests kill: python benchmarks/mutation.py [--mutants N] [--seed N] [-o FILE.csv]
+
+cosmic-ray makes the mutants, one small change each. ``mutation.yaml`` lists the modules and their tests. Each mutant
+runs the tests that reach its line, one process at a time. A failure, a crash and a timeout kill it.
+``python benchmarks/mutation_summary.py`` writes the summary. Needs ``pip install cosmic-ray coverage`` and Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import csv
+import importlib
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import coverage
+import pytest
+import yaml
+from cosmic_ray import plugins
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+
+# Loaded once, for all the processes that are forked
+for _name in ("hypothesis", "matplotlib", "pandas", "scipy.stats", "sklearn.datasets", "sklearn.svm", "sklearn.tree"):
+    importlib.import_module(_name)
+
+HERE = Path(__file__).resolve().parents[1]
+RESULTS = HERE / "results" / "mutation"
+ARGUMENTS = ["-q", "-m", "not slow", "-p", "no:xdist", "-p", "no:cacheprovider"]
+COLUMNS = ["part", "module", "line", "column", "operator", "occurrence", "mutant", "killed", "seconds"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, default=HERE, help="checkout to mutate a copy of")
+    parser.add_argument("--layout", default="after", help="section of mutation.yaml that fits this checkout")
+    parser.add_argument("--modules", help="only modules whose path contains this")
+    parser.add_argument("--mutants", type=int, default=250, help="sample size, spread evenly over the parts")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--again", type=Path, help="take this CSV file for the sample and run its survivors again")
+    parser.add_argument("-o", dest="out", type=Path, default=RESULTS / "after.csv")
+    options = parser.parse_args()
+    parts = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())[options.layout]
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "probcal"
+        shutil.copytree(options.root, root, ignore=shutil.ignore_patterns(".git", ".venv", "predictions.bin"))
+        os.environ["PYTHONPATH"] = str(root)  # for tests that start probcal
+        if options.again:
+            chosen = list(csv.DictReader(options.again.open()))
+        else:
+            chosen = sample(root, parts, options.modules, options.mutants, random.Random(options.seed))
+        survivors = [row for row in chosen if row.get("killed") != "yes"]
+        reached = {name: reach(root, name, parts[name]) for name in sorted({row["part"] for row in survivors})}
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        with options.out.open("w", newline="") as file:
+            table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            table.writeheader()
+            for row in chosen:
+                table.writerow(row | judge(root, row, *reached[row["part"]]) if row in survivors else row)
+                file.flush()
+
+
+def reach(root: Path, name: str, part: dict) -> tuple[dict[str, dict[str, list[str]]], dict[str, float]]:
+    """Return the tests that reach each line of each module, and the seconds of each test and test file."""
+    out = root / f"{name}.reach.json"
+    code = in_child(root, lambda: _record(root, part, out), 3600)
+    if not out.exists():
+        sys.exit(f"the tests of {name} could not be run: exit code {code}")
+    lines, seconds, failed = json.loads(out.read_text())
+    print(f"{name}: {len(seconds)} tests and files, failing without a mutant: {failed}", file=sys.stderr)
+    return lines, seconds
+
+
+def _record(root: Path, part: dict, out: Path) -> int:
+    """Run the tests of ``part``. What runs in a fixture is reached by every test of the file."""
+    measured = coverage.Coverage(data_file=None, include=[str(path) for path in modules_of(root, part)], messages=False)
+    seconds: dict[str, float] = defaultdict(float)
+    failed: set[str] = set()
+
+    class Recorder:
+        def pytest_runtest_setup(self, item: pytest.Item) -> None:
+            measured.switch_context(item.nodeid.split("::")[0])
+
+        def pytest_runtest_call(self, item: pytest.Item) -> None:
+            measured.switch_context(item.nodeid.split("[")[0])
+
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            seconds[report.nodeid.split("[")[0]] += report.duration
+            seconds[report.nodeid.split("::")[0]] += report.duration
+            if report.failed:
+                failed.add(report.nodeid.split("[")[0])
+
+    measured.start()
+    code = pytest.main([*ARGUMENTS, *part["tests"]], plugins=[Recorder()])
+    measured.stop()
+    data = measured.get_data()
+    lines = {}
+    for file in data.measured_files():
+        tests = data.contexts_by_lineno(file).items()
+        lines[str(Path(file).relative_to(root))] = {line: sorted(set(names) - failed - {""}) for line, names in tests}
+    out.write_text(json.dumps([lines, seconds, sorted(failed)]))
+    return int(code)
+
+
+def sample(root: Path, parts: dict, wanted: str | None, size: int, chance: random.Random) -> list[dict]:
+    """Return mutants at random places: as many of each part, and at most one of each place."""
+    rows = []
+    for number, (name, part) in enumerate(parts.items()):
+        modules = [path for path in modules_of(root, part) if wanted is None or wanted in str(path)]
+        places = defaultdict(list)
+        for path in modules:
+            for row in mutants(path.read_text()):
+                module = str(path.relative_to(root))
+                places[module, row["line"], row["column"]].append({"part": name, "module": module} | row)
+        share = size // len(parts) + (number < size % len(parts))
+        chosen = chance.sample(sorted(places), min(share, len(places)))
+        rows += [chance.choice(places[place]) for place in sorted(chosen)]
+    return rows
+
+
+def modules_of(root: Path, part: dict) -> list[Path]:
+    return sorted({path for pattern in part["modules"] for path in root.glob(pattern)})
+
+
+def mutants(code: str) -> list[dict]:
+    """Return every mutant of ``code`` that is no annotation, message or ``__all__``."""
+    tree, skipped = ast.parse(code), set()
+    for node in ast.walk(tree):
+        ignored = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        if isinstance(node, ast.Raise):
+            ignored.append(node.exc)
+        if isinstance(node, ast.JoinedStr) or ast.unparse(node).startswith("__all__ ="):
+            ignored.append(node)
+        skipped |= {((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in ignored if n}
+    nodes, rows = list(ast_nodes(get_ast(code))), []
+    for name in plugins.operator_names():
+        operator = plugins.get_operator(name)
+        if operator.arguments():
+            continue
+        starts = [start for node in nodes for start, _ in operator().mutation_positions(node)]
+        for occurrence, start in enumerate(starts):
+            if not any(first <= start < last for first, last in skipped):
+                short = name.removeprefix("core/")
+                rows.append({"line": start[0], "column": start[1], "operator": short, "occurrence": occurrence})
+    return rows
+
+
+def judge(root: Path, row: dict, lines: dict, seconds: dict) -> dict:
+    """Return whether the tests kill this mutant."""
+    path, line = root / row["module"], int(row["line"])
+    code = path.read_text()
+    mutant = mutate_code(code, plugins.get_operator(f"core/{row['operator']}")(), int(row["occurrence"]))
+    changed = [b for a, b in zip(code.splitlines(), mutant.splitlines(), strict=False) if a != b] or ["(gone)"]
+    of_module = lines.get(row["module"], {})
+    functions = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef))
+    around = any(node.body[0].lineno <= line <= node.end_lineno for node in functions)
+    # A statement counts where it begins. What runs when the module is imported is reached by all of its tests.
+    begins = max((int(n) for n in of_module if int(n) <= line), default=line)
+    tests = set(of_module.get(str(begins), [])) if around else set().union(*of_module.values())
+    tests = {test for test in tests if "::" not in test or test.split("::")[0] not in tests}
+    start = time.time()
+    killed = "no"
+    if tests:
+        arguments = [*ARGUMENTS, "-x", *sorted(tests, key=lambda test: seconds.get(test, 0.0))]
+        limit = 30 + 5 * sum(seconds.get(test, 0.0) for test in tests)
+        path.write_text(mutant)
+        try:
+            if in_child(root, lambda: int(pytest.main(arguments)), limit):
+                killed = "yes"
+        finally:
+            path.write_text(code)
+    taken = time.time() - start
+    print(f"{killed:4} {taken:5.1f} s {row['module']}:{line} {row['operator']}: {changed[0].strip()}", file=sys.stderr)
+    return {"mutant": changed[0].strip(), "killed": killed, "seconds": round(taken, 1)}
+
+
+def in_child(root: Path, work, limit: float) -> int:
+    """Run ``work`` in a forked process and return its exit code, or -1 after ``limit`` seconds."""
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            os.setsid()
+            os.chdir(root)
+            sys.path.insert(0, str(root))
+            for stream in (1, 2):
+                os.dup2(os.open(root / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+            code = work()
+        finally:
+            os._exit(code)
+    end = time.time() + limit
+    while time.time() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return -1
+
+
+if __name__ == "__main__":
+    main()
