@@ -11,6 +11,7 @@ import argparse
 import ast
 import csv
 import importlib
+import itertools
 import json
 import os
 import random
@@ -29,28 +30,29 @@ from cosmic_ray import plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 
-# Loaded once, for all the processes that are forked
-for _name in ("hypothesis", "matplotlib", "pandas", "scipy.stats", "sklearn.datasets", "sklearn.svm", "sklearn.tree"):
-    importlib.import_module(_name)
+for _name in ("hypothesis", "openml", "pandas", "pydantic", "scipy.stats", "sklearn.ensemble", "sklearn.svm"):
+    importlib.import_module(_name)  # once, for all the processes that are forked
 
 HERE = Path(__file__).resolve().parents[1]
 RESULTS = HERE / "results" / "mutation"
 ARGUMENTS = ["-q", "-m", "not slow", "-p", "no:xdist", "-p", "no:cacheprovider"]
+_TICKS = itertools.count(10**9)
 COLUMNS = ["part", "module", "line", "column", "operator", "occurrence", "mutant", "killed", "seconds"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=HERE, help="checkout to mutate a copy of")
-    parser.add_argument("--layout", default="after", help="section of mutation.yaml that fits this checkout")
+    parser.add_argument("--layout", default="after", help="section of mutation.yaml for this checkout")
     parser.add_argument("--modules", help="only modules whose path contains this")
     parser.add_argument("--mutants", type=int, default=250, help="sample size, spread evenly over the parts")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--again", type=Path, help="take this CSV file for the sample and run its survivors again")
+    parser.add_argument("--reach", type=Path, help="folder that keeps which test reaches which lines")
     parser.add_argument("-o", dest="out", type=Path, default=RESULTS / "after.csv")
     options = parser.parse_args()
     parts = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())[options.layout]
-    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "probcal"
         shutil.copytree(options.root, root, ignore=shutil.ignore_patterns(".git", ".venv", "predictions.bin"))
@@ -60,8 +62,8 @@ def main() -> None:
         else:
             chosen = sample(root, parts, options.modules, options.mutants, random.Random(options.seed))
         survivors = [row for row in chosen if row.get("killed") != "yes"]
-        reached = {name: reach(root, name, parts[name]) for name in sorted({row["part"] for row in survivors})}
-        options.out.parent.mkdir(parents=True, exist_ok=True)
+        names = sorted({row["part"] for row in survivors})
+        reached = {name: reach(root, options.reach or root, name, parts[name]) for name in names}
         with options.out.open("w", newline="") as file:
             table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             table.writeheader()
@@ -70,12 +72,11 @@ def main() -> None:
                 file.flush()
 
 
-def reach(root: Path, name: str, part: dict) -> tuple[dict[str, dict[str, list[str]]], dict[str, float]]:
+def reach(root: Path, folder: Path, name: str, part: dict) -> tuple[dict[str, dict[str, list[str]]], dict[str, float]]:
     """Return the tests that reach each line of each module, and the seconds of each test and test file."""
-    out = root / f"{name}.reach.json"
-    code = in_child(root, lambda: _record(root, part, out), 3600)
-    if not out.exists():
-        sys.exit(f"the tests of {name} could not be run: exit code {code}")
+    out = folder / f"{name}.json"
+    if not out.exists() and in_child(root, lambda: _record(root, part, out), 3600) not in (0, 1):
+        sys.exit(f"the tests of {name} could not be run, see {root / 'output.txt'}")
     lines, seconds, failed = json.loads(out.read_text())
     print(f"{name}: {len(seconds)} tests and files, failing without a mutant: {failed}", file=sys.stderr)
     return lines, seconds
@@ -116,16 +117,15 @@ def sample(root: Path, parts: dict, wanted: str | None, size: int, chance: rando
     """Return mutants at random places: as many of each part, and at most one of each place."""
     rows = []
     for number, (name, part) in enumerate(parts.items()):
-        modules = [path for path in modules_of(root, part) if wanted is None or wanted in str(path)]
         places = defaultdict(list)
-        for path in modules:
-            for row in mutants(path.read_text()):
-                module = str(path.relative_to(root))
+        for path in modules_of(root, part):
+            module = str(path.relative_to(root))
+            for row in mutants(path.read_text()) if wanted is None or wanted in module else []:
                 places[module, row["line"], row["column"]].append({"part": name, "module": module} | row)
         share = size // len(parts) + (number < size % len(parts))
         chosen = chance.sample(sorted(places), min(share, len(places)))
         rows += [chance.choice(places[place]) for place in sorted(chosen)]
-    return rows
+    return [row for row in rows if compiles(mutant_of(root, row))]
 
 
 def modules_of(root: Path, part: dict) -> list[Path]:
@@ -150,16 +150,28 @@ def mutants(code: str) -> list[dict]:
         starts = [start for node in nodes for start, _ in operator().mutation_positions(node)]
         for occurrence, start in enumerate(starts):
             if not any(first <= start < last for first, last in skipped):
-                short = name.removeprefix("core/")
-                rows.append({"line": start[0], "column": start[1], "operator": short, "occurrence": occurrence})
+                where = {"line": start[0], "column": start[1]}
+                rows.append(where | {"operator": name.removeprefix("core/"), "occurrence": occurrence})
     return rows
+
+
+def mutant_of(root: Path, row: dict) -> str:
+    operator = plugins.get_operator(f"core/{row['operator']}")()
+    return mutate_code((root / row["module"]).read_text(), operator, int(row["occurrence"]))
+
+
+def compiles(code: str) -> bool:
+    try:
+        compile(code, "mutant", "exec")
+    except SyntaxError:
+        return False
+    return True
 
 
 def judge(root: Path, row: dict, lines: dict, seconds: dict) -> dict:
     """Return whether the tests kill this mutant."""
     path, line = root / row["module"], int(row["line"])
-    code = path.read_text()
-    mutant = mutate_code(code, plugins.get_operator(f"core/{row['operator']}")(), int(row["occurrence"]))
+    code, mutant = path.read_text(), mutant_of(root, row)
     changed = [b for a, b in zip(code.splitlines(), mutant.splitlines(), strict=False) if a != b] or ["(gone)"]
     of_module = lines.get(row["module"], {})
     functions = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.FunctionDef))
@@ -173,12 +185,15 @@ def judge(root: Path, row: dict, lines: dict, seconds: dict) -> dict:
     if tests:
         arguments = [*ARGUMENTS, "-x", *sorted(tests, key=lambda test: seconds.get(test, 0.0))]
         limit = 30 + 5 * sum(seconds.get(test, 0.0) for test in tests)
+        times = path.stat()
         path.write_text(mutant)
+        os.utime(path, (0, next(_TICKS)))  # a time of its own, so that no compiled file of another mutant is loaded
         try:
             if in_child(root, lambda: int(pytest.main(arguments)), limit):
                 killed = "yes"
         finally:
             path.write_text(code)
+            os.utime(path, (0, times.st_mtime))
     taken = time.time() - start
     print(f"{killed:4} {taken:5.1f} s {row['module']}:{line} {row['operator']}: {changed[0].strip()}", file=sys.stderr)
     return {"mutant": changed[0].strip(), "killed": killed, "seconds": round(taken, 1)}
@@ -193,8 +208,9 @@ def in_child(root: Path, work, limit: float) -> int:
             os.setsid()
             os.chdir(root)
             sys.path.insert(0, str(root))
-            for stream in (1, 2):
-                os.dup2(os.open(root / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+            output = os.open(root / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
             code = work()
         finally:
             os._exit(code)

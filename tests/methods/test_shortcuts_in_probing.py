@@ -139,6 +139,7 @@ def test_margins_are_asked_for_in_blocks():
         ("margins", lambda self, some, X: X[:, 0], "must return"),
         ("margins", lambda self, some, X: (X[:, 0], 0.0), r"margins of shape \(400,\); \(400, 1\)"),
         ("margins", lambda self, some, X: (X[:, :1], np.zeros(400)), r"errors of shape \(400,\)"),
+        ("margins", lambda self, some, X: (X[:, :1], np.zeros((399, 1))), r"errors of shape \(399, 1\)"),
         ("margins", lambda self, some, X: (X[:, :1], -1.0), "or below 0"),
     ],
 )
