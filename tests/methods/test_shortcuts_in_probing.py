@@ -113,6 +113,19 @@ def test_a_margin_that_is_no_number_is_not_believed():
     assert votes(learner)[0] == votes(Means)[0]
 
 
+def test_a_shortcut_that_made_no_classifier_is_asked_for_no_margins():
+    class MakesNone(Shortcut):
+        refuses = -np.inf
+
+        def margins(self, classifiers, X):
+            raise AssertionError("there is nothing to predict with")
+
+    learner = declared()
+    learner.class_weight_shortcut = MakesNone
+    found, fitted = votes(learner)
+    assert found == fitted.probings_[0].answers(X).sum(axis=1).tolist() == votes(Means)[0]
+
+
 def test_margins_are_asked_for_in_blocks():
     asked = []
 
