@@ -109,6 +109,14 @@ def test_feedback_that_is_none(wrong):
         SimpleJumper().protect(P, Y, **wrong)
 
 
+@pytest.mark.parametrize("name", ["delay", "every"])
+def test_feedback_counts_up_to_1e15_rows(name):
+    protected, _ = SimpleJumper().protect(P, Y, **{name: 10**15})
+    assert len(protected) == 3
+    with pytest.raises(ValueError, match=name):
+        SimpleJumper().protect(P, Y, **{name: 10**15 + 1})
+
+
 def test_calibrators_that_all_rule_a_label_out():
     never = [lambda p: 0 * p]
     with pytest.raises(ValueError, match="add the identity"):
