@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--modules", help="only modules whose path contains this")
     parser.add_argument("--mutants", type=int, default=250, help="sample size, spread evenly over the parts")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--longest", type=float, default=20, help="seconds of tests for one mutant")
     parser.add_argument("--again", type=Path, help="take this CSV file for the sample and run its survivors again")
     parser.add_argument("--reach", type=Path, help="folder that keeps which test reaches which lines")
     parser.add_argument("-o", dest="out", type=Path, default=RESULTS / "after.csv")
@@ -68,7 +69,7 @@ def main() -> None:
             table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             table.writeheader()
             for row in chosen:
-                table.writerow(row | judge(root, row, *reached[row["part"]]) if row in survivors else row)
+                table.writerow(row | judge(root, row, *reached[row["part"]], options.longest) if row in survivors else row)
                 file.flush()
 
 
@@ -168,8 +169,8 @@ def compiles(code: str) -> bool:
     return True
 
 
-def judge(root: Path, row: dict, lines: dict, seconds: dict) -> dict:
-    """Return whether the tests kill this mutant."""
+def judge(root: Path, row: dict, lines: dict, seconds: dict, longest: float) -> dict:
+    """Return whether the tests that reach this mutant kill it: the quickest ones, up to ``longest`` seconds in all."""
     path, line = root / row["module"], int(row["line"])
     code, mutant = path.read_text(), mutant_of(root, row)
     changed = [b for a, b in zip(code.splitlines(), mutant.splitlines(), strict=False) if a != b] or ["(gone)"]
@@ -183,8 +184,10 @@ def judge(root: Path, row: dict, lines: dict, seconds: dict) -> dict:
     start = time.time()
     killed = "no"
     if tests:
-        arguments = [*ARGUMENTS, "-x", *sorted(tests, key=lambda test: seconds.get(test, 0.0))]
-        limit = 30 + 5 * sum(seconds.get(test, 0.0) for test in tests)
+        ordered = sorted(tests, key=lambda test: seconds.get(test, 0.0))
+        so_far = list(itertools.accumulate(seconds.get(test, 0.0) for test in ordered))
+        quick = [test for test, total in zip(ordered, so_far, strict=True) if total <= longest] or ordered[:1]
+        arguments, limit = [*ARGUMENTS, "-x", *quick], 30 + 5 * min(longest, so_far[-1])
         times = path.stat()
         path.write_text(mutant)
         os.utime(path, (0, next(_TICKS)))  # a time of its own, so that no compiled file of another mutant is loaded
