@@ -26,9 +26,7 @@ from pathlib import Path
 import coverage
 import pytest
 import yaml
-from cosmic_ray import plugins
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
+from mutants import modules_of, mutant_of, sample
 
 for _name in ("hypothesis", "openml", "pandas", "pydantic", "scipy.stats", "sklearn.ensemble", "sklearn.svm"):
     importlib.import_module(_name)  # once, for all the processes that are forked
@@ -69,7 +67,9 @@ def main() -> None:
             table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             table.writeheader()
             for row in chosen:
-                table.writerow(row | judge(root, row, *reached[row["part"]], options.longest) if row in survivors else row)
+                if row in survivors:
+                    row |= judge(root, row, *reached[row["part"]], options.longest)
+                table.writerow(row)
                 file.flush()
 
 
@@ -112,61 +112,6 @@ def _record(root: Path, part: dict, out: Path) -> int:
         lines[str(Path(file).relative_to(root))] = {line: sorted(set(names) - failed - {""}) for line, names in tests}
     out.write_text(json.dumps([lines, seconds, sorted(failed)]))
     return int(code)
-
-
-def sample(root: Path, parts: dict, wanted: str | None, size: int, chance: random.Random) -> list[dict]:
-    """Return mutants at random places: as many of each part, and at most one of each place."""
-    rows = []
-    for number, (name, part) in enumerate(parts.items()):
-        places = defaultdict(list)
-        for path in modules_of(root, part):
-            module = str(path.relative_to(root))
-            for row in mutants(path.read_text()) if wanted is None or wanted in module else []:
-                places[module, row["line"], row["column"]].append({"part": name, "module": module} | row)
-        share = size // len(parts) + (number < size % len(parts))
-        chosen = chance.sample(sorted(places), min(share, len(places)))
-        rows += [chance.choice(places[place]) for place in sorted(chosen)]
-    return [row for row in rows if compiles(mutant_of(root, row))]
-
-
-def modules_of(root: Path, part: dict) -> list[Path]:
-    return sorted({path for pattern in part["modules"] for path in root.glob(pattern)})
-
-
-def mutants(code: str) -> list[dict]:
-    """Return every mutant of ``code`` that is no annotation, message or ``__all__``."""
-    tree, skipped = ast.parse(code), set()
-    for node in ast.walk(tree):
-        ignored = [getattr(node, "annotation", None), getattr(node, "returns", None)]
-        if isinstance(node, ast.Raise):
-            ignored.append(node.exc)
-        if isinstance(node, ast.JoinedStr) or ast.unparse(node).startswith("__all__ ="):
-            ignored.append(node)
-        skipped |= {((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in ignored if n}
-    nodes, rows = list(ast_nodes(get_ast(code))), []
-    for name in plugins.operator_names():
-        operator = plugins.get_operator(name)
-        if operator.arguments():
-            continue
-        starts = [start for node in nodes for start, _ in operator().mutation_positions(node)]
-        for occurrence, start in enumerate(starts):
-            if not any(first <= start < last for first, last in skipped):
-                where = {"line": start[0], "column": start[1]}
-                rows.append(where | {"operator": name.removeprefix("core/"), "occurrence": occurrence})
-    return rows
-
-
-def mutant_of(root: Path, row: dict) -> str:
-    operator = plugins.get_operator(f"core/{row['operator']}")()
-    return mutate_code((root / row["module"]).read_text(), operator, int(row["occurrence"]))
-
-
-def compiles(code: str) -> bool:
-    try:
-        compile(code, "mutant", "exec")
-    except SyntaxError:
-        return False
-    return True
 
 
 def judge(root: Path, row: dict, lines: dict, seconds: dict, longest: float) -> dict:

@@ -183,6 +183,19 @@ def test_syncs_take_at_most_a_twentieth_of_the_time(store, monkeypatch):
     assert len(syncs) == len(during) + 1, "and one at the end"
 
 
+def test_a_disk_that_fails_at_the_end_is_told_unless_another_error_is(store, monkeypatch):
+    def fail(_):
+        raise OSError(28, "no space left")
+
+    monkeypatch.setattr(Store, "_sync", lambda store: None)  # nothing fails before the end
+    monkeypatch.setattr(store_folder, "_sync", fail)
+    with pytest.raises(StoreError, match=r"cannot write to .* any more: no space left"):
+        write(store, result())
+    with pytest.raises(KeyError, match="mine"), store.writing("small"):
+        store.add(result())
+        raise KeyError("mine")
+
+
 def test_predictions_are_on_the_disk_before_the_line_that_refers_to_them(store, monkeypatch):
     synced = []
 
