@@ -13,10 +13,10 @@ import pandas as pd
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "mutation"
 SAMPLES = {
-    "before": "commit 1479f7a, before the restructuring, with all of its tests",
+    "before": "commit 1479f7a, before the restructuring, with all of its tests, the quickest 20 seconds of them",
     "first": "after the restructuring, with the fast tests as they were then",
     "after": "the same mutants as `first`, with the tests that were written for its survivors",
-    "fresh": "mutants of another seed, drawn when those tests were finished",
+    "fresh": "mutants of another seed, drawn and run when those tests were finished, the quickest 20 seconds of them",
 }
 
 
@@ -30,6 +30,7 @@ def summary() -> str:
     if (rows["killed"] & rows["equivalent"]).any():
         sys.exit("equivalent.csv lists a mutant that was killed")
     text = "# Mutants that the tests kill\n\nWritten by `python benchmarks/mutation_summary.py`.\n\n"
+    text += "Each mutant is one change by cosmic-ray at a random place. It runs the tests that reach its line.\n\n"
     text += "".join(f"- **{name}**: {SAMPLES[name]}\n" for name in samples)
     text += "\n| sample | part | mutants | killed | equivalent | survive | killed of all | killed of non-equivalent |\n"
     text += "|---|---|---:|---:|---:|---:|---:|---:|\n"
@@ -39,7 +40,17 @@ def summary() -> str:
             n, killed, same = len(group), group["killed"].sum(), group["equivalent"].sum()
             shares = f"{killed / n:.1%} | {killed / (n - same):.1%}"
             text += f"| {name} | {part} | {n} | {killed} | {same} | {n - killed - same} | {shares} |\n"
+    for name in samples:
+        left = rows[(rows["sample"] == name) & ~rows["killed"]]
+        text += f"\n## Mutants of `{name}` that no test kills\n\n"
+        text += "".join(_line(row) for row in left.to_dict("records")) or "None.\n"
     return text
+
+
+def _line(row: dict) -> str:
+    mutant = row["mutant"].replace("`", "'")
+    verdict = f"equivalent: {row['reason']}" if row["equivalent"] else "**survives**"
+    return f"- `{row['module']}:{row['line']}` `{mutant}`: {verdict}\n"
 
 
 if __name__ == "__main__":
