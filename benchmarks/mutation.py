@@ -124,7 +124,7 @@ def judge(root: Path, row: dict, lines: dict, seconds: dict, longest: float) -> 
     around = any(node.body[0].lineno <= line <= node.end_lineno for node in functions)
     # A statement counts where it begins. What runs when the module is imported is reached by all of its tests.
     begins = max((int(n) for n in of_module if int(n) <= line), default=line)
-    tests = set(of_module.get(str(begins), [])) if around else set().union(*of_module.values())
+    tests = (of_module.get(str(begins)) if around else None) or set().union(*of_module.values())
     tests = {test for test in tests if "::" not in test or test.split("::")[0] not in tests}
     start = time.time()
     killed = "no"
