@@ -2,7 +2,7 @@
 
 cosmic-ray makes the mutants, one small change each. ``mutation.yaml`` lists the modules and their tests. Each mutant
 runs the tests that reach its line, one process at a time. A failure, a crash and a timeout kill it.
-``python benchmarks/mutation_summary.py`` writes the summary. Needs ``pip install cosmic-ray coverage`` and Linux.
+``python benchmarks/mutation_summary.py`` writes the summary. Needs ``pip install -e '.[mutation]'`` and Linux.
 """
 
 from __future__ import annotations

@@ -86,6 +86,13 @@ def test_probes_are_fitted_in_rounds_of_what_is_sure_to_be_needed():
     assert len(rounds) < 20
 
 
+def test_even_thresholds_are_fitted_in_one_round():
+    learner = declared(rounds=[])
+    _, fitted = votes(learner, discretisation="uniform")
+    assert learner.class_weight_shortcut.rounds == [50]
+    assert fitted.probings_[0].together.all()
+
+
 def test_the_flag_turns_it_off():
     learner = declared()
     found, fitted = votes(learner, shortcuts=False)

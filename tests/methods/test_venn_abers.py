@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import VennAbersClassifier
+from probcal.methods.calibrators.venn_abers import _score_columns
 from tests.methods.calibrating import Given, blobs, noisy
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -107,6 +108,11 @@ def test_only_the_order_of_the_scores_counts(scores):
         for kind in ("decision_function", scores)
     )
     np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_scores_that_agree_to_ten_digits_are_equal():
+    first, apart, equal = _score_columns(np.array([1.0, 1 - 3e-10, 1 - 3e-11]))[:, 1]
+    assert apart < first == equal
 
 
 def test_equal_rows_get_equal_probabilities_whatever_else_is_asked():

@@ -123,3 +123,10 @@ def test_a_family_cannot_be_changed_and_may_be_a_key(calibrators):
     assert {found: "kept"}[family(calibrators)] == "kept"
     with pytest.raises(AttributeError):
         found.functions = found.eps = found.pairs = ()
+
+
+@pytest.mark.parametrize("eps", [(0.0, -1.01), (0.0, 1.01), (), (math.nan,), ("a",)])
+def test_eps_of_the_quadratic_ones_lies_within_minus_1_and_1(eps):
+    assert Quadratic((-1, 1)).eps == (-1.0, 1.0)
+    with pytest.raises(ValueError, match="eps"):
+        Quadratic(eps)
