@@ -126,6 +126,7 @@ def test_an_experiment_is_written_only_if_it_changed(store):
     [
         (None, r"is not a results folder of probcal \(it has no experiment\.json\)"),
         ("{", r"experiment\.json cannot be read"),
+        pytest.param("[" * 100_000, r"experiment\.json cannot be read", id="nested too deeply"),
         ("[1]", "does not describe an experiment"),
         ("{}", "does not describe an experiment"),
         ('{"name": 1}', "does not describe an experiment"),
