@@ -13,7 +13,7 @@ import pandas as pd
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "mutation"
 SAMPLES = {
-    "before": "commit 1479f7a, before the restructuring, with all of its tests, the quickest 20 seconds of them",
+    "before": "commit 1479f7a, before the restructuring, with all tests of these modules at that time",
     "first": "after the restructuring, with the fast tests as they were then",
     "after": "the same mutants as `first`, with the tests that were written for its survivors",
     "fresh": "mutants of another seed, drawn and run when those tests were finished, the quickest 20 seconds of them",
