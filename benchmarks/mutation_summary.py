@@ -13,7 +13,7 @@ import pandas as pd
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "mutation"
 SAMPLES = {
-    "before": "commit 1479f7a, before the restructuring, with all tests of these modules at that time",
+    "before": "commit 1479f7a, before the restructuring, with the tests of that time, slow ones too",
     "first": "after the restructuring, with the fast tests as they were then",
     "after": "the same mutants as `first`, with the tests that were written for its survivors",
     "fresh": "mutants of another seed, drawn and run when those tests were finished, the quickest 20 seconds of them",
@@ -30,7 +30,8 @@ def summary() -> str:
     if (rows["killed"] & rows["equivalent"]).any():
         sys.exit("equivalent.csv lists a mutant that was killed")
     text = "# Mutants that the tests kill\n\nWritten by `python benchmarks/mutation_summary.py`.\n\n"
-    text += "Each mutant is one change by cosmic-ray at a random place. It runs the tests that reach its line.\n\n"
+    text += "Each mutant is one change by cosmic-ray at a random place. It runs the tests of\n"
+    text += "`benchmarks/mutation.yaml` that reach its line.\n\n"
     text += "".join(f"- **{name}**: {SAMPLES[name]}\n" for name in samples)
     text += "\n| sample | part | mutants | killed | equivalent | survive | killed of all | killed of non-equivalent |\n"
     text += "|---|---|---:|---:|---:|---:|---:|---:|\n"
