@@ -4,6 +4,7 @@ import json
 import math
 
 import pytest
+from probcal.store.other_versions import OtherVersions, is_newer
 
 from probcal import __version__
 from probcal.store.cell_result import (
@@ -15,7 +16,6 @@ from probcal.store.cell_result import (
     refuse_impossible_values,
     row_fault,
 )
-from probcal.store.other_versions import OtherVersions, is_newer
 
 MOST = 10**15
 PLACE = {"at": 0, "rows": 2, "digest": "ab"}
