@@ -4,17 +4,18 @@ import json
 import math
 
 import pytest
-from probcal.store.other_versions import OtherVersions, is_newer
 
 from probcal import __version__
 from probcal.store.cell_result import (
     CellResult,
     ImpossibleValueError,
     RowFaultError,
+    UnknownParts,
     curves_fault,
+    is_newer,
     key_digest,
+    other_version,
     refuse_impossible_values,
-    row_fault,
 )
 
 MOST = 10**15
@@ -22,36 +23,52 @@ PLACE = {"at": 0, "rows": 2, "digest": "ab"}
 LINE = {"x": [0.0], "y": [1.0]}
 
 
+def result(**more):
+    return CellResult("adult", 0, "j48", "probing", "done", "run1", 1.5, **more)
+
+
+def read(**changes):
+    return CellResult.from_json(json.dumps(json.loads(result().to_json()) | changes))
+
+
+def fault(**changes):
+    """Return why a line with these changes is refused, or None."""
+    try:
+        read(**changes)
+    except RowFaultError as error:
+        return str(error)
+    return None
+
+
 @pytest.mark.parametrize("name", ["repetition", "n_train", "n_test"])
 def test_a_count_is_a_whole_number_from_0_to_1e15(name):
-    assert [row_fault({name: one}) for one in (None, 0, 1, MOST)] == [None] * 4
-    assert [row_fault({name: one}) for one in (-1, MOST + 1, True, 1.0, "1")] == [f"{name} is no count"] * 5
-    assert row_fault({"warnings": {"UserWarning": -1}}) == "UserWarning is no count"
+    assert [fault(**{name: one}) for one in (0, 1, MOST)] == [None] * 3
+    assert all(fault(**{name: one}).startswith(f"{name}: ") for one in (-1, MOST + 1, True, 1.5, "1"))
+    assert fault(warnings={"UserWarning": -1}).startswith("warnings.UserWarning: ")
 
 
 def test_seconds_are_a_time_from_0_to_1e15():
-    assert [row_fault({"seconds": one}) for one in (0, 0.5, float(MOST))] == [None] * 3
-    assert [row_fault({"seconds": one}) for one in (-0.5, 1.1 * MOST, math.nan, True)] == ["seconds are no time"] * 4
+    assert [fault(seconds=one) for one in (0, 0.5, float(MOST))] == [None] * 3
+    assert all(fault(seconds=one).startswith("seconds: ") for one in (-0.5, 1.1 * MOST, math.nan, True))
 
 
 def test_every_part_of_a_key_is_a_text():
-    assert row_fault({"key": {"data": "ab", "code": "cd"}}) is None
-    assert row_fault({"key": {"data": "ab", "code": 1}}) == "its key is no mapping of texts"
-    assert row_fault({"key": ["data"]}) is None, "what is no mapping is refused later, by its kind"
+    assert fault(key={"data": "ab", "code": "cd"}) is None
+    assert fault(key={"data": "ab", "code": 1}).startswith("key.code: ")
+    assert fault(key=["data"]).startswith("key: ")
 
 
 @pytest.mark.parametrize("change", [{"at": -1}, {"at": None}, {"rows": 1.5}, {"rows": MOST + 1}, {"digest": 1}])
 def test_a_place_of_predictions_is_two_counts_and_a_digest(change):
-    assert row_fault({"predictions": PLACE}) is None
-    assert row_fault({"predictions": {}}) is None
-    assert row_fault({"predictions": PLACE | change}) == "the place of its predictions is none"
+    assert fault(predictions=PLACE) is None
+    assert fault(predictions=PLACE | change) == "predictions: is no place of predictions"
 
 
 def test_predictions_hold_at_most_1e15_numbers():
     for shape in ({}, {"columns": 3}, {"labels": 1}, {"columns": MOST // 2}, {"columns": 5 * 10**7, "labels": 10**7}):
-        assert row_fault({"predictions": PLACE | shape}) is None
+        assert fault(predictions=PLACE | shape) is None
     for shape in ({"columns": 0}, {"labels": 0}, {"columns": MOST // 2 + 1}, {"columns": 10**8, "labels": 10**7}):
-        assert row_fault({"predictions": PLACE | shape}) == "the shape of its predictions is none"
+        assert fault(predictions=PLACE | shape) == "predictions: is no shape of predictions"
 
 
 def test_a_curve_holds_numbers_up_to_1e100():
@@ -78,14 +95,6 @@ def test_an_impossible_number_is_told_with_its_stage_from_1():
     refuse_impossible_values({"of another version": 7.0}, {"of another version": [7.0]})
 
 
-def result(**more):
-    return CellResult("adult", 0, "j48", "probing", "done", "run1", 1.5, **more)
-
-
-def read(**changes):
-    return CellResult.from_json(json.dumps(json.loads(result().to_json()) | changes))
-
-
 def test_a_line_names_its_writer_and_leaves_out_what_is_empty():
     line = json.loads(result(failed_since=result()).to_json())
     assert line.pop("probcal") == __version__
@@ -100,9 +109,9 @@ def test_a_number_beyond_1e100_is_read_as_infinite():
 
 @pytest.mark.parametrize("value", [True, "1", None, [1.0], "infinity"])
 def test_a_metric_that_is_no_number_is_refused(value):
-    with pytest.raises(RowFaultError, match=r"^mine is no number$"):
+    with pytest.raises(RowFaultError, match=r"^metrics\.mine: is no number$"):
         read(metrics={"mine": value})
-    with pytest.raises(RowFaultError, match=r"^mine after a stage is no number$"):
+    with pytest.raises(RowFaultError, match=r"^stages\.mine\.1: is no number$"):
         read(stages={"mine": [1.0, value]})
 
 
@@ -138,38 +147,12 @@ def test_versions_are_compared_by_their_numbers(version, newer):
     assert is_newer(f"{__version__}.dev1") is False
 
 
-def test_lines_of_other_versions_are_told_once_for_each_version_or_part(tmp_path):
-    others = OtherVersions(tmp_path / "cells.jsonl", dict)
-    assert not others
-    assert others.take(1, '{"probcal": "999.0"}', []) is True
-    assert others.take(3, '{"probcal": "999.0"}', ["colour"]) is True
-    assert others.take(4, "{}", ["colour"]) is True
-    assert others.take(5, "{}", []) is False
-    assert others.take(6, "nonsense", []) is False
-    newer, unknown = others.messages()
-    assert "cells.jsonl:1: this and 1 more lines were written by probcal 999.0, and this is" in newer
-    assert 'cells.jsonl:4: this line was written by another version of probcal' in unknown
-    assert 'does not know its part "colour"' in unknown
-
-
-def test_at_most_ten_other_versions_are_listed(tmp_path):
-    others = OtherVersions(tmp_path / "cells.jsonl", dict)
-    for number in range(10):
-        others.take(number, "{}", [f"part{number}"])
-    assert len(others.messages()) == 10
-    others.take(10, "{}", ["part10"])
-    others.take(11, "{}", ["part11"])
-    assert others.messages()[10:] == ["and 2 more versions or parts"]
-
-
-def test_the_run_of_a_line_names_its_version_and_is_read_once(tmp_path):
-    reads = []
-
-    def runs():
-        reads.append(1)
-        return {"run1": {"probcal": "999"}}
-
-    others = OtherVersions(tmp_path / "cells.jsonl", runs)
-    assert others.take(1, '{"run": "run1"}', []) is True
-    assert others.take(2, '{"run": "run2"}', []) is False
-    assert len(reads) == 1
+def test_a_line_of_another_version_names_it_or_the_part_it_has():
+    newer = other_version('{"probcal": "999.0"}', ValueError(), dict)
+    assert newer.startswith("written by probcal 999.0, and this is probcal")
+    by_run = other_version('{"run": "run1"}', ValueError(), lambda: {"run1": {"probcal": "999"}})
+    assert by_run.startswith("written by probcal 999, ")
+    unknown = other_version("{}", UnknownParts(["colour"]), dict)
+    assert unknown.startswith("written by another version of probcal") and 'does not know its part "colour"' in unknown
+    for line in ("{}", '{"run": "run2"}', "nonsense"):
+        assert other_version(line, ValueError(), lambda: {"run1": {"probcal": "999"}}) == ""

@@ -70,7 +70,7 @@ def test_an_impossible_number_is_told_unless_it_is_replaced_or_asked_for(store):
 def test_a_fault_of_a_line_is_named_with_its_number(store):
     write(store, result())
     append(store, "cells.jsonl", json.dumps(json.loads(result(1).to_json()) | {"seconds": -1}), result(2).to_json())
-    with pytest.raises(StoreError, match=r"cells\.jsonl:2: is not .* \(seconds are no time\); remove"):
+    with pytest.raises(StoreError, match=r"cells\.jsonl:2: is not .* \(seconds: .*\); remove"):
         store.results()
 
 
