@@ -19,8 +19,8 @@ from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
 from probcal.papers.check.audit import Audit, audit
 from probcal.papers.check.checked_experiment import Report, check
+from probcal.papers.check.findings import Checked
 from probcal.papers.check.judged_claims import Printed, judge
-from probcal.papers.check.measured_results import Checked
 from probcal.store.folder import Store
 
 

@@ -117,6 +117,17 @@ def _line(line: str, longest: int) -> str:
     return "".join(_escaped(char) if unicodedata.category(char) in _UNSEEN else char for char in line)
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return ``text``, cut off with an ellipsis after ``longest`` characters."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def some(names: Iterable[str], most: int) -> str:
+    """Return at most the first ``most`` of ``names`` with commas between them, and an ellipsis for the others."""
+    listed = list(names)
+    return ", ".join(listed[:most] + ["…"] * (len(listed) > most))
+
+
 def _escaped(character: str) -> str:
     number = ord(character)
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -61,8 +61,8 @@ def main() -> None:
 def tried(folder: Path) -> dict[str, int]:
     from probcal.config.experiment import read_experiment
     from probcal.data.load import obtain
-    from probcal.runner.cells import cells_of
     from probcal.runner.fingerprint import ELSEWHERE
+    from probcal.runner.plan import cells_of
     from probcal.runner.run import quick
 
     experiment = quick(read_experiment(folder / "configs" / "quickstart.yaml"))

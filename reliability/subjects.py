@@ -142,7 +142,7 @@ def _put_sources(folder: Path) -> None:
 def _results(folder: Path) -> Path:
     from probcal.config.experiment import read_experiment
     from probcal.papers.check.accepted import accept
-    from probcal.papers.check.measured_results import Checked
+    from probcal.papers.check.findings import Checked
     from probcal.runner.run import RunOptions, run_experiment
     from probcal.store.folder import Store
 
@@ -155,7 +155,7 @@ def _results(folder: Path) -> Path:
 
 def _read_config(folder: Path, content: bytes) -> None:
     from probcal.config.experiment import read_experiment
-    from probcal.runner.cells import cells_of
+    from probcal.runner.plan import cells_of
     from probcal.runner.run import describe, quick
 
     path = folder / "hostile.yaml"
@@ -199,14 +199,13 @@ def _read_data(folder: Path, name: str, content: bytes) -> None:
 def _show(results: Path, rng: random.Random, changed: str) -> None:
     """Commands that read the file that was ``changed``, each by itself: what one refuses, another may show."""
     from probcal.errors import ProbcalError
-    from probcal.papers.check.audit_text import audit_text
+    from probcal.papers.check.audit import audit_text
     from probcal.papers.check.check_text import json_text, text
     from probcal.papers.check.checked_experiment import check
-    from probcal.papers.check.measured_results import Checked
+    from probcal.papers.check.findings import Checked
     from probcal.reporting.figures import plot
     from probcal.reporting.tables import FORMATS, tables_text
-    from probcal.runner.plan import make_plan
-    from probcal.runner.plan_text import plan_lines
+    from probcal.runner.plan import make_plan, plan_lines
     from probcal.runner.run import experiment_of
     from probcal.store.folder import Store
 

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
 from probcal.config.yaml_file import YamlFile
-from probcal.runner.cells import cells_of
-from probcal.runner.plan import Planned
+from probcal.runner.plan import Planned, cells_of
 from probcal.runner.pool import Worker, load_beforehand, outcomes
 
 ROOT = Path(__file__).parents[1]

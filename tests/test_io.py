@@ -21,6 +21,7 @@ WRITERS = {"writer", "DictWriter", "to_csv", "savetxt"}
 OTHERS = {
     "probcal/_io.py": "is that place",
     "benchmarks/weka_command_line.py": "writes the rows of an ARFF file for Weka's own command line",
+    "benchmarks/mutation.py": "writes lines of code, and reads the same lines again to judge survivors anew",
 }
 OF_DATA = {
     "probcal/try_table/experiment_files.py": "writes rows of data, from which the very values are read again",

@@ -108,11 +108,11 @@ def imported_distributions():
             elif isinstance(node, ast.Import):
                 modules |= {alias.name.partition(".")[0] for alias in node.names}
     known = packages_distributions()
-    return {known[name][0].lower() for name in modules - sys.stdlib_module_names - {"probcal"}}
+    return {known[name][0].lower().replace("_", "-") for name in modules - sys.stdlib_module_names - {"probcal"}}
 
 
 def declared(requirements):
-    return {re.match(r"[\w.-]+", requirement)[0].lower() for requirement in requirements}
+    return {re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-") for requirement in requirements}
 
 
 def test_every_required_dependency_is_imported():

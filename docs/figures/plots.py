@@ -12,8 +12,7 @@ from probcal.reporting.drawing import look
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
-from probcal.store.selection import Selection
+from probcal.store.outline import Outline, Selection
 
 RESULTS = Path(__file__).parents[2] / "results" / "uci"
 

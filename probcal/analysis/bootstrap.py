@@ -19,10 +19,9 @@ from probcal.analysis.hypothesis_tests import inflation
 from probcal.analysis.ranks import labels_of
 from probcal.analysis.split_results import SAMPLES, CompareData, column_id, finished, share_of_test_rows
 from probcal.metrics.registry import metric_named
-from probcal.papers.check.findings import paper_column
-from probcal.papers.check.measured_results import Checked, Splits
-from probcal.reporting.best_methods import best_of, table_4_order
+from probcal.papers.check.findings import Checked, Splits
 from probcal.reporting.grid import DECIMALS
+from probcal.reporting.metric_table import best_of, table_4_order
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import summarise
 
@@ -64,19 +63,10 @@ class Bootstrap:
         """Return one set of splits per draw for a published data set and column, or an empty list without results."""
         name = (dataset, column, metric, stage)
         if name not in self._every:
-            place = self.place_of(dataset, column)
+            place = self.checked.place_of(dataset, column)
             draws = self.draws(*place, metric, stage) if place else None
             self._every[name] = _as_splits(draws) if draws else []
         return self._every[name]
-
-    def place_of(self, dataset: str, column: str) -> tuple[Row, ResultColumn] | None:
-        """Return our first row and column that stand for the published ones."""
-        paper = self.checked.published
-        for row in [one for one in self.checked.outline.datasets if one.published == dataset][:1]:
-            for ours in self.checked.planned(row):
-                if paper and paper_column(ours) == paper.columns[column]:
-                    return row, ours
-        return None
 
     def draws(self, row: Row, column: ResultColumn, metric: str, stage: int | None = None) -> Draws | None:
         """Return the draws of one result, or None without a result.

@@ -14,10 +14,10 @@ from probcal.analysis.pairs import Pair, pairs
 from probcal.analysis.ranks import Ranks, ranks
 from probcal.analysis.split_results import SAMPLES, CompareData, compare_data
 from probcal.errors import ProbcalError
+from probcal.papers.check.findings import Checked
 from probcal.papers.check.judged_claims import Judged, Ours, Outcome, Tally, Verdict, judge, judge_tallies, outcomes
-from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Claim, Published
-from probcal.reporting.labels import in_order
+from probcal.reporting.grid import in_order
 from probcal.store.folder import Store
 from probcal.store.summary import Results
 
@@ -106,7 +106,7 @@ def supported_claims(drawn: Bootstrap, pairs: Iterable[Pair], places: Iterable[F
     paper = drawn.checked.published
     if paper is None:
         return []
-    numbers = Ours(drawn.checked, paper)
+    numbers = Ours(drawn.checked)
     tested = {(one.metric, _title(one, paper)): one for one in pairs}
     first = {(one.row.published, one.metric): one for one in reversed([*places])}
     claims = [one for one in paper.claims if set(one.metrics) <= {*drawn.checked.outline.metrics, *_UNLISTED_METRICS}]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -13,6 +12,7 @@ from probcal.analysis.claim_support import ClaimSupport, Comparison, Count, Draw
 from probcal.analysis.pairs import Pair, Tested, p_text
 from probcal.analysis.split_results import column_id
 from probcal.metrics.registry import metric_named
+from probcal.papers.check.check_text import json_of
 from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown
 from probcal.store.outline import Row
 
@@ -214,7 +214,6 @@ def _best(comparison: Comparison) -> Iterator[Grid]:
                rows, [])  # fmt: skip
 
 
-FORMATS = ("markdown", "json", "csv")
 _HEADER = [
     "experiment", "metric", "later", "earlier", "dataset", "splits", "difference", "low", "high", "p", "p_holm", "how",
     "verdict",
@@ -222,9 +221,9 @@ _HEADER = [
 
 
 def text(comparisons: Sequence[Comparison], format: str) -> str:
-    """Return the comparisons in one of ``FORMATS``."""
+    """Return the comparisons as markdown, json or csv."""
     if format == "json":
-        return json.dumps([_as_json(one) for one in comparisons], indent=1, ensure_ascii=False) + "\n"
+        return json_of([_as_json(one) for one in comparisons])
     if format == "csv":
         return _csv(comparisons)
     return "\n".join(markdown(one.checked.outline.title, grids(one)) for one in comparisons)
@@ -247,10 +246,9 @@ def _number(number: float | None) -> str:
 
 
 def _as_json(comparison: Comparison) -> dict[str, Any]:
-    """Return the comparison for JSON. Infinity becomes the text ``inf``, since JSON has no infinity."""
     return {
         "experiment": comparison.checked.outline.name,
-        "ranks": {metric: _plain(asdict(one)) for metric, one in comparison.ranks.items()},
+        "ranks": {metric: asdict(one) for metric, one in comparison.ranks.items()},
         "pairs": {metric: [_pair(one) for one in found] for metric, found in comparison.pairs.items()},
         "best": [
             {"dataset": one.row.name, "metric": one.metric, "winners": one.winners, "printed": one.printed,
@@ -260,7 +258,7 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
             {"label": one.claim.label, "statement": one.claim.statement(), "verdict": one.verdict, "shares": one.shares,
              "on_those_run": asdict(one.on_those_run) if one.on_those_run else None,
              "by_the_means": one.measured.verdict, "said": one.measured.said,
-             "counts": {metric: _plain(asdict(count)) for metric, count in one.counts.items()}}
+             "counts": {metric: asdict(count) for metric, count in one.counts.items()}}
             for one in comparison.claims
         ],
         "without_predictions": comparison.kept.lacking,
@@ -269,17 +267,10 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
 
 def _pair(pair: Pair) -> dict[str, Any]:
     tested = [
-        _plain({**{name: value for name, value in vars(one).items() if name != "row"}, "dataset": one.row.name})
+        {**{name: value for name, value in vars(one).items() if name != "row"}, "dataset": one.row.name}
         for one in pair.tested
     ]
     return {
         "later": column_id(pair.later), "earlier": column_id(pair.earlier), "p": pair.p, "p_holm": pair.p_holm,
         "ahead": pair.ahead, "datasets": tested,
     }  # fmt: skip
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
-        for name, value in row.items()
-    }

@@ -12,12 +12,11 @@ from matplotlib.figure import Figure
 from probcal._io import visible
 from probcal.analysis.ranks import Ranks, ranks
 from probcal.metrics.registry import metric_named
-from probcal.papers.published import Published
 from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
-from probcal.reporting.labels import in_order
+from probcal.reporting.grid import in_order
+from probcal.reporting.metric_table import with_paper
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
-from probcal.store.selection import Selection
+from probcal.store.outline import Outline, Selection
 
 _EVERYTHING = Selection()
 _WIDTH = 7.0
@@ -36,9 +35,8 @@ def draw_ranks(stores: Iterable[Store], selection: Selection = _EVERYTHING) -> l
     """
     written = []
     for store in stores:
-        outline, results = selection.of(Outline.of(store)), store.results()
-        if outline.paper:
-            outline = outline.titled(Published.read(outline.paper).titles)
+        outline, _ = with_paper(selection.of(Outline.of(store)))
+        results = store.results()
         for metric in in_order(outline.metrics):
             if found := ranks(outline, results, metric):
                 with look():

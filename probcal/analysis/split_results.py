@@ -6,24 +6,23 @@ while they exist, and read from it later. Entries count only if their digests ma
 
 from __future__ import annotations
 
-import json
 import math
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from probcal._io import refuse_links_out, refuse_other_kinds, write_whole
 from probcal.analysis.hypothesis_tests import ROW_METRICS, bootstrap_rows, clipped_cross_entropy
 from probcal.errors import StoreError
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, planned_ids
+from probcal.store.summary import Results, done_cells
 
 _DECIMALS = 10
 """Decimals that count. A further difference comes from the order of a sum."""
@@ -51,8 +50,7 @@ class SplitValues:
 
 def finished(outline: Outline, results: Results, row: Row, column: ResultColumn) -> dict[int, CellResult]:
     """Return repetition -> planned cell, for the cells that are done."""
-    found = (results.get(one) for one in planned_ids(outline, row, column))
-    return {one.repetition: one for one in found if one and one.status == "done"}
+    return {one.repetition: one for one in done_cells(outline, results, row, column)}
 
 
 def split_values(
@@ -116,6 +114,17 @@ class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
     rows: dict[str, _Rows]
     clipped: dict[str, tuple[str, float]]
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> _File:
+        for one in self.rows.values():
+            columns = list(one.samples.values())
+            sizes = {len(numbers) for of in columns for numbers in of.values()}
+            if set(one.samples) != set(ROW_METRICS) or sizes != {SAMPLES}:
+                raise ValueError("samples are missing")
+            if any(of.keys() != one.digests.keys() for of in columns):
+                raise ValueError("samples and digests are of other columns")
+        return self
 
 
 @dataclass(frozen=True)
@@ -246,48 +255,17 @@ def _read(store: Store) -> _File:
     path = store.folder / FILE
     refuse_other_kinds(store.folder, (FILE,), ())
     try:
-        file = _File.model_validate_json(path.read_bytes())
+        return _File.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return _File(rows={}, clipped={})
     except (OSError, ValidationError):
-        raise _damaged_file(store) from None
-    sizes = {len(numbers) for one in file.rows.values() for of in one.samples.values() for numbers in of.values()}
-    if sizes - {SAMPLES} or any(
-        set(one.samples) != set(ROW_METRICS) or any(of.keys() != one.digests.keys() for of in one.samples.values())
-        for one in file.rows.values()
-    ):
-        raise _damaged_file(store)
-    return file
-
-
-def _damaged_file(store: Store) -> StoreError:
-    return StoreError(
-        f"{store.folder / FILE} was not written by probcal compare; remove it and run probcal compare again"
-    )
+        raise StoreError(
+            f"{path} was not written by probcal compare; remove it and run probcal compare again"
+        ) from None
 
 
 def _write(store: Store, file: _File) -> None:
-    """Write one column per line, so that a change is easy to see. A folder that cannot be written is left alone."""
+    """Write the file. A folder that cannot be written is left alone."""
     refuse_links_out(store.folder, (FILE, f"{FILE}.new"))
     with suppress(OSError):
-        write_whole(store.folder / FILE, _text(file))
-
-
-def _text(file: _File) -> str:
-    rows = [
-        f'{json.dumps(name)}: {{"digests": {json.dumps(one.digests)}, '
-        f'"samples": {_braces(map(_metric_lines, one.samples.items()))}}}'
-        for name, one in file.rows.items()
-    ]
-    clipped = (f"{json.dumps(cell)}: {json.dumps(said)}" for cell, said in file.clipped.items())
-    return f'{{"rows": {_braces(rows)},\n"clipped": {_braces(clipped)}}}\n'
-
-
-def _metric_lines(item: tuple[str, dict[str, list[int | None]]]) -> str:
-    metric, columns = item
-    lines = (f"{json.dumps(name)}: {json.dumps(numbers, separators=(',', ':'))}" for name, numbers in columns.items())
-    return f"{json.dumps(metric)}: {_braces(lines)}"
-
-
-def _braces(lines: Iterable[str]) -> str:
-    return "{\n" + ",\n".join(lines) + "\n}"
+        write_whole(store.folder / FILE, f"{file.model_dump_json()}\n")

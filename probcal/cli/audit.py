@@ -6,19 +6,16 @@ from pathlib import Path
 
 import click
 
-from probcal.cli.options import FINE, folders_argument, format_option, manual, stores_at
+from probcal.cli import options
 
 
-@click.command(
-    short_help="Rank variants by their agreement with the published numbers.",
-    epilog=manual(
-        "probcal audit results/audit\nprobcal audit results/audit results/uci --cells\n"
-        "probcal audit results/audit -f csv > audit.csv",
-        exits=FINE,
-    ),
+@options.command(
+    "Rank variants by their agreement with the published numbers.",
+    "probcal audit results/audit\nprobcal audit results/audit results/uci --cells\n"
+    "probcal audit results/audit -f csv > audit.csv",
 )
-@folders_argument
-@format_option("markdown", "csv", help="csv has one line for every number.")
+@options.folders_argument
+@options.format_option("markdown", "csv", help="csv has one line for every number.")
 @click.option("-v", "--cells", is_flag=True, help="Also show the single numbers.")
 def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
     """Rank variants by their agreement with the published numbers.
@@ -28,7 +25,7 @@ def audit(folders: tuple[Path, ...], format_: str, cells: bool) -> None:
     columns of several folders. Readings of one data set are rivals, too. The first rivals have the most published
     numbers within their bands. Ties are sorted by the smallest median distance.
     """
-    from probcal.papers.check.audit_text import audit_text
+    from probcal.papers.check.audit import audit_text
 
-    stores = [store for folder in folders for store in stores_at(folder)]
+    stores = options.stores_at(*folders)
     click.echo(audit_text(*stores, format=format_, cells=cells), nl=False)

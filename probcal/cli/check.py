@@ -8,35 +8,23 @@ from pathlib import Path
 import click
 
 from probcal._io import visible
-from probcal.cli.options import (
-    DATA,
-    MISTAKE,
-    data_dir_option,
-    folders_argument,
-    format_option,
-    manual,
-    stores_at,
-    warn_of_other_data,
-)
+from probcal.cli import options
 
 
-@click.command(
-    short_help="Compare results with the paper's numbers and claims.",
-    epilog=manual(
-        "probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/ -f json",
-        files={"FOLDER/accepted.csv": "our own numbers, stored by --accept"},
-        environment=DATA,
-        exits={
-            0: "nothing new",
-            1: "a deviation or claim without a known reason, a changed number, a failed cell, or nothing to compare",
-            **MISTAKE,
-        },
-    ),
+@options.command(
+    "Compare results with the paper's numbers and claims.",
+    "probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/ -f json",
+    files={"FOLDER/accepted.csv": "our own numbers, stored by --accept"},
+    environment=options.DATA,
+    exits={
+        0: "nothing new",
+        1: "a deviation or claim without a known reason, a changed number, a failed cell, or nothing to compare",
+    },
 )
-@folders_argument
+@options.folders_argument
 @click.option("--accept", is_flag=True, help="First accept the present numbers as ours, in FOLDER/accepted.csv.")
-@format_option("text", "json", help="json has every number with its band.")
-@data_dir_option
+@options.format_option("text", "json", help="json has every number with its band.")
+@options.data_dir_option
 def check(folders: tuple[Path, ...], accept: bool, format_: str, data_dir: str | None) -> None:
     """Compare results with the paper's numbers and claims.
 
@@ -55,11 +43,11 @@ def check(folders: tuple[Path, ...], accept: bool, format_: str, data_dir: str |
     from probcal.papers.check.accepted import accepted_path
     from probcal.papers.check.check_text import json_text, text
     from probcal.papers.check.checked_experiment import check as check_experiment
-    from probcal.papers.check.measured_results import Checked
+    from probcal.papers.check.findings import Checked
 
-    stores = [store for folder in folders for store in stores_at(folder)]
+    stores = options.stores_at(*folders)
     experiments = [Checked.of(store) for store in stores]
-    warn_of_other_data(stores, data_dir)
+    options.warn_of_other_data(stores, data_dir)
     for experiment in experiments if accept else ():
         click.echo(f"accepted {store_accepted(experiment)} numbers: {accepted_path(experiment)}", err=True)
     reports = [check_experiment(experiment) for experiment in experiments]

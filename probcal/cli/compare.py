@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from probcal._io import visible
-from probcal.cli.options import (
-    DATA,
-    FINE,
-    data_dir_option,
-    folders_argument,
-    format_option,
-    manual,
-    selection,
-    stores_at,
-    warn_of_other_data,
-)
+from probcal.cli import options
+
+if TYPE_CHECKING:
+    from probcal.store.outline import Selection
 
 FORMATS = ("markdown", "json", "csv")
 
 
-@click.command(
-    short_help="Test which differences between methods are significant.",
-    epilog=manual(
-        "probcal compare results/uci\nprobcal compare results/uci results/uci-native -f csv > tests.csv\n"
-        "probcal compare results/uci -f json\nprobcal compare results/uci -l j48",
-        files={"FOLDER/compare.json": "a summary of predictions.bin"},
-        environment=DATA,
-        exits=FINE,
-    ),
+@options.command(
+    "Test which differences between methods are significant.",
+    "probcal compare results/uci\nprobcal compare results/uci results/uci-native -f csv > tests.csv\n"
+    "probcal compare results/uci -f json\nprobcal compare results/uci -l j48",
+    files={"FOLDER/compare.json": "a summary of predictions.bin"},
+    environment=options.DATA,
 )
-@folders_argument
-@format_option(*FORMATS, help="csv and json contain every test.")
-@selection
-@data_dir_option
+@options.folders_argument
+@options.format_option(*FORMATS, help="csv and json contain every test.")
+@options.selection
+@options.data_dir_option
 def compare(
     folders: tuple[Path, ...],
     format_: str,
-    datasets: tuple[str, ...],
-    learners: tuple[str, ...],
-    methods: tuple[str, ...],
+    selected: Selection,
     data_dir: str | None,
 ) -> None:
     """Test which differences between methods in each results FOLDER are significant.
@@ -60,11 +49,9 @@ def compare(
     """
     from probcal.analysis.claim_support import compare
     from probcal.analysis.comparison_tables import text
-    from probcal.store.selection import Selection
 
-    every = [store for folder in folders for store in stores_at(folder)]
-    stores = Selection(datasets, learners, methods).stores(every)
-    warn_of_other_data(stores, data_dir)
+    stores = selected.stores(options.stores_at(*folders))
+    options.warn_of_other_data(stores, data_dir)
     comparisons = [compare(store) for store in stores]
     written = text(comparisons, format_)
     click.echo(visible(written) if format_ == "markdown" else written, nl=False)

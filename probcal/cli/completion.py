@@ -5,17 +5,14 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from probcal.cli.options import FINE, manual
+from probcal.cli import options
 
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(
-    short_help="Print the completion script for a shell.",
-    epilog=manual(
-        'eval "$(probcal completion bash)"\nprobcal completion fish > ~/.config/fish/completions/probcal.fish',
-        exits=FINE,
-    ),
+@options.command(
+    "Print the completion script for a shell.",
+    'eval "$(probcal completion bash)"\nprobcal completion fish > ~/.config/fish/completions/probcal.fish',
 )
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:

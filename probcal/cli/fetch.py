@@ -7,30 +7,19 @@ import sys
 import click
 
 from probcal._io import visible
-from probcal.cli.options import (
-    DATA,
-    MISTAKE,
-    TRUST,
-    config_argument,
-    data_dir_option,
-    dataset_option,
-    manual,
-    trusted_imports,
-)
+from probcal.cli import options
 
 
-@click.command(
-    short_help="Fetch the data sets of an experiment into the cache.",
-    epilog=manual(
-        "probcal fetch configs/uci.yaml\nprobcal fetch uci -d adult --data-dir ~/uci",
-        environment=(*DATA, *TRUST),
-        exits={0: "all are in the cache", 1: "a data set is missing; the message says where to get it", **MISTAKE},
-    ),
+@options.command(
+    "Fetch the data sets of an experiment into the cache.",
+    "probcal fetch configs/uci.yaml\nprobcal fetch uci -d adult --data-dir ~/uci",
+    environment=(*options.DATA, *options.TRUST),
+    exits={0: "all are in the cache", 1: "a data set is missing; the message says where to get it"},
 )
-@config_argument
-@dataset_option
-@data_dir_option
-@trusted_imports
+@options.config_argument
+@options.dataset_option
+@options.data_dir_option
+@options.trusted_imports
 def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
     """Fetch the data sets of CONFIG into the cache, check them, and run nothing.
 

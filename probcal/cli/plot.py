@@ -3,45 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from probcal._io import visible
-from probcal.cli.options import (
-    DATA,
-    MISTAKE,
-    data_dir_option,
-    folder_argument,
-    manual,
-    selection,
-    stores_at,
-    warn_of_other_data,
-)
+from probcal.cli import options
+
+if TYPE_CHECKING:
+    from probcal.store.outline import Selection
 
 RANKS = "ranks"
 KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", RANKS)
 
 
-@click.command(
-    short_help="Draw the figures of results.",
-    epilog=manual(
-        "probcal plot results/uci\nprobcal plot results/uci --kind reliability --kind roc -d adult\n"
-        "probcal plot results/figure1 --kind paper",
-        files={"FOLDER/figures/": "the figures", "FOLDER/estimates.json": "a summary of predictions.bin"},
-        environment=DATA,
-        exits={0: "drawn", **MISTAKE},
-    ),
+@options.command(
+    "Draw the figures of results.",
+    "probcal plot results/uci\nprobcal plot results/uci --kind reliability --kind roc -d adult\n"
+    "probcal plot results/figure1 --kind paper",
+    files={"FOLDER/figures/": "the figures", "FOLDER/estimates.json": "a summary of predictions.bin"},
+    environment=options.DATA,
+    exits={0: "drawn"},
 )
-@folder_argument
+@options.folder_argument
 @click.option("-k", "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind; may be repeated.")
-@selection
-@data_dir_option
+@options.selection
+@options.data_dir_option
 def plot(
     folder: Path,
     kinds: tuple[str, ...],
-    datasets: tuple[str, ...],
-    learners: tuple[str, ...],
-    methods: tuple[str, ...],
+    selected: Selection,
     data_dir: str | None,
 ) -> None:
     """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG.
@@ -64,11 +55,10 @@ def plot(
     from probcal.reporting.figures import NothingToDraw
     from probcal.reporting.figures import plot as draw
     from probcal.store.outline import Outline
-    from probcal.store.selection import Selection
 
-    stores, selected = stores_at(folder), Selection(datasets, learners, methods)
+    stores = options.stores_at(folder)
     selected.refuse_unknown([Outline.of(store) for store in stores])
-    warn_of_other_data(selected.stores(stores), data_dir)
+    options.warn_of_other_data(selected.stores(stores), data_dir)
     chosen = kinds or KINDS
     diagrams = draw_ranks(stores, selected) if RANKS in chosen else []
     for path in diagrams:

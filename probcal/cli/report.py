@@ -6,23 +6,21 @@ from pathlib import Path
 
 import click
 
-from probcal.cli.options import DATA, MISTAKE, data_dir_option, folders_argument, manual, stores_at, warn_of_other_data
+from probcal.cli import options
 
 
-@click.command(
-    short_help="Write one web page about results.",
-    epilog=manual(
-        "probcal report results/uci\nprobcal report results/uci results/uci-native -o both.html",
-        files={
-            "FOLDER/report.html": "the page (-o: elsewhere)",
-            "FOLDER/estimates.json": "a summary of predictions.bin for its figures",
-            "FOLDER/compare.json": "a summary of predictions.bin for its statistics",
-        },
-        environment=DATA,
-        exits={0: "written", **MISTAKE},
-    ),
+@options.command(
+    "Write one web page about results.",
+    "probcal report results/uci\nprobcal report results/uci results/uci-native -o both.html",
+    files={
+        "FOLDER/report.html": "the page (-o: elsewhere)",
+        "FOLDER/estimates.json": "a summary of predictions.bin for its figures",
+        "FOLDER/compare.json": "a summary of predictions.bin for its statistics",
+    },
+    environment=options.DATA,
+    exits={0: "written"},
 )
-@folders_argument
+@options.folders_argument
 @click.option(
     "-o",
     "--output",
@@ -30,7 +28,7 @@ from probcal.cli.options import DATA, MISTAKE, data_dir_option, folders_argument
     type=click.Path(path_type=Path),
     help="File to write (default: FOLDER/report.html; for several experiments, report.html here).",
 )
-@data_dir_option
+@options.data_dir_option
 def report(folders: tuple[Path, ...], output: Path | None, data_dir: str | None) -> None:
     """Write one web page about each results FOLDER, or about every experiment below it.
 
@@ -40,8 +38,7 @@ def report(folders: tuple[Path, ...], output: Path | None, data_dir: str | None)
     """
     from probcal.reporting.html import write_report
 
-    every = [store for folder in folders for store in stores_at(folder)]
-    stores = list({store.folder.resolve(): store for store in every}.values())
-    warn_of_other_data(stores, data_dir)
+    stores = list({store.folder.resolve(): store for store in options.stores_at(*folders)}.values())
+    options.warn_of_other_data(stores, data_dir)
     path = output or (stores[0].folder / "report.html" if len(stores) == 1 else Path("report.html"))
     click.echo(write_report(stores, path))

@@ -5,44 +5,36 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from probcal._io import visible
+from probcal.cli import options
 from probcal.cli import suggestions as complete
-from probcal.cli.options import (
-    DATA,
-    JAVA,
-    TRUST,
-    Seconds,
-    config_argument,
-    data_dir_option,
-    manual,
-    selection,
-    trusted_imports,
-)
+
+if TYPE_CHECKING:
+    from probcal.store.outline import Selection
 
 
-@click.command(
-    short_help="Run an experiment: a YAML file, or a shipped one by its name.",
-    epilog=manual(
-        "probcal run quickstart\nprobcal run mine.yaml --dry-run\nprobcal run uci -d adult -l svm -j 2\n"
-        "probcal run uci --scheduler tcp://10.0.0.1:8786",
-        files={
-            "results/NAME/": "the experiment, its runs and its results (-o: elsewhere)",
-            "results/NAME-quick/": "the same with --quick",
-        },
-        environment=(*DATA, *TRUST, *JAVA),
-        exits={
-            0: "all cells are done",
-            1: "a cell failed, or has no data",
-            2: "a mistake in the call, the file or the data, or a missing package; no result was changed",
-            130: "interrupted; the same command continues",
-        },
-    ),
+@options.command(
+    "Run an experiment: a YAML file, or a shipped one by its name.",
+    "probcal run quickstart\nprobcal run mine.yaml --dry-run\nprobcal run uci -d adult -l svm -j 2\n"
+    "probcal run uci --scheduler tcp://10.0.0.1:8786",
+    files={
+        "results/NAME/": "the experiment, its runs and its results (-o: elsewhere)",
+        "results/NAME-quick/": "the same with --quick",
+    },
+    environment=(*options.DATA, *options.TRUST, *options.JAVA),
+    exits={
+        0: "all cells are done",
+        1: "a cell failed, or has no data",
+        2: "a mistake in the call, the file or the data, or a missing package; no result was changed",
+        130: "interrupted; the same command continues",
+    },
 )
-@config_argument
-@selection
+@options.config_argument
+@options.selection
 @click.option("-j", "--jobs", metavar="N", type=click.IntRange(1), show_default="1", help="Number of cells at a time.")
 @click.option("--scheduler", metavar="ADDRESS", help="Run cells on the Dask cluster at this address: tcp://host:8786.")
 @click.option(
@@ -56,7 +48,7 @@ from probcal.cli.options import (
     shell_complete=complete.folders,
     help="Results folder (default: results/NAME).",
 )
-@data_dir_option
+@options.data_dir_option
 @click.option("--dry-run", is_flag=True, help="Show the plan and run nothing.")
 @click.option(
     "--quick",
@@ -66,13 +58,11 @@ from probcal.cli.options import (
 )
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
-@click.option("--timeout", type=Seconds(), help="Stop a cell after this time: 90s, 10m, 2h.")
-@trusted_imports
+@click.option("--timeout", type=options.Seconds(), help="Stop a cell after this time: 90s, 10m, 2h.")
+@options.trusted_imports
 def run(
     config: str,
-    datasets: tuple[str, ...],
-    learners: tuple[str, ...],
-    methods: tuple[str, ...],
+    selected: Selection,
     jobs: int | None,
     scheduler: str | None,
     workers: int | None,
@@ -99,8 +89,7 @@ def run(
     from probcal.data.load import data_folder
     from probcal.runner.dask import Cluster
     from probcal.runner.data_step import data_now
-    from probcal.runner.plan import make_plan, refuse_unmet, to_fit, without_data
-    from probcal.runner.plan_text import plan_lines
+    from probcal.runner.plan import make_plan, plan_lines, refuse_unmet, to_fit, without_data
     from probcal.runner.run import RunOptions, quick, run_experiment
     from probcal.store.folder import Store
 
@@ -109,7 +98,7 @@ def run(
         experiment = replace(experiment, seed=seed)
     if in_small:
         experiment = quick(experiment)
-    selection = experiment.selected(datasets, learners, methods)
+    selection = experiment.selected(selected.datasets, selected.learners, selected.methods)
     folder = Path(output) if output else Path("results") / experiment.name
     if dry_run:
         store = Store(folder)
@@ -122,5 +111,5 @@ def run(
         return
     cluster = Cluster.asked_for(scheduler, workers, jobs)
     again = shlex.join(["probcal", *sys.argv[1:]])
-    options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster, again)
-    sys.exit(run_experiment(experiment, selection, options, lambda line: click.echo(visible(line), err=True)))
+    run_options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster, again)
+    sys.exit(run_experiment(experiment, selection, run_options, lambda line: click.echo(visible(line), err=True)))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import click
 
-from probcal.cli.options import FINE, manual
+from probcal.cli import options
 from probcal.config.schemas import KINDS, schema_path
 
 
-@click.command(
-    short_help="Print the JSON Schema of experiment files or data cards.",
-    epilog=manual(
-        "probcal schema experiment > experiment.schema.json\nprobcal schema card > card.schema.json",
-        exits=FINE,
-    ),
+@options.command(
+    "Print the JSON Schema of experiment files or data cards.",
+    "probcal schema experiment > experiment.schema.json\nprobcal schema card > card.schema.json",
 )
 @click.argument("kind", type=click.Choice(KINDS))
 def schema(kind: str) -> None:

@@ -3,42 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from probcal._io import visible
-from probcal.cli.options import (
-    DATA,
-    TRUST,
-    data_dir_option,
-    folder_argument,
-    manual,
-    selection,
-    stores_at,
-    trusted_imports,
-)
+from probcal.cli import options
+
+if TYPE_CHECKING:
+    from probcal.store.outline import Selection
 
 
-@click.command(
-    short_help="Show which cells are done, failed, stale or still to run.",
-    epilog=manual(
-        "probcal status results/uci\nprobcal status results/\nprobcal status results/uci -d adult --cells\n"
-        "probcal status results/mine --data-dir ~/data",
-        environment=(*DATA, *TRUST),
-        exits={0: "printed", 2: "a mistake in the call, or an experiment or data that cannot be read"},
-    ),
+@options.command(
+    "Show which cells are done, failed, stale or still to run.",
+    "probcal status results/uci\nprobcal status results/\nprobcal status results/uci -d adult --cells\n"
+    "probcal status results/mine --data-dir ~/data",
+    environment=(*options.DATA, *options.TRUST),
+    exits={0: "printed", 2: "a mistake in the call, or an experiment or data that cannot be read"},
 )
-@folder_argument
+@options.folder_argument
 @click.option("--cells", is_flag=True, help="Print one line for each cell.")
-@selection
-@data_dir_option
-@trusted_imports
+@options.selection
+@options.data_dir_option
+@options.trusted_imports
 def status(
     folder: Path,
     cells: bool,
-    datasets: tuple[str, ...],
-    learners: tuple[str, ...],
-    methods: tuple[str, ...],
+    selected: Selection,
     data_dir: str | None,
 ) -> None:
     """Show which cells in a FOLDER of results are done, failed, stale or still to run, and which run now.
@@ -49,9 +40,8 @@ def status(
     """
     from probcal.data.load import data_folder
     from probcal.runner.status import status_lines
-    from probcal.store.selection import Selection
 
-    selected, originals = Selection(datasets, learners, methods), data_folder(data_dir)
-    for store in selected.stores(stores_at(folder)):
+    originals = data_folder(data_dir)
+    for store in selected.stores(options.stores_at(folder)):
         for line in status_lines(store, every_cell=cells, takes=selected.takes, originals=originals):
             click.echo(visible(line))

@@ -131,7 +131,7 @@ def _config_on_line(context: click.Context) -> dict[str, object]:
     """Return the config on the line, or of the results there. Return an empty one if it cannot be read."""
     import yaml
 
-    from probcal.config.yaml_loader import Loader
+    from probcal.config.yaml_file import Loader
 
     with suppress(OSError, ValueError, LookupError, TypeError, yaml.YAMLError, RecursionError):
         config = yaml.load(_config_text(context), Loader)

@@ -6,17 +6,15 @@ import sys
 
 import click
 
+from probcal.cli import options
 from probcal.cli import suggestions as complete
-from probcal.cli.options import manual
 from probcal.config.components import trusting
 
 
-@click.command(
-    short_help="Test whether a learner or method works with probcal.",
-    epilog=manual(
-        "probcal test probing\nprobcal test my_module.MyMethod -l tree -p share=0.2",
-        exits={0: "no check failed", 1: "a check failed", 2: "a mistake in the call"},
-    ),
+@options.command(
+    "Test whether a learner or method works with probcal.",
+    "probcal test probing\nprobcal test my_module.MyMethod -l tree -p share=0.2",
+    exits={0: "no check failed", 1: "a check failed", 2: "a mistake in the call"},
 )
 @click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=complete.components)
 @click.option(

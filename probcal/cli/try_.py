@@ -11,50 +11,32 @@ from typing import TYPE_CHECKING
 import click
 
 from probcal._io import visible
+from probcal.cli import options
 from probcal.cli import suggestions as complete
-from probcal.cli.options import DATA, JAVA, TRUST, manual, trusted_imports
 
 if TYPE_CHECKING:
     from probcal.try_table.numbers_in_text import Mark
 
 
-@click.command(
-    "try",
-    short_help="Rank learners and methods on your own table; no config is needed.",
-    epilog=manual(
-        "probcal try customers.csv --target left\nprobcal try customers.csv --target left --drop email --save my.yaml\n"
-        "probcal try openml:31 -l forest -m direct -m isotonic -j 2\ncat customers.csv | probcal try - --target left",
-        files={"results/try-NAME/": "the results (-o: elsewhere); probcal table, report and plot read them"},
-        environment=(*DATA[1:], *TRUST, *JAVA),
-        exits={
-            0: "all cells are done",
-            1: "a cell failed",
-            2: "a mistake in the call, or a table that cannot be used",
-            130: "interrupted; the same command continues",
-        },
-    ),
+@options.command(
+    "Rank learners and methods on your own table; no config is needed.",
+    "probcal try customers.csv --target left\nprobcal try customers.csv --target left --drop email --save my.yaml\n"
+    "probcal try openml:31 -l forest -m direct -m isotonic -j 2\ncat customers.csv | probcal try - --target left",
+    name="try",
+    files={"results/try-NAME/": "the results (-o: elsewhere); probcal table, report and plot read them"},
+    environment=(*options.DATA[1:], *options.TRUST, *options.JAVA),
+    exits={
+        0: "all cells are done",
+        1: "a cell failed",
+        2: "a mistake in the call, or a table that cannot be used",
+        130: "interrupted; the same command continues",
+    },
 )
 @click.argument("table", shell_complete=complete.files)
 @click.option("-t", "--target", metavar="COLUMN", help="The column to predict (default for OpenML: its own target).")
 @click.option("--positive", metavar="LABEL", help="The label whose probability to predict (default: the rarer of two).")
-@click.option(
-    "-l",
-    "--learner",
-    "learners",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete.learners,
-    help="Only this learner; may be repeated.",
-)
-@click.option(
-    "-m",
-    "--method",
-    "methods",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete.methods,
-    help="Only this method; may be repeated.",
-)
+@options.learner_option
+@options.method_option
 @click.option("--category", multiple=True, metavar="COLUMN", help="This column holds categories; may be repeated.")
 @click.option("--number", multiple=True, metavar="COLUMN", help="This column holds numbers; may be repeated.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column out; may be repeated.")
@@ -80,7 +62,7 @@ if TYPE_CHECKING:
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Save the experiment as a YAML file.")
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--dry-run", is_flag=True, help="Show the columns and the plan, and run nothing.")
-@trusted_imports
+@options.trusted_imports
 def try_(
     table: str,
     target: str | None,
@@ -111,9 +93,9 @@ def try_(
 
     request = TableRequest(table, target, positive, category, number, drop, rows, seed, decimal)
     again = shlex.join(["probcal", *sys.argv[1:]])
-    options = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again)
+    trial = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again)
 
     def say(line: str, err: bool = False) -> None:
         click.echo(visible(line), err=err)
 
-    sys.exit(try_table(request, options, say, partial(say, err=True)))
+    sys.exit(try_table(request, trial, say, partial(say, err=True)))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import click
 
-from probcal.cli.options import TRUST, config_argument, manual, trusted_imports
+from probcal.cli import options
 
 
-@click.command(
-    short_help="Check an experiment without running anything.",
-    epilog=manual(
-        "probcal validate configs/uci.yaml\nprobcal validate mine.yaml --trust my_module",
-        environment=TRUST,
-        exits={0: "no fault", 2: "faults, each printed with its line, or a package is not installed"},
-    ),
+@options.command(
+    "Check an experiment without running anything.",
+    "probcal validate configs/uci.yaml\nprobcal validate mine.yaml --trust my_module",
+    environment=options.TRUST,
+    exits={0: "no fault", 2: "faults, each printed with its line, or a package is not installed"},
 )
-@config_argument
-@trusted_imports
+@options.config_argument
+@options.trusted_imports
 def validate(config: str) -> None:
     """Check the experiment CONFIG without running anything.
 
@@ -25,8 +23,7 @@ def validate(config: str) -> None:
     An editor can show most faults while you type: see probcal schema --help.
     """
     from probcal.config.experiment import find_config, read_experiment
-    from probcal.runner.cells import cells_of
-    from probcal.runner.plan import refuse_unmet
+    from probcal.runner.plan import cells_of, refuse_unmet
 
     experiment = read_experiment(find_config(config))
     refuse_unmet(cells_of(experiment))

@@ -5,44 +5,33 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from probcal._io import visible
-from probcal.cli.options import (
-    MISTAKE,
-    TRUST,
-    folders_argument,
-    format_option,
-    manual,
-    selection,
-    stores_at,
-    trusted_imports,
-)
+from probcal.cli import options
+
+if TYPE_CHECKING:
+    from probcal.store.outline import Selection
 
 
-@click.command(
-    short_help="Recompute results from their stored predictions.",
-    epilog=manual(
-        "probcal verify results/quickstart\nprobcal verify results/uci -d adult -l nb\nprobcal verify results/ -f json",
-        environment=TRUST,
-        exits={
-            0: "every done row was recomputed and agrees",
-            1: "a row differs, a done row could not be verified, or no row is done",
-            **MISTAKE,
-        },
-    ),
+@options.command(
+    "Recompute results from their stored predictions.",
+    "probcal verify results/quickstart\nprobcal verify results/uci -d adult -l nb\nprobcal verify results/ -f json",
+    environment=options.TRUST,
+    exits={
+        0: "every done row was recomputed and agrees",
+        1: "a row differs, a done row could not be verified, or no row is done",
+    },
 )
-@folders_argument
-@selection
-@format_option("text", "json", help="json contains every difference and count.")
-@trusted_imports
+@options.folders_argument
+@options.selection
+@options.format_option("text", "json", help="json contains every difference and count.")
+@options.trusted_imports
 def verify(
     folders: tuple[Path, ...],
-    datasets: tuple[str, ...],
-    learners: tuple[str, ...],
-    methods: tuple[str, ...],
+    selected: Selection,
     format_: str,
 ) -> None:
     """Recompute every done row of each results FOLDER from its stored predictions, and print the differences.
@@ -53,10 +42,8 @@ def verify(
     from probcal.runner.verify import json_text, text
     from probcal.runner.verify import verify as verify_store
     from probcal.store.outline import Outline
-    from probcal.store.selection import Selection
 
-    stores = [store for folder in folders for store in stores_at(folder)]
-    selected = Selection(datasets, learners, methods)
+    stores = options.stores_at(*folders)
     selected.refuse_unknown([Outline.of(store) for store in stores])
     results = [verify_store(store, selected, _bar) for store in stores]
     click.echo(json_text(results) if format_ == "json" else visible("\n".join(map(text, results))), nl=False)

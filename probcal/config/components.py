@@ -198,30 +198,12 @@ def _names_from_environment() -> list[str]:
     return [name for name in re.split(r"[:,\s]+", os.environ.get(_VARIABLE, "")) if name]
 
 
-@dataclass(frozen=True)
-class Variant:
-    """Hold an entry with one of its settings. Without variants, ``variant`` and ``params`` are empty."""
-
-    entry: str
-    variant: str
-    params: dict[str, Any]
-    """Parameters that are merged over the entry's parameters."""
-
-    @property
-    def name(self) -> str:
-        """Return the name used in cell ids: ``j48.pruned``."""
-        return f"{self.entry}.{self.variant}" if self.variant else self.entry
-
-
-def variants_of(name: str, entry: Mapping[str, Any]) -> list[Variant]:
-    """Return the variants of the entry ``name`` in their order. An entry without variants gives itself."""
-    listed = with_names(entry.get("variants"))
-    return [Variant(name, one, with_names(params)) for one, params in listed.items()] or [Variant(name, "", {})]
-
-
 def families(data: Mapping[str, Any], section: str) -> dict[str, list[str]]:
-    """Return entry -> the names of its variants in cell ids."""
-    return {name: [one.name for one in variants_of(name, entry)] for name, entry in entries(data, section).items()}
+    """Return entry -> the names of its variants in cells (``j48.pruned``), or its own name where it has none."""
+    return {
+        name: [f"{name}.{one}" for one in with_names(entry.get("variants"))] or [name]
+        for name, entry in entries(data, section).items()
+    }
 
 
 def entries(data: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:

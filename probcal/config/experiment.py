@@ -3,62 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from probcal._io import shipped
-from probcal.config.combinations import methods_of
-from probcal.config.component_problems import resolve
-from probcal.config.components import Variant, entries, families, variants_of
-from probcal.config.experiment_file import ExperimentFile, LearnerEntry, MethodEntry
-from probcal.config.name_problems import name_problems
-from probcal.config.overrides import Override, columns_of, pairs_of
-from probcal.config.yaml_file import YamlFile, validated
+from probcal.config.columns import Column, Override, Resolution
+from probcal.config.experiment_file import ExperimentFile
+from probcal.config.sections import Component
+from probcal.config.validation import validated
+from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.splits import repetitions_of
 from probcal.errors import ProbcalError, did_you_mean
-from probcal.learners.registry import LEARNERS
-from probcal.methods.registry import METHODS
 
-
-@dataclass(frozen=True)
-class Component:
-    """Hold a learner or method as it will be built: its import path and all parameters that are not defaults."""
-
-    name: str
-    path: str
-    params: dict[str, Any]
-    label: str
-    encoding: str = "numeric"
-    paper: str | None = None
-    shared_seed: bool = False
-    entry: str = ""
-    """The entry of the experiment that this is a variant of, or its own name where there are no variants."""
-    variant: str = ""
-
-    @property
-    def called(self) -> tuple[str, str]:
-        """Return the names that select it."""
-        return self.name, self.entry
-
-
-@dataclass(frozen=True)
-class Column:
-    """Hold a learner with a method: one column of the tables."""
-
-    learner: Component
-    method: Component
-    label: str
-
-    @property
-    def group(self) -> str:
-        """Return the group of the column.
-
-        Columns of one group are compared: the methods of one learner with the same settings.
-        """
-        return " ".join([self.learner.label, *_named_variants(self.learner)])
+__all__ = ["Column", "Component", "Experiment", "config_names", "find_config", "parse_experiment", "read_experiment"]
 
 
 @dataclass(frozen=True)
@@ -168,91 +126,21 @@ def read_experiment(path: Path) -> Experiment:
 
 def parse_experiment(file: YamlFile) -> Experiment:
     """Return the experiment in a file already read. Raise FileProblems with all its faults."""
-    parsed = validated(ExperimentFile, file, more=name_problems(file))
-    cards = tuple(read_card(find_card(name, beside=file.path.parent)) for name in parsed.datasets)
+    resolution = Resolution(file)
+    parsed = validated(ExperimentFile, file)
     return Experiment(
         name=parsed.name,
         title=parsed.title or parsed.name,
         paper=parsed.paper,
         seed=parsed.seed,
         repeats=parsed.repeats,
-        cards=cards,
-        columns=tuple(_columns(parsed, file)),
+        cards=tuple(read_card(find_card(name, beside=file.path.parent)) for name in parsed.datasets),
+        columns=tuple(resolution.columns),
         metrics=tuple(parsed.metrics),
         stages=tuple(parsed.stages),
         curves=tuple(parsed.curves),
         repeat_fixed_splits=parsed.repeat_fixed_splits,
         path=file.path,
         text=file.text,
-        departures=tuple(_departures(parsed, file)),
+        departures=tuple(resolution.overrides),
     )
-
-
-def _columns(parsed: ExperimentFile, file: YamlFile) -> list[Column]:
-    methods = {
-        one.name: (one, parsed.methods[name])
-        for name, entry in entries(file.data, "methods").items()
-        for one in variants_of(name, entry)
-    }
-    return [
-        _column(_learner(one, parsed.learners[name]), *methods[method], params_here)
-        for name, entry in entries(file.data, "learners").items()
-        for one in variants_of(name, entry)
-        for method, params_here in methods_of(file.data, name, one.name).items()
-    ]
-
-
-def _departures(parsed: ExperimentFile, file: YamlFile) -> Iterator[Override]:
-    learners, methods = families(file.data, "learners"), families(file.data, "methods")
-    pairs = pairs_of(file.data, learners)
-    for entry in parsed.exceptions:
-        yield Override(
-            datasets=(*(entry.dataset or ()), *(entry.datasets or ())),
-            columns=tuple(columns_of(entry.model_dump(), pairs, learners, methods)),
-            why=entry.why,
-            card=read_card(find_card(entry.card, beside=file.path.parent)) if entry.card else None,
-            use=LEARNERS[entry.use] if entry.use else None,
-            params=entry.params,
-            method_params=entry.method_params,
-            skip=entry.skip,
-        )
-
-
-def _learner(variant: Variant, entry: LearnerEntry) -> Component:
-    builtin = resolve(variant.entry, entry.type, LEARNERS)
-    return Component(
-        name=variant.name,
-        path=builtin.path,
-        params={**builtin.params, **entry.params, **variant.params},
-        label=entry.label or builtin.label or variant.entry,
-        encoding=entry.encoding or builtin.encoding,
-        paper=entry.paper,
-        shared_seed=entry.shared_seed,
-        entry=variant.entry,
-        variant=variant.variant,
-    )
-
-
-def _column(learner: Component, variant: Variant, entry: MethodEntry, params_here: dict[str, Any]) -> Column:
-    builtin = resolve(variant.entry, entry.type, METHODS)
-    label = entry.label if entry.label is not None else builtin.label
-    method = Component(
-        name=variant.name,
-        path=builtin.path,
-        params={**builtin.params, **entry.params, **variant.params, **params_here},
-        label=label,
-        paper=_paper_method(variant, entry) if learner.paper else None,
-        entry=variant.entry,
-        variant=variant.variant,
-    )
-    return Column(learner, method, " ".join([f"{label}{learner.label}", *_named_variants(learner, method)]))
-
-
-def _paper_method(variant: Variant, entry: MethodEntry) -> str | None:
-    if isinstance(entry.paper, dict):
-        return entry.paper.get(variant.variant)
-    return entry.paper or entry.type or variant.entry
-
-
-def _named_variants(*components: Component) -> list[str]:
-    return [one.variant for one in components if one.variant]

@@ -1,15 +1,41 @@
-"""The model of an experiment's YAML file: its keys, their types and their defaults."""
+"""The model of an experiment's YAML file: its keys, their types and defaults, and the names that it may give."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import CoreSchema, core_schema
 
-from probcal.config.overrides import OverrideEntry
-from probcal.metrics import DEFAULT_METRICS
+from probcal.config.validation import Faults, checked_by
+from probcal.config.yaml_file import one_or_more
+from probcal.data.card import find_card, read_card
+from probcal.errors import DataError, FileProblems, did_you_mean
+from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS
+from probcal.metrics import COST, DEFAULT_METRICS, METHOD_METRICS, NAMED, loss_parameter, nearest_cost
+from probcal.papers.published import paper_names
 
+ENCODINGS = ("numeric", "ordinal", "native")
+CURVES = ("iso_probability", "martingale", "roc", "scores", "training_rows")
+"""Curves for figures. ``roc`` is drawn from any predictions, the others only from methods that provide them."""
+STAGE_METRICS = tuple(name for name in NAMED if name not in METHOD_METRICS)
+SETTINGS = ("card", "use", "params", "method_params", "skip")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _WINDOWS_DEVICES = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]", re.IGNORECASE)
 """Names that Windows reserves for devices, so that they cannot be folders."""
@@ -36,21 +62,116 @@ def _method_with_parameters(item: Any) -> Any:
     raise ValueError("combinations: a method stands alone, or with parameters as in {probing: {weighting: rejection}}")
 
 
+def unknown_name(what: str, name: str, known: Iterable[str], more: str = "") -> str:
+    """Return the message about a name that is not among ``known``."""
+    return f'there is no {what} "{name}"{did_you_mean(name, known)} (there are: {", ".join(known)}{more})'
+
+
+@dataclass(frozen=True, eq=False)
+class OneOf:
+    """Annotate a text that must be one of ``known``. Editors offer these names, and what a built-in is."""
+
+    what: str
+    known: Collection[str]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return names_schema(self.known)
+
+    def _check(self, name: str) -> str:
+        if name not in self.known:
+            raise ValueError(unknown_name(self.what, name, self.known))
+        return name
+
+
+def names_schema(known: Collection[str]) -> dict[str, Any]:
+    """Return the JSON Schema of one of ``known``. A registry or mapping also gives what each name means."""
+    if not isinstance(known, Mapping):
+        return {"enum": list(known)}
+    return {"enum": list(known), "enumDescriptions": [getattr(one, "about", one) for one in known.values()]}
+
+
+def _card_faults(name: str, info: ValidationInfo) -> Faults:
+    """Yield what is wrong with the card ``name``. The context of validation is the folder of the experiment."""
+    try:
+        read_card(find_card(name, beside=info.context))
+    except DataError as error:
+        yield (), str(error)
+    except FileProblems as error:
+        yield (), f'the card of "{name}" is wrong:\n  ' + str(error).replace("\n", "\n  ")
+
+
+def _dataset_faults(names: list[str], info: ValidationInfo) -> Faults:
+    seen: dict[str, str] = {}
+    for index, name in enumerate(names):
+        other = seen.setdefault(card_name(name), name)
+        if other != name:
+            yield (index,), f'"{name}" and "{other}" are both called "{card_name(name)}"; rename one'
+        yield from (((index,), fault) for _, fault in _card_faults(name, info))
+    yield from _repeated("data set", names)
+
+
+def _metric_faults(names: list[str], info: ValidationInfo) -> Faults:
+    metrics = NAMED if info.field_name == "metrics" else STAGE_METRICS
+    for index, name in enumerate(names):
+        if name in metrics or loss_parameter(name) is not None:
+            continue
+        message = f'there is no metric "{name}"; {COST} takes a p between 0 and 1, neither included: cost(0.05)'
+        if cost := nearest_cost(name):
+            message = f'there is no metric "{name}"; did you mean "{cost}"?'
+        elif not name.startswith("cost"):
+            message = unknown_name("metric", name, metrics) + "; write an expected cost as cost(0.05)"
+        yield (index,), message
+    yield from _repeated("metric", names)
+
+
+def _curve_faults(names: list[str], info: ValidationInfo) -> Faults:
+    yield from (((i,), unknown_name("curve", name, CURVES)) for i, name in enumerate(names) if name not in CURVES)
+    yield from _repeated("curve", names)
+
+
+def _repeated(what: str, names: list[str]) -> Faults:
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            yield (index,), f'the {what} "{name}" is listed twice'
+        seen.add(name)
+
+
+def card_name(dataset: str) -> str:
+    """Return the name of a data set, which an experiment may also give as the path of its card."""
+    return Path(dataset).stem if dataset.endswith((".yaml", ".yml")) else dataset
+
+
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-MethodsHere = Annotated[dict[str, dict[str, Any]], BeforeValidator(_method_with_parameters)]
+def _fill_empty(mapping: Any) -> Any:
+    if isinstance(mapping, dict):
+        return {name: {} if value is None else value for name, value in mapping.items()}
+    return mapping
+
+
+_Parameters = dict[str, Any]
+_Settings = Annotated[dict[str, _Parameters | None], Field(min_length=1)]
+_Several = Annotated[list[str], Field(min_length=1)]
+Names = Annotated[_Several, BeforeValidator(one_or_more, json_schema_input_type=str | _Several)]
+MethodsHere = Annotated[
+    dict[str, _Parameters],
+    BeforeValidator(
+        _method_with_parameters,
+        json_schema_input_type=Annotated[str, Field(examples=[*METHODS])] | _Settings,
+    ),
+]
 """Method -> parameters that apply to one learner only."""
-
-
-def _fill_empty_variants(variants: Any) -> Any:
-    if isinstance(variants, dict):
-        return {name: {} if params is None else params for name, params in variants.items()}
-    return variants
-
-
-Variants = Annotated[dict[str, dict[str, Any]], BeforeValidator(_fill_empty_variants), Field(min_length=1)]
+Variants = Annotated[
+    dict[str, _Parameters],
+    Field(min_length=1),
+    BeforeValidator(_fill_empty, json_schema_input_type=_Settings),
+]
 """Variant -> parameters that are merged over the entry's parameters."""
 
 
@@ -63,7 +184,7 @@ class LearnerEntry(_Part):
     """Parameters of its constructor, merged over those of the built-in."""
     label: str | None = None
     """Its label in tables. The default is the built-in's label, or else the entry's own name."""
-    encoding: str | None = None
+    encoding: Annotated[str, OneOf("encoding", ENCODINGS)] | None = None
     """How the learner gets the columns: ``numeric`` (indicators, scaled to [0, 1]), ``ordinal`` (positions in the
     alphabet, standardised) or ``native`` (the frame as it is). The default is the built-in's encoding, or else
     numeric.
@@ -98,6 +219,48 @@ class MethodEntry(_Part):
     """Variant -> parameters that are merged over ``params``. Each is a method of its own, called ``entry.variant``."""
 
 
+class OverrideEntry(_Part):
+    """An exception: single data sets where some columns read another card, use other settings or are skipped."""
+
+    dataset: Names | None = None
+    """The data set of the exception, or several."""
+    datasets: Names | None = None
+    """The same, for several."""
+    learner: Names
+    """The learner of the exception, or several. A name stands for all of its variants."""
+    method: Names | None = None
+    """The methods of the exception. The default is all methods of the learners."""
+    card: Annotated[str, checked_by(_card_faults)] | None = None
+    """Another card for these cells. Its split must be repeated as often as the data set's."""
+    use: Annotated[str, OneOf("learner", LEARNERS)] | None = None
+    """A learner with a short name that replaces the column's learner, with its own settings."""
+    params: dict[str, Any] = {}
+    """Parameters of the learner, merged over those of its entry."""
+    method_params: dict[str, Any] = {}
+    """Parameters of the method, merged over those of its entry."""
+    skip: bool = False
+    """Whether these cells are left out."""
+    why: Annotated[str, Field(min_length=1)]
+    """The reason, which is printed below every table."""
+
+    @property
+    def named_datasets(self) -> list[tuple[str, str]]:
+        """Return (key, name) of each data set."""
+        given = {"dataset": self.dataset, "datasets": self.datasets}
+        return [(key, name) for key, names in given.items() for name in names or ()]
+
+    @model_validator(mode="after")
+    def _check_settings(self) -> OverrideEntry:
+        given = [key for key in SETTINGS if getattr(self, key)]
+        if not self.named_datasets:
+            raise ValueError('an exception has no data set; give its "dataset", or several "datasets"')
+        if not given:
+            raise ValueError(f"an exception changes nothing; give {', '.join(SETTINGS[:-1])} or skip: true")
+        if self.skip and len(given) > 1:
+            raise ValueError("skipped cells take no settings; remove the settings or skip")
+        return self
+
+
 class ExperimentFile(_Part):
     """An experiment of probcal: data sets x learners x methods x splits."""
 
@@ -105,7 +268,7 @@ class ExperimentFile(_Part):
     """Its name, which is also the name of its folder below results/. Use letters, digits, - and _, at most 100."""
     title: str = ""
     """The heading of its tables. The default is the name."""
-    paper: str | None = None
+    paper: Annotated[str, OneOf("paper", paper_names())] | None = None
     """The paper whose published numbers are shown beside ours."""
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
     """The seed of all splits and fits. ``--seed`` overrides it."""
@@ -113,7 +276,7 @@ class ExperimentFile(_Part):
     """How often a data set is split at random, or drawn by its generator. A fixed split is run once."""
     repeat_fixed_splits: Annotated[bool, Field(strict=True)] = False
     """Whether a fixed split is also run ``repeats`` times, each time with other seeds."""
-    datasets: Annotated[list[str], Field(min_length=1)]
+    datasets: Annotated[list[str], Field(min_length=1), checked_by(_dataset_faults)]
     """Names (``probcal list datasets``), or paths of your own cards, relative to this file."""
     learners: Annotated[dict[str, LearnerEntry], Field(min_length=1)]
     """The base learners: a list of names, or a mapping from names of your choice to entries."""
@@ -126,11 +289,11 @@ class ExperimentFile(_Part):
     """
     exceptions: list[OverrideEntry] = []
     """Other settings for single data sets, with the reason."""
-    metrics: Annotated[list[str], Field(min_length=1)] = list(DEFAULT_METRICS)
+    metrics: Annotated[list[str], Field(min_length=1), checked_by(_metric_faults)] = list(DEFAULT_METRICS)
     """The metrics of the tables (``probcal list metrics``)."""
-    stages: list[str] = []
+    stages: Annotated[list[str], checked_by(_metric_faults)] = []
     """Metrics that are also measured after every stage of a method with stages, such as each probe of probing."""
-    curves: list[str] = []
+    curves: Annotated[list[str], checked_by(_curve_faults)] = []
     """Curves for figures, stored for the first repetition."""
 
     @field_validator("learners", "methods", mode="before")
@@ -140,6 +303,4 @@ class ExperimentFile(_Part):
             if not all(isinstance(name, str) for name in value):
                 raise ValueError(f"{info.field_name}: a list may hold only names; with settings, write name: {{...}}")
             return {name: {} for name in value}
-        if isinstance(value, dict):
-            return {name: {} if entry is None else entry for name, entry in value.items()}
-        return value
+        return _fill_empty(value)

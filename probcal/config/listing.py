@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 def listing(kind: str) -> str:
     """Return a table of the ``datasets``, ``learners``, ``methods``, ``metrics`` or ``configs``."""
-    return {
-        "datasets": _datasets,
-        "learners": _learners,
-        "methods": _methods,
-        "metrics": _metrics,
-        "configs": _configs,
-    }[kind]()
+    from probcal.learners.registry import LEARNERS
+    from probcal.methods.registry import METHODS
+
+    if kind == "learners":
+        return _components(LEARNERS) + "\nAny other scikit-learn classifier by its import path."
+    if kind == "methods":
+        return _components(METHODS) + "\nAny other meta-estimator by its import path."
+    return {"datasets": _datasets, "metrics": _metrics, "configs": _configs}[kind]()
+
+
+def _components(table: dict[str, Builtin]) -> str:
+    return tabulate([[name, one.about, one.path] for name, one in table.items()], ["name", "what it is", "class"])
 
 
 def _datasets() -> str:
@@ -28,15 +33,7 @@ def _datasets() -> str:
 
     cards = [read_card(find_card(name)) for name in card_names()]
     rows = [
-        [
-            card.name,
-            card.expect.rows,
-            card.expect.columns,
-            card.split.kind,
-            _source(card),
-            card.title,
-        ]
-        for card in cards
+        [card.name, card.expect.rows, card.expect.columns, card.split.kind, _source(card), card.title] for card in cards
     ]
     return tabulate(rows, ["name", "rows", "columns", "split", "from", "title"])
 
@@ -45,22 +42,6 @@ def _source(card: Card) -> str:
     if card.openml:
         return f"OpenML {card.openml.id}"
     return "scikit-learn" if card.bundled else "generated" if card.generator else "files only"
-
-
-def _learners() -> str:
-    from probcal.learners.registry import LEARNERS
-
-    return _components(LEARNERS) + "\nAny other scikit-learn classifier by its import path."
-
-
-def _methods() -> str:
-    from probcal.methods.registry import METHODS
-
-    return _components(METHODS) + "\nAny other meta-estimator by its import path."
-
-
-def _components(table: dict[str, Builtin]) -> str:
-    return tabulate([[name, one.about, one.path] for name, one in table.items()], ["name", "what it is", "class"])
 
 
 def _metrics() -> str:

@@ -2,46 +2,163 @@
 
 Values are read as in YAML 1.2, while PyYAML still follows YAML 1.1. So ``no`` and ``2020-01-01`` are text, ``1e-3`` is
 a number, ``010`` is ten, and names need no quotes. Only plain tags are allowed: text, numbers, true and false, null,
-lists and mappings.
+lists and mappings. Nothing here needs pydantic, which takes long to import.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError, SafeConstructor
 
-from probcal.config.yaml_loader import DEEPEST, MERGE, Loader
-from probcal.config.yaml_problems import model_faults
 from probcal.errors import FileProblems, Problem
 
 Place = tuple[str | int, ...]
-Model = TypeVar("Model", bound=BaseModel)
 
 _LARGEST = 1_000_000
 """Largest file in bytes. Our largest has 13,000. The Python parser takes a minute for ten times this limit."""
 _MOST_VALUES = 20_000
 """Largest number of values of a file. Aliases of aliases can stand for billions in ten lines."""
+_DEEPEST = 50
+"""Deepest nesting. A card takes six levels. Python's own limit is higher, but beyond it the program can crash."""
+_LONGEST_KEY = 1024
+"""Longest plain key that YAML allows."""
+_LONGEST_NUMBER = 100
+"""Longest number in characters. Millions of digits take minutes to read, and Python prints at most 4,300."""
+MOST_REPORTED = 100
+"""Largest number of reported faults. Nobody reads more, and each takes time to find similar names."""
+_TAG = "tag:yaml.org,2002:"
+_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
+
+
+class Loader(yaml.SafeLoader):
+    """Read YAML with restrictions on values, depth and size. Keys that are given twice are stored as ``problems``.
+
+    Raises ConstructorError or ComposerError, with the place, for what it refuses. Aliases count as if they had been
+    written out.
+    """
+
+    yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]  # PyYAML declares it per instance
+    yaml_constructors: ClassVar[dict[Any, Any]] = {}
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.problems: list[Problem] = []
+        self._level = 0
+        self._extents: dict[yaml.Node, tuple[int, int]] = {}
+        """Finished node -> number of values in it, and their depth."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # PyYAML gives it no type
+        mark, is_alias = event.start_mark, isinstance(event, yaml.AliasEvent)
+        self._level += 1
+        if self._level > _DEEPEST:
+            raise ComposerError(None, None, f"it is nested more than {_DEEPEST} deep", mark)
+        node = super().compose_node(parent, index)
+        self._level -= 1
+        if node is None:
+            return None
+        if is_alias and node not in self._extents:
+            raise ComposerError(None, None, "an alias stands inside what it stands for", mark)
+        is_key = index is None and isinstance(parent, yaml.MappingNode)
+        if is_key and len(str(node.value)) > _LONGEST_KEY:
+            raise ComposerError(None, None, f"a key has more than {_LONGEST_KEY} letters", mark)
+        if not is_alias:
+            self._extents[node] = self._extent(node)
+        values, depth = self._extents[node]
+        if values > _MOST_VALUES or len(self._extents) > 2 * _MOST_VALUES:  # keys are nodes, too
+            raise ComposerError(None, None, f"it has more than {_MOST_VALUES:,} values", mark)
+        if depth > _DEEPEST:
+            raise ComposerError(None, None, f"it is nested more than {_DEEPEST} deep", mark)
+        return node
+
+    def _extent(self, node: yaml.Node) -> tuple[int, int]:
+        below = node.value if isinstance(node, yaml.SequenceNode) else []
+        if isinstance(node, yaml.MappingNode):
+            below = [value for _, value in node.value]
+        extents = [self._extents[one] for one in below]
+        return 1 + sum(values for values, _ in extents), 1 + max((depth for _, depth in extents), default=0)
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        first_seen: dict[str, int] = {}
+        for key, _ in node.value:
+            line, name = key.start_mark.line + 1, str(key.value)
+            if name in first_seen:
+                self.problems.append(Problem(line, f'the key "{name}" is already given on line {first_seen[name]}'))
+            first_seen.setdefault(name, line)
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        kind = node.tag.removeprefix(_TAG)
+        try:
+            if kind in ("int", "float") and len(node.value) > _LONGEST_NUMBER:
+                raise ValueError(node)
+            value = super().construct_object(node, deep)
+            if isinstance(value, str):
+                value.encode()  # raises for half of a surrogate pair, which no file can hold
+            return value
+        except (ValueError, KeyError, IndexError):
+            fault = f'"{_short(node.value)}" cannot be read as {_KINDS.get(kind, "a value")}'
+            raise ConstructorError(None, None, fault, node.start_mark) from None
+
+    def construct_whole_number(self, node: yaml.ScalarNode) -> int:
+        text = self.construct_scalar(node)
+        return int(text, 0) if text[:2] in ("0x", "0o") else int(text)
+
+    def refuse(self, node: yaml.Node) -> None:
+        tag = node.tag.replace(_TAG, "!!")
+        raise ConstructorError(None, None, f'the tag "{_short(tag)}" is not allowed', node.start_mark)
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        "-+.0123456789",
+    ),
+    ("merge", "<<", "<"),
+):
+    Loader.add_implicit_resolver(_TAG + _tag, re.compile(rf"(?:{_pattern})\Z"), list(_first))
+
+for _tag in ("null", "bool", "float", "str", "seq", "map"):
+    Loader.add_constructor(_TAG + _tag, getattr(SafeConstructor, f"construct_yaml_{_tag}"))
+Loader.add_constructor(_TAG + "int", Loader.construct_whole_number)
+Loader.add_constructor(None, Loader.refuse)
 
 
 class YamlFile:
     """Hold a parsed file: ``data`` as plain Python values, and ``line(place)`` for any place in it.
 
-    Raises FileProblems when ``text`` is not YAML, not a mapping, or too large. Keys that are given twice are stored as
-    ``problems``, to be reported with all others.
+    Raises FileProblems when ``text`` is not YAML, not a mapping, or too large. ``problems`` holds the faults found so
+    far, first the keys that are given twice.
     """
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
         self.text = text
-        self.problems: list[Problem] = []
-        self._lines: dict[tuple[str, ...], int] = {(): 1}
-        self._visits = 0
+        self._root: yaml.Node | None = None
         _refuse_too_large(path, len(text))
-        self.data: dict[str, Any] = self._parse()
+        try:
+            loader = Loader(text)
+            self._root = loader.get_single_node()
+            data = None if self._root is None else loader.construct_document(self._root)
+        except yaml.YAMLError as error:
+            raise FileProblems(path, _tabs(text) or [_syntax_fault(text, error)]) from None
+        if not isinstance(data, dict):
+            found = {type(None): "is empty", list: "is a list"}.get(type(data), "is a single value")
+            raise FileProblems(
+                path, [Problem(1, f'the file {found}; it must hold keys with values, as in "name: uci"')]
+            )
+        self.data: dict[str, Any] = data
+        self.problems = loader.problems
 
     @classmethod
     def read(cls, path: Path | str) -> YamlFile:
@@ -65,94 +182,42 @@ class YamlFile:
         return cls(path, text)
 
     def line(self, place: Place) -> int:
-        """Return the line of ``place``, or of the nearest enclosing place in the file."""
-        keys = tuple(map(str, place))
-        while keys not in self._lines:
-            keys = keys[:-1]
-        return self._lines[keys]
+        """Return the line of ``place``, or of the nearest enclosing place in the file.
 
-    def _parse(self) -> dict[str, Any]:
-        try:
-            loader = Loader(self.text)
-            node = loader.get_single_node()
-            if node is not None:
-                self._walk(node, (), [])
-            value = None if node is None else loader.construct_document(node)
-        except yaml.YAMLError as error:
-            raise FileProblems(self.path, _tabs(self.text) or [_syntax_fault(self.text, error)]) from None
-        if not isinstance(value, dict):
-            found = {type(None): "is empty", list: "is a list"}.get(type(value), "is a single value")
-            raise FileProblems(
-                self.path, [Problem(1, f'the file {found}; it must hold keys with values, as in "name: uci"')]
-            )
-        return value
+        A text in ``place`` is a key, or a name in a list of names.
+        """
+        node, line = self._root, 1
+        for part in place:
+            found = _below(node, part)
+            if found is None:
+                break
+            line, node = found
+        return line
 
-    def _walk(self, node: yaml.Node, place: tuple[str, ...], around: list[yaml.Node]) -> None:
-        if any(node is one for one in around):
-            raise yaml.MarkedYAMLError(problem="an alias stands inside what it stands for", problem_mark=_start(around))
-        if len(around) > DEEPEST:  # the loader does not see how deep aliases nest their values
-            raise yaml.MarkedYAMLError(problem=f"it is nested more than {DEEPEST} deep", problem_mark=_start(around))
-        self._visits += 1
-        if self._visits > _MOST_VALUES:
-            raise yaml.MarkedYAMLError(problem=f"it has more than {_MOST_VALUES:,} values", problem_mark=_start(around))
-        if isinstance(node, yaml.SequenceNode):
-            for index, item in enumerate(node.value):
-                self._lines[(*place, str(index))] = item.start_mark.line + 1
-                self._walk(item, (*place, str(index)), [*around, node])
-        elif isinstance(node, yaml.MappingNode):
-            self._note_keys_given_twice(node)
-            for key, value in _merged_last(node):
-                below = place if key.tag == MERGE else (*place, str(key.value))
-                if key.tag == MERGE or below not in self._lines:
-                    self._lines.setdefault(below, key.start_mark.line + 1)
-                    self._walk(value, below, [*around, node])
+    def report(self, place: Place, message: str) -> None:
+        """Add a problem at the line of ``place``. Raise FileProblems if there are more than anybody reads."""
+        self.problems.append(Problem(self.line(place), message))
+        if len(self.problems) > MOST_REPORTED:
+            raise FileProblems(self.path, self.problems)
 
-    def _note_keys_given_twice(self, node: yaml.MappingNode) -> None:
-        first_seen: dict[str, int] = {}
-        for key, _ in node.value:
-            line, name = key.start_mark.line + 1, str(key.value)
-            if name in first_seen:
-                self.problems.append(Problem(line, f'the key "{name}" is already given on line {first_seen[name]}'))
-            first_seen.setdefault(name, line)
+
+def _below(node: yaml.Node | None, part: str | int) -> tuple[int, yaml.Node] | None:
+    """Return line and node of a key or item of ``node``. Of merged keys, the last one counts."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in reversed(node.value):
+            if key.value == str(part):
+                return key.start_mark.line + 1, value
+    if isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            if part in (index, item.value):
+                return item.start_mark.line + 1, item
+    return None
 
 
 def _refuse_too_large(path: Path, size: int) -> None:
     if size > _LARGEST:
         fault = f"has more than {_LARGEST:,} bytes, and no experiment or card has so many; is this the right file?"
         raise FileProblems(path, [Problem(0, fault)])
-
-
-def validated(model: type[Model], file: YamlFile, more: list[Problem] | None = None) -> Model:
-    """Return ``file`` as a ``model``. Raise FileProblems with every fault of the file at once.
-
-    ``more`` holds faults from the caller's own checks, which are reported with the others.
-    """
-    problems = [*file.problems, *(more or [])]
-    try:
-        parsed = model.model_validate(file.data)
-    except ValidationError as error:
-        faults = model_faults(model, file.data, error)
-        problems += [Problem(file.line(place), message) for place, message in faults]
-        raise FileProblems(file.path, problems) from None
-    if problems:
-        raise FileProblems(file.path, problems)
-    return parsed
-
-
-def _merged_last(node: yaml.MappingNode) -> Iterator[tuple[yaml.Node, yaml.Node]]:
-    """Yield key and value. Those of ``<<: *other`` come after the mapping's own, which override them.
-
-    A list of merged mappings is read as if each were merged by a line of its own.
-    """
-    yield from ((key, value) for key, value in node.value if key.tag != MERGE)
-    for key, value in node.value:
-        if key.tag == MERGE:
-            several = value.value if isinstance(value, yaml.SequenceNode) else [value]
-            yield from ((key, one) for one in several)
-
-
-def _start(nodes: list[yaml.Node]) -> yaml.Mark | None:
-    return nodes[-1].start_mark if nodes else None
 
 
 def _tabs(text: str) -> list[Problem]:
@@ -184,6 +249,11 @@ def _syntax_fault(text: str, error: yaml.YAMLError) -> Problem:
     if start is not None and (mark is None or mark.line >= last):
         return Problem(start.line + 1, f"is not valid YAML: what begins here has no end ({fault})")
     return Problem(mark.line + 1 if mark else 0, f"is not valid YAML: {fault}")
+
+
+def _short(value: object) -> str:
+    text = str(value).encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def one_or_more(value: Any) -> Any:

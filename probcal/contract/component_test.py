@@ -22,7 +22,7 @@ from probcal.config.components import (
     unmet_need,
     wrong_value,
 )
-from probcal.config.yaml_loader import Loader
+from probcal.config.yaml_file import Loader
 from probcal.contract.suite import CheckOutcome, contract_checks
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import LEARNERS

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -21,7 +22,8 @@ from pydantic import (
 )
 
 from probcal._io import shipped
-from probcal.config.yaml_file import YamlFile, validated
+from probcal.config.validation import validated
+from probcal.config.yaml_file import YamlFile, one_or_more
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 
@@ -39,7 +41,7 @@ FOR_TWO = 'for two, leave out "task" and name the positive one'
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
 
 
 def _name(name: str) -> str:
@@ -113,7 +115,7 @@ class Card(_Part):
     """``binary`` separates the positive labels from all others. ``multiclass`` makes every label a class.
     In a ``multilabel`` set a row has any number of labels, each predicted separately. Only a generator makes one.
     """
-    positive: list[Label] = []
+    positive: Annotated[list[Label], BeforeValidator(one_or_more, json_schema_input_type=Label | list[Label])] = []
     """The labels that make y = 1. All other labels make y = 0. For a binary card only."""
     split: Split
     """Which rows train and which test."""
@@ -137,11 +139,6 @@ class Card(_Part):
     """Distribution that the rows are drawn from, anew in every repetition."""
     _beside: Path | None = PrivateAttr(None)
     _values: str | None = PrivateAttr(None)
-
-    @field_validator("positive", mode="before")
-    @classmethod
-    def _one_label_or_many(cls, value: object) -> object:
-        return value if isinstance(value, list) else [value]
 
     @field_validator("positive")
     @classmethod
@@ -351,7 +348,8 @@ def read_card(path: Path) -> Card:
         if file.data.get("task", "binary") != "binary":
             inherited.pop("positive", None)
         file.data = {**inherited, **file.data}
-    card = validated(Card, file, more=[*_unknown_card(file, "reading_of"), *_faults_between_keys(file)])
+    file.problems += [*_unknown_card(file, "reading_of"), *_faults_between_keys(file)]
+    card = validated(Card, file)
     if path.parent.resolve() != shipped("datasets").resolve():
         card._beside = path.parent
     return card

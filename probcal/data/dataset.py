@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import union_categoricals
 from scipy.sparse import csr_matrix
 
 from probcal.data.card import FOR_TWO, NUMBER, Card
@@ -220,12 +220,19 @@ Spelling = Callable[[str], str | None]
 def text_column(values: Sequence[str | None] | pd.Series, spelling: Spelling = str) -> pd.Series:
     """Return (n,) text as a categorical column of ``spelling(value)``. None and NaN mean missing."""
     codes, distinct = pd.factorize(pd.Series(values, dtype=object))
-    return _joined([([spelling(value) for value in distinct], codes)])
+    return _spelt(codes, [spelling(value) for value in distinct])
 
 
 def respelt(column: pd.Series, spelling: Spelling) -> pd.Series:
     """Return the categorical ``column`` (n,) with each value replaced by ``spelling(value)``."""
-    return _joined([([spelling(value) for value in column.cat.categories], column.cat.codes.to_numpy())])
+    return _spelt(column.cat.codes.to_numpy(), [spelling(value) for value in column.cat.categories])
+
+
+def _spelt(codes: np.ndarray, values: list[str | None]) -> pd.Series:
+    """Return the categorical column of ``values[code]``. Values may be equal, and None or code -1 means missing."""
+    numbers, levels = pd.factorize(pd.Series(values, dtype=object))
+    categories = pd.Index(levels, dtype=object)  # pandas 3 would choose text of its own kind
+    return pd.Series(pd.Categorical.from_codes(np.append(numbers, -1)[codes], categories=categories))
 
 
 def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -237,15 +244,6 @@ def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _stacked_column(parts: list[pd.Series]) -> pd.Series:
     if all(isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
-        return _joined([(list(part.cat.categories), part.cat.codes.to_numpy()) for part in parts])
+        joined = union_categoricals(parts)
+        return _spelt(joined.codes, list(joined.categories))
     return pd.concat(parts, ignore_index=True)
-
-
-def _joined(parts: list[tuple[list[str | None], np.ndarray]]) -> pd.Series:
-    """Join the parts of a column. Each part holds its values and the value number of each row, -1 for missing."""
-    levels = dict.fromkeys(chain.from_iterable(values for values, _ in parts))
-    levels.pop(None, None)
-    categories = pd.Index(list(levels), dtype=object)
-    number = dict(zip(levels, count(), strict=False)) | {None: -1}
-    codes = [np.array([*map(number.__getitem__, values), -1])[rows] for values, rows in parts]
-    return pd.Series(pd.Categorical.from_codes(np.concatenate(codes), categories=categories))

@@ -18,14 +18,13 @@ from probcal.data.card import Card
 from probcal.data.dataset import Dataset, assemble
 from probcal.data.sources.files import (
     contents,
-    hashed,
     missing_files,
     origin,
     original_paths,
     place_of,
     read_original_files,
 )
-from probcal.data.sources.formats import largest_data
+from probcal.data.sources.formats import hashed, largest_data
 from probcal.data.sources.generated import bundled_rows
 from probcal.errors import DataError, MissingData, RowError, SeveralDataSets
 

@@ -12,8 +12,8 @@ from probcal.measure.picture import reliability_figure
 from probcal.measure.predictions import place_name
 from probcal.measure.summary import Measurement, description, findings, legend, table
 from probcal.reporting.drawing import look
+from probcal.reporting.html.charts import Picture, picture
 from probcal.reporting.html.page import render
-from probcal.reporting.html.pictures import Picture, picture
 
 
 @dataclass(frozen=True)

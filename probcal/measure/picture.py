@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from probcal._io import visible
 from probcal.measure.measurement import Section
 from probcal.measure.predictions import Predictions
+from probcal.metrics.curves import wilson
 from probcal.reporting.drawing import GREY, LineStyle, titled_figure
-from probcal.reporting.prediction_curves import RELIABILITY_BINS, wilson
+from probcal.reporting.prediction_summaries import RELIABILITY_BINS
 
 Floats = npt.NDArray[np.float64]
 

@@ -178,7 +178,7 @@ class _Reader:
 
     def _target(self, place: int, marks: Marks) -> Target:
         name, raw = self.names[place], self.table.frame.iloc[:, place]
-        target = read_target(name, raw, self.where, self.request.positive, marks[place])
+        target = read_target(name, raw, self.where, marks[place], self.request.positive)
         none = ~target.labelled
         self._refuse(none, name, lambda _: "has no value", "give every row a label, or remove such rows")
         return target

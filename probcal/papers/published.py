@@ -1,17 +1,20 @@
-"""Numbers that a paper printed, and its claims as data that can be checked against numbers."""
+"""Numbers that a paper printed, its claims as data that can be checked, and our known deviations with their reasons."""
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 
-from probcal.errors import ProbcalError, did_you_mean
+from probcal.config.validation import validated
+from probcal.config.yaml_file import YamlFile, one_or_more
+from probcal.errors import FileProblems, ProbcalError, Problem, did_you_mean
 
 _COLUMNS = {
     **dict.fromkeys(("beats", "even", "same", "gains_most", "gains"), 2),
@@ -270,3 +273,91 @@ def _by_column(
         for (learner, method), number in zip(columns, row, strict=True)
         if number is not None
     }
+
+
+Kind = Literal["number", "difference", "claim"]
+Names = Annotated[tuple[str, ...], BeforeValidator(one_or_more)]
+
+
+class Deviation(BaseModel):
+    """Describe one reason and all that it explains. Except for ``kind`` and ``reason``, a field that is not given
+    means all.
+
+    A ``number`` stands for each data set, learner, method and metric named. A ``difference`` is between one of the
+    columns named and another of the same learner. A ``claim`` is named by its label.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: Annotated[tuple[Kind, ...], BeforeValidator(one_or_more)]
+    reason: str
+    datasets: Names = ()
+    learner: Names = ()
+    """Name of the learner in the paper."""
+    method: Names = ()
+    metrics: Names = ()
+    claims: Names = ()
+    experiments: Names = ()
+    """Names of the experiments that it applies to, where several experiments follow the paper."""
+
+    @model_validator(mode="after")
+    def _check_scope(self) -> Deviation:
+        of_a_claim = "claim" in self.kind
+        if of_a_claim != bool(self.claims):
+            raise ValueError("claims: give labels of claims if kind is claim, and only then")
+        if self.kind != ("claim",) and not (self.datasets and self.learner):
+            raise ValueError("a number or a difference needs datasets and learner, or it would explain everything")
+        return self
+
+    def explains(self, experiment: str, kind: Kind, dataset: str, column: tuple[str, str], metric: str) -> bool:
+        """Return whether it explains this number or a difference to it. ``column`` is the paper's (learner, method)."""
+        return (
+            kind in self.kind
+            and (not self.experiments or experiment in self.experiments)
+            and dataset in self.datasets
+            and column[0] in self.learner
+            and (not self.method or column[1] in self.method)
+            and (not self.metrics or metric in self.metrics)
+        )
+
+    def explains_claim(self, experiment: str, label: str) -> bool:
+        return label in self.claims and (not self.experiments or experiment in self.experiments)
+
+
+class _DeviationsFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    deviations: list[Deviation]
+
+
+def known_deviations(paper: str, folder: Path = _FOLDER) -> list[Deviation]:
+    """Return the deviations of a paper, in the order of ``<paper>-deviations.yaml``, or none without that file.
+
+    Raises UnknownPaper, and FileProblems with the faults of the file, such as unknown names.
+    """
+    path = folder / f"{paper}{DEVIATIONS}"
+    if not path.is_file():
+        return []
+    file = YamlFile.read(path)
+    found = validated(_DeviationsFile, file).deviations
+    if problems := list(_unknown_names(file, found, Published.read(paper))):
+        raise FileProblems(path, problems)
+    return found
+
+
+def _unknown_names(file: YamlFile, found: Sequence[Deviation], paper: Published) -> Iterator[Problem]:
+    for index, one in enumerate(found):
+        methods = [method for learner, method in paper.columns.values() if learner in one.learner]
+        known: dict[str, tuple[str, Sequence[str]]] = {
+            "datasets": ("data set", [*paper.titles]),
+            "learner": ("learner", [learner for learner, _ in paper.columns.values()]),
+            "method": (f"method of {' or '.join(one.learner)}", methods),
+            "metrics": ("metric", [*paper.tables]),
+            "claims": ("claim", [claim.label for claim in paper.claims]),
+        }
+        for key, (what, names) in known.items():
+            for place, name in enumerate(getattr(one, key)):
+                if name not in names:
+                    there = f"{did_you_mean(name, names)} (it has: {', '.join(dict.fromkeys(names))})"
+                    line = file.line(("deviations", index, key, place))
+                    yield Problem(line, f'the paper has no {what} "{name}"{there}')

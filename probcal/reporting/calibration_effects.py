@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,10 @@ import numpy as np
 from probcal.metrics.losses import ratio_of
 from probcal.metrics.registry import loss_parameter
 from probcal.papers.published import Published
-from probcal.reporting.best_methods import PAPER, beneath
 from probcal.reporting.grid import NOT_RUN, Grid, Text, printed
-from probcal.store.cell_result import CellResult
+from probcal.reporting.metric_table import PAPER, beneath
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, planned_ids
+from probcal.store.summary import Results, done_cells
 
 Stages = Mapping[str, Sequence[float]]
 """Metric -> its value at every stage."""
@@ -68,13 +67,6 @@ def effects_of(outline: Outline, results: Results) -> list[Effect]:
     return [one for one in found if one.ratios.size or one.errors.size]
 
 
-def n_missing(outline: Outline, results: Results) -> tuple[int, int]:
-    """Return the number of planned cells without stages, and of all planned cells, of the columns that calibrate."""
-    pairs = [(row, column) for row in outline.datasets for column in outline.columns if column.before_and_after]
-    planned = sum(len(planned_ids(outline, *pair)) for pair in pairs)
-    return planned - sum(len(_stages(outline, results, *pair)) for pair in pairs), planned
-
-
 def mean_loss_ratio(stages: Stages) -> float:
     """Return the mean loss ratio of one cell over its loss parameters. NaN where it has none with two stages."""
     ratios = _loss_ratios(stages)
@@ -105,8 +97,7 @@ def _loss_ratios(stages: Stages) -> dict[float, float]:
 
 
 def _stages(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[Stages]:
-    cells: Iterable[CellResult | None] = (results.get(one) for one in planned_ids(outline, row, column))
-    return [one.stages for one in cells if one and one.status == "done" and one.stages]
+    return [one.stages for one in done_cells(outline, results, row, column) if one.stages]
 
 
 def calibration_tables(first: int, outline: Outline, results: Results, published: Published | None) -> list[Grid]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import matplotlib
 import matplotlib.style
@@ -18,6 +18,8 @@ from matplotlib.figure import Figure
 
 from probcal._io import refuse_links_out, refuse_other_kinds
 from probcal.store.outline import ResultColumn
+
+Used = TypeVar("Used")
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Colours of Okabe & Ito, which colour-blind people can distinguish, without yellow, which is too pale on white."""
@@ -45,6 +47,17 @@ _KINDS: dict[str, dict[str, Any]] = {
 def look(**changed: Any) -> AbstractContextManager[None]:
     """Return a context in which matplotlib draws in our look, whatever the user's settings are."""
     return matplotlib.style.context(["default", {**_LOOK, **changed}])
+
+
+def in_our_look(figures: Iterator[tuple[str, Figure]], use: Callable[[str, Figure], Used]) -> Iterator[Used]:
+    """Draw the (name, figure) in our look, and yield what ``use`` makes of each. Outside, the user's settings apply."""
+    while True:
+        with look():
+            found = next(figures, None)
+            if found is None:
+                return
+            used = use(*found)
+        yield used
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
@@ -146,24 +159,23 @@ class LineStyle:
     def colour(self) -> str:
         return COLOURS[self.number % len(COLOURS)]
 
-    @property
-    def dashes(self) -> Any:
-        return _DASHES[self.number % len(_DASHES)]
-
-    @property
-    def mark(self) -> str:
-        return _MARKS[self.number % len(_MARKS)]
-
     def of_points(self) -> dict[str, Any]:
         """Return the arguments of ``Axes.plot`` for a line of a few points, each with a mark."""
-        look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
-        return {**look, "markersize": 3.5, "linewidth": 1.1, "clip_on": False}
+        return {**self._look(), "clip_on": False}
 
     def of_curve(self) -> dict[str, Any]:
         """Return the arguments of ``Axes.plot`` for a line of many points, with few marks, apart between curves."""
         start = _APART * (0.1 + 0.8 * (self.number * 4 % len(_MARKS)) / len(_MARKS))
-        look = {"color": self.colour, "linestyle": self.dashes, "marker": self.mark}
-        return {**look, "markersize": 3.5, "linewidth": 1.1, "markevery": (start, _APART)}
+        return {**self._look(), "markevery": (start, _APART)}
+
+    def _look(self) -> dict[str, Any]:
+        return {
+            "color": self.colour,
+            "linestyle": _DASHES[self.number % len(_DASHES)],
+            "marker": _MARKS[self.number % len(_MARKS)],
+            "markersize": 3.5,
+            "linewidth": 1.1,
+        }
 
 
 def groups_of(columns: Sequence[ResultColumn]) -> dict[ResultColumn, str]:

@@ -8,15 +8,14 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
-from probcal.papers.published import Published
-from probcal.reporting.drawing import look, save
+from probcal.reporting.curves import missing_cells
+from probcal.reporting.drawing import in_our_look, save
+from probcal.reporting.metric_table import with_paper
 from probcal.reporting.paper_figures import PAPER, paper_figures
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
-from probcal.store.selection import Selection
-from probcal.store.summary import Results, planned_ids, stale_ids
+from probcal.store.outline import Outline, Selection
 
 KINDS = (PAPER, *ESTIMATE_KINDS)
 _EVERYTHING = Selection()
@@ -75,31 +74,13 @@ def _figures(
     for found in estimate_figures(untitled, results, pictures.every, wanted):
         drawn = True
         yield found
-    for note in [*pictures.notes(untitled), *(_missing(untitled, results) if drawn else ())]:
+    for note in [*pictures.notes(untitled), *(missing_cells(untitled, results, untitled.columns) if drawn else ())]:
         warn(note)
 
 
-def _missing(outline: Outline, results: Results) -> Iterator[str]:
-    pairs = [(row, column) for row in outline.datasets for column in outline.columns]
-    planned = [one for pair in pairs for one in planned_ids(outline, *pair)]
-    undone = sum(one not in results or results[one].status != "done" for one in planned)
-    stale = sum(len(stale_ids(outline, results, *pair)) for pair in pairs)
-    if undone:
-        yield f"{undone} of {len(planned)} cells failed or were not run"
-    if stale:
-        yield f"{stale} of {len(planned)} cells are stale; probcal run renews them"
-
-
 def _saved(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
-    """Yield the paths of each figure, drawn and saved in our look. The look does not apply where the paths are used."""
-    while True:
-        with look():
-            found = next(figures, None)
-            if found is None:
-                return
-            name, figure = found
-            paths = save(figure, folder / name)
-        yield paths
+    """Yield the paths of each figure."""
+    return in_our_look(figures, lambda name, figure: save(figure, folder / name))
 
 
 def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> NothingToDraw:
@@ -131,8 +112,7 @@ def _nothing_to_draw(stores: Sequence[Store], kinds: Sequence[str]) -> NothingTo
 
 def short_titles(outline: Outline) -> Outline:
     """Return the outline with names that are short enough for a line: the paper's, or those of the experiment file."""
-    if outline.paper:
-        outline = outline.titled(Published.read(outline.paper).titles)
+    outline, _ = with_paper(outline)
     if all(len(row.title) <= _LONGEST_NAME for row in outline.datasets):
         return outline
     return outline.titled({row.name: row.name for row in outline.datasets})

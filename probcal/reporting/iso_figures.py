@@ -2,22 +2,337 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import pathlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from itertools import combinations
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from probcal._io import shipped
 from probcal.config.yaml_file import YamlFile
 from probcal.errors import FileProblems
+from probcal.reporting.curves import Box, Sweep, box_of
 from probcal.reporting.drawing import COLOURS, GREY, titled_figure
-from probcal.reporting.plane_panels import FEW, draw_levels, draw_rows, label_levels, number_of
-from probcal.reporting.sweeps import Sweep, box_of
 from probcal.store.outline import Outline
+
+_NEAR = 1e-6
+"""A line that ends this close to a side of the box, as a share of the side, ends on it."""
+
+
+def region(lines: list[np.ndarray], low: np.ndarray, high: np.ndarray, everywhere: bool = False) -> Path:
+    """Return the part of the box from ``low`` to ``high``, (2,) each, that lies to the left of every one of ``lines``.
+
+    ``lines`` are (n, 2) each and do not cross. Each is closed, or runs from one side of the box to another. From the
+    end of such a line the region goes on along the box, counterclockwise, to the start of the next. Where all lines
+    are closed, the largest has no other around it. If the region lies outside that one, it extends to the box.
+    Without lines it is the whole box if ``everywhere`` is set, otherwise it is empty.
+    """
+    closed = [line for line in lines if np.allclose(line[0], line[-1], rtol=0, atol=_NEAR * np.max(high - low))]
+    open_lines = [line for line in lines if not any(line is one for one in closed)]
+    corners = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
+    starts = [_around_box(line[0], low, high) for line in open_lines]
+    outlines, left = list(closed), set(range(len(open_lines)))
+    while left:
+        here = min(left)
+        pieces = []
+        while here in left:
+            left.remove(here)
+            pieces.append(open_lines[here])
+            end = _around_box(open_lines[here][-1], low, high)
+            way = [(start - end) % 4 for start in starts]
+            here = int(np.argmin(way))
+            passed = [number for number in range(1, 8) if end < number < end + way[here]]
+            pieces.append(corners[[number % 4 for number in passed]])
+        outlines.append(np.concatenate(pieces))
+    if not open_lines and (min(map(_area, closed), key=lambda area: -abs(area)) < 0 if closed else everywhere):
+        outlines.append(corners)
+    return _compound(outlines)
+
+
+def holds(path: Path, points: np.ndarray) -> np.ndarray:
+    """Return (n,) bool: which of ``points``, (n, 2), lie in a region."""
+    inside = np.zeros(len(points), dtype=bool)
+    for outline in path.to_polygons():  # an outline within another is a hole, and one within a hole an island
+        inside ^= Path(outline).contains_points(points)
+    return inside
+
+
+def _area(outline: np.ndarray) -> float:
+    """Return the signed area, negative where the outline runs clockwise, with its left outside."""
+    x, y = (outline - outline[0]).T
+    return float(x @ np.roll(y, -1) - np.roll(x, -1) @ y) / 2
+
+
+def _around_box(point: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    """Return the place of ``point`` round the box: 0 at the lower left corner, 1 lower right, 2 upper right."""
+    across, up = (point - low) / (high - low)
+    distances = [abs(up), abs(1 - across), abs(1 - up), abs(across)]
+    side = int(np.argmin(distances))
+    return float((side + [across, up, 1 - across, 1 - up][side]) % 4)
+
+
+def _compound(outlines: list[np.ndarray]) -> Path:
+    vertices, codes = [np.empty((0, 2))], [np.empty(0, dtype=np.uint8)]
+    for outline in outlines:
+        vertices.append(np.vstack([outline, outline[:1]]))
+        codes.append(np.array([Path.MOVETO, *[Path.LINETO] * (len(outline) - 1), Path.CLOSEPOLY], dtype=np.uint8))
+    return Path(np.concatenate(vertices), np.concatenate(codes))
+
+
+_STEP = 2.0
+"""Distance in points of the page between the places that are tried along a line."""
+_EDGE = 5.0
+"""Distance in points of the page that a label keeps from the picture's edge."""
+_ENOUGH = 30.0
+"""Distance in points of the page beyond which moving labels apart gains nothing."""
+
+
+def label_lines(axes: Axes, lines: list[tuple[np.ndarray, str, str]], size: float, rows: np.ndarray) -> list[str]:
+    """Write each (line, text, colour) along its (n, 2) line, and return the texts for which there is no room.
+
+    A text is placed where its line is straight, other texts are far, and few other lines and ``rows``, (n, 2), are
+    covered. The limits and the layout of the figure must not change afterwards, so call this last.
+    """
+    axes.figure.draw_without_rendering()  # type: ignore[union-attr]  # the axes belong to a figure
+    scale = 72 / axes.figure.dpi
+    window = axes.get_window_extent()
+    low, high = np.array(window.min) * scale, np.array(window.max) * scale
+    on_page = [axes.transData.transform(line) * scale for line, _, _ in lines]
+    samples = [_along(line, 2 * _STEP) for line in on_page]
+    rows = axes.transData.transform(rows) * scale
+    taken: list[np.ndarray] = []
+    unwritten = []
+    for number, (_, text, colour) in enumerate(lines):
+        half = np.array([0.34 * size * len(text) + 1, 0.62 * size])
+        avoid = np.concatenate([rows, *samples[:number], *samples[number + 1 :]])
+        place = _place(on_page[number], half, low, high, taken, avoid)
+        if place is None:
+            unwritten.append(text)
+            continue
+        middle, angle = place
+        taken.append(_cover(middle, angle, half))
+        x, y = axes.transData.inverted().transform(middle / scale)
+        written = axes.text(
+            x,
+            y,
+            text,
+            color=colour,
+            fontsize=size,
+            rotation=np.degrees(angle),
+            rotation_mode="anchor",
+            horizontalalignment="center",
+            verticalalignment="center_baseline",
+            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"},
+            zorder=5,
+        )
+        written.set_in_layout(False)
+    return unwritten
+
+
+def _place(
+    line: np.ndarray,
+    half: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    taken: list[np.ndarray],
+    avoid: np.ndarray,
+) -> tuple[np.ndarray, float] | None:
+    """Return the middle of a label and its angle in radians, or None where there is no room on the line."""
+    lengths = _lengths(line)
+
+    def at(along: float) -> np.ndarray:
+        return np.array([np.interp(along, lengths, line[:, k]) for k in (0, 1)])
+
+    best, best_worth = None, -np.inf
+    for along in np.arange(half[0], lengths[-1] - half[0] + 1e-9, _STEP):
+        middle, run = at(along), at(along + half[0]) - at(along - half[0])
+        straight = np.linalg.norm(run) / (2 * half[0])
+        angle = np.arctan2(run[1], run[0])
+        angle = (angle + np.pi / 2) % np.pi - np.pi / 2  # never upside down
+        cover = _cover(middle, angle, half)
+        if (cover < low + _EDGE).any() or (cover > high - _EDGE).any():
+            continue
+        away = min((np.linalg.norm(cover[:, None] - other[None], axis=2).min() for other in taken), default=_ENOUGH)
+        if away < 1.3 * half[1]:
+            continue
+        apart = np.linalg.norm(avoid[:, None] - cover[None], axis=2).min(axis=1, initial=np.inf)
+        hidden = np.count_nonzero(apart < 1.5 * half[1])
+        off_centre = np.linalg.norm(middle - (low + high) / 2)
+        worth = min(away, _ENOUGH) + 40 * min(straight - 1, 0) - 0.02 * off_centre - 2 * hidden
+        if worth > best_worth:
+            best, best_worth = (middle, float(angle)), worth
+    return best
+
+
+def _cover(middle: np.ndarray, angle: float, half: np.ndarray) -> np.ndarray:
+    """Return (n, 2) places along the middle of a label, about as far apart as it is high."""
+    along = np.linspace(-half[0], half[0], max(3, int(np.ceil(2 * half[0] / half[1]))))
+    return np.asarray(middle + np.column_stack([along * np.cos(angle), along * np.sin(angle)]))
+
+
+def _lengths(line: np.ndarray) -> np.ndarray:
+    """Return (n,) how far along the line each of its points lies."""
+    return np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+
+
+def _along(line: np.ndarray, step: float) -> np.ndarray:
+    """Return (m, 2) points along the line, ``step`` apart."""
+    lengths = _lengths(line)
+    places = np.arange(0, lengths[-1], step)
+    return np.column_stack([np.interp(places, lengths, line[:, k]) for k in (0, 1)])
+
+
+_CLASSES = (("white", "o"), ("#444444", "^"))
+"""Fill and mark of the negative and the positive class. Colours are used for levels."""
+_POSITIVE = "1"
+"""Name in stored rows of the class that a card calls positive."""
+_ROWS_OF_A_CLASS = 250
+"""Most rows drawn per class, chosen evenly. A picture of all rows is no clearer and far larger."""
+_FEW_ROWS = 50
+FEW = 3
+"""Most levels that have dashes of their own. Only with so few levels, contradictions are hatched."""
+_DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+_CYCLE = (COLOURS[4], COLOURS[1], COLOURS[0], COLOURS[2])
+"""Colours, one after the other, so that neighbouring lines differ."""
+_CROWD = 2
+"""Lines per level. With more, only some levels have lines, and a legend."""
+_LANDMARKS = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""In a crowd only the levels nearest to these have lines. All levels are shaded."""
+_SHADE = "#0072B2"
+_DARKEST = 0.5
+_GRID = 256
+"""Places along each side of the box at which contradictions are looked for. Narrower ones could not be seen."""
+_SCALED = {"numeric": " (scaled to 0 to 1)", "ordinal": " (standardised)"}
+
+
+@dataclass(frozen=True)
+class DrawnLevels:
+    """Describe what ``draw_levels`` drew."""
+
+    wanted: list[tuple[np.ndarray, str, str]]
+    """Longest line, name and colour of each level that has lines."""
+    handles: list[Line2D]
+    crowded: bool
+    """Whether names beside lines are not enough to identify the level of a line."""
+    some: bool
+    """Whether some shaded levels have no line."""
+    hatched: bool
+
+
+def draw_rows(axes: Axes, sweep: Sweep, box: Box) -> None:
+    """Draw the rows of the sweep within ``box``, named for a legend."""
+    few = max(map(len, sweep.classes.values()), default=0) <= _FEW_ROWS
+    label = sweep.row.positive
+    known = {_POSITIVE: f" ({label})"} if label not in (None, _POSITIVE) else {}
+    for (name, points), (inside, mark) in zip(sweep.classes.items(), _CLASSES, strict=False):
+        chosen = np.linspace(0, len(points) - 1, min(len(points), _ROWS_OF_A_CLASS)).round().astype(int)
+        axes.scatter(
+            points[chosen, 0],
+            points[chosen, 1],
+            s=28 if few else 7,
+            marker=mark,
+            color=inside,
+            edgecolor="#444444",
+            linewidth=0.6 if few else 0.3,
+            label=f"class {name}{known.get(name, '')}",
+            zorder=4 if few else 1,
+        )
+    axes.set_xlim(box[0][0], box[1][0])
+    axes.set_ylim(box[0][1], box[1][1])
+    names = sweep.row.inputs if len(sweep.row.inputs) == 2 else ("first column", "second column")
+    across, up = (name + _SCALED.get(sweep.column.encoding or "", "") for name in names)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+
+
+def draw_levels(axes: Axes, sweep: Sweep, box: Box, levels: Sequence[float], names: Mapping[float, str]) -> DrawnLevels:
+    """Draw the lines of ``levels``, and shade what each calls positive. More levels make a place darker.
+
+    Where lines are crowded, only some levels have lines. With few levels, places that a higher level calls positive and
+    a lower one does not are hatched.
+    """
+    shown = [level for level in levels if level in sweep.borders]
+    with_lines = [level for level in shown if sweep.borders[level]]
+    few, n_lines = len(shown) <= FEW, sum(len(sweep.borders[level]) for level in shown)
+    crowded = n_lines > _CROWD * max(FEW, len(with_lines))
+    _shade(axes, sweep, shown, box)
+    hatched = few and _hatch(axes, sweep, shown, box)
+    lined = with_lines
+    if crowded and len(with_lines) > len(_LANDMARKS):
+        lined = sorted({min(with_lines, key=lambda level: abs(level - mark)) for mark in _LANDMARKS})
+    wanted, handles = [], []
+    for number, level in enumerate(lined):
+        colour, dashes = _CYCLE[number % len(_CYCLE)], _DASHES[number] if few or crowded else "-"
+        width = 1.6 if few else 1.1 if crowded else 0.8
+        for line in sweep.borders[level]:
+            drawn = axes.plot(*line.T, linestyle=dashes, color=colour, linewidth=width, zorder=3)
+        handles += drawn
+        wanted.append((max(sweep.borders[level], key=_length), names.get(level, number_of(level)), colour))
+    return DrawnLevels(wanted, handles, crowded, len(lined) < len(with_lines), hatched)
+
+
+def label_levels(axes: Axes, sweep: Sweep, drawn: DrawnLevels) -> None:
+    """Write each level's name on its longest line, and those without room in a corner.
+
+    The layout of the figure must not change afterwards.
+    """
+    few = len(drawn.wanted) <= FEW
+    every = np.concatenate([np.empty((0, 2)), *sweep.classes.values()])
+    rows = every[: 0 if len(every) > 2 * _FEW_ROWS else None]
+    unwritten = label_lines(axes, drawn.wanted, 7.5 if few else 6.5, rows)
+    if unwritten and not drawn.crowded:
+        note = axes.annotate(
+            "no room for " + ", ".join(unwritten),
+            (0.01, 0.01),
+            xycoords="axes fraction",
+            fontsize=6.5,
+            bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+            zorder=6,
+        )
+        note.set_in_layout(False)
+
+
+def number_of(level: float) -> str:
+    """Return ``.05`` for 0.05 and ``.6667`` for 0.6667."""
+    two = f"{level:.2f}"
+    return (two if float(two) == level else f"{level:.4g}").removeprefix("0")
+
+
+def _shade(axes: Axes, sweep: Sweep, shown: Sequence[float], box: Box) -> None:
+    each = 1 - (1 - _DARKEST) ** (1 / max(FEW, len(shown)))  # all shades together make the darkest one
+    for level in shown:
+        path = region(sweep.borders[level], *box, level in sweep.everywhere)
+        axes.add_patch(PathPatch(path, facecolor=_SHADE, edgecolor="none", linewidth=0, alpha=each, zorder=0.5))
+
+
+def _hatch(axes: Axes, sweep: Sweep, shown: Sequence[float], box: Box) -> bool:
+    """Hatch the contradictions, and return whether there are any."""
+    across, up = np.meshgrid(*np.linspace(*box, 2 * _GRID + 1)[1::2].T)
+    places = np.column_stack([across.ravel(), up.ravel()])
+    hatched = False
+    for lower, higher in combinations(shown, 2):
+        reversed_lines = [line[::-1] for line in sweep.borders[lower]]
+        not_lower = region(reversed_lines, *box, lower not in sweep.everywhere)
+        is_higher = region(sweep.borders[higher], *box, higher in sweep.everywhere)
+        if not (holds(not_lower, places) & holds(is_higher, places)).any():
+            continue
+        patch = PathPatch(not_lower, facecolor="#CC79A7", edgecolor="#7A1F56", linewidth=0, hatch="////", zorder=2)
+        axes.add_patch(patch)
+        patch.set_clip_path(is_higher, axes.transData)
+        hatched = True
+    return hatched
+
+
+def _length(line: np.ndarray) -> float:
+    return float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
 
 
 @dataclass(frozen=True)
@@ -102,7 +417,7 @@ def shipped_sweeps(outline: Outline) -> Callable[[Sweep], bool]:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        config = YamlFile(Path("config"), text).data
+        config = YamlFile(pathlib.Path("config"), text).data
     except FileProblems:  # somebody edited the folder's copy
         config = {}
     datasets = config.get("datasets")

@@ -1,33 +1,168 @@
-"""Table of one metric with a row per data set and a column per learner and method, and its agreement with a paper."""
+"""Tables of one metric and of the best methods: our means, their sd, the published numbers, and their agreement."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TypeVar
 
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict, compare, enough, why_not_judged
 from probcal.papers.published import Published, PublishedTable
-from probcal.reporting.best_methods import PAPER, SPREAD, Lines, beneath, in_brackets, means, spreads
-from probcal.reporting.grid import INFINITY, Grid, Text, printed
-from probcal.reporting.labels import exceptions, footnotes
+from probcal.reporting.grid import (
+    DECIMALS,
+    INCOMPLETE,
+    INFINITY,
+    NOT_RUN,
+    UNDEFINED,
+    Grid,
+    Text,
+    exceptions,
+    footnotes,
+    grouped,
+    in_order,
+    printed,
+    troubles,
+)
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, Summary, census, summarise
 
+Name = TypeVar("Name", bound=Hashable)
 
-def compared_summary(
-    table: PublishedTable, outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str
-) -> Summary:
-    """Return what is compared with a number of ``table``: all our repetitions, or only the one with its seed."""
-    return summarise(outline, results, row, column, metric, table.seed)
+
+def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
+    """Return all names whose printed mean equals the best finite mean.
+
+    The set is empty where no mean is finite or the metric has no better end.
+    """
+    finite = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
+    if not finite or metric_named(metric).no_end:
+        return set()
+    best = printed(metric_named(metric).best(list(finite.values())))
+    return {name for name, mean in finite.items() if printed(mean) == best}
+
+
+def has_a_best(outline: Outline) -> bool:
+    """Return whether there are at least two columns and a metric with a better end."""
+    return len(outline.columns) > 1 and bool(table_4_order(outline.metrics))
+
+
+def best_methods(number: int, outline: Outline, results: Results, published: Published | None) -> Grid:
+    """Return table ``number`` with one row per data set and one column per metric. Ties are joined with ``/``."""
+    metrics = table_4_order(outline.metrics)
+    rows = []
+    for row in outline.datasets:
+        ours = [winner(outline, results, row, metric) for metric in metrics]
+        theirs = [published_winner(published, row.published, metric) for metric in metrics]
+        entries = [Text(a.main, a.rest + (b and f" {b}")) for a, b in zip(ours, theirs, strict=True)]
+        rows.append([Text(row.title), *entries])
+    return best_grid(number, metrics, rows, best_notes(outline, results), published)
+
+
+def best_grid(
+    number: int, metrics: list[str], rows: list[list[Text]], notes: list[str], published: Published | None
+) -> Grid:
+    """Return the table of best methods with these ``rows``."""
+    explanation = "by the means in the other tables, ties of three decimals joined with /"
+    if published is not None and published.winners:
+        explanation += f"; in brackets Table 4 of {published.short}"
+    header = ["", *(metric_named(metric).short for metric in metrics)]
+    return Grid(number, "Best method", explanation + ".", header, rows, notes)
+
+
+def best_notes(outline: Outline, results: Results) -> list[str]:
+    """Return the notes of the table: the mark for unfinished means, missing cells, overrides."""
+    notes = [*troubles(census(outline, results)), *exceptions(outline)]
+    entries = [winner(outline, results, row, metric) for row in outline.datasets for metric in outline.metrics]
+    if any(INCOMPLETE in entry.rest for entry in entries):
+        notes.insert(0, f"{INCOMPLETE} some methods lack results, which are not run yet or failed.")
+    return notes
+
+
+def table_4_order(metrics: Iterable[str]) -> list[str]:
+    """Return the metrics that have a better end, each once."""
+    return [metric for metric in in_order(metrics, ("rms", "cxe", "auc")) if not metric_named(metric).no_end]
+
+
+def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
+    """Return the labels of the best columns, with the mark of unfinished means after them."""
+    summaries = [summarise(outline, results, row, column, metric) for column in outline.columns]
+    best = best_of({index: one.mean for index, one in enumerate(summaries)}, metric)
+    early = best and any(one.n < one.planned for one in summaries)
+    nothing = UNDEFINED if any(one.undefined for one in summaries) else NOT_RUN
+    labels = "/".join(outline.columns[index].label for index in sorted(best))
+    return Text(labels or nothing, INCOMPLETE if early else "")
+
+
+def published_winner(published: Published | None, dataset: str, metric: str) -> str:
+    """Return the published best method in brackets, or an empty text where no paper names one."""
+    theirs = published.best(dataset, metric) if published is not None else None
+    return f"[{theirs}]" if theirs else ""
+
+
+Lines = list[list[Text]]
+SPREAD, PAPER = "± sd", "[paper]"
+"""Labels of the lines below the means."""
+
+
+def means(
+    columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: str, decimals: int = DECIMALS
+) -> list[Text]:
+    """Return one text per column. The best of a group is bold if at least two of its columns have a number."""
+    bold = _in_bold(columns, ours, metric)
+    return [Text(_value(a, decimals), INCOMPLETE if a.partial else "", index in bold) for index, a in enumerate(ours)]
+
+
+def spreads(ours: Sequence[Summary], decimals: int = DECIMALS) -> list[str]:
+    return ["" if a.sd is None else f"±{printed(a.sd, decimals)}" for a in ours]
+
+
+def in_brackets(
+    numbers: Sequence[float | None], spreads: Sequence[float | None] = (), decimals: int = DECIMALS
+) -> list[str]:
+    """Return the published numbers in brackets.
+
+    ``spreads`` holds the published sd of each number, None where there is none. It is empty for none at all.
+    """
+    return [
+        "" if number is None else f"[{printed(number, decimals)}{_plus_minus(spread, decimals)}]"
+        for number, spread in zip_longest(numbers, spreads)
+    ]
+
+
+def beneath(label: str, texts: Sequence[str]) -> Lines:
+    """Return a line that belongs to the one above, or no line where all its texts are empty."""
+    return [[Text(text, minor=True) for text in (label, *texts)]] if any(texts) else []
+
+
+def _plus_minus(spread: float | None, decimals: int) -> str:
+    return "" if spread is None else f" ± {printed(spread, decimals)}"
+
+
+def _value(ours: Summary, decimals: int) -> str:
+    if ours.mean is None:
+        return "failed" if ours.failed else UNDEFINED if ours.undefined else NOT_RUN
+    some_infinite = 0 < ours.infinite < ours.n
+    return f"{INFINITY} ({ours.infinite}/{ours.n})" if some_infinite else printed(ours.mean, decimals)
+
+
+def _in_bold(columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: str) -> set[int]:
+    bold = set()
+    for group in grouped(range(len(columns)), lambda index: columns[index].group).values():
+        numbers = {index: ours[index].mean for index in group}
+        if sum(number is not None for number in numbers.values()) > 1:
+            bold |= best_of(numbers, metric)
+    return bold
 
 
 def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
     """Compare one published number with ours. The tolerance of its ``table`` is for a single planned split.
 
-    A data set with several planned splits, or with random ones, is judged by their spread. ``ours`` comes from
-    ``compared_summary``. Returns None when it cannot be judged.
+    A data set with several planned splits, or with random ones, is judged by their spread. ``ours`` has all our
+    repetitions, or only the one with the table's seed. Returns None when it cannot be judged.
     """
     if why_no_verdict(ours, published, table):
         return None
@@ -96,6 +231,17 @@ def _count(hits: list[bool]) -> str:
 MOST_ON_ONE_LINE = 5
 
 
+def with_paper(outline: Outline) -> tuple[Outline, Published | None]:
+    """Return the outline with the row titles of its paper, and the paper. None where it follows no paper.
+
+    Raises UnknownPaper.
+    """
+    if not outline.paper:
+        return outline, None
+    published = Published.read(outline.paper)
+    return outline.titled(published.titles), published
+
+
 def published_number(published: Published | None, row: Row, column: ResultColumn, metric: str) -> float | None:
     if published is None or column.paper_learner is None or column.paper_method is None:
         return None
@@ -131,10 +277,25 @@ class MetricResults:
         of_columns = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
         return in_brackets(self.theirs(row), of_columns, self.decimals)
 
+    def line(self, row: Row, decimals: int) -> list[Text]:
+        """Return one cell per column with mean, sd and published number: ``4790.4 ± 12.1 [4814]``."""
+        ours, theirs = self.ours(row), self.their_lines(row)
+        cells = zip(means(self.outline.columns, ours, self.metric, decimals), ours, theirs, strict=True)
+        return [
+            Text(mean.main, f"{mean.rest}{_plus_minus(a.sd, decimals)}{number and f' {number}'}", mean.bold)
+            for mean, a, number in cells
+        ]
+
+    def lines_below_each_other(self, row: Row, decimals: int) -> Lines:
+        """Return the lines of mean, sd and published number, without empty ones."""
+        ours = self.ours(row)
+        first = [Text(row.title), *means(self.outline.columns, ours, self.metric, decimals)]
+        return [first, *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, self.their_lines(row))]
+
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
         """Return each published number of the ``table`` with our summary that is compared with it."""
         return [
-            (compared_summary(table, self.outline, self.results, row, column, self.metric), number)
+            (summarise(self.outline, self.results, row, column, self.metric, table.seed), number)
             for row in self.outline.datasets
             for column, number in zip(self.outline.columns, self.theirs(row), strict=True)
             if number is not None
@@ -166,11 +327,12 @@ class MetricResults:
 def metric_table(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
     """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper."""
     one, columns = MetricResults(outline, results, metric, published), outline.columns
-    lay_out = _one_line if len(columns) <= MOST_ON_ONE_LINE else _stacked
-    rows = []
+    rows: Lines = []
     for row in outline.datasets:
-        ours = one.ours(row)
-        rows += lay_out(row.title, means(columns, ours, metric, one.decimals), ours, one.their_lines(row), one.decimals)
+        if len(columns) <= MOST_ON_ONE_LINE:
+            rows.append([Text(row.title), *one.line(row, one.decimals)])
+        else:
+            rows += one.lines_below_each_other(row, one.decimals)
     return Grid(
         number=number,
         name=metric_named(metric).long,
@@ -179,19 +341,6 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
         rows=rows,
         notes=one.notes(),
     )
-
-
-def _one_line(title: str, means: list[Text], ours: list[Summary], theirs: list[str], decimals: int) -> Lines:
-    line = [Text(title)]
-    for mean, a, number in zip(means, ours, theirs, strict=True):
-        spread = "" if a.sd is None else f" ± {printed(a.sd, decimals)}"
-        line.append(Text(mean.main, mean.rest + spread + (number and f" {number}"), mean.bold))
-    return [line]
-
-
-def _stacked(title: str, means: list[Text], ours: list[Summary], theirs: list[str], decimals: int) -> Lines:
-    """Return the lines of mean, sd and published number, without empty ones."""
-    return [[Text(title), *means], *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, theirs)]
 
 
 def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:

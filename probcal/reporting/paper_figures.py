@@ -12,11 +12,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal.metrics.registry import metric_named
-from probcal.reporting.calibration_effects import Effect, effects_of, n_missing
-from probcal.reporting.curves import CurvePanel, Panels, StoredCurve, kept_panels, lacking, panels_of, shortfalls
+from probcal.reporting.calibration_effects import Effect, effects_of
+from probcal.reporting.curves import (
+    CurvePanel,
+    Panels,
+    StoredCurve,
+    kept_panels,
+    lacking,
+    left_out,
+    missing_cells,
+    panels_of,
+    shortfalls,
+    sweeps_of,
+)
 from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_text, titled_figure
 from probcal.reporting.iso_figures import iso_figures
-from probcal.reporting.sweeps import left_out, sweeps_of
 from probcal.store.outline import Outline, ResultColumn
 from probcal.store.summary import Results
 
@@ -227,6 +237,6 @@ def _calibration(outline: Outline, results: Results, warn: Callable[[str], None]
         yield "calibration-error", error_figure(outline.title, effects)
     if any(one.ratios.size for one in effects):
         yield "loss-ratio", ratio_figure(outline.title, effects)
-    missing, planned = n_missing(outline, results) if effects else (0, 0)
-    if missing:
-        warn(f"{missing} of {planned} cells failed, were not run or have no stages")
+    calibrating = [column for column in outline.columns if column.before_and_after]
+    for note in missing_cells(outline, results, calibrating, stages=True) if effects else ():
+        warn(note)

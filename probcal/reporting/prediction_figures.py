@@ -47,12 +47,13 @@ def draw_reliability(axes: Axes, pictures: Sequence[PredictionFigure], styles: S
 
 def draw_scores(axes: Axes, picture: PredictionFigure) -> None:
     """Draw the share of the positive rows in each bin upwards, and of the negative rows downwards."""
-    drawn = picture.scores
+    negative, positive = picture.scores
+    edges = np.linspace(0, 1, len(negative) + 1)
     upwards: dict[str, Any] = {"color": COLOURS[0]}
     downwards: dict[str, Any] = {"color": "none", "edgecolor": COLOURS[1], "hatch": "/////"}
-    for rows, sign, style in ((drawn.positive, 1, upwards), (drawn.negative, -1, downwards)):
+    for rows, sign, style in ((positive, 1, upwards), (negative, -1, downwards)):
         shares = sign * rows / max(1, rows.sum())
-        axes.bar(drawn.edges[:-1], shares, np.diff(drawn.edges), align="edge", linewidth=0.6, **style)
+        axes.bar(edges[:-1], shares, np.diff(edges), align="edge", linewidth=0.6, **style)
     axes.axhline(0, color=GREY, linewidth=0.6)
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.5, 1])

@@ -1,45 +1,265 @@
-"""Summaries of stored predictions for the figures, and ``estimates.json``, which keeps them when predictions are
-absent.
+"""Curves of stored predictions, and ``estimates.json``, which keeps what they need when predictions are absent.
 
-The file is small enough to be committed, which predictions.bin is not.
+The curves are ROC curve, cost curve, score histogram and reliability diagram. Cost curves are those of Drummond & Holte
+(2006), Machine Learning 65: the cost of the best threshold at every ratio of costs. The file is small enough to be
+committed, which predictions.bin is not.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from sklearn.isotonic import isotonic_regression
 
 from probcal._io import refuse_links_out, refuse_other_kinds, write_whole
 from probcal.errors import StoreError
-from probcal.reporting.prediction_curves import (
-    CostCurve,
-    Reliability,
-    RocCurve,
-    ScoreHistogram,
-    StoredPredictions,
-    cost_curve,
-    done_cells,
-    estimates_for,
-    reliability,
-    roc_curve,
-    score_histogram,
-)
+from probcal.metrics.checked_rows import checked, checked_two_classes
+from probcal.metrics.curves import bin_numbers, wilson
+from probcal.metrics.ranking import RankedRows
 from probcal.store.folder import ESTIMATES, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results
+from probcal.store.summary import Results, done_cells
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StoredPredictions:
+    """Hold the predictions for the test rows of all splits of one data set under one column, one split after the other.
+
+    With more than two classes they are about the likeliest class of each row, the first of several. Then ``p`` is its
+    predicted probability, and ``y`` says whether it is the right class.
+    """
+
+    row: Row
+    column: ResultColumn
+    y: Array
+    """(n,) of 0 and 1."""
+    p: Array
+    """(n,) predictions of P(y = 1)."""
+    n_splits: int
+    appearances: float
+    """Mean number of these splits in which a tested row is tested, at least 1."""
+    top_label: bool
+    """Whether there are more than two classes."""
+
+
+def estimates_for(
+    store: Store, outline: Outline, results: Results, row: Row, column: ResultColumn
+) -> StoredPredictions | None:
+    """Return the predictions of one data set and column.
+
+    Returns None where none are stored, where they have several labels, or where they are not probabilities.
+    """
+    cells = done_cells(outline, results, row, column)
+    splits = [one for cell in cells if (one := _two_classes(store, cell)) is not None]
+    if not splits:
+        return None
+    y, p = (np.concatenate([split[part] for split in splits]) for part in (0, 1))
+    top_label = any((cell.predictions or {}).get("columns", 2) > 2 for cell in cells)
+    return StoredPredictions(row, column, y, p, len(splits), appearances(row, cells[0], len(splits)), top_label)
+
+
+def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
+    """Return in how many of ``n_splits`` a tested row is tested, on average.
+
+    That is every split where all test the same rows, and one where each split draws its own rows. With random splits
+    that test a share s, a row is tested in n s of n splits, and in none of them with probability (1 - s)^n.
+    """
+    if row.drawn:
+        return 1.0
+    if row.fixed:
+        return float(n_splits)
+    n_train, n_test = cell.n_train or 0, cell.n_test or 0
+    share = n_test / (n_train + n_test) if n_test else 1.0
+    return max(1.0, n_splits * share / (1 - (1 - share) ** n_splits))
+
+
+def _two_classes(store: Store, cell: CellResult) -> tuple[Array, Array] | None:
+    """Return (y, p), (n,) each, or None where they are absent, of several labels, or not probabilities."""
+    if not store.has_predictions(cell) or "labels" in (cell.predictions or {}):
+        return None
+    try:
+        rows = checked(*store.predictions(cell))
+    except (StoreError, ValueError):  # ValueError: a folder from elsewhere may hold anything
+        return None
+    if rows.p.ndim == 1:
+        return rows.y, rows.p
+    top = rows.p.argmax(axis=1)
+    return (rows.y == top).astype(np.float64), rows.p[np.arange(len(top)), top]
+
+
+POINTS = 200
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RocCurve:
+    """Hold points of the curve from (0, 0) to (1, 1). Both coordinates rise, and arrays have shape (points,)."""
+
+    negative: Counts
+    """Number of negative rows with a larger prediction than the threshold."""
+    positive: Counts
+    """Number of positive rows with a larger prediction than the threshold."""
+
+    @property
+    def x(self) -> Array:
+        """Return the false positive rate."""
+        return np.asarray(self.negative / self.negative[-1])
+
+    @property
+    def y(self) -> Array:
+        """Return the true positive rate."""
+        return np.asarray(self.positive / self.positive[-1])
+
+
+def roc_curve(one: StoredPredictions, points: int = POINTS) -> RocCurve | None:
+    """Return at most ``points`` points of the ROC curve, or None for more than two classes or rows of one class only.
+
+    The points on the convex hull are kept, since the cost curve depends on them, and others at even distances. All
+    splits share one curve, since a threshold on probabilities means the same in each split.
+    """
+    if one.top_label:
+        return None
+    ranked = RankedRows.of(checked_two_classes(one.y, one.p))
+    if not ranked.has_both_classes():
+        return None
+    # from the largest prediction down
+    negative, positive = (_counts_from_top(ranked.up_to(of)) for of in (1 - ranked.y, ranked.y))
+    kept = _kept_points(negative, positive, points)
+    return RocCurve(negative[kept], positive[kept])
+
+
+def hull(negative: Counts, positive: Counts) -> Counts:
+    """Return the places of the points on the upper convex hull. Isotonic regression finds its falling slopes."""
+    steps = np.diff(negative) + np.diff(positive)
+    slopes = isotonic_regression(np.diff(positive) / steps, sample_weight=steps, increasing=False)
+    return np.concatenate([[0], np.flatnonzero(np.diff(slopes)) + 1, [len(steps)]])
+
+
+def _kept_points(negative: Counts, positive: Counts, points: int) -> Counts:
+    if len(negative) <= points:
+        return np.arange(len(negative))
+    along = negative / negative[-1] + positive / positive[-1]
+    corners = hull(negative, positive)
+    corners = corners[_evenly_spaced(along[corners], points)]
+    others = _evenly_spaced(along, points - len(corners) + 2) if len(corners) < points else corners[:0]
+    return np.union1d(corners, others)
+
+
+def _evenly_spaced(along: Array, points: int) -> Counts:
+    """Return at most so many places, with first and last, whose values of the rising ``along`` are evenly spread."""
+    if len(along) <= points:
+        return np.arange(len(along))
+    places = np.searchsorted(along, np.linspace(along[0], along[-1], points))
+    return np.unique(places.clip(0, len(along) - 1))
+
+
+def _counts_from_top(rising: Array) -> Counts:
+    counts = np.rint(rising).astype(np.int64)
+    return np.asarray(counts[-1] - counts[::-1])
+
+
+@dataclass(frozen=True)
+class CostCurve:
+    """Hold the corners of the lower envelope of the lines of all thresholds, (corners,) each.
+
+    The curve is straight between corners. It begins at (0, 0), where a classifier that always says negative costs
+    nothing, and ends at (1, 0). Always predicting the same class costs min(x, 1 - x).
+    """
+
+    x: Array
+    """Probability cost p(+) C(-|+) / (p(+) C(-|+) + p(-) C(+|-)), in rising order."""
+    y: Array
+    """Normalised expected cost, over the cost of being wrong on every row: (1 - TPR) x + FPR (1 - x)."""
+
+
+def cost_curve(roc: RocCurve) -> CostCurve:
+    """Return the cost curve of the thresholds in ``roc``. Two neighbours on its hull cost the same at a corner.
+
+    The class frequencies of the test rows do not matter, since x stands for both frequencies and costs.
+    """
+    corners = hull(roc.negative, roc.positive)
+    fpr, tpr = roc.x[corners], roc.y[corners]
+    x = np.diff(fpr) / (np.diff(fpr) + np.diff(tpr))
+    y = (1 - tpr[:-1]) * x + fpr[:-1] * (1 - x)
+    return CostCurve(np.r_[0.0, x, 1.0], np.r_[0.0, y, 0.0])
+
+
+HISTOGRAM_BINS = 20
+
+
+def score_histogram(one: StoredPredictions, bins: int = HISTOGRAM_BINS) -> tuple[Counts, Counts]:
+    """Return the numbers of negative and of positive rows in ``bins`` of equal width over [0, 1], (bins,) each.
+
+    The last bin includes 1.
+    """
+    negative, positive = (np.histogram(one.p[one.y == label], bins, (0, 1))[0] for label in (0, 1))
+    return negative, positive
+
+
+RELIABILITY_BINS = 10
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Hold a reliability diagram with one entry per bin, by rising prediction. Arrays have shape (bins,)."""
+
+    mean: Array
+    """Mean prediction."""
+    observed: Array
+    """Observed frequency of y = 1."""
+    low: Array
+    high: Array
+    """Upper end of the 95 % interval of ``observed``, within [0, 1]. ``low`` is the lower end."""
+    n: Array
+    """Expected number of distinct rows. It may be fractional where a row is tested in several splits."""
+    counts: tuple[int, ...]
+    """Rows of all splits."""
+    positive: tuple[int, ...]
+    """Rows of all splits with y = 1."""
+
+    @classmethod
+    def of(
+        cls, mean: Sequence[float], counts: Sequence[int], positive: Sequence[int], appearances: float
+    ) -> Reliability:
+        """Build the diagram from the counts over all splits. ``appearances`` is as in ``StoredPredictions``."""
+        n = np.asarray(counts) / appearances
+        observed = np.asarray(positive) / np.asarray(counts)
+        low, high = wilson(observed, n)
+        return cls(np.asarray(mean, float), observed, low, high, n, tuple(counts), tuple(positive))
+
+
+def reliability(one: StoredPredictions, bins: int = RELIABILITY_BINS) -> Reliability:
+    """Return at most ``bins`` bins with nearly the same number of rows.
+
+    Rows with equal predictions are never in two bins. All are in the bin of their middle row. Bins without rows are
+    left out.
+
+    The interval is that of Wilson (1927) for the rows of a bin. With several random splits a row is tested more than
+    once, which does not make the frequency more certain. So the number of rows is divided by ``one.appearances``.
+    """
+    numbers = bin_numbers(one.p, np.ones(len(one.p)), bins)
+    _, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    mean = np.bincount(places, one.p) / counts
+    positive = np.rint(np.bincount(places, one.y)).astype(np.int64)
+    return Reliability.of(mean.tolist(), counts.tolist(), positive.tolist(), one.appearances)
+
+
 
 _MOST = 1000
 """Most bins and points. Ours are fewer, but a file from elsewhere may hold any number."""
 Count = Annotated[int, Field(ge=0, le=10**12)]
-Counts = Annotated[list[Count], Field(min_length=1, max_length=_MOST)]
+CountList = Annotated[list[Count], Field(min_length=1, max_length=_MOST)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -58,11 +278,11 @@ class Entry(BaseModel):
     top_label: bool
     mean: Annotated[list[Share], Field(min_length=1, max_length=_MOST)]
     """Mean prediction of each bin of the reliability diagram. ``counts`` and ``positive`` are by bin too."""
-    counts: Counts
-    positive: Counts
-    scores: tuple[Counts, Counts]
+    counts: CountList
+    positive: CountList
+    scores: tuple[CountList, CountList]
     """Counts of negative and of positive rows."""
-    roc: tuple[Counts, Counts] | None
+    roc: tuple[CountList, CountList] | None
     """Increase of negative and of positive rows from each point to the next."""
 
     @model_validator(mode="after")
@@ -81,7 +301,7 @@ class Entry(BaseModel):
 
     @classmethod
     def of(cls, one: StoredPredictions, digest: str) -> Entry:
-        curve, histogram, roc = reliability(one), score_histogram(one), roc_curve(one)
+        curve, (negative, positive), roc = reliability(one), score_histogram(one), roc_curve(one)
         steps = None if roc is None else (np.diff(roc.negative).tolist(), np.diff(roc.positive).tolist())
         return cls(
             dataset=one.row.name,
@@ -94,7 +314,7 @@ class Entry(BaseModel):
             mean=curve.mean.tolist(),
             counts=list(curve.counts),
             positive=list(curve.positive),
-            scores=(histogram.negative.tolist(), histogram.positive.tolist()),
+            scores=(negative.tolist(), positive.tolist()),
             roc=steps,
         )
 
@@ -102,30 +322,19 @@ class Entry(BaseModel):
     def name(self) -> tuple[str, str, str]:
         return self.dataset, self.learner, self.method
 
-    @property
-    def reliability(self) -> Reliability:
-        return Reliability.of(self.mean, self.counts, self.positive, self.appearances)
 
-    @property
-    def histogram(self) -> ScoreHistogram:
-        return ScoreHistogram.of(*self.scores)
-
-    @property
-    def roc_curve(self) -> RocCurve | None:
-        return None if self.roc is None else RocCurve(*(_from_zero(steps) for steps in self.roc))
-
-
-def _from_zero(steps: list[int]) -> Any:
-    return np.array(list(accumulate(steps, initial=0)), np.int64)
-
-
-_VERSION = 1
-"""Version of the file. Another version is written again from the predictions, or refused."""
 _LARGEST = 50_000_000
 """Most bytes of the file. The largest of our experiments takes a million."""
 
 Entries = dict[tuple[str, str, str], Entry]
 """(data set, learner, method) -> entry."""
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    version: Literal[1]
+    estimates: list[Entry]
 
 
 def read_entries(folder: Path) -> Entries:
@@ -134,29 +343,24 @@ def read_entries(folder: Path) -> Entries:
     refuse_other_kinds(folder, [ESTIMATES])
     try:
         if path.stat().st_size > _LARGEST:
-            raise ValueError("it is too large")
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(content, dict) or content.get("version") != _VERSION:
-            raise ValueError("it was written by another version of probcal")
-        if not isinstance(content.get("estimates"), list):
-            raise ValueError("it holds no estimates")
-        entries = [Entry.model_validate_json(json.dumps(one)) for one in content["estimates"]]
+            raise StoreError(f"{path} cannot be read: it is too large")
+        file = _File.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return {}
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise StoreError(f"{path} cannot be read: {place + ': ' if place else ''}{first['msg']}") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
         raise StoreError(f"{path} cannot be read: {error}") from None
-    return {one.name: one for one in entries}
+    return {one.name: one for one in file.estimates}
 
 
 def write_entries(folder: Path, entries: Iterable[Entry]) -> None:
     """Write one line per entry, unless the file holds the same already. Raises StoreError when it cannot be written."""
     path = folder / ESTIMATES
     lines = ",\n".join(one.model_dump_json() for one in entries)
-    text = f'{{"version": {_VERSION}, "estimates": [\n{lines}\n]}}\n'
+    text = f'{{"version": 1, "estimates": [\n{lines}\n]}}\n'
     refuse_links_out(folder, (ESTIMATES, f"{ESTIMATES}.new"))
     refuse_other_kinds(folder, (ESTIMATES, f"{ESTIMATES}.new"))
     try:
@@ -173,17 +377,37 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class PredictionFigure:
-    """Hold the curves of one data set and column."""
+    """Hold the curves of one data set and column, computed from its entry."""
 
     row: Row
     column: ResultColumn
-    n_splits: int
-    top_label: bool
-    """As in ``StoredPredictions``: with more than two classes, all curves are about the likeliest class of each row."""
-    reliability: Reliability
-    scores: ScoreHistogram
-    roc: RocCurve | None
-    """None for more than two classes, and where all test rows have one class."""
+    entry: Entry
+
+    @property
+    def n_splits(self) -> int:
+        return self.entry.splits
+
+    @property
+    def top_label(self) -> bool:
+        """Return whether all curves are about the likeliest class of each row, as in ``StoredPredictions``."""
+        return self.entry.top_label
+
+    @functools.cached_property
+    def reliability(self) -> Reliability:
+        entry = self.entry
+        return Reliability.of(entry.mean, entry.counts, entry.positive, entry.appearances)
+
+    @property
+    def scores(self) -> tuple[Counts, Counts]:
+        """Return the numbers of negative and of positive rows in bins of equal width over [0, 1]."""
+        negative, positive = (np.asarray(one, np.int64) for one in self.entry.scores)
+        return negative, positive
+
+    @functools.cached_property
+    def roc(self) -> RocCurve | None:
+        """Return the ROC curve. None for more than two classes, and where all test rows have one class."""
+        steps = self.entry.roc
+        return RocCurve(*(np.cumsum([0, *one], dtype=np.int64) for one in steps)) if steps else None
 
     @property
     def costs(self) -> CostCurve | None:
@@ -223,11 +447,11 @@ def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = F
     With ``keep`` the file is written, so that the same pictures can be drawn without predictions.bin. Raises StoreError
     when it cannot be written. A file that cannot be read is reported in the notes and otherwise ignored.
     """
-    found = Pictures([], [], fault="")
+    kept, found = {}, Pictures([], [])
     try:
         kept = read_entries(store.folder)
     except StoreError as error:
-        kept, found = {}, Pictures([], [], fault=str(error))
+        found = Pictures([], [], fault=str(error))
     entries, anew = [], False
     for row in outline.datasets:
         for column in outline.columns:
@@ -235,7 +459,7 @@ def pictures_of(store: Store, outline: Outline, results: Results, keep: bool = F
             cells = [one for one in done_cells(outline, results, row, column) if one.predictions]
             entry, why = _entry(cells, estimates, kept.get((row.name, column.learner, column.method)))
             if entry is not None:
-                found.every.append(_picture(row, column, entry))
+                found.every.append(PredictionFigure(row, column, entry))
                 entries += [entry] if not why else []
                 anew = anew or estimates is not None
             if why:
@@ -261,11 +485,6 @@ def _entry(
     if any("labels" in (one.predictions or {}) for one in cells):
         return None, _LABELS
     return None, _GONE if before is None else _STALE
-
-
-def _picture(row: Row, column: ResultColumn, entry: Entry) -> PredictionFigure:
-    drawn = entry.reliability, entry.histogram, entry.roc_curve
-    return PredictionFigure(row, column, entry.splits, entry.top_label, *drawn)
 
 
 def _digest(cells: Iterable[CellResult]) -> str:

@@ -9,13 +9,16 @@ from typing import TypeVar
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
-from probcal.reporting.best_methods import (
+from probcal.reporting.grid import Grid, Text, grouped, numbered
+from probcal.reporting.metric_table import (
     PAPER,
     SPREAD,
     Lines,
+    MetricResults,
     beneath,
     best_grid,
     best_notes,
+    explanation,
     has_a_best,
     in_brackets,
     means,
@@ -24,14 +27,9 @@ from probcal.reporting.best_methods import (
     table_4_order,
     winner,
 )
-from probcal.reporting.grid import Grid, Text
-from probcal.reporting.labels import numbered
-from probcal.reporting.metric_table import MetricResults, explanation
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results
-
-Part = TypeVar("Part", ResultColumn, Row)
 
 
 class NotTogether(ProbcalError):
@@ -99,13 +97,10 @@ def _with_paper_titles(name: str, store: Store, outline: Outline, published: Pub
     shown = [column for title in published.columns for column in outline.columns if published_title(column) == title]
     if not shown:
         raise NotTogether(f"{store.folder}: none of its columns has a counterpart in {published.short}")
-    _refuse_rivals(
-        store, shown, published_title, lambda column: column.label, "column", "; probcal audit compares variants"
-    )
-    _refuse_rivals(
-        store, outline.datasets, lambda row: row.published, lambda row: row.name, "data set",
-        "; probcal audit compares readings of a data set",
-    )  # fmt: skip
+    of_columns = ((published_title(column), column.label) for column in shown)
+    _refuse_rivals(store, "column", "probcal audit compares variants", of_columns)
+    of_rows = ((row.published, row.name) for row in outline.datasets)
+    _refuse_rivals(store, "data set", "probcal audit compares readings of a data set", of_rows)
     columns = [
         column.model_copy(update={"label": published_title(column), "group": column.paper_learner}) for column in shown
     ]
@@ -118,22 +113,16 @@ def _with_paper_titles(name: str, store: Store, outline: Outline, published: Pub
     return PaperExperiment(name, relabelled, store.results(), _notes(outline, relabelled, kept))
 
 
-def _refuse_rivals(
-    store: Store,
-    parts: Iterable[Part],
-    place: Callable[[Part], str | None],
-    name: Callable[[Part], str],
-    what: str,
-    instead: str,
-) -> None:
-    places: dict[str | None, list[str]] = {}
-    for part in parts:
-        places.setdefault(place(part), []).append(name(part))
-    crowded = [f"{', '.join(names)} ({title})" for title, names in places.items() if len(names) > 1]
+def _refuse_rivals(store: Store, what: str, instead: str, places: Iterable[tuple[str | None, str]]) -> None:
+    """Raise NotTogether if two of the ``places``, (title in the paper, name of ours), have the same title."""
+    names = grouped(places, lambda place: place[0])
+    crowded = [
+        f"{', '.join(name for _, name in several)} ({title})" for title, several in names.items() if len(several) > 1
+    ]
     if crowded:
         raise NotTogether(
             f"{store.folder} has more than one {what} for the same one of the paper: {'; '.join(crowded)}; "
-            f"tables side by side have room for one{instead}"
+            f"tables side by side have room for one; {instead}"
         )
 
 

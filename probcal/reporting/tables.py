@@ -7,20 +7,31 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from probcal._io import csv_text
-from probcal.errors import ProbcalError, did_you_mean
 from probcal.metrics.registry import Metric, metric_named
 from probcal.papers.published import Published
-from probcal.reporting.best_methods import best_methods, has_a_best, means
 from probcal.reporting.calibration_effects import calibration_tables
-from probcal.reporting.grid import Grid, Text, latex, markdown, page, printed
-from probcal.reporting.labels import exceptions, footnotes, in_order, numbered, skipped
+from probcal.reporting.grid import (
+    Grid,
+    Text,
+    exceptions,
+    footnotes,
+    in_order,
+    latex,
+    markdown,
+    numbered,
+    page,
+    skipped,
+)
 from probcal.reporting.metric_table import (
     MOST_ON_ONE_LINE,
     MetricResults,
+    best_methods,
+    has_a_best,
     metric_table,
     published_number,
     splits,
     verdicts,
+    with_paper,
 )
 from probcal.reporting.side_by_side import side_by_side_tables
 from probcal.store.folder import Store
@@ -79,7 +90,8 @@ def by_method(number: int, outline: Outline, results: Results, published: Publis
     metrics = in_order(outline.metrics)
     several = [MetricResults(outline, results, metric, published) for metric in metrics]
     names = [metric_named(metric) for metric in metrics]
-    columns = [_column(one, name.decimals) for one, name in zip(several, names, strict=True)]
+    [row] = outline.datasets
+    columns = [one.line(row, name.decimals) for one, name in zip(several, names, strict=True)]
     return Grid(
         number=number,
         name=outline.datasets[0].title,
@@ -88,21 +100,6 @@ def by_method(number: int, outline: Outline, results: Results, published: Publis
         rows=[[Text(column.label), *cells] for column, *cells in zip(outline.columns, *columns, strict=True)],
         notes=[*_agreement(names, several), *_footnotes(several, outline, results), *_abbreviations(names)],
     )
-
-
-def _column(one: MetricResults, decimals: int) -> list[Text]:
-    """Return a cell for each column of the experiment: ``4790.4 ± 12.1 [4814]``."""
-    [row] = one.outline.datasets
-    ours, theirs = one.ours(row), one.their_lines(row)
-    cells = zip(means(one.outline.columns, ours, one.metric, decimals), ours, theirs, strict=True)
-    return [
-        Text(mean.main, mean.rest + _spread(summary.sd, decimals) + (number and f" {number}"), mean.bold)
-        for mean, summary, number in cells
-    ]
-
-
-def _spread(sd: float | None, decimals: int) -> str:
-    return "" if sd is None else f" ± {printed(sd, decimals)}"
 
 
 def _header(name: Metric) -> str:
@@ -160,22 +157,14 @@ def _abbreviations(names: Sequence[Metric]) -> list[str]:
 FORMATS = ("markdown", "latex", "html", "csv")
 
 
-class UnknownFormat(ProbcalError):
-    """Signal an unknown format of a table."""
-
-
 def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = False) -> str:
     """Return every table of the experiments in ``stores`` in one of ``FORMATS``.
 
     The experiments follow one another or stand ``side_by_side``. CSV is the same either way.
 
-    Raises UnknownFormat, StoreError when a folder holds no experiment or a broken line,
-    UnknownPaper for an unknown paper, and NotTogether when experiments cannot stand side by side.
+    Raises StoreError when a folder holds no experiment or a broken line, UnknownPaper for an unknown paper, and
+    NotTogether when experiments cannot stand side by side.
     """
-    if format not in FORMATS:
-        raise UnknownFormat(
-            f'there is no table format "{format}"{did_you_mean(format, FORMATS)} (there are: {", ".join(FORMATS)})'
-        )
     if format == "csv":
         return csv_text([HEADER]) + "".join(_tidy(store) for store in stores)
     if side_by_side:
@@ -188,8 +177,8 @@ def tables_text(*stores: Store, format: str = "markdown", side_by_side: bool = F
 
 
 def _tidy(store: Store) -> str:
-    outline = Outline.of(store)
-    return tidy(outline, store.results(), in_order(outline.metrics), _paper(outline))
+    outline, published = with_paper(Outline.of(store))
+    return tidy(outline, store.results(), in_order(outline.metrics), published)
 
 
 def tables(store: Store) -> list[Grid]:
@@ -198,10 +187,8 @@ def tables(store: Store) -> list[Grid]:
     Raises as ``tables_text`` does. Where a data set stands alone under many columns, one table of all metrics
     replaces all but the last. The first table says which cells are skipped.
     """
-    outline, results = Outline.of(store), store.results()
-    published = _paper(outline)
-    if published:
-        outline = outline.titled(published.titles)
+    outline, published = with_paper(Outline.of(store))
+    results = store.results()
     if reads_by_method(outline, published):
         return [by_method(1, outline, results, published), *calibration_tables(2, outline, results, published)]
     grids = numbered(
@@ -212,7 +199,3 @@ def tables(store: Store) -> list[Grid]:
     once = set(skipped(outline))
     grids[1:] = [replace(one, notes=[note for note in one.notes if note not in once]) for one in grids[1:]]
     return grids + calibration_tables(len(grids) + 1, outline, results, published)
-
-
-def _paper(outline: Outline) -> Published | None:
-    return Published.read(outline.paper) if outline.paper else None

@@ -1,18 +1,18 @@
 """Run cells on a Dask cluster. On the worker each is in a process of its own, which a crash or its time limit ends.
 
-Cells travel as bytes that only this process unpickles. It is started anew for every run: a Dask worker lives for days,
-and what it has imported may be older than what is on its disk.
+That process is started anew for every run: a Dask worker lives for days, and what it has imported may be older than
+what is on its disk.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import multiprocessing
 import os
 import pickle
 import queue
-import re
 import secrets
 import sys
 import threading
@@ -38,11 +38,11 @@ from probcal.data.cache import cache_folder
 from probcal.data.card import Card
 from probcal.data.load import data_folder, obtain
 from probcal.errors import ProbcalError
-from probcal.runner.execute import Outcome
+from probcal.runner.execute import Outcome, failed_outcome, how_it_ended
 from probcal.runner.fingerprint import Fingerprints, code_of, code_of_metrics, modules_of, versions_of
-from probcal.runner.isolation import execute_alone, failed_outcome, how_it_ended, with_output
 from probcal.runner.plan import Planned
-from probcal.runner.pool import Worker, WorkerDied
+from probcal.runner.pool import Worker, WorkerDied, news_of
+from probcal.runner.worker_process import execute_alone
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -78,8 +78,6 @@ class Cluster:
             import distributed  # noqa: F401
         except ImportError as error:
             raise ProbcalError(f'{given[0]} needs Dask ({error}): pip install "probcal[dask]"') from None
-        if scheduler is not None and (fault := _address_fault(scheduler)):
-            raise ProbcalError(f"--scheduler {scheduler!r} {fault}")
         return cls(scheduler, workers or 0)
 
     def told(self) -> dict[str, Any]:
@@ -104,10 +102,15 @@ class Cluster:
                 )  # fmt: skip
                 address = stack.enter_context(own).scheduler_address
             try:
+                if self.scheduler:
+                    asyncio.run(_reach(address, patience))
                 client = Client(address, timeout=patience, set_as_default=False)
-            except (OSError, ValueError) as error:
-                kept = "" if patience == _AT_FIRST else "; finished cells are kept, the same command goes on from there"
-                raise ProbcalError(f"no Dask scheduler answers at {address}: {error}{kept}") from None
+            except Exception as error:  # each way to talk has its own
+                raise ProbcalError(
+                    f"no Dask scheduler answers at {address}: {error}; "
+                    "give an address such as tcp://host:8786, or tls:// with certificates in Dask's configuration; "
+                    "finished cells are kept, the same command goes on from there"
+                ) from None
             try:
                 yield client
             finally:
@@ -115,29 +118,13 @@ class Cluster:
                     client.close(timeout=5)
 
 
-def _address_fault(address: str) -> str:
-    """Return why no scheduler can be reached at ``address``, or "". Dask itself answers some with pages of its own."""
-    from distributed.comm.registry import get_backend
+async def _reach(address: str, seconds: float) -> None:
+    """Raise an error when nothing answers at ``address``. A Client would print pages of its own then."""
+    from distributed.comm import connect
     from distributed.security import Security
 
-    found = re.fullmatch(r"(?:([a-z]+)://)?(?:\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d+", address)
-    scheme, usual = (found and found[1]) or "tcp", 'write "tcp://host:8786"'
-    if found is None or scheme == "inproc":
-        return f"is {'an address within one process' if found else 'not an address'}; {usual}"
-    try:
-        get_backend(scheme).get_connector()
-    except Exception as error:  # of a package that is not there
-        return f"cannot be used: Dask here has no way of talking by {scheme}:// ({error}); {usual}"
-    try:
-        known = Security().get_connection_args("client")
-    except (OSError, ValueError) as error:
-        return f"cannot be used: the certificates that Dask's configuration names cannot be read ({error})"
-    if scheme == "tls" and known["ssl_context"] is None:
-        keys = "ca-file and client.cert and client.key of distributed.comm.tls"
-        return f"needs certificates: name them in Dask's configuration, as {keys}"
-    if scheme == "tcp" and known["require_encryption"]:
-        return "is without encryption, which Dask's configuration requires; write tls:// for tcp://"
-    return ""
+    comm = await connect(address, timeout=seconds, **Security().get_connection_args("client"))
+    comm.abort()
 
 
 # In a process on a worker's machine
@@ -145,18 +132,18 @@ def _address_fault(address: str) -> str:
 
 @dataclass(frozen=True)
 class _Requirements:
-    """What a process needs to make the same numbers; only the folders, where its worker was found fit before."""
+    """What a process needs to make the same numbers."""
 
     data: Path | None
     cache: Path
     folder: Path
-    code: dict[str, str] = field(default_factory=dict)
-    modules: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
-    cards: tuple[Card, ...] = ()
+    code: dict[str, str]
+    modules: tuple[str, ...]
+    classes: tuple[str, ...]
+    cards: tuple[Card, ...]
 
-    def faults(self, planned: Planned) -> list[str]:
-        """Import what the cell needs, and return what speaks against running it here."""
+    def faults(self) -> list[str]:
+        """Import what the cells need, and return what speaks against running them here."""
         # the folders of the run's machine, where there are none here and they are there
         for name, folder in (("PROBCAL_DATA_DIR", self.data), ("PROBCAL_CACHE_DIR", self.cache)):
             if name not in os.environ and folder is not None and folder.is_dir():
@@ -176,11 +163,12 @@ class _Requirements:
                 step()
             except ProbcalError as error:
                 faults.append(str(error))
-        if faults:
-            return faults
-        key = _fingerprints().key(planned.cell)
-        other = [part for part, digest in planned.key.items() if key.get(part) != digest]
-        return [f"the worker has other {' and '.join(other)} than the run was planned with"] if other else []
+        return faults
+
+
+@cache
+def _faults(requirements: bytes) -> list[str]:
+    return pickle.loads(requirements).faults()  # type: ignore[no-any-return]  # bytes tell no type
 
 
 _fingerprints = cache(Fingerprints)
@@ -203,14 +191,16 @@ def obtain_once(card: Card) -> None:
         obtain(card, data_folder())
 
 
-def _work(step: tuple[bytes, bool], run: str) -> tuple[Any, bool]:
-    """Check or run a cell. Return faults or a pickled outcome, and whether the process can have another cell."""
-    job, is_checked = step
-    requirements, planned = pickle.loads(job)
-    if not is_checked:
-        return requirements.faults(planned), True
-    outcome, can_go_on = execute_alone(planned, run)
-    return pickle.dumps(outcome), can_go_on
+def _work(step: tuple[bytes, Planned, bool], run: str) -> tuple[Any, bool]:
+    """Check or run a cell. Return its faults or its outcome, and whether the process can have another cell."""
+    requirements, planned, is_checked = step
+    if is_checked:
+        return execute_alone(planned, run)
+    if faults := _faults(requirements):
+        return faults, True
+    key = _fingerprints().key(planned.cell)
+    other = [part for part, digest in planned.key.items() if key.get(part) != digest]
+    return [f"the worker has other {' and '.join(other)} than the run was planned with"] if other else [], True
 
 
 # In a Dask worker
@@ -219,47 +209,50 @@ _lock = threading.Lock()
 _idle: dict[Worker, tuple[str, threading.Timer]] = {}  # process without a cell -> its run, and what will end it
 
 
-class _Answer(NamedTuple):
-    """``how`` it ended: done, unfit (the worker), or an error's name. ``said``: pickled outcome, faults or message."""
+def run_in_process(requirements: bytes, cell: bytes, run: str, limit: float) -> Outcome | str | None:
+    """Have a process of this Dask worker run a cell in ``limit`` seconds.
 
-    how: str
-    said: Any
-    seconds: float
-    printed: str
-
-
-def run_in_process(job: bytes, run: str, limit: float) -> _Answer | None:
-    """Have a process of this Dask worker run a cell in ``limit`` seconds. None: nobody waits for it any more."""
-    process, can_go_on = _take(run), False
+    Return why it cannot be run here, or None when nobody waits for it any more.
+    """
+    planned, process, can_go_on = pickle.loads(cell), _take(run), False
     # A new process first says that it has started. Neither this nor what it imports is the cell's time
-    steps = [*([None] if process.busy is None else []), (job, False), (job, True)]
+    checks = [*([None] if process.busy is None else []), (requirements, planned, False)]
     try:
-        for step in steps:
+        for step in checks:
             if step:
-                process.give(step)
-            can_go_on, runs = False, step is steps[-1]
-            while not process.has_news():  # asked first: what has ended is not late
-                left = limit - process.seconds if runs else math.inf
-                if left <= 0:
-                    said = f"took longer than {limit:g} s"
-                    return _Answer("TimeoutError", said, process.seconds, process.last_printed())
-                if not _is_wanted():
-                    return None
-                wait(process.waitables(), min(left, _LOOK_IF_WANTED))
+                process.give(planned, step)
+            if _await_news(process) is None:
+                return None
             said, can_go_on = process.receive()
-            if said and not runs:
-                return _Answer("unfit", "; ".join(said), process.seconds, "")
-        return _Answer("done", said, process.seconds, process.last_printed())
+            if said:
+                return "; ".join(said)
+        can_go_on = False
+        process.give(planned, (requirements, planned, True))
+        is_late = _await_news(process, limit)
+        if is_late is None:
+            return None
+        outcome, can_go_on = news_of(process, run, limit if is_late else None, last_try=True)
+        return outcome
     except WorkerDied as death:
-        how, printed = how_it_ended(death.args[0]), process.last_printed()
-        if runs:
-            return _Answer("WorkerDied", how, process.seconds, printed)
-        return _Answer("unfit", f"it cannot be checked: {how}; {printed.strip() or 'its log says more'}", 0.0, "")
+        can_go_on, printed = False, process.last_printed().strip()
+        return f"it cannot be checked: {how_it_ended(death.args[0])}; {printed or 'its log says more'}"
     finally:
         if can_go_on:
             _put_aside(process, run)
         else:
             process.end()
+
+
+def _await_news(process: Worker, limit: float = math.inf) -> bool | None:
+    """Wait for an answer. Return whether ``limit`` has passed before, or None when nobody waits for the cell."""
+    while not process.has_news():  # asked first: what has ended is not late
+        left = limit - process.seconds
+        if left <= 0:
+            return True
+        if not _is_wanted():
+            return None
+        wait(process.waitables(), min(left, _LOOK_IF_WANTED))
+    return False
 
 
 def _is_wanted() -> bool:
@@ -323,12 +316,12 @@ def outcomes(
     classes = {part.path for one in planned for part in (one.cell.column.learner, one.cell.column.method)}
     cards = tuple(dict.fromkeys(one.cell.card for one in planned))
     folders = data and data.resolve(), cache_folder().resolve(), Path.cwd()
-    requirements = _Requirements(*folders, _digests(modules), modules, tuple(sorted(classes)), cards)
+    needs = _Requirements(*folders, _digests(modules), modules, tuple(sorted(classes)), cards)
     versions = {"probcal": probcal.__version__, **versions_of(*modules)}
     limit, waiting, deaths = math.inf if timeout is None else timeout, deque(planned), Counter[str]()
     with ExitStack() as stack:
         while waiting:
-            dispatcher = _Dispatcher(client, run, limit, requirements, versions, waiting, deaths, say, started)
+            dispatcher = _Dispatcher(client, run, limit, pickle.dumps(needs), versions, waiting, deaths, say, started)
             try:
                 yield from dispatcher.outcomes()
             except (CancelledError, OSError):
@@ -342,7 +335,6 @@ def outcomes(
 class _Task(NamedTuple):
     planned: Planned
     worker: str
-    is_first: bool  # whether this worker has not yet been found fit
     since: float
 
 
@@ -353,7 +345,7 @@ class _Dispatcher:
     client: Client
     run: str
     limit: float
-    requirements: _Requirements
+    requirements: bytes
     versions: dict[str, str]
     waiting: deque[Planned]
     deaths: Counter[str]
@@ -424,13 +416,11 @@ class _Dispatcher:
         return min(shares, key=shares.__getitem__, default=None)
 
     def _give(self, planned: Planned, worker: str) -> None:
-        is_first, needs = worker not in self.fit, self.requirements
-        job = pickle.dumps((needs if is_first else _Requirements(needs.data, needs.cache, needs.folder), planned))
         future = self.client.submit(
-            run_in_process, job, self.run, self.limit, key=f"probcal-{self.run}-{secrets.token_hex(8)}",
-            workers=[worker], allow_other_workers=False, pure=False,
+            run_in_process, self.requirements, pickle.dumps(planned), self.run, self.limit, workers=[worker],
+            key=f"probcal-{self.run}-{secrets.token_hex(8)}", allow_other_workers=False, pure=False,
         )  # fmt: skip
-        self.tasks[future] = _Task(planned, worker, is_first, time.monotonic())
+        self.tasks[future] = _Task(planned, worker, time.monotonic())
         future.add_done_callback(self.ended.put)
         self.started(planned)
 
@@ -445,27 +435,20 @@ class _Dispatcher:
         if isinstance(error, KilledWorker):  # at the first death, where Dask's configuration allows none
             return self._worker_died(task)
         try:
-            answer: _Answer | None = None if error else future.result(timeout=_PATIENCE)
+            answer = None if error else future.result(timeout=_PATIENCE)
         except TimeoutError:
             return self._worker_died(task)
         if error is not None:
             self._refuse(task.worker, f"it cannot run cells: {type(error).__name__}: {error}")
-        elif answer and answer.how == "unfit" and task.is_first:
-            self._refuse(task.worker, answer.said)
+        elif isinstance(answer, str) and task.worker in self.fit:  # a file was edited meanwhile
+            return failed_outcome(task.planned, self.run, 0.0, "failed", "ProbcalError", answer)
+        elif isinstance(answer, str):
+            self._refuse(task.worker, answer)
         elif answer:
             self.fit.add(task.worker)
-            return self._row(task, answer)
+            return answer  # type: ignore[no-any-return]  # what a future holds has no type
         self.waiting.appendleft(task.planned)
         return None
-
-    def _row(self, task: _Task, answer: _Answer) -> Outcome:
-        if answer.how == "done":
-            return with_output(pickle.loads(answer.said), answer.printed)
-        status: Any = "timeout" if answer.how == "TimeoutError" else "failed"
-        error_type = "ProbcalError" if answer.how == "unfit" else answer.how
-        return with_output(
-            failed_outcome(task.planned, self.run, answer.seconds, status, error_type, answer.said), answer.printed
-        )
 
     def _refuse(self, worker: str, why: str) -> None:
         if worker not in self.refused:

@@ -6,20 +6,20 @@ Nothing here changes a prediction, so no change here makes a result stale. See `
 from __future__ import annotations
 
 import math
+import signal
 import time
 import traceback
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from probcal.errors import StoreError
 from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
-from probcal.runner.cells import Cell
 from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions, rows_of
-from probcal.runner.plan import Planned
+from probcal.runner.plan import Cell, Planned
 from probcal.store.cell_result import CellResult, curves_fault
 from probcal.store.folder import Store
 
@@ -47,14 +47,7 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     split does it for all.
     """
     start = time.perf_counter()
-    row: dict[str, Any] = {
-        "dataset": cell.dataset,
-        "repetition": cell.repetition,
-        "learner": cell.column.learner.name,
-        "method": cell.column.method.name,
-        "key": key,
-        "run": run,
-    }
+    row: dict[str, Any] = {**cell.names, "key": key, "run": run}
     given: list[warnings.WarningMessage] = []
     try:
         rows = rows_of(cell)
@@ -119,13 +112,13 @@ def _curves(cell: Cell, estimator: Any, rows: SplitRows, p: np.ndarray) -> dict[
     if "roc" in cell.curves and p.shape[1] == 2 and len(np.unique(rows.y_test)) == 2:
         x, y = roc_curve(rows.y_test, p[:, 1])
         found["roc"] = [{"x": x.tolist(), "y": y.tolist()}]
-    short = {name: [_shortened(line) for line in lines] for name, lines in found.items()}
+    short = {name: [_rounded(line) for line in lines] for name, lines in found.items()}
     if fault := curves_fault(short):  # an invalid curve of a user's method would make the result unreadable
         raise ValueError(fault)
     return short
 
 
-def _shortened(line: dict[str, Any]) -> dict[str, Any]:
+def _rounded(line: dict[str, Any]) -> dict[str, Any]:
     return {**line, **{axis: np.round(line[axis], _DIGITS).tolist() for axis in ("x", "y")}}
 
 
@@ -158,3 +151,71 @@ def measured_again(planned: Planned, store: Store, run: str) -> Outcome | None:
     except (StoreError, ValueError):
         return None
     return Outcome(replace(kept, metrics=metrics | by_method, key=planned.key, run=run))
+
+
+_SIGKILL = 9
+"""The signal that a system sends when memory runs out. Windows has no name for it."""
+_LONGEST_NAME, _LONGEST_MESSAGE, _LONGEST_TRACEBACK = 200, 2_000, 20_000
+"""Largest numbers of characters. Longer texts are cut in the middle."""
+
+
+def failed_outcome(
+    planned: Planned,
+    run: str,
+    seconds: float,
+    status: Literal["failed", "timeout"],
+    error_type: str,
+    message: str,
+    traceback: str | None = None,
+) -> Outcome:
+    """Return the outcome of a cell whose worker died or timed out."""
+    error: dict[str, Any] = {"error_type": error_type, "message": message, "traceback": traceback}
+    names, key = planned.cell.names, planned.key
+    return Outcome(CellResult(**names, status=status, run=run, seconds=round(seconds, 6), key=key, **error))
+
+
+def how_it_ended(exitcode: int | None) -> str:
+    """Return in words how a process ended. ``exitcode`` is None if it still runs."""
+    if exitcode is None:
+        return "its process cannot be heard any more: it closed its connection to the run"
+    if exitcode >= 0:
+        return f"its process ended by itself with exit code {exitcode}"
+    if -exitcode == _SIGKILL:
+        return "killed: out of memory?"
+    named = {one.value: one.name for one in signal.Signals}  # real-time signals have no name
+    return f"its process was ended by {named.get(-exitcode, f'signal {-exitcode}')}"
+
+
+def bounded(outcome: Outcome) -> Outcome:
+    """Return ``outcome`` with a message and a traceback of limited length and plain characters.
+
+    Raises ValueError or TypeError when the result could not be read again, for example a metric that is no number.
+    """
+    result = outcome.result
+    if result.status != "done":
+        result = replace(
+            result,
+            error_type=_shortened(_plain(result.error_type or ""), _LONGEST_NAME),
+            message=_shortened(_plain(result.message or ""), _LONGEST_MESSAGE),
+            traceback=_shortened(_plain(result.traceback or ""), _LONGEST_TRACEBACK),
+        )
+    return replace(outcome, result=CellResult.from_json(result.to_json()))
+
+
+def with_output(outcome: Outcome, output: str) -> Outcome:
+    """Return a failed outcome with the last output of its cell after the traceback."""
+    if outcome.result.status == "done" or not output.strip():
+        return outcome
+    traceback = f"{outcome.result.traceback or ''}\nThe last output:\n{output}".lstrip("\n")
+    return replace(outcome, result=replace(outcome.result, traceback=traceback))
+
+
+def _plain(text: str) -> str:
+    """Return an exact str. A pipe would rebuild a subclass from the code of its module."""
+    return "".join(str.__iter__(text))
+
+
+def _shortened(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]}\n[{len(text) - most:,} characters left out]\n{text[-(most // 2) :]}"

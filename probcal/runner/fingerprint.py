@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from probcal.config.experiment import Component
     from probcal.data.card import Card
-    from probcal.runner.cells import Cell
+    from probcal.runner.plan import Cell
     from probcal.store.cell_result import CellResult
 
 
@@ -53,11 +53,11 @@ ELSEWHERE = {
     "probcal.data.sources.generated": "counted for drawn rows, and never called for others",
     "probcal.errors": "words messages",
     "probcal.learners.weka.allowed": "refuses options and changes none",
-    "probcal.runner.cells": "names cells; a cell of another name is another cell",
     "probcal.runner.execute": "measures, records and times, and changes no prediction",
     "probcal.runner.fingerprint": "makes the fingerprints, which identify results",
-    "probcal.runner.isolation": "puts the process back after a cell, and records cells that failed",
+    "probcal.runner.plan": "names cells; a cell of another name is another cell",
     "probcal.runner.source_digest": "makes a part of the fingerprints",
+    "probcal.runner.worker_process": "puts the process back after a cell",
     "probcal.store.cell_result": "holds what came out",
     METRICS: "measures predictions and changes none",
 }

@@ -28,7 +28,7 @@ from probcal.methods._fitting import SharedFits, fresh_copy
 
 if TYPE_CHECKING:
     from probcal.config.experiment import Component
-    from probcal.runner.cells import Cell
+    from probcal.runner.plan import Cell
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 

@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 
-import probcal.runner.isolation
 import probcal.runner.pool  # noqa: F401
 
 _PR_SET_PDEATHSIG = 1

@@ -16,10 +16,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
-from probcal.runner.cells import Cell
-from probcal.runner.plan import Planned
+from pydantic import ConfigDict, Field, TypeAdapter
+
+if TYPE_CHECKING:
+    from probcal.runner.plan import Cell, Planned
 
 _TRUST = 10.0
 """Seconds of work after which this machine's speed counts as much as the recorded one."""
@@ -128,22 +130,25 @@ _SILENT = 120.0
 
 _LARGEST = 2**32
 """Largest accepted number: of seconds since 1970, of cells, and of a process."""
+_Count = Annotated[int, Field(strict=True, ge=0, le=_LARGEST)]
+_Seconds = Annotated[float, Field(strict=True, ge=-_LARGEST, le=_LARGEST)]
 
 
 @dataclass(frozen=True)
 class RunState:
     """Hold the state of a run at one moment. Times are seconds since 1970, which mean the same to two processes."""
 
-    since: float
-    workers: int
-    total: int
-    done: int = 0
-    failed: int = 0
-    running: dict[str, tuple[float, float | None]] = field(default_factory=dict)
+    since: _Seconds
+    workers: _Count
+    total: _Count
+    done: _Count = 0
+    failed: _Count = 0
+    running: dict[str, tuple[_Seconds, _Seconds | None]] = field(default_factory=dict)
     """Cell -> (when it began, expected seconds)."""
-    waiting_seconds: float | None = None
-    longest_waiting: float = 0.0
+    waiting_seconds: _Seconds | None = None
+    longest_waiting: _Seconds = 0.0
     last_error: str = ""
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     @property
     def waiting(self) -> int:
@@ -164,10 +169,10 @@ class Heartbeat:
     """Hold the content of ``running.json`` and who wrote it."""
 
     live: RunState
-    pid: int
+    pid: _Count
     host: str
     born: str
-    at: float
+    at: _Seconds
 
     @property
     def runs(self) -> bool:
@@ -205,34 +210,10 @@ def read_heartbeat(folder: Path) -> Heartbeat | None:
     if not path.is_file():  # reading a pipe would wait for ever
         return None
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        pid, at = int(_number(content["pid"])), _number(content["at"])
-        heartbeat = Heartbeat(_run_state(**content["live"]), pid, str(content["host"]), str(content["born"]), at)
-        return heartbeat if heartbeat.runs else None
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        heartbeat = TypeAdapter(Heartbeat).validate_json(path.read_bytes())
+    except (OSError, ValueError):
         return None
-
-
-def _run_state(
-    running: dict[str, tuple[float, float | None]], waiting_seconds: float | None, last_error: str, **numbers: float
-) -> RunState:
-    return RunState(
-        running={str(cell): (_number(begin), _optional_number(total)) for cell, (begin, total) in running.items()},
-        waiting_seconds=_optional_number(waiting_seconds),
-        last_error=str(last_error),
-        **{name: _number(value) for name, value in numbers.items()},  # type: ignore[arg-type]  # some are int
-    )
-
-
-def _optional_number(number: float | None) -> float | None:
-    return None if number is None else _number(number)
-
-
-def _number(value: float) -> float:
-    """Return a valid number. Raise ValueError or TypeError for what is no time and no process id."""
-    if not abs(value) <= _LARGEST:
-        raise ValueError(value)
-    return value + 0
+    return heartbeat if heartbeat.runs else None
 
 
 def _born(pid: int) -> str:

@@ -1,23 +1,86 @@
-"""The plan of a run: the state of every cell, which cells run, and what they require."""
+"""The plan of a run: its cells, their states, which of them run, what they require, and all of it in words."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from probcal._io import visible
 from probcal.config.components import import_class, unmet_requirement
-from probcal.config.experiment import Component, Experiment
+from probcal.config.experiment import Column, Experiment
 from probcal.data.card import Card
 from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
-from probcal.runner.cells import Cell, cells_of
+from probcal.metrics.registry import METRICS
 from probcal.runner.data_step import DataStep, data_now
 from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts, is_measured_alike
-from probcal.store.cell_result import CellResult
+from probcal.runner.heartbeat import duration
+from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Hold one data set, split, learner and method: the unit that is run, stored and reported.
+
+    ``dataset`` is the row of the tables. ``card`` is what the cell reads, which differs only by an exception. The card
+    of a planned cell is bound to the fingerprint of its data set, which goes with it to the worker.
+    """
+
+    dataset: str
+    card: Card
+    repetition: int
+    column: Column
+    seed: int
+    max_rows: int | None = None
+    stages: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    """Metrics that are measured only where an experiment asks for them."""
+    curves: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """Return the parts of a result by which it belongs to this cell."""
+        learner, method = self.column.learner.name, self.column.method.name
+        return {"dataset": self.dataset, "repetition": self.repetition, "learner": learner, "method": method}
+
+    @property
+    def id(self) -> str:
+        return cell_id(**self.names)
+
+
+def cells_of(experiment: Experiment) -> list[Cell]:
+    """Return every cell in the order of data sets and splits, so that one split at a time is in memory.
+
+    Within a split, cells that read another card by an exception come last.
+    """
+    asked = tuple(metric for metric in experiment.metrics if metric not in METRICS)
+    return [
+        Cell(
+            dataset=card.name,
+            card=read,
+            repetition=repetition,
+            column=column,
+            seed=experiment.seed,
+            max_rows=experiment.max_rows,
+            stages=experiment.stages,
+            asked=asked,
+            curves=() if repetition else experiment.curves,
+        )
+        for card in experiment.cards
+        for departed in [_departed(experiment, card)]
+        for repetition in range(experiment.repetitions_of(card))
+        for read, column in departed
+    ]
+
+
+def _departed(experiment: Experiment, card: Card) -> list[tuple[Card, Column]]:
+    found = [experiment.departed(card, column) for column in experiment.columns]
+    return sorted((one for one in found if one is not None), key=lambda one: (one[0] != card, one[0].name))
+
 
 State = Literal["done", "failed", "stale", "to run", "no data"]
 
@@ -149,17 +212,18 @@ class RequirementMissing(ProbcalError):
     """Report a package that a learner or method needs and that is not installed."""
 
 
-def refuse_unmet(cells: Iterable[Cell]) -> None:
+def refuse_unmet(cells: Sequence[Cell]) -> None:
     """Raise RequirementMissing with a line for each thing that the components of ``cells`` need and that is missing.
 
     A line names the learners or methods that need it and the command that installs it.
     """
-    needing: dict[str, dict[tuple[str, str], None]] = {}
-    for word, component in _components(cells):
-        if unmet := unmet_requirement(import_class(component.path)):
-            needing.setdefault(" ".join(unmet.split()), {})[word, component.name] = None
+    parts = [("learner", cell.column.learner) for cell in cells] + [("method", cell.column.method) for cell in cells]
+    needing: dict[str, dict[str, list[str]]] = {}
+    for word, path, name in dict.fromkeys((word, one.path, one.name) for word, one in parts):
+        if unmet := unmet_requirement(import_class(path)):
+            needing.setdefault(" ".join(unmet.split()), {}).setdefault(word, []).append(name)
     if needing:
-        raise RequirementMissing("\n".join(f"{_named([*who])}: {unmet}" for unmet, who in needing.items()))
+        raise RequirementMissing("\n".join(f"{_named(who)}: {unmet}" for unmet, who in needing.items()))
 
 
 def to_fit(plan: list[Planned]) -> list[Cell]:
@@ -167,15 +231,56 @@ def to_fit(plan: list[Planned]) -> list[Cell]:
     return [planned.cell for planned in plan if planned.runs and planned.kept is None]
 
 
-def _components(cells: Iterable[Cell]) -> list[tuple[str, Component]]:
-    """Return every learner and method once, by its class and its name."""
-    found: dict[tuple[str, str, str], tuple[str, Component]] = {}
-    for cell in cells:
-        for word, one in (("learner", cell.column.learner), ("method", cell.column.method)):
-            found.setdefault((word, one.path, one.name), (word, one))
-    return list(found.values())
+def _named(who: dict[str, list[str]]) -> str:
+    return ", ".join(f"{word}{'s' * (len(names) > 1)} {', '.join(names)}" for word, names in who.items())
 
 
-def _named(who: list[tuple[str, str]]) -> str:
-    names = {word: [name for kind, name in who if kind == word] for word, _ in who}
-    return ", ".join(f"{word}{'s' * (len(of) > 1)} {', '.join(of)}" for word, of in names.items())
+_STATES = ("done", "failed", "stale", "to run", "no data")
+
+
+def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
+    """Return the counts of states, and the reasons why cells failed, are stale or have no data.
+
+    With ``every_cell``, one line for each cell comes first.
+    """
+    lines = [f"{one.state:8} {one.cell.id}{_reason(one)}" for one in plan if every_cell]
+    states = count_states(plan)
+    counts = [f"{states[state]} {state}" for state in _STATES if states[state]]
+    lines.append(f"{cells_text(len(plan))}: {', '.join(counts)}")
+    for state in () if every_cell else ("failed", "stale", "done"):
+        reasons = Counter(one.why for one in plan if one.state == state and (one.why or state != "done"))
+        lines += [f"  {state}: {cells_text(n)}: {why}" for why, n in reasons.items()]
+    lines += [f"  no data: {why}" for why in dict.fromkeys(one.why for one in plan if one.state == "no data")]
+    again = sum(one.kept is not None for one in plan)
+    if again:
+        lines.append(f"  {cells_text(again)} need no fit: the stored predictions are measured again")
+    seconds, untimed = expected_seconds(plan)
+    if seconds:
+        work = "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
+        lines.append(f"  {work} of work" + (f", and {cells_text(untimed)} never timed" if untimed else ""))
+    return lines
+
+
+def _reason(planned: Planned) -> str:
+    """Return the reason in parentheses. Missing data are left out, because a line below explains them once."""
+    return f"  ({planned.why})" if planned.why and planned.state != "no data" else ""
+
+
+def summary(plan: list[Planned], finished: int, failures: int, folder: Path) -> str:
+    """Return what is left after a run, and what to do next.
+
+    ``finished`` counts cells that ran, ``failures`` those that failed.
+    """
+    states = count_states(plan)
+    failed, missing = failures + states["failed"], states["no data"]
+    left = states["to run"] + states["stale"] - finished
+    parts = [
+        f"{cells_text(failed)} failed (--retry-failed runs them again)" if failed else "",
+        f"{cells_text(missing)} have no data" if missing else "",
+        f"{cells_text(left)} not run (the same command continues)" if left else "",
+    ]
+    return f"{', '.join(filter(None, parts)) or 'all cells are done'}; probcal table {folder}"
+
+
+def cells_text(n: int) -> str:
+    return "1 cell" if n == 1 else f"{n} cells"

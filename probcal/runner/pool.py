@@ -13,21 +13,23 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from probcal.errors import ProbcalError
-from probcal.runner.execute import Outcome
+from probcal.runner.execute import Outcome, failed_outcome, how_it_ended, with_output
 from probcal.runner.fingerprint import modules_of
 from probcal.runner.fit_predict import one_thread_each
 from probcal.runner.interruption import heeded, held
-from probcal.runner.isolation import failed_outcome, how_it_ended, with_output
 from probcal.runner.plan import Planned
-from probcal.runner.worker_process import Output, flush, let_forks_be_ended, print_into, start_server, start_tracker
-
-if TYPE_CHECKING:
-    from probcal.runner.execute import Outcome
-    from probcal.runner.plan import Planned
-
+from probcal.runner.worker_process import (
+    Output,
+    execute_alone,
+    flush,
+    let_forks_be_ended,
+    print_into,
+    start_server,
+    start_tracker,
+)
 
 if sys.platform == "linux":
     import fcntl
@@ -46,13 +48,6 @@ def load_beforehand(modules: Iterable[str]) -> None:
         _CONTEXT.set_forkserver_preload(["probcal.runner.fork_server", *modules])
 
 
-def run_cell(planned: Planned, run: str) -> tuple[Outcome, bool]:
-    """Run one cell. This is the default work of a worker."""
-    from probcal.runner.isolation import execute_alone
-
-    return execute_alone(planned, run)
-
-
 _GRACE = 10.0
 """Seconds from the end of a worker's connection, or from SIGKILL, to the end of its process."""
 
@@ -69,7 +64,7 @@ class Worker:
     """
 
     def __init__(
-        self, run: str, work: Callable[[Any, str], tuple[Any, bool]] = run_cell, context: Any = _CONTEXT
+        self, run: str, work: Callable[[Any, str], tuple[Any, bool]] = execute_alone, context: Any = _CONTEXT
     ) -> None:
         self._ours, theirs = context.Pipe()
         self._output = Output(context)
@@ -78,7 +73,7 @@ class Worker:
         _start(self._process, context)
         theirs.close()
         self._output.theirs.close()
-        self.busy: Any = None
+        self.busy: Planned | None = None
         self._since = time.monotonic()
 
     @property
@@ -111,12 +106,12 @@ class Worker:
         """Return the end of what its cell has printed so far."""
         return self._output.last()
 
-    def give(self, planned: Any) -> None:
-        """Give it one more cell. If it has died meanwhile, the next ``receive`` reports it."""
+    def give(self, planned: Planned, item: Any = None) -> None:
+        """Give it one more cell, or an ``item`` about it. If it has died meanwhile, the next ``receive`` reports it."""
         self._output.forget()
         self.busy, self._since = planned, time.monotonic()
         with suppress(OSError):
-            self._ours.send(planned)
+            self._ours.send(item or planned)
 
     def kill(self) -> None:
         """Kill it and everything it started. Call ``end`` afterwards."""
@@ -226,11 +221,11 @@ def outcomes(
                 news = worker.has_news()  # after ``late``, so that a cell that has just ended is not late
                 if not news and not late:
                     continue
-                outcome, alive = _news(worker, run, None if news else timeout, last_try=lost_starts + 1 >= _STARTS)
+                outcome, alive = news_of(worker, run, None if news else timeout, last_try=lost_starts + 1 >= _STARTS)
                 lost_starts = 0 if alive or worker.busy else lost_starts + 1
                 if alive and waiting:
+                    started(waiting[0])
                     worker.give(waiting.popleft())
-                    started(worker.busy)
                 else:
                     workers.remove(worker)
                     worker.end()
@@ -257,7 +252,7 @@ def _patience(workers: list[Worker], timeout: float | None) -> float | None:
     return min((max(0.0, timeout - worker.seconds) for worker in workers if worker.busy), default=None)
 
 
-def _news(worker: Worker, run: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
+def news_of(worker: Worker, run: str, overtime: float | None, last_try: bool) -> tuple[Outcome | None, bool]:
     """Return the outcome of the worker's cell, and whether the worker can take another.
 
     Raises ProbcalError when the worker could not start and this was the ``last_try``.

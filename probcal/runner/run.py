@@ -17,15 +17,23 @@ from probcal.config.experiment import Component, Experiment, parse_experiment
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card
 from probcal.errors import StoreError
-from probcal.runner.cells import cells_of
 from probcal.runner.dask import Cluster
 from probcal.runner.dask import outcomes as outcomes_on_dask
 from probcal.runner.data_step import changed_since, data_now
 from probcal.runner.execute import Outcome, measured_again
 from probcal.runner.fingerprint import Fingerprints
 from probcal.runner.heartbeat import workers_that_pay
-from probcal.runner.plan import Planned, count_states, make_plan, refuse_unmet, to_fit, without_data
-from probcal.runner.plan_text import plan_lines, summary
+from probcal.runner.plan import (
+    Planned,
+    cells_of,
+    count_states,
+    make_plan,
+    plan_lines,
+    refuse_unmet,
+    summary,
+    to_fit,
+    without_data,
+)
 from probcal.runner.pool import outcomes
 from probcal.runner.progress import RunProgress
 from probcal.runner.provenance import RunTimes, provenance

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from probcal.config.overrides import card_name
+from probcal.config.experiment_file import card_name
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.load import find
@@ -19,8 +18,7 @@ from probcal.errors import DataError, MissingData, ProbcalError, SeveralDataSets
 from probcal.runner.data_step import data_now
 from probcal.runner.fingerprint import data_change
 from probcal.runner.heartbeat import heartbeat_lines, read_heartbeat
-from probcal.runner.plan import CARD_CHANGED, doubt, make_plan, without_data
-from probcal.runner.plan_text import cells, plan_lines
+from probcal.runner.plan import CARD_CHANGED, cells_text, doubt, make_plan, plan_lines, without_data
 from probcal.runner.run import experiment_of
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
@@ -56,7 +54,7 @@ def status_lines(
     except ProbcalError:
         states = Counter(one.status for one in store.results().values() if takes(one.dataset, one.learner, one.method))
         counts = ", ".join(f"{n} {state}" for state, n in states.items())
-        yield f"{cells(states.total())} stored: {counts or 'none'}; whether they are stale is unknown"
+        yield f"{cells_text(states.total())} stored: {counts or 'none'}; whether they are stale is unknown"
         raise
     yield from plan_lines(plan, every_cell=every_cell)
     path = store.folder / kept["config_path"]
@@ -67,16 +65,14 @@ def status_lines(
 
 def _has_changed(path: Path, text: str) -> bool:
     """Return whether the content of the file at ``path`` differs from ``text``, apart from comments."""
-    with suppress(OSError):  # a removed file changes no number
-        if path.is_file() and path.read_bytes() != text.encode():
-            return not _has_same_content(path, text)
-    return False
-
-
-def _has_same_content(path: Path, text: str) -> bool:
-    with suppress(ProbcalError):
-        return YamlFile.read(path).data == YamlFile(path, text).data
-    return False
+    try:
+        if not path.is_file() or path.read_bytes() == text.encode():
+            return False
+        return bool(YamlFile.read(path).data != YamlFile(path, text).data)
+    except OSError:  # a removed file changes no number
+        return False
+    except ProbcalError:  # it is no YAML any more
+        return True
 
 
 def _short(path: Path) -> str:

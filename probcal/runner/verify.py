@@ -16,13 +16,12 @@ from tabulate import tabulate
 
 from probcal.errors import ProbcalError, StoreError
 from probcal.metrics import METHOD_METRICS, METRICS, find_metric, roc_curve
-from probcal.runner.cells import Cell, cells_of
 from probcal.runner.execute import measure, truth_of
+from probcal.runner.plan import Cell, cells_of
 from probcal.runner.run import experiment_of
 from probcal.store.cell_result import CellResult, cell_id, key_digest
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
-from probcal.store.selection import Selection
+from probcal.store.outline import Outline, Selection
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 """Largest rounding differences between machines. An edit smaller than that is not found."""
@@ -101,7 +100,8 @@ class _Verification:
         self.places: dict[int, CellResult] = {}
 
     def of(self, selection: Selection, progress: Callable[[list[CellResult]], Iterable[CellResult]]) -> Verified:
-        rows = [one for one in self.store.results_as_written().values() if _is_selected(selection, one)]
+        every = self.store.results_as_written().values()
+        rows = [one for one in every if selection.takes(one.dataset, one.learner, one.method)]
         recomputed = set()
         for row in progress(rows):
             if self.outline.keys.get(row.id, key_digest(row.key)) != key_digest(row.key):
@@ -109,8 +109,8 @@ class _Verification:
             self.differences_of[row.id] = [*_status_faults(row), *self._split_faults(row)]
             if row.status == "done" and self._recompute(row):
                 recomputed.add(row.id)
-        for differences in self._other_labels():
-            self.differences_of[differences[0]].append(differences[1])
+        for cell, difference in self._other_labels():
+            self.differences_of[cell].append(difference)
         for row in rows:
             self.found.differences += self.differences_of[row.id]
             if self.differences_of[row.id]:
@@ -230,18 +230,6 @@ class _Verification:
             return {cell.id: cell for cell in cells_of(experiment_of(self.store))}
         except ProbcalError:
             return {}
-
-
-def _is_selected(selection: Selection, row: CellResult) -> bool:
-    def is_one(name: str, names: tuple[str, ...]) -> bool:
-        return not names or bool({name, name.partition(".")[0]} & set(names))
-
-    datasets = selection.datasets
-    return (
-        (not datasets or row.dataset in datasets)
-        and is_one(row.learner, selection.learners)
-        and is_one(row.method, selection.methods)
-    )
 
 
 def _status_faults(row: CellResult) -> Iterator[Difference]:

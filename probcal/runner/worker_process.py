@@ -1,4 +1,4 @@
-"""Processes of workers: their output, their signals, and the start of the process from which they are forked."""
+"""The process of a worker: its output, its signals, its start, and its state before and after each cell."""
 
 from __future__ import annotations
 
@@ -7,12 +7,29 @@ import signal
 import sys
 import tempfile
 import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from multiprocessing import util
 from multiprocessing.connection import Connection
 from typing import Any
 
+import numpy as np
+import sklearn
+
 from probcal.errors import ProbcalError
+from probcal.runner.execute import Outcome, bounded, execute, failed_outcome
+from probcal.runner.fingerprint import modules_of
+from probcal.runner.fit_predict import rows_of, seed_shared_generators
 from probcal.runner.interruption import SIGNALS, heeded, held
+from probcal.runner.plan import Cell, Planned
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]  # a module elsewhere
 
 _MOST_BYTES, _MOST_CHARACTERS = 16_000, 4_000
 """Largest output that is stored in memory, and in a result."""
@@ -150,3 +167,104 @@ def _choose_folder() -> None:
         f"the name of the temporary folder is too long for a socket, and none of {', '.join(_SHORT)} is writable:"
         f" {folder}; set TMPDIR to a folder of at most {_LONGEST} characters"
     )
+
+
+# The cells of a worker
+
+_USUAL = "HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD VTALRM PROF XCPU"
+_SIGNALS = [getattr(signal, f"SIG{name}") for name in _USUAL.split() if hasattr(signal, f"SIG{name}")]
+_LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
+_TIMERS = [getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(signal, name)]
+_WAITING = ("joblib.", "loky.", "multiprocessing.queues")
+"""Modules whose threads wait for other processes, and draw nothing."""
+
+
+def _process_state() -> dict[str, Any]:
+    """Return what a cell can change in this process and the next cell would notice."""
+    return {
+        "handlers": [signal.getsignal(number) for number in _SIGNALS],
+        "environment": dict(os.environ),
+        "folder": os.getcwd(),
+        "streams": [sys.stdout, sys.stderr],
+        "recursion": sys.getrecursionlimit(),
+        "numpy": np.geterr(),
+        "sklearn": sklearn.get_config(),
+    }
+
+
+def _limits() -> dict[int, tuple[int, int]]:
+    return {kind: resource.getrlimit(kind) for kind in _LIMITS}
+
+
+def _reset(limits: dict[int, tuple[int, int]]) -> None:
+    """Reset what native code also changes, as Java does at its start: limits, timers and blocked signals."""
+    for kind, limit in limits.items():
+        if resource.getrlimit(kind) != limit:
+            resource.setrlimit(kind, limit)
+    for timer in _TIMERS:
+        signal.setitimer(timer, 0)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _remaining_threads(before: list[threading.Thread]) -> list[threading.Thread]:
+    """Return threads that may go on drawing from the generators that the next cell shares."""
+    return [one for one in threading.enumerate() if one not in before and not _waits_for_processes(one)]
+
+
+def _waits_for_processes(thread: threading.Thread) -> bool:
+    modules = (getattr(getattr(thread, "_target", None), "__module__", None), type(thread).__module__)
+    return any(module is not None and module.startswith(_WAITING) for module in modules)
+
+
+def _has_room() -> bool:
+    """Return whether the process has enough free file numbers.
+
+    Open files of a cell look like those that a later cell of its learner needs, so none are closed.
+    """
+    try:
+        files = len(os.listdir("/proc/self/fd"))
+    except OSError:
+        files = 0
+    return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
+
+
+def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
+    """Run a cell with ``execute``. Return its outcome, and whether the process can run another cell.
+
+    Whatever the cell raises or returns becomes one result. The process-wide generators start from the cell's own seed.
+    So a learner that uses them gives the same numbers in any order of the cells.
+    """
+    start, process, cell = time.perf_counter(), os.getpid(), planned.cell
+    for module in modules_of(cell):  # first, because the settings that a module makes on import must stay
+        with suppress(BaseException):  # ``execute`` imports it again and reports the error
+            import_module(module)
+    limits, before, threads = _limits(), _process_state(), threading.enumerate()
+    try:
+        seed_shared_generators(cell)
+        outcome = bounded(execute(cell, planned.key, run))
+    except BaseException as error:
+        seconds, message = time.perf_counter() - start, _describe_error(str, error)
+        text = _describe_error(traceback.format_exc)
+        outcome = bounded(failed_outcome(planned, run, seconds, "failed", type(error).__name__, message, text))
+    if os.getpid() != process:  # a fork that the cell did not end would send a second outcome
+        os._exit(0)
+    try:
+        _reset(limits)  # first, because the other steps may need memory
+        is_as_before = _process_state() == before and not _remaining_threads(threads)
+        can_go_on = is_as_before and _has_room() and (outcome.result.n_train is None or _rows_are_protected(cell))
+    except Exception:
+        can_go_on = False
+    return outcome, can_go_on
+
+
+def _describe_error(describe: Callable[..., str], *errors: BaseException) -> str:
+    try:
+        return describe(*errors)
+    except BaseException as other:
+        return f"(no description: describing the error raised {type(other).__name__})"
+
+
+def _rows_are_protected(cell: Cell) -> bool:
+    """Return whether the arrays that the next cell of this split shares are still read-only."""
+    return not any(part.flags.writeable for part in rows_of(cell) if isinstance(part, np.ndarray))

@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import reduce
-from operator import or_
-from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from probcal import __version__
+from probcal._io import visible
 from probcal.metrics.registry import find_metric
 
 _MOST = 10**15
@@ -47,49 +50,41 @@ def _refuse_impossible(name: str, what: str, number: float) -> None:
         raise ImpossibleValueError(f"{what} is {number:.10g}, but {name} {fault}")
 
 
-def row_fault(row: Mapping[str, Any]) -> str | None:
-    """Return the fault of the first part of a stored result that is out of bounds, or None.
+_NOT_FINITE = ("inf", "-inf", "nan")
+"""Numbers that JSON lacks, as ``to_json`` writes them."""
+_LARGEST = 1e100
+"""Matplotlib cannot lay out axes near the largest floats."""
 
-    ``row`` is the decoded JSON. A part that is missing, or that is no mapping where one is wanted, is skipped.
+
+def _number(value: Any) -> float:
+    """Return ``value`` as a float. Beyond 1e100 it becomes infinite, so that sums of squares cannot overflow.
+
+    Raises ValueError for anything but a number. true and false are not numbers.
     """
-    counts = {name: row.get(name) for name in ("repetition", "n_train", "n_test")}
-    counts.update(_mapping(row, "warnings"))
-    for name, number in counts.items():
-        if number is not None and not _is_count(number):
-            return f"{name} is no count"
-    seconds = row.get("seconds")
-    if isinstance(seconds, bool) or (isinstance(seconds, int | float) and not 0 <= seconds <= _MOST):
-        return "seconds are no time"
-    if not all(isinstance(digest, str) for digest in _mapping(row, "key").values()):
-        return "its key is no mapping of texts"
-    return _place_fault(_mapping(row, "predictions"))
+    if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NOT_FINITE):
+        raise PydanticCustomError("number", "is no number")
+    number = float(value)
+    return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
 
 
-def _place_fault(where: Mapping[str, Any]) -> str | None:
-    """Return the fault of ``where``, as ``Predictions.add`` returned it, or None. An empty mapping has none."""
-    if not where:
-        return None
-    if not all(_is_count(where.get(name)) for name in ("at", "rows")) or not isinstance(where.get("digest"), str):
-        return "the place of its predictions is none"
-    shape = [where.get(name, 1) for name in ("columns", "labels")]
-    if not all(_is_count(n) and n > 0 for n in shape) or math.prod(shape) * where["rows"] > _MOST:
-        return "the shape of its predictions is none"
-    return None
+def _place(where: dict[str, Any]) -> dict[str, Any]:
+    """Return ``where``, as ``Predictions.add`` returned it. Raise ValueError when nothing can lie there."""
+    at_and_shape = [where.get("at"), where.get("rows"), where.get("columns", 1), where.get("labels", 1)]
+    if not all(type(n) is int and 0 <= n <= _MOST for n in at_and_shape) or not isinstance(where.get("digest"), str):
+        raise PydanticCustomError("place", "is no place of predictions")
+    if not 0 < math.prod(at_and_shape[2:]) <= _MOST / max(where["rows"], 1):
+        raise PydanticCustomError("shape", "is no shape of predictions")
+    return where
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
-
-
-def _mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = row.get(name)
-    return value if isinstance(value, dict) else {}
+_Count = Annotated[int, Field(strict=True, ge=0, le=_MOST)]
+_Number = Annotated[float, BeforeValidator(_number)]
+_Seconds = Annotated[float, Field(strict=True, ge=0, le=_MOST, allow_inf_nan=False)]
+_Place = Annotated[dict[str, Any], AfterValidator(_place)]
 
 
 _TOLD_BY = {"iso_probability": "level, a number within (0, 1)", "training_rows": "label"}
 """Curve name -> what tells its lines apart, where a figure needs it: a number or a text."""
-_LARGEST = 1e100
-"""Matplotlib cannot lay out axes near the largest floats."""
 
 
 def curves_fault(curves: dict[str, Any]) -> str | None:
@@ -124,36 +119,32 @@ def _finite(values: list[Any]) -> bool:
     return {*map(type, values)} <= {int, float} and all(-_LARGEST <= value <= _LARGEST for value in values)
 
 
-_NOT_FINITE = ("inf", "-inf", "nan")
-"""Numbers that JSON lacks, as ``to_json`` writes them."""
-
-
 @dataclass(frozen=True)
 class CellResult:
     """Hold the result of one cell. ``key`` holds a digest of everything that can change its numbers."""
 
     dataset: str
-    repetition: int
+    repetition: _Count
     learner: str
     method: str
     status: str
     """One of ``STATUSES``."""
     run: str
-    seconds: float
+    seconds: _Seconds
     key: dict[str, str] = field(default_factory=dict)
-    metrics: dict[str, float] = field(default_factory=dict)
-    stages: dict[str, list[float]] = field(default_factory=dict)
+    metrics: dict[str, _Number] = field(default_factory=dict)
+    stages: dict[str, list[_Number]] = field(default_factory=dict)
     """Metric -> its value after every stage of the method, for the metrics that the experiment asks for by stage."""
     curves: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     """Lines for figures: name -> lines, each with ``x``, ``y`` and what tells it from the others."""
-    n_train: int | None = None
-    n_test: int | None = None
-    warnings: dict[str, int] = field(default_factory=dict)
+    n_train: _Count | None = None
+    n_test: _Count | None = None
+    warnings: dict[str, _Count] = field(default_factory=dict)
     """Kind of warning -> how often the cell gave it."""
     error_type: str | None = None
     message: str | None = None
     traceback: str | None = None
-    predictions: dict[str, Any] | None = None
+    predictions: _Place | None = None
     """Where the labels and probabilities are stored. None if they were not stored."""
     failed_since: CellResult | None = field(default=None, compare=False, repr=False)
     """The last failed attempt to rerun a finished result. The store sets it, and no line holds it."""
@@ -182,27 +173,27 @@ class CellResult:
         number that its metric cannot have, unless ``any_values`` is true.
         """
         row = json.loads(line)
-        if fault := row_fault(row):
-            raise RowFaultError(fault)
         if not isinstance(row.pop(WRITER, ""), str):
             raise TypeError(f"{WRITER} is no version")
         if unknown := sorted(row.keys() - _PARTS):
             raise UnknownParts(unknown)
         if isinstance(status := row.get("status"), str) and status not in STATUSES:
             raise UnknownParts([f"status: {status}"])
-        row["metrics"] = {name: _number(name, value) for name, value in row.get("metrics", {}).items()}
-        row["stages"] = {
-            name: [_number(f"{name} after a stage", value) for value in values]
-            for name, values in row.get("stages", {}).items()
-        }
-        result = cls(**row)
-        if wrong := [name for name, kind in _KINDS.items() if not isinstance(getattr(result, name), kind)]:
-            raise TypeError(f"{wrong[0]} is of another kind")
+        try:
+            result: CellResult = _checks().validate_python(row)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise RowFaultError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
         if fault := curves_fault(result.curves):
             raise ValueError(fault)
         if not any_values:
             refuse_impossible_values(result.metrics, result.stages)
         return result
+
+
+@cache
+def _checks() -> TypeAdapter[CellResult]:
+    return TypeAdapter(CellResult)
 
 
 class UnknownParts(ValueError):
@@ -213,19 +204,10 @@ class UnknownParts(ValueError):
         self.parts = parts
 
 
-def _outer_kind(hint: Any) -> Any:
-    """Return what ``isinstance`` takes for a type hint: ``dict`` for ``dict[str, int]``, and int counts as a float."""
-    if get_origin(hint) is UnionType:
-        return reduce(or_, map(_outer_kind, get_args(hint)))
-    return int | float if hint is float else get_origin(hint) or hint
-
-
 STATUSES = ("done", "failed", "timeout")
 WRITER = "probcal"
 """Part of a line that names the version that wrote it."""
 _PARTS = {one.name for one in fields(CellResult)} - {"failed_since"}
-_KINDS = {name: _outer_kind(hint) for name, hint in get_type_hints(CellResult).items() if name in _PARTS}
-"""Part of a line -> what its value has to be an instance of."""
 
 
 def cell_id(dataset: str, repetition: int, learner: str, method: str) -> str:
@@ -238,17 +220,43 @@ def key_digest(key: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _number(what: str, value: Any) -> float:
-    """Return ``value`` as a float. Beyond 1e100 it becomes infinite, so that sums of squares cannot overflow.
-
-    Raises RowFaultError for anything but a number. true and false are not numbers.
-    """
-    if isinstance(value, bool) or not (isinstance(value, int | float) or value in _NOT_FINITE):
-        raise RowFaultError(f"{what} is no number")
-    number = float(value)
-    return math.copysign(math.inf, number) if abs(number) > _LARGEST else number
-
-
 def _plain(value: float) -> float | str:
     """Return ``value`` for JSON, which has no infinity: ``inf`` and ``nan`` become text that ``float`` reads."""
     return value if math.isfinite(value) else str(value)
+
+
+_LONGEST = 40
+"""Largest number of characters of a version or of the name of a part in a message."""
+
+
+def other_version(line: str, error: Exception, runs: Callable[[], Mapping[str, Mapping[str, Any]]]) -> str:
+    """Return which other version wrote a line that ``error`` reports, and what to do. Empty if nothing shows one.
+
+    ``runs`` reads the provenance, which names the version where the line does not.
+    """
+    try:
+        row = json.loads(line)
+        writer = row.get(WRITER) or runs().get(row.get("run"), {}).get("probcal")
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        writer = None
+    if isinstance(writer, str) and is_newer(writer):
+        return (
+            f"written by probcal {visible(writer, _LONGEST)}, and this is probcal {__version__}; "
+            "nothing is lost, install a newer version to read it: pip install --upgrade probcal"
+        )
+    if isinstance(error, UnknownParts):
+        return (
+            f"written by another version of probcal: {__version__} does not know its part "
+            f'"{visible(error.parts[0], _LONGEST)}"; nothing is lost, use the version that wrote it'
+        )
+    return ""
+
+
+def is_newer(version: str) -> bool:
+    """Return whether ``version`` of probcal comes after this one, judged by the numbers that it begins with."""
+    return _numbers(version) > _numbers(__version__)
+
+
+def _numbers(version: str) -> list[int]:
+    begin = re.match(r"[0-9]{1,9}(\.[0-9]{1,9}){0,9}", version)
+    return [int(number) for number in begin[0].split(".")] if begin else []

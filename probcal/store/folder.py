@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,12 +35,11 @@ from probcal.store.cell_result import (
     CellResult,
     ImpossibleValueError,
     RowFaultError,
-    UnknownParts,
     cell_id,
     key_digest,
+    other_version,
     refuse_impossible_values,
 )
-from probcal.store.other_versions import OtherVersions
 from probcal.store.predictions import Predictions
 
 __all__ = ["ACCEPTED", "CellResult", "Store", "cell_id", "find_stores", "key_digest"]
@@ -121,7 +121,8 @@ class Store:
         found: dict[str, CellResult] = {}
         broken: list[str] = []
         impossible: dict[str, str] = {}
-        others = OtherVersions(path, self.runs)
+        others: dict[str, list[int]] = {}
+        runs = cache(self.runs)
         for number, line in lines_of(path):  # leaves out a torn last line, which ``appending`` removes
             if line == "":
                 continue
@@ -136,20 +137,26 @@ class Store:
             except ImpossibleValueError as error:
                 impossible[result.id] = f"{path}:{number}: {result.id}: {error}"
             except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-                if others.take(number, line or "", error.parts if isinstance(error, UnknownParts) else []):
+                if version := other_version(line or "", error, runs):
+                    others.setdefault(version, []).append(number)
                     continue
                 why = f" ({error})" if isinstance(error, RowFaultError) else ""
                 advice = "remove this line to run that cell again"
                 broken.append(f"{path}:{number}: is not the result of a cell{why}; {advice}")
         broken += impossible.values()
         if broken or others:
-            more = [f"and {len(broken) - _MOST_LISTED} more lines"] if len(broken) > _MOST_LISTED else []
+            versions = [f"{path}:{_these(lines)} {what}" for what, lines in others.items()]
+            more = [
+                f"and {len(faults) - _MOST_LISTED} more {what}"
+                for faults, what in ((versions, "versions or parts"), (broken, "lines"))
+                if len(faults) > _MOST_LISTED
+            ]
             if impossible:
                 more.append(
                     f"probcal verify {self.folder} measures the stored predictions again; remove each line with an"
                     " impossible number, then repeat probcal run to run its cell again"
                 )
-            raise StoreError("\n".join([*others.messages(), *broken[:_MOST_LISTED], *more]))
+            raise StoreError("\n".join([*versions[:_MOST_LISTED], *broken[:_MOST_LISTED], *more]))
         return found
 
     def runs(self) -> dict[str, dict[str, Any]]:
@@ -336,6 +343,10 @@ class _Writing:
 def _sync(file: IO[Any]) -> None:
     file.flush()
     os.fsync(file.fileno())
+
+
+def _these(lines: list[int]) -> str:
+    return f"{lines[0]}: {f'this and {len(lines) - 1} more lines were' if len(lines) > 1 else 'this line was'}"
 
 
 def _counting_result(before: CellResult | None, result: CellResult) -> CellResult:

@@ -85,6 +85,20 @@ def planned_ids(outline: Outline, row: Row, column: ResultColumn, seed: int | No
     return [cell_id(row.name, repetition, column.learner, column.method) for repetition in repetitions]
 
 
+def done_cells(
+    outline: Outline, results: Results, row: Row, column: ResultColumn, seed: int | None = None
+) -> list[CellResult]:
+    """Return the planned cells that are done, in the order of their repetitions. ``seed`` is as in ``planned_ids``."""
+    found = (results.get(one) for one in planned_ids(outline, row, column, seed))
+    return [one for one in found if one and one.status == "done"]
+
+
+def first_cell(outline: Outline, results: Results, row: Row, column: ResultColumn) -> CellResult | None:
+    """Return the first repetition, from which figures take their curves. None where it is not done."""
+    found = done_cells(outline, results, row, column)
+    return found[0] if found and found[0].repetition == 0 else None
+
+
 def summarise(
     outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str, seed: int | None = None
 ) -> Summary:

@@ -1,20 +1,22 @@
-"""The type of each column of a table: inferred from its values, described in words, and overridden by the user."""
+"""The type of each column of a table: inferred from its values, described, overridden, and warned about."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from probcal._io import shortened, some
 from probcal.data.dataset import as_text, text_column
 from probcal.errors import DataError
-from probcal.try_table.numbers_in_text import Mark, holds_numbers, mark_alone, read_numbers
+from probcal.try_table.numbers_in_text import Mark, holds_numbers, read_numbers
 
 _LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:\d{2}.*)?Z?")
 _TIMES = ("", " %H:%M", " %H:%M:%S")
@@ -101,12 +103,12 @@ class ColumnChoices:
 
 
 def guess(
-    name: str, raw: pd.Series, choices: ColumnChoices, declared: bool = False, mark: Mark | None = None
+    name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", declared: bool = False
 ) -> TableColumn:
     """Return the column ``raw``, (n_rows,) of any type, with its inferred type.
 
-    With ``declared``, text stays text, whatever it looks like. ``mark`` is the decimal mark of its numbers. Without it
-    the values of the column decide. Raises DataError for a choice that does not fit the column.
+    ``mark`` is the decimal mark of its numbers. With ``declared``, text stays text, whatever it looks like. Raises
+    DataError for a choice that does not fit the column.
     """
     missing = int(raw.isna().sum())
     if name in choices.drop:
@@ -129,12 +131,12 @@ def guess(
 
 
 def _guess_text(
-    name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark | None
+    name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark
 ) -> TableColumn:
     levels, missing = list(text.cat.categories), int(text.isna().sum())
     if name in choices.number or not is_category:
         rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
-        numbers, words, marks = read_numbers(levels, mark or mark_alone(rows_of))
+        numbers, words, marks = read_numbers(levels, mark)
         if len(words) == len(levels) and name in choices.number:
             raise DataError(f'--number: column "{name}" holds no number, but {_listed(levels)}')
         if name in choices.number or holds_numbers(words, rows_of):
@@ -168,7 +170,7 @@ def _category(name: str, text: pd.Series) -> TableColumn:
     if len(levels) < 2:
         return _constant(name, levels[0], missing)
     common = [str(level) for level in text.value_counts().index[:4]]
-    return TableColumn(name, "category", f"{len(levels):,} values: {_listed(common, len(levels))}", missing, text)
+    return TableColumn(name, "category", f"{len(levels):,} values: {_listed(common)}", missing, text)
 
 
 def _number(name: str, values: pd.Series, choices: ColumnChoices, notes: str = "") -> TableColumn:
@@ -205,7 +207,8 @@ def _date(name: str, values: pd.Series) -> TableColumn:
 
 
 def _constant(name: str, value: str, missing: int) -> TableColumn:
-    return TableColumn(name, "left out", f"constant: {_cut(value)}" + (" or missing" if missing else ""), missing)
+    about = f"constant: {shortened(value, 20)}{' or missing' if missing else ''}"
+    return TableColumn(name, "left out", about, missing)
 
 
 def _as_text_column(raw: pd.Series) -> pd.Series:
@@ -229,14 +232,68 @@ def _are_numbers(raw: pd.Series) -> bool:
     return all(isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in raw.dropna())
 
 
-def _listed(values: list[str], total: int | None = None) -> str:
-    shown = [_cut(value) for value in values[:3]]
-    return ", ".join(shown) + (", …" if (total or len(values)) > len(shown) else "")
-
-
-def _cut(value: str) -> str:
-    return value if len(value) <= 20 else f"{value[:19]}…"
+def _listed(values: list[str]) -> str:
+    return some([shortened(value, 20) for value in values], 3)
 
 
 def _short(number: float) -> str:
     return f"{number:,.0f}" if float(number).is_integer() and abs(number) < 1e12 else f"{number:.4g}"
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return some((f'"{name}"' for name in names), _NAMED)
+
+
+_MOST_VALUES = 20
+"""Different values for each class. A column with more is no copy of the target, and can separate rows by chance."""
+_MISSING_CODES = frozenset(sign * number for number in (99, 999, 9_999, 99_999) for sign in (1, -1)) | {-9.0}
+"""Numbers that surveys and laboratories write for a missing value."""
+_FEWEST = 3
+_FEWEST_RANGES = 2.0
+"""Such a number lies this many times the range of all other values away from them."""
+_NAMED = 5
+
+
+def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
+    """Yield a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
+    copies = [column.name for column in columns if _determines(column, labels)]
+    if copies:
+        yield f"{_quoted(copies)} alone determines the target in every row; --drop it unless you know it beforehand"
+    for column in columns:
+        if column.kind == "number" and (found := _missing_code(column)):
+            number, rows = found
+            yield (
+                f"{_quoted([column.name])} is {as_text(number)} in {rows:,} rows, far from all others, and read "
+                "as a number; if it stands for a missing value, make those fields empty"
+            )
+    alike: dict[str, list[str]] = {}
+    for label in sorted(set(labels)):
+        alike.setdefault(label.casefold(), []).append(label)
+    for several in alike.values():
+        if len(several) > 1:
+            yield f"labels that differ only in capitals are read as different classes: {_quoted(several)}"
+
+
+def _determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
+    """Return whether each of its few values, a missing one too, occurs with only one label."""
+    if column.values is None or len(labels) < _FEW:
+        return False
+    codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
+    if len(values) > _MOST_VALUES * len(set(labels)) or len(values) > len(labels) / 4:
+        return False
+    return bool((pd.Series(labels).groupby(codes).nunique() == 1).all())
+
+
+def _missing_code(column: TableColumn) -> tuple[float, int] | None:
+    """Return a number of ``column`` that looks like a missing value, and how many rows have it."""
+    assert column.values is not None
+    seen = column.values.dropna().to_numpy(np.float64)
+    for number in (seen.min(), seen.max()):
+        others = seen[seen != number]
+        rows = len(seen) - len(others)
+        if number not in _MISSING_CODES or rows < _FEWEST or len(others) == 0:
+            continue
+        beside_zero = number < 0 <= others.min()
+        if beside_zero or np.abs(others - number).min() > _FEWEST_RANGES * np.ptp(others):
+            return float(number), rows
+    return None

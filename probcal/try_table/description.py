@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import wrap
 
-from probcal._io import visible
+from probcal._io import shortened, some, visible
 from probcal.runner.heartbeat import duration
 from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import TRAIN, Plan
@@ -134,7 +134,7 @@ def _target_lines(prepared: Prepared) -> Iterator[str]:
         yield f"  … {len(counts) - _MOST_CLASSES} more"
     few = [label for label, rows in target.class_counts.items() if rows < FEW_ROWS]
     if few:
-        named = ", ".join(f'"{label}"' for label in few[:5]) + (", …" if len(few) > 5 else "")
+        named = some((f'"{label}"' for label in few), 5)
         yield from wrapped(visible(f"note: few rows of {named}, so results for them are rough"))
 
 
@@ -163,12 +163,8 @@ def _counted(n: int, one: str, several: str) -> str:
 def _column_line(column: TableColumn, name_width: int) -> str:
     missing = f" ({column.missing:,} missing)" if column.missing and column.kind != "left out" else ""
     line = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
-    return line + _cut(visible(column.about), _WIDTH - len(line) - len(missing)) + missing
+    return line + shortened(visible(column.about), _WIDTH - len(line) - len(missing)) + missing
 
 
 def _cell(text: str, width: int) -> str:
-    return _cut(visible(text), width).ljust(width)
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+    return shortened(visible(text), width).ljust(width)

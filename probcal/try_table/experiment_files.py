@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import yaml
 
 from probcal._io import data_text
 from probcal.config.experiment import read_experiment
@@ -24,42 +24,27 @@ from probcal.try_table.column_types import TableColumn
 from probcal.try_table.preparation import Prepared
 
 
-def quoted(text: str) -> str:
-    """Return ``text`` in quotation marks for YAML. Invisible characters and line ends are escaped by number."""
-    return f'"{"".join(map(_escape_character, text))}"'
+class _Dumper(yaml.SafeDumper):
+    """Write text that any reader of YAML takes for text: between quotation marks, unless it is one plain word."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
-def flow(value: Any) -> str:
-    """Return ``value`` on one line of YAML. It may hold text, numbers, true and false, lists and mappings."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return quoted(value)
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key(name)}: {flow(one)}" for name, one in value.items()) + "}"
-    if isinstance(value, Iterable):
-        return "[" + ", ".join(map(flow, value)) + "]"
-    return repr(value)
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    is_word = text.isidentifier() and text.isascii()
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_word else '"')
 
 
-def key(name: str) -> str:
-    """Return ``name`` as a key, quoted only if needed."""
-    return name if name.isidentifier() and name.isascii() and name.lower() not in _WORDS else quoted(name)
+_Dumper.add_representer(str, _represent_text)
 
 
-_WORDS = ("true", "false", "null")
+def yaml_text(content: Mapping[str, Any]) -> str:
+    """Return ``content`` as YAML. It may hold text, numbers, true and false, lists and mappings."""
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
 
 
-def _escape_character(char: str) -> str:
-    if char in '"\\':
-        return f"\\{char}"
-    if char != " " and unicodedata.category(char)[0] in "CZ":
-        number = ord(char)
-        return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-    return char
-
-
-METRICS = ("cxe", "rms", "auc", "c_emp", "ece")
+METRICS = ["cxe", "rms", "auc", "c_emp", "ece"]
 
 
 @dataclass(frozen=True)
@@ -89,22 +74,18 @@ def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) 
 
     ``card`` is the path of its card relative to the experiment, and ``heading`` its first line.
     """
-    lines = [
-        f"# {heading}",
-        f"name: {quoted(name)}",
-        f"title: {quoted(title)}",
-        f"seed: {plan.seed}",
-        f"repeats: {plan.splits}",
-        f"datasets: [{quoted(card)}]",
-        "learners:",
-        *(f"  {key(learner)}: {flow(entry)}" for learner, entry in plan.learners.items()),
-        "methods:",
-        *(f"  {key(method)}: {flow(entry)}" for method, entry in plan.methods.items()),
-    ]
-    if plan.combinations:
-        lines += ["combinations:", *(f"  {key(one)}: {flow(list(some))}" for one, some in plan.combinations.items())]
-    lines.append(f"metrics: {flow(METRICS)}")
-    return "\n".join(lines) + "\n"
+    content = {
+        "name": name,
+        "title": title,
+        "seed": plan.seed,
+        "repeats": plan.splits,
+        "datasets": [card],
+        "learners": plan.learners,
+        "methods": plan.methods,
+        "combinations": plan.combinations,
+        "metrics": METRICS,
+    }
+    return f"# {heading}\n{yaml_text({name: one for name, one in content.items() if one or name == 'seed'})}"
 
 
 TRAIN = 0.75
@@ -126,29 +107,26 @@ def rows_text(prepared: Prepared) -> str:
 def card_text(prepared: Prepared, name: str, rows: str, fingerprint: str | None = None) -> str:
     """Return the card ``name`` of the file NAME.csv beside it. ``rows`` is the text of that file."""
     target, table = prepared.target, prepared.table
-    digest = hashlib.sha256(rows.encode()).hexdigest()
     expect = {"rows": len(prepared.rows), "columns": len(prepared.inputs), "classes": dict(target.counts)}
-    if fingerprint:
-        expect["fingerprint"] = fingerprint
-    task = "task: multiclass" if target.positive is None else f"positive: {quoted(target.positive)}"
-    lines = [
-        f"name: {name}",
-        f"title: {quoted(table.name)}",
-        f"about: {quoted(_about(prepared))}",
-        "columns:",
-        *(f"  {key(column)}: {kind}" for column, kind in _kinds(prepared).items()),
-        task,
-        f"split: {{kind: holdout, train_fraction: {TRAIN}}}",
-        "expect:",
-        *(f"  {what}: {flow(value)}" for what, value in expect.items()),
-        'folder: "."',
-        "files:",
-        "  - format: delimited",
-        "    header: true",
-        '    missing: [""]',
-        f"    files: [{{name: {name}.csv, sha256: {digest}}}]",
-    ]
-    return "\n".join(lines) + "\n"
+    content = {
+        "name": name,
+        "title": table.name,
+        "about": _about(prepared),
+        "columns": _kinds(prepared),
+        **({"task": "multiclass"} if target.positive is None else {"positive": target.positive}),
+        "split": {"kind": "holdout", "train_fraction": TRAIN},
+        "expect": expect | ({"fingerprint": fingerprint} if fingerprint else {}),
+        "folder": ".",
+        "files": [
+            {
+                "format": "delimited",
+                "header": True,
+                "missing": [""],
+                "files": [{"name": f"{name}.csv", "sha256": hashlib.sha256(rows.encode()).hexdigest()}],
+            }
+        ],
+    }
+    return yaml_text(content)
 
 
 def _about(prepared: Prepared) -> str:
@@ -197,7 +175,9 @@ def table_files(prepared: Prepared, name: str) -> TableFiles:
 
 def write(table_files: TableFiles, plan: Plan, path: Path, title: str, heading: str) -> list[Path]:
     """Write the experiment to ``path``, and card and rows into a folder beside it. Return the files written."""
-    texts = _file_texts(table_files, plan, path, title, heading)
+    card, rows = _beside(path, table_files.name)
+    experiment = experiment_text(plan, path.stem, title, card.relative_to(path.parent).as_posix(), heading)
+    texts = {rows: table_files.rows, card: table_files.card, path: experiment}
     for file, text in texts.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", newline="")
@@ -231,16 +211,6 @@ def heading_of(path: Path) -> str | None:
             return file.readline().removeprefix("# ").rstrip("\n")
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def _file_texts(table_files: TableFiles, plan: Plan, path: Path, title: str, heading: str) -> dict[Path, str]:
-    card, rows = _beside(path, table_files.name)
-    place = card.relative_to(path.parent).as_posix()
-    return {
-        rows: table_files.rows,
-        card: table_files.card,
-        path: experiment_text(plan, path.stem, title, place, heading),
-    }
 
 
 def _beside(path: Path, name: str) -> tuple[Path, Path]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
-import hashlib
 import io
-import lzma
 import re
 import sys
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -21,8 +18,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from probcal.data.dataset import stacked, text_column
-from probcal.data.sources.formats import at_most, largest_data, read_arff
+from probcal._io import some
+from probcal.data.sources.formats import (
+    UNPACK,
+    csv_rows,
+    hashed,
+    read_all,
+    read_arff,
+    read_parquet,
+    text_frame,
+    unpacked,
+)
 from probcal.errors import DataError
 
 _USUAL = (";", "\t", "|", ",")
@@ -39,12 +45,11 @@ _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n')
 """The line with which Excel names the delimiter."""
 _LOOKED_AT = 1 << 20
 _RECORDS_LOOKED_AT = 200
-_ROWS_AT_A_TIME = 20_000
-_LONGEST_FIELD = 1 << 24
 _MOST_COLUMNS = 19_000
 """A card with more columns is rejected as too large."""
 STANDARD_INPUT = "-"
-Rows = Iterator[list[str]]
+_OPENML = re.compile(r"(?:openml:)?([0-9]{1,9})")
+_HEAD = re.compile(rb"\s*(%[^\n]*\n\s*)*@relation\b", re.IGNORECASE)
 
 
 class Delimited(NamedTuple):
@@ -76,18 +81,21 @@ def read_delimited_text(content: bytes, path: Path) -> Delimited:
         raise DataError(f"{path}: is empty")
     if len(header) > _MOST_COLUMNS:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
-    seen: set[str] = set()
-    frames, lines = [], []
-    while chunk := list(islice(records, _ROWS_AT_A_TIME)):
-        lines.append(np.array([line for line, _ in chunk]))
-        columns = zip(*(record for _, record in chunk), strict=True)
-        frames.append(pd.DataFrame({place: _column(values, seen) for place, values in enumerate(columns)}))
-    if not frames:
-        raise DataError(f"{path}: has 0 rows: only a line of names ({_short(header)})")
-    if seen:
-        notes.append("missing values written as " + ", ".join(sorted(map(repr, seen))))
-    frame = stacked(frames).set_axis([name.strip() for name in header], axis=1)
-    return Delimited(frame, notes, delimiter, np.concatenate(lines))
+    lines: list[int] = []
+    frame, seen = text_frame(_without_lines(records, lines), MISSING)
+    if frame is None:
+        raise DataError(f"{path}: has 0 rows: only a line of names ({some(header, 3)})")
+    if written := seen - {""}:
+        notes.append("missing values written as " + ", ".join(sorted(map(repr, written))))
+    frame = frame.set_axis([name.strip() for name in header], axis=1)
+    return Delimited(frame, notes, delimiter, np.array(lines))
+
+
+def _without_lines(records: Iterator[tuple[int, list[str]]], lines: list[int]) -> Iterator[list[str]]:
+    """Yield the fields of each record, and add its line to ``lines``."""
+    for line, record in records:
+        lines.append(line)
+        yield record
 
 
 def _decoded(content: bytes, path: Path) -> tuple[str, list[str]]:
@@ -114,21 +122,11 @@ def _delimiter(text: str) -> str | None:
 def _agreement(text: str, mark: str) -> tuple[float, int]:
     """Return the share of the first lines that have the most frequent number of fields, and that number."""
     widths: Counter[int] = Counter()
-    try:
-        for record in islice(_reader(text[:_LOOKED_AT], mark), _RECORDS_LOOKED_AT):
-            if any(record):
-                widths[len(record)] += 1
-    except csv.Error:
-        pass  # the part that is examined ends inside quotation marks
-    if not widths:
-        return 0.0, 0
-    width, count = widths.most_common(1)[0]
-    return count / widths.total(), width
-
-
-def _reader(text: str, mark: str) -> Rows:
-    csv.field_size_limit(_LONGEST_FIELD)
-    return csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True, strict=True)
+    with suppress(csv.Error):  # the part that is examined may end inside quotation marks
+        records = csv_rows(io.StringIO(text[:_LOOKED_AT], newline=""), mark)
+        widths.update(len(record) for record in islice(records, _RECORDS_LOOKED_AT) if any(record))
+    width, count = widths.most_common(1)[0] if widths else (0, 0)
+    return count / max(1, widths.total()), width
 
 
 def _records(text: str, mark: str, path: Path, lines_before: int) -> Iterator[tuple[int, list[str]]]:
@@ -136,8 +134,7 @@ def _records(text: str, mark: str, path: Path, lines_before: int) -> Iterator[tu
 
     ``lines_before`` counts the lines of the file before ``text``.
     """
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True, strict=True)
-    csv.field_size_limit(_LONGEST_FIELD)
+    reader = csv_rows(io.StringIO(text, newline=""), mark)
     width, end = 0, 0
     try:
         for record in reader:
@@ -153,27 +150,6 @@ def _records(text: str, mark: str, path: Path, lines_before: int) -> Iterator[tu
             yield line, record
     except csv.Error as error:
         raise DataError(f"{path}:{lines_before + reader.line_num}: {error}; is a quotation mark not closed?") from None
-
-
-def _column(values: tuple[str, ...], seen: set[str]) -> pd.Series:
-    def spelling(text: str) -> str | None:
-        text = text.strip()
-        if text in MISSING:
-            seen.update({text} - {""})
-            return None
-        return text
-
-    return text_column(values, spelling)
-
-
-def _short(header: list[str]) -> str:
-    return ", ".join(header[:3]) + (", …" if len(header) > 3 else "")
-
-
-_OPEN: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".xz": lzma.open}
-_PIECE = 1 << 20
-_OPENML = re.compile(r"(?:openml:)?([0-9]{1,9})")
-_HEAD = re.compile(rb"\s*(%[^\n]*\n\s*)*@relation\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -194,14 +170,14 @@ class UserTable:
     separator: str | None = None
     """The separator of the fields of delimited text."""
     digest: str | None = None
-    """Digest of the unpacked bytes, None if they are not from a file."""
+    """Digest of the bytes of its file, None if it is not from a file."""
     lines: np.ndarray[Any, Any] | None = None
     """The line on which each row of delimited text begins, (n_rows,), counted from 1."""
 
     def has_changed(self) -> bool:
         """Return whether the content of its file has changed. A removed file has not changed."""
         try:
-            return self.digest is not None and _digest(_content(Path(self.place))) != self.digest
+            return self.digest is not None and hashed([Path(self.place)])[Path(self.place)] != self.digest
         except DataError:
             return Path(self.place).is_file()
 
@@ -215,17 +191,18 @@ def read_table(source: str) -> UserTable:
     if (found := _OPENML.fullmatch(source)) and not Path(source).exists():
         return _from_openml(int(found[1]))
     if source == STANDARD_INPUT:
-        path, place, content = Path("standard input"), "standard input", _standard_input()
+        path, place, content, digest = Path("standard input"), "standard input", _standard_input(), None
     else:
         path = Path(source)
         _refuse_no_file(path, source)
-        place, content = str(path.resolve()), _content(path)
-    stem = Path(path.stem) if path.suffix in _OPEN else path
+        place = str(path.resolve())
+        content, digest = unpacked(path)
+    stem = Path(path.stem) if path.suffix in UNPACK else path
     if not content.strip():
         raise DataError(f"{path}: is empty")
     separator, lines = None, None
     if content.startswith(b"PAR1"):
-        frame, notes, declared = _parquet(content, path), ["a Parquet file"], False
+        frame, notes, declared = read_parquet(content, path), ["a Parquet file"], False
     elif stem.suffix.lower() == ".arff" or _HEAD.match(content[:100_000]):
         frame, notes, declared = read_arff(content, path), ["an ARFF file"], True
     else:
@@ -233,7 +210,6 @@ def read_table(source: str) -> UserTable:
         declared = False
     if not len(frame):
         raise DataError(f"{path}: has 0 rows")
-    digest = None if source == STANDARD_INPUT else _digest(content)
     name = "stdin" if source == STANDARD_INPUT else stem.stem
     return UserTable(name, place, frame, notes, declared, separator=separator, digest=digest, lines=lines)
 
@@ -244,12 +220,7 @@ def _standard_input() -> bytes:
             "standard input: no table comes from there; give a path, or pipe a table into the command, as in"
             "  probcal try - --target left < customers.csv"
         )
-    stream = sys.stdin.buffer
-    return at_most(iter(lambda: stream.read(_PIECE), b""), Path("standard input"))
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+    return read_all(sys.stdin.buffer, "standard input")
 
 
 def _refuse_no_file(path: Path, source: str) -> None:
@@ -261,32 +232,6 @@ def _refuse_no_file(path: Path, source: str) -> None:
         raise DataError(f"{path}: there is no such file")
     if not path.is_file():
         raise DataError(f"{path}: is not a regular file; for a pipe, give - and redirect it to standard input")
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with _OPEN[path.suffix](path) if path.suffix in _OPEN else path.open("rb") as opened:
-            return at_most(iter(lambda: opened.read(_PIECE), b""), path)
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-
-
-def _parquet(content: bytes, path: Path) -> pd.DataFrame:
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
-
-    try:
-        parquet: Any = ParquetFile  # pyarrow has no types
-        found = parquet(io.BytesIO(content)).metadata
-        if found.num_rows * found.num_columns * 8 > largest_data():  # a few bytes can stand for any number of values
-            raise DataError(f"{path}: has {found.num_rows:,} rows, too many; PROBCAL_LARGEST_MB allows larger files")
-        frame = pd.read_parquet(io.BytesIO(content))
-    except (ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{path}: is not a sound Parquet file: {str(error).splitlines()[0]}") from None
-    named = [name for name in frame.index.names if name is not None]
-    return frame.reset_index() if named else frame.reset_index(drop=True)
 
 
 def _from_openml(number: int) -> UserTable:

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from probcal._io import some
 from probcal.data.card import NUMBER
 
 Mark = Literal[".", ","]
@@ -70,9 +71,11 @@ def is_ambiguous(text: str) -> bool:
     return bool(_BOTH.fullmatch(tidied(text)))
 
 
-def thousands_separator(text: str) -> str | None:
-    """Return the blank or apostrophe that separates the thousands of the number ``text``, or None."""
-    return next((mark for mark in " '" if mark in (plain := tidied(text)) and _has_thousands(plain)), None)
+def has_parted_thousands(text: str) -> bool:
+    """Return whether blanks or apostrophes separate the thousands of the number ``text``."""
+    plain = tidied(text)
+    both = (plain, plain.translate(_SWAPPED))
+    return any(mark in plain for mark in " '") and any(map(_THOUSANDS.fullmatch, both))
 
 
 def holds_numbers(words: list[str], rows_of: Mapping[str, int]) -> bool:
@@ -85,10 +88,6 @@ def holds_numbers(words: list[str], rows_of: Mapping[str, int]) -> bool:
         return False
     with_words = sum(rows_of[word] for word in words)
     return with_words <= (1 - _NEARLY_ALL) * sum(rows_of.values()) and not any(map(_CODE.fullmatch, rows_of))
-
-
-def _has_thousands(plain: str) -> bool:
-    return bool(_THOUSANDS.fullmatch(plain) or _THOUSANDS.fullmatch(plain.translate(_SWAPPED)))
 
 
 def _describe_marks(texts: list[str], mark: Mark) -> str:
@@ -155,8 +154,8 @@ class Marks:
             if place in names:
                 alike.setdefault(doubt.kind, []).append(place)
         for places in alike.values():
-            shown = [f'"{names[place]}"' for place in places[:_NAMED]] + ["…"] * (len(places) > _NAMED)
-            yield f"column{'s' * (len(places) > 1)} {', '.join(shown)}: {self.doubts[places[0]].description}"
+            shown = some((f'"{names[place]}"' for place in places), _NAMED)
+            yield f"column{'s' * (len(places) > 1)} {shown}: {self.doubts[places[0]].description}"
 
 
 def decimal_marks(
@@ -186,12 +185,6 @@ def decimal_marks(
         elif not clue.forced and not asked and not (agreed and clue.looks in (None, mark)):
             doubts[place] = _ambiguous_doubt(clue, mark, why)
     return Marks(mark, of_column, doubts)
-
-
-def mark_alone(texts: RowsOf) -> Mark:
-    """Return the decimal mark of a column of which only the texts are known."""
-    clue = evidence(texts)
-    return "." if clue is None else clue.forced or _mark_of_file([clue], None)[0]
 
 
 def rows_of(raw: pd.Series) -> dict[str, int]:
@@ -227,7 +220,7 @@ def evidence(texts: RowsOf, are_numbers: bool = False) -> Evidence | None:
         return None
     marks = [mark for mark in OTHER if any(mark in text for text in both)]
     # if another mark separates thousands, this one is decimal
-    if len(marks) == 1 and any(map(thousands_separator, texts)):
+    if len(marks) == 1 and any(map(has_parted_thousands, texts)):
         return Evidence(marks[0], None, both[0])
     return Evidence(None, _looks(texts, both), both[0])
 

@@ -13,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import visible
+from probcal._io import some, visible
 from probcal.data.card import Card
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError, did_you_mean
-from probcal.try_table.column_types import ColumnChoices, TableColumn, guess
-from probcal.try_table.data_warnings import warnings
+from probcal.try_table.column_types import ColumnChoices, TableColumn, guess, warnings
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks, number
 from probcal.try_table.target import Target, read_target, refuse_rare_classes
@@ -170,11 +169,11 @@ def prepare(request: TableRequest) -> Prepared:
     frame = table.frame.set_axis(range(len(names)), axis=1)
     choices = _column_choices(request, names, target_name, where)
     marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices)
-    target = read_target(target_name, frame[place], where, request.positive, marks[place])
+    target = read_target(target_name, frame[place], where, marks[place], request.positive)
     labelled = target.labelled
     others = frame[labelled].reset_index(drop=True)
     columns = [
-        guess(name, others[one], choices, table.declared, marks[one]) for one, name in enumerate(names) if one != place
+        guess(name, others[one], choices, marks[one], table.declared) for one, name in enumerate(names) if one != place
     ]
     read = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({one: name for one, name in enumerate(names) if name in read}))
@@ -199,7 +198,7 @@ def _with_rows(prepared: Prepared, request: TableRequest, where: str) -> Prepare
 
 def _place_of_target(wanted: str | None, raw: list[str], names: list[str], where: str) -> int:
     if wanted is None:
-        raise DataError(f"{where}: no target is given; name it with --target; there are: {_some(names)}")
+        raise DataError(f"{where}: no target is given; name it with --target; there are: {some(names, _SHOWN)}")
     for known in (raw, [name.strip() for name in raw], names):
         places = [place for place, name in enumerate(known) if name in (wanted, cleaned(wanted))]
         if len(places) == 1:
@@ -210,7 +209,7 @@ def _place_of_target(wanted: str | None, raw: list[str], names: list[str], where
     if raw and all(_is_number(name) for name in raw):
         hint = "; its first line looks like values, but it must hold the names of the columns"
     near = did_you_mean(wanted, names)
-    raise DataError(f'{where}: there is no column "{wanted}"{near}{hint} (it has: {_some(names)})')
+    raise DataError(f'{where}: there is no column "{wanted}"{near}{hint} (it has: {some(names, _SHOWN)})')
 
 
 def _column_choices(request: TableRequest, names: list[str], target: str, where: str) -> ColumnChoices:
@@ -270,10 +269,6 @@ def _why_none(columns: Sequence[TableColumn]) -> str:
 
 def _width(column: TableColumn) -> int:
     return len(column.values.cat.categories) if column.kind == "category" and column.values is not None else 1
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f", … {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _is_number(text: str) -> bool:

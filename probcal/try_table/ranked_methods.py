@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from probcal._io import visible
+from probcal._io import shortened, visible
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
 from probcal.store.folder import CellResult, cell_id
 from probcal.store.outline import Outline, ResultColumn
@@ -196,13 +196,8 @@ def _row(one: RankedMethod) -> tuple[str, ...]:
     loss = "failed" if not one.losses else f"{one.loss:.4f}"
     beside = ("" if math.isnan(one.means[name]) else f"{one.means[name]:.3f}" for name in OTHER_METRICS)
     seconds = "" if math.isnan(one.seconds) else f"{one.seconds:.2g}"
-    return _cut(one.learner), _cut(one.method), loss, between, *beside, seconds
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return shortened(one.learner, _LONGEST_NAME), shortened(one.method, _LONGEST_NAME), loss, between, *beside, seconds
 
 
 def _first_line(text: str) -> str:
-    line = text.strip().partition("\n")[0]
-    return line if len(line) <= 150 else f"{line[:149]}…"
+    return shortened(text.strip().partition("\n")[0], 150)

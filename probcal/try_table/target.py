@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from probcal._io import some
 from probcal.data.card import NUMBER
 from probcal.data.dataset import as_text, in_order
 from probcal.errors import DataError, did_you_mean
-from probcal.try_table.numbers_in_text import Mark, mark_alone, number
+from probcal.try_table.numbers_in_text import Mark, number
 
 _MOST_NUMBERS = 30
 """Whole numbers can be classes, like digits. More different ones are counts or amounts."""
@@ -59,14 +59,13 @@ class Target:
         return {self.positive: rows, name: sum(self.counts.values()) - rows}
 
 
-def read_target(name: str, raw: pd.Series, where: str, positive: str | None = None, mark: Mark | None = None) -> Target:
+def read_target(name: str, raw: pd.Series, where: str, mark: Mark = ".", positive: str | None = None) -> Target:
     """Return the target from its column ``raw``, (n_rows,) of any type. ``where`` names the table in messages.
 
     Without ``positive``, the rarer of two labels is positive, or the later of two equally frequent ones. ``mark`` is
-    the decimal mark of labels that are numbers. Without it the column decides. Raises DataError for a column without
-    classes.
+    the decimal mark of labels that are numbers. Raises DataError for a column without classes.
     """
-    labels, mark = _labels(raw, mark)
+    labels = _labels(raw, mark)
     distinct = in_order(label for label in labels if label is not None)
     rows = sum(label is not None for label in labels)
     column = f'{where}: column "{name}"'
@@ -80,9 +79,8 @@ def read_target(name: str, raw: pd.Series, where: str, positive: str | None = No
         if positive not in counts and (same := _same_number(positive, mark)) in counts:  # 1,0 also means the label 1
             positive = same
         if positive not in counts:
-            held = ", ".join(distinct[:10]) + (", …" if len(distinct) > 10 else "")
             near = did_you_mean(positive, counts)
-            raise DataError(f'--positive: {column} holds no "{positive}"{near} (it has: {held})')
+            raise DataError(f'--positive: {column} holds no "{positive}"{near} (it has: {some(distinct, 10)})')
         chosen: str | None = positive
     elif len(distinct) == 2:
         chosen = min(reversed(distinct), key=lambda label: counts[label])
@@ -96,26 +94,22 @@ def refuse_rare_classes(target: Target, where: str) -> None:
     rare = {label: rows for label, rows in target.class_counts.items() if rows < FEWEST_ROWS}
     if not rare:
         return
-    named = ", ".join(f'"{label}" ({rows})' for label, rows in list(rare.items())[:5])
-    more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
+    named = some((f'"{label}" ({rows})' for label, rows in rare.items()), 5)
     way_out = "; remove their rows, join them to another class, or take one label against all others with --positive"
     raise DataError(
-        f'{where}: too few rows of {named}{more} in column "{target.name}" to split: {FEWEST_ROWS} of each class are '
+        f'{where}: too few rows of {named} in column "{target.name}" to split: {FEWEST_ROWS} of each class are '
         f"needed{way_out if len(target.counts) > 2 else ', and better some hundreds'}"
     )
 
 
-def _labels(raw: pd.Series, mark: Mark | None) -> tuple[npt.NDArray[np.object_], Mark]:
-    """Return the labels, and the decimal mark with which their numbers are read."""
+def _labels(raw: pd.Series, mark: Mark) -> npt.NDArray[np.object_]:
+    """Return the labels as text. Where all are numbers, "1", "1.0" and "01" are one label."""
     values = raw.astype(object).where(raw.notna(), None)
     texts = [None if value is None else " ".join(as_text(value).split()) or None for value in values]
-    rows_of = Counter(text for text in texts if text is not None)
-    mark = mark or mark_alone(rows_of)
-    numbers = {text: _same_number(text, mark) for text in rows_of}
-    if None not in numbers.values():  # "1", "1.0" and "01" are one label
+    numbers = {text: _same_number(text, mark) for text in set(texts) if text is not None}
+    if None not in numbers.values():
         texts = [None if text is None else numbers[text] for text in texts]
-    found: npt.NDArray[np.object_] = np.array(texts, dtype=object)
-    return found, mark
+    return np.array(texts, dtype=object)
 
 
 def _same_number(text: str, mark: Mark) -> str | None:

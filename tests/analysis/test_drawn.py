@@ -8,7 +8,7 @@ import pytest
 from probcal.analysis.bootstrap import Bootstrap, BootstrapDraw, _resampled
 from probcal.analysis.hypothesis_tests import corrected_interval
 from probcal.analysis.split_results import SAMPLES, CompareData
-from probcal.papers.check.measured_results import Checked
+from probcal.papers.check.findings import Checked
 from probcal.store.outline import Row
 from tests.reporting.conftest import cxe, small  # noqa: F401
 

@@ -11,7 +11,7 @@ from probcal.analysis.bootstrap import Bootstrap
 from probcal.analysis.hypothesis_tests import corrected_t_test
 from probcal.analysis.pairs import p_text, pairs
 from probcal.analysis.split_results import CompareData
-from probcal.papers.check.measured_results import Checked
+from probcal.papers.check.findings import Checked
 from tests.reporting.conftest import cxe, small  # noqa: F401
 
 INF = math.inf

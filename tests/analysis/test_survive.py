@@ -9,7 +9,7 @@ from probcal.analysis.bootstrap import Bootstrap, first_places
 from probcal.analysis.claim_support import supported_claims
 from probcal.analysis.pairs import pairs
 from probcal.analysis.split_results import CompareData
-from probcal.papers.check.measured_results import Checked
+from probcal.papers.check.findings import Checked
 from probcal.papers.published import Published
 from tests.reporting.conftest import small, ten_columns  # noqa: F401
 

@@ -186,20 +186,24 @@ def test_a_folder_without_results_is_named(here, unchanged, command, folder, mes
     assert refused(command, folder) == message
 
 
-BROKEN_LINES = [b"{", b"[]", b"7", b"null", b'"text"', b"\xff\xfe", b'{"dataset": "wine-first"}', b"[" * 100_000,
-                b'{"dataset": 1, "repetition": 0, "learner": "tree", "method": "direct", "status": "done", '
-                b'"run": "r", "seconds": 1}']  # fmt: skip
+BROKEN_LINES = {
+    **dict.fromkeys((b"{", b"[]", b"7", b"null", b'"text"', b"\xff\xfe", b"[" * 100_000), ""),
+    b'{"dataset": "wine-first"}': " (repetition: Field required)",
+    b'{"dataset": 1, "repetition": 0, "learner": "tree", "method": "direct", "status": "done", "run": "r", '
+    b'"seconds": 1}': " (dataset: Input should be a valid string)",
+}
+"""Line -> why it is no result, where that can be said."""
 
 
-@pytest.mark.parametrize("line", BROKEN_LINES, ids=range(len(BROKEN_LINES)))
+@pytest.mark.parametrize(("line", "why"), BROKEN_LINES.items(), ids=range(len(BROKEN_LINES)))
 @pytest.mark.parametrize("command", [("run", "small.yaml", "-o"), ("table",)])
-def test_a_broken_line_in_the_middle_of_the_results_is_named_and_nothing_is_changed(here, line, command):
+def test_a_broken_line_in_the_middle_of_the_results_is_named_and_nothing_is_changed(here, line, why, command):
     cells = Path("results/cells.jsonl")
     first, second = cells.read_bytes().splitlines()
     cells.write_bytes(b"\n".join([first, line, second, line, b""]))
     before = contents(Path("results"))
     assert refused(*command, "results").splitlines() == [
-        f"results/cells.jsonl:{number}: is not the result of a cell; remove this line to run that cell again"
+        f"results/cells.jsonl:{number}: is not the result of a cell{why}; remove this line to run that cell again"
         for number in (2, 4)
     ]
     assert contents(Path("results")) == before

@@ -8,6 +8,7 @@ import pytest
 
 from probcal.config.experiment import config_names, find_config, read_experiment
 from probcal.errors import FileProblems, ProbcalError
+from probcal.metrics.registry import NAMED
 from tests.small_config import experiment, faults, the_fault
 
 
@@ -97,9 +98,7 @@ def test_a_misspelt_method_is_told_once_though_combinations_name_it_rightly(tmp_
 def test_a_name_with_no_neighbour_is_answered_with_all_that_there_are(tmp_path):
     assert the_fault(tmp_path, ("[rms, auc]", "[brier]")) == (
         9,
-        'there is no metric "brier" (there are: cxe, rms, auc, c_emp, ece, ks, c_emp_p, l1, l1_trivial, frequency, '
-        "errors, log10_loss, l2, l_max, slope, intercept, ici, e50, e90, smece, ece_mass, miscalibration, "
-        "discrimination, refinement, sharpness, log10_martingale, crossings); write an expected cost as cost(0.05)",
+        f'there is no metric "brier" (there are: {", ".join(NAMED)}); write an expected cost as cost(0.05)',
     )
 
 
@@ -141,6 +140,18 @@ def test_a_learner_s_name_that_cannot_be_part_of_a_file_s_is_refused(tmp_path, n
 def test_a_word_that_yaml_could_take_for_a_value_is_a_name_like_any_other(tmp_path, name):
     columns = experiment(tmp_path, ("  nb: {", f"  {name}: {{")).columns
     assert columns[-1].learner.name == name
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("[rms, auc]", f"[{', '.join(f'rm{n}' for n in range(2000))}]"),
+        ("[direct, probing]", f"[{', '.join(f'bogus{n}' for n in range(2000))}]"),
+    ],
+    ids=["metrics", "methods"],
+)
+def test_of_thousands_of_faults_about_a_hundred_are_told(tmp_path, change):
+    assert len(faults(tmp_path, change, more="".join(f"k{n}: 1\n" for n in range(2000)))) <= 101
 
 
 # --- form ----------------------------------------------------------------------------------------

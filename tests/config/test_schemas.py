@@ -10,8 +10,7 @@ import jsonschema
 import pytest
 
 from probcal.config.schemas import KINDS, schema_path
-from probcal.config.schemas.__main__ import as_text, stub_path, stub_text
-from probcal.config.schemas.json_schema import card_schema, experiment_schema
+from probcal.config.schemas.__main__ import as_text, card_schema, experiment_schema, stub_path, stub_text
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import card_names
 from tests.commands import probcal

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from probcal.config.yaml_file import YamlFile, validated
+from probcal.config.validation import validated
+from probcal.config.yaml_file import YamlFile
 from probcal.errors import FileProblems
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.config.component_problems import ENCODINGS
+from probcal.config.experiment_file import ENCODINGS
 from probcal.data.encode import ENCODERS, NumericEncoder, OrdinalEncoder
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -14,6 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from probcal import ProbingClassifier, WeightSweepClassifier
 from probcal.fast_paths.shortcut import shortcut_of
 from probcal.learners import KernelNaiveBayes
+from probcal.methods._probes import _LogOdds
 
 
 class Twin(GaussianNB):
@@ -92,6 +93,17 @@ def test_a_tie_at_one_half_is_left_to_the_learner():
 )
 def test_there_is_no_shortcut_where_it_would_not_be_exact(learner):
     assert shortcut_of(learner) is None
+
+
+@pytest.mark.parametrize("error", [0.1, np.array([0.1, 0.1])])
+def test_a_point_within_the_error_of_a_value_is_doubtful(error):
+    log_odds = _LogOdds(np.array([1.0, 0.0]), error)
+    assert not any(map(log_odds.all_on_one_side, (-0.05, 0.05, 0.95, 1.05)))
+    assert all(map(log_odds.all_on_one_side, (-0.2, 0.5, 1.2)))
+
+
+def test_a_value_that_is_no_number_leaves_every_point_doubtful():
+    assert not _LogOdds(np.array([0.0, np.nan]), 0.1).all_on_one_side(0.5)
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,23 @@ def test_a_frame_is_asked_about_once_a_row():
     assert echo.asked == 3
 
 
+def test_an_array_is_asked_about_once_a_row():
+    X = np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0], [1.0, 2.0]])
+    echo = Echo()
+    assert distinct_rows(X).labels(echo).tolist() == Echo().predict(X).tolist()
+    assert echo.asked == 2
+
+
 @pytest.mark.parametrize(
     "X",
-    [["a text", "a text"], csr_array(np.zeros((4, 2))), pd.DataFrame({"cell": [[1], [1]]}), np.arange(20.0)[:, None]],
-    ids=["texts", "sparse", "cells that cannot be hashed", "all rows differ"],
+    [
+        np.zeros((4, 2, 2)),
+        ["a text", "a text"],
+        csr_array(np.zeros((4, 2))),
+        pd.DataFrame({"cell": [[1], [1]]}),
+        np.arange(20.0)[:, None],
+    ],
+    ids=["three axes", "texts", "sparse", "cells that cannot be hashed", "all rows differ"],
 )
 def test_other_rows_are_asked_about_as_they_are(X):
     rows = distinct_rows(X)

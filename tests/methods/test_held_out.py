@@ -172,6 +172,9 @@ def test_a_splitter_that_leaves_no_row_of_a_class_to_learn_from_is_told():
         {"ensemble": 1},
         {"holdout_size": 0},
         {"holdout_size": 1.0},
+        {"holdout_size": 0.0},
+        {"holdout_size": -0.25},
+        {"holdout_size": -3},
         {"holdout_size": True},
         {"holdout_size": "2000"},
         {"cv": 1},
@@ -182,5 +185,5 @@ def test_a_splitter_that_leaves_no_row_of_a_class_to_learn_from_is_told():
     ],
 )
 def test_a_parameter_that_is_not_as_documented_is_refused(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
+    with pytest.raises(ValueError, match=f"{next(iter(bad))} must be"):
         SigmoidClassifier(GaussianNB(), **bad).fit(*blobs(30, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -74,6 +75,14 @@ def test_a_pickled_copy_votes_as_the_original():
     copy = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(copy.votes(LEVELS), fitted.votes(LEVELS))
     assert np.array_equal(copy.predict_proba(LEVELS), fitted.predict_proba(LEVELS))
+
+
+def test_fitted_probes_never_change_and_are_equal_only_to_themselves():
+    (fitted,) = probing().fit(LEVELS, ZERO_ONE).probings_
+    assert len({fitted, fitted}) == 1
+    assert fitted != replace(fitted), "comparing arrays has no single answer"
+    with pytest.raises(AttributeError):
+        fitted.threads = 2
 
 
 def test_the_given_estimator_and_data_are_left_as_they_were():

@@ -86,6 +86,13 @@ def test_probes_are_fitted_in_rounds_of_what_is_sure_to_be_needed():
     assert len(rounds) < 20
 
 
+def test_even_thresholds_are_fitted_in_one_round():
+    learner = declared(rounds=[])
+    _, fitted = votes(learner, discretisation="uniform")
+    assert learner.class_weight_shortcut.rounds == [50]
+    assert fitted.probings_[0].together.all()
+
+
 def test_the_flag_turns_it_off():
     learner = declared()
     found, fitted = votes(learner, shortcuts=False)
@@ -111,6 +118,19 @@ def test_a_margin_that_is_no_number_is_not_believed():
     learner = declared()
     learner.class_weight_shortcut = NoNumbers
     assert votes(learner)[0] == votes(Means)[0]
+
+
+def test_a_shortcut_that_made_no_classifier_is_asked_for_no_margins():
+    class MakesNone(Shortcut):
+        refuses = -np.inf
+
+        def margins(self, classifiers, X):
+            raise AssertionError("there is nothing to predict with")
+
+    learner = declared()
+    learner.class_weight_shortcut = MakesNone
+    found, fitted = votes(learner)
+    assert found == fitted.probings_[0].answers(X).sum(axis=1).tolist() == votes(Means)[0]
 
 
 def test_margins_are_asked_for_in_blocks():
@@ -139,6 +159,7 @@ def test_margins_are_asked_for_in_blocks():
         ("margins", lambda self, some, X: X[:, 0], "must return"),
         ("margins", lambda self, some, X: (X[:, 0], 0.0), r"margins of shape \(400,\); \(400, 1\)"),
         ("margins", lambda self, some, X: (X[:, :1], np.zeros(400)), r"errors of shape \(400,\)"),
+        ("margins", lambda self, some, X: (X[:, :1], np.zeros((399, 1))), r"errors of shape \(399, 1\)"),
         ("margins", lambda self, some, X: (X[:, :1], -1.0), "or below 0"),
     ],
 )

@@ -64,23 +64,24 @@ def test_the_probability_is_the_minimax_of_the_interval():
     assert ((p0 <= p) & (p <= p1) & (p > 0) & (p < 1)).all()
 
 
-def test_the_folds_are_merged_by_geometric_means():
+@pytest.mark.parametrize("n_folds", [2, 3])
+def test_the_folds_are_merged_by_geometric_means(n_folds):
     X, y = blobs(120, 2)
     asked, _ = blobs(40, 2, seed=1)
-    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    cv = StratifiedKFold(n_folds, shuffle=True, random_state=0)
     fitted = VennAbersClassifier(LogisticRegression(), cv=cv).fit(X, y)
     p0, p1 = np.ones(40), np.ones(40)
     for learn, calibrate in cv.split(X, y):
         learner = LogisticRegression().fit(X[learn], y[learn])
         scores = learner.decision_function(X[calibrate])
         lower, upper = by_brute_force(scores, y[calibrate], learner.decision_function(asked)).T
-        p0, p1 = p0 * (1 - lower) ** (1 / 3), p1 * upper ** (1 / 3)
+        p0, p1 = p0 * (1 - lower) ** (1 / n_folds), p1 * upper ** (1 / n_folds)
     np.testing.assert_allclose(fitted.predict_proba(asked)[:, 1], p1 / (p0 + p1), atol=1e-9)
     ends = np.sort(np.column_stack([1 - p0, p1]), axis=1)
     np.testing.assert_allclose(fitted.predict_interval(asked), ends, atol=1e-9)
     p = fitted.predict_proba(asked)[:, 1]
     assert ((ends[:, 0] - 1e-12 <= p) & (p <= ends[:, 1] + 1e-12)).all()
-    assert len(fitted.estimators_) == 3
+    assert len(fitted.estimators_) == n_folds
 
 
 @pytest.mark.parametrize("calibration", ["cross_val", "holdout", "train", "prefit"])
@@ -125,6 +126,11 @@ def test_only_the_order_of_the_scores_counts(scores):
         for kind in ("decision_function", scores)
     )
     np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_scores_that_agree_to_ten_digits_are_equal():
+    fitted = VennAbersCalibrator("score").fit([0.0, 1 - 3e-10, 1 - 3e-11, 1.0], [0, 0, 1, 1])
+    assert len(fitted.maps_[0].scores) == 3
 
 
 def test_equal_rows_get_equal_probabilities_whatever_else_is_asked():

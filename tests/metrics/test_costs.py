@@ -95,8 +95,8 @@ def test_each_cost_has_one_name_only(name):
 
 
 def test_another_spelling_of_a_cost_is_told_its_name():
-    told = [nearest_cost(name) for name in ("cost(.05)", "cost(0.50)", "cost(2)", "cxe")]
-    assert told == ["cost(0.05)", "cost(0.5)", None, None]
+    told = [nearest_cost(name) for name in ("cost(.05)", "cost(0.50)", "cost(2)", "cost(1.5)", "cxe")]
+    assert told == ["cost(0.05)", "cost(0.5)", None, None, None]
 
 
 def test_several_classes_have_no_cost():

@@ -77,6 +77,11 @@ def test_a_label_that_was_called_impossible_costs_infinity(y, p):
     assert cross_entropy([y, 1], [p, 0.9], sample_weight=[0, 1]) < math.inf, "but not where it weighs nothing"
 
 
+def test_an_infinite_cost_comes_without_a_warning():
+    with np.errstate(all="raise"):
+        assert cross_entropy([1, 1], [0.0, 0.9]) == math.inf
+
+
 def test_the_smallest_probability_that_is_not_zero_costs_a_finite_price():
     # 5e-324 is 2^-1074, and 1 - 2^-53 the last number before 1
     assert cross_entropy([1], [5e-324]) == pytest.approx(1074)

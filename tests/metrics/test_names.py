@@ -62,3 +62,41 @@ def test_what_methods_measure_may_be_negative_only_where_it_is_a_logarithm():
     assert {name: find_metric(name).fault(-30.4) for name in METHOD_METRICS} == {
         "log10_martingale": None, "crossings": "is a count"
     }  # fmt: skip
+
+
+def names_of(holds):
+    return {name for name in NAMED if holds(find_metric(name))}
+
+
+def test_only_auc_and_the_p_value_are_better_when_larger():
+    assert names_of(lambda metric: metric.larger_is_better) == {"auc", "c_emp_p"}
+    assert names_of(lambda metric: metric.no_end) == {"l1_trivial", "frequency", "log10_martingale", "crossings"}
+    assert [find_metric(name).good_end for name in ("auc", "rms")] == ["larger is better", "smaller is better"]
+    assert find_metric("rms").help.endswith(", smaller is better")
+    assert [find_metric(name).best([0.3, 0.1, 0.2]) for name in ("auc", "rms")] == [0.3, 0.1]
+
+
+def test_sums_and_counts_have_one_decimal_and_all_other_metrics_three():
+    sums = {"errors", "log10_loss", "log10_martingale", "crossings"}
+    assert {name: find_metric(name).decimals for name in NAMED} == {name: 1 if name in sums else 3 for name in NAMED}
+
+
+def test_only_the_auc_and_costs_may_be_without_a_value():
+    assert names_of(lambda metric: metric.undefined) == {"auc"}
+    assert find_metric("cost(0.2)").undefined
+
+
+def test_the_metrics_of_the_truth_are_the_distances_the_base_rate_and_its_distance():
+    assert names_of(lambda metric: metric.of_the_truth) == {"l1", "l1_trivial", "frequency", "l2", "l_max"}
+
+
+@pytest.mark.parametrize(("name", "most"), [("rms", 1.0), ("cost(0.05)", 0.95), ("cost(0.7)", 0.7)])
+def test_a_number_may_exceed_its_bounds_by_rounding_only(name, most):
+    metric = find_metric(name)
+    assert metric.fault(most + 1e-10) is metric.fault(-1e-10) is None
+    assert metric.fault(most + 1e-8) == metric.fault(-1e-8) == f"lies between 0 and {most:g}"
+
+
+def test_a_metric_without_an_upper_bound_is_never_below_its_lower_one():
+    assert find_metric("cxe").fault(1e300) is None
+    assert find_metric("cxe").fault(-0.5) == "is never below 0"

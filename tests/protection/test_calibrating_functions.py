@@ -10,7 +10,7 @@ from streams import quick
 
 from probcal import SimpleJumper
 from probcal.protection import Cox, Quadratic
-from probcal.protection.calibrating_functions import FAMILIES
+from probcal.protection.calibrating_functions import FAMILIES, family
 
 EACH = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
@@ -115,3 +115,18 @@ def test_the_steepest_of_cox_stays_a_probability(pair):
     values = Cox((pair,)).apply(p)
     assert ((values >= 0) & (values <= 1)).all()
     assert values[:, 0] == pytest.approx([Cox((pair,)).apply_one(one)[0] for one in p.tolist()], rel=1e-14)
+
+
+@pytest.mark.parametrize("calibrators", ["quadratic", "cox", [np.sqrt]], ids=["quadratic", "cox", "own functions"])
+def test_a_family_cannot_be_changed_and_may_be_a_key(calibrators):
+    found = family(calibrators)
+    assert {found: "kept"}[family(calibrators)] == "kept"
+    with pytest.raises(AttributeError):
+        found.functions = found.eps = found.pairs = ()
+
+
+@pytest.mark.parametrize("eps", [(0.0, -1.01), (0.0, 1.01), (), (math.nan,), ("a",)])
+def test_eps_of_the_quadratic_ones_lies_within_minus_1_and_1(eps):
+    assert Quadratic((-1, 1)).eps == (-1.0, 1.0)
+    with pytest.raises(ValueError, match="eps"):
+        Quadratic(eps)

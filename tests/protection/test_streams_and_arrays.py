@@ -88,6 +88,21 @@ def test_a_warm_start_keeps_every_bit_of_a_stream():
     assert again.predict_one(0.01) == jumper.predict_one(0.01)
 
 
+@pytest.mark.parametrize("make", [SimpleJumper, CompositeJumper])
+def test_labels_that_are_late_arrive_when_labels_are_no_longer_delayed(make):
+    p, y = drifting(60)
+    jumper, slow = make(), make()
+    jumper.protect(p[:40], y[:40], delay=10)
+    found, _ = jumper.protect(p[40:], y[40:])
+    one_by_one(slow, p[:40], y[:40], delay=10)  # has learnt all before row 29
+    expected = []
+    for row in range(29, 60):
+        if row >= 40:
+            expected.append(slow.predict_one(p[row]))
+        slow.learn_one(p[row], int(y[row]))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_functions_of_the_users_own_are_given_again():
     functions = [lambda p: p, lambda p: p**2]
     jumper = SimpleJumper(functions)

@@ -14,6 +14,7 @@ P, Y = [0.2, 0.6, 0.7], [0, 1, 1]
     ("p", "y", "message"),
     [
         ([0.2, 1.2, 0.7], Y, r"p must lie within \[0, 1\].*\(row 1: 1.2\)"),
+        ([0.2, -0.2, 0.7], Y, r"p must lie within \[0, 1\].*\(row 1: -0.2\)"),
         ([0.2, math.nan, 0.7], Y, r"no missing values \(row 1: nan\)"),
         (P, [0, 1, 2], r"whole numbers 0 to 1 only \(row 2: 2\)"),
         (P, [0, 1, 0.5], r"whole numbers 0 to 1 only \(row 2: 0.5\)"),
@@ -49,6 +50,7 @@ def test_the_row_is_counted_over_the_whole_array():
     ("p", "y", "message"),
     [
         (1.2, 1, "p must lie within"),
+        (-0.2, 1, "p must lie within"),
         (math.nan, 1, "p must lie within"),
         ("a", 1, "p must hold numbers"),
         (0.5, 2, "from 0 to 1, not 2"),
@@ -107,6 +109,14 @@ def test_parameters_of_the_mixture_that_are_none(parameters, message):
 def test_feedback_that_is_none(wrong):
     with pytest.raises(ValueError, match="must be a whole number"):
         SimpleJumper().protect(P, Y, **wrong)
+
+
+@pytest.mark.parametrize("name", ["delay", "every"])
+def test_feedback_counts_up_to_1e15_rows(name):
+    protected, _ = SimpleJumper().protect(P, Y, **{name: 10**15})
+    assert len(protected) == 3
+    with pytest.raises(ValueError, match=name):
+        SimpleJumper().protect(P, Y, **{name: 10**15 + 1})
 
 
 def test_calibrators_that_all_rule_a_label_out():

@@ -64,11 +64,13 @@ def test_a_reliability_diagram_has_a_point_and_a_bar_for_each_bin(tmp_path):
 
 
 def test_no_two_columns_look_alike_in_colour_nor_in_grey():
-    styles = [LineStyle(number) for number in range(60)]
-    assert len({(one.colour, one.dashes, one.mark) for one in styles}) == 60
+    looks = [LineStyle(number).of_points() for number in range(60)]
+    dashes, marks = ([one[name] for one in looks] for name in ("linestyle", "marker"))
+    grey = list(zip(dashes, marks, strict=True))
+    assert len({(one["color"], *pair) for one, pair in zip(looks, grey, strict=True)}) == 60
     for first in range(15):
-        assert len({(one.dashes, one.mark) for one in styles[first : first + 45]}) == 45
-    assert all(a.dashes != b.dashes and a.mark != b.mark for a, b in pairwise(styles))
+        assert len(set(grey[first : first + 45])) == 45
+    assert all(a != b for of in (dashes, marks) for a, b in pairwise(of))
 
 
 def test_a_method_looks_the_same_with_every_learner_and_no_two_of_a_panel_do(tmp_path):

@@ -7,8 +7,7 @@ import io
 
 import pytest
 
-from probcal.store.outline import Outline
-from probcal.store.selection import Selection
+from probcal.store.outline import Outline, Selection
 from tests.commands import contents, probcal, refused
 
 COLUMNS = ("j48.direct", "j48.probing", "log.direct", "nb.sigmoid")

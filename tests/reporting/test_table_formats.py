@@ -193,11 +193,6 @@ def test_an_experiment_file_that_lacks_a_part_is_named(small, store):
         tables_text(store)
 
 
-def test_an_unknown_format_is_named_with_the_nearest_one(store):
-    with pytest.raises(ProbcalError, match='no table format "markdwon"; did you mean "markdown"'):
-        tables_text(store, format="markdwon")
-
-
 def test_an_unknown_paper_of_an_experiment_is_an_error_to_mend(small):
     with pytest.raises(ProbcalError, match='no published numbers of a paper "nobody-1900"'):
         tables_text(small(paper="nobody-1900").write({}))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from probcal.config.experiment import parse_experiment
 from probcal.config.yaml_file import YamlFile
-from probcal.runner.cells import cells_of
-from probcal.runner.plan import Planned
+from probcal.runner.plan import Planned, cells_of
 
 CONFIG = """
 name: timed

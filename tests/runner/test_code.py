@@ -20,14 +20,20 @@ def digests(*modules, folders):
 
     The process is a copy of one that has imported probcal, which takes most of the time.
     """
-    with SERVER.Pool(1) as pool:
-        return pool.apply(_digests_here, (modules, [str(folder) for folder in folders]))
+    ours, theirs = SERVER.Pipe(duplex=False)
+    child = SERVER.Process(target=_send_digests, args=(theirs, modules, [str(folder) for folder in folders]))
+    child.start()
+    theirs.close()
+    try:
+        return ours.recv()
+    finally:
+        child.join()
 
 
-def _digests_here(modules, folders):
+def _send_digests(pipe, modules, folders):
     sys.path[:0] = folders
     os.chdir(folders[0])
-    return code_of(*modules)
+    pipe.send(code_of(*modules))
 
 
 def digests_of_a_new_program(*modules, folders):

@@ -19,10 +19,10 @@ TRACE = textwrap.dedent(
     from probcal.config.experiment import read_experiment
     from probcal.data.load import obtain
     from probcal.runner.fingerprint import METRICS, code_of, code_of_metrics
-    from probcal.runner.isolation import execute_alone
+    from probcal.runner.worker_process import execute_alone
     from probcal.runner.fingerprint import modules_of
     from probcal.runner.plan import Planned
-    from probcal.runner.cells import cells_of
+    from probcal.runner.plan import cells_of
 
     def ours(file):
         file = Path(file)
@@ -125,7 +125,7 @@ def test_a_module_that_only_another_learners_shortcut_uses_makes_nothing_stale(t
 
 def probing_cells(path):
     from probcal.config.experiment import read_experiment
-    from probcal.runner.cells import cells_of
+    from probcal.runner.plan import cells_of
 
     return [cell for cell in cells_of(read_experiment(path)) if cell.column.method.name == "probing"]
 

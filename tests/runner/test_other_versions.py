@@ -8,9 +8,8 @@ import pytest
 
 from probcal import __version__
 from probcal.errors import StoreError
-from probcal.store.cell_result import CellResult
+from probcal.store.cell_result import CellResult, is_newer
 from probcal.store.folder import Store
-from probcal.store.other_versions import is_newer
 from tests.commands import contents, probcal, refused
 
 ROW = {"dataset": "adult", "repetition": 0, "learner": "j48", "method": "direct", "status": "done", "run": "run1",
@@ -114,5 +113,5 @@ def test_run_refuses_it_before_anything_is_written(bench):
      ("0.1.1", True), ("0.2.0rc1", True), ("1", True), ("0.10.0", True), ("9" * 5000, True)],
 )  # fmt: skip
 def test_versions_are_compared_by_their_numbers(monkeypatch, version, newer):
-    monkeypatch.setattr("probcal.store.other_versions.__version__", "0.1.0")
+    monkeypatch.setattr("probcal.store.cell_result.__version__", "0.1.0")
     assert is_newer(version) is newer

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from probcal.runner.plan_text import plan_lines
+from probcal.runner.plan import plan_lines
 from probcal.store.folder import Store
 from tests.runner.planned import planned
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from probcal.data.card import read_card
 from probcal.data.load import load, obtain
 from probcal.try_table.experiment_files import rows_text
-from probcal.try_table.numbers_in_text import decimal_marks, mark_alone, number, read_numbers
+from probcal.try_table.numbers_in_text import decimal_marks, number, read_numbers
 from probcal.try_table.preparation import TableRequest, prepare
 from tests.commands import contents, probcal, refused
 from tests.try_table.own_tables import line_of, shown
@@ -159,7 +159,7 @@ def test_the_marks_that_were_read_are_said(texts, mark, said):
     ],
 )
 def test_a_column_of_which_nothing_else_is_known_decides_by_its_own_values(texts, mark):
-    assert mark_alone(dict.fromkeys(texts, 5)) == mark
+    assert marks_of([texts * 5])[0] == mark
 
 
 # --- the columns of a file together

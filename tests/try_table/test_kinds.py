@@ -6,7 +6,7 @@ import pytest
 
 from probcal.errors import DataError
 from probcal.try_table.column_types import ColumnChoices, guess
-from probcal.try_table.numbers_in_text import read_numbers
+from probcal.try_table.numbers_in_text import decimal_marks, read_numbers
 
 NOTHING = ColumnChoices()
 
@@ -14,7 +14,7 @@ NOTHING = ColumnChoices()
 def column(values, wishes=NOTHING, name="c", declared=False):
     """As text, which is how a CSV file has everything."""
     text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
-    return guess(name, text, wishes, declared)
+    return guess(name, text, wishes, decimal_marks({0: text})[0], declared)
 
 
 def kind_and_about(values, **more):

@@ -12,11 +12,11 @@ from probcal.config.yaml_file import YamlFile
 from probcal.data.encode import NumericEncoder
 from probcal.data.splits import split_rows
 from probcal.metrics import cross_entropy
-from probcal.runner.cells import cells_of
 from probcal.runner.execute import execute
 from probcal.runner.fingerprint import Fingerprints
+from probcal.runner.plan import cells_of
 from probcal.try_table.column_types import ColumnChoices, guess
-from probcal.try_table.experiment_files import TRAIN, Plan, flow, key, quoted, table_files, write
+from probcal.try_table.experiment_files import TRAIN, Plan, table_files, write, yaml_text
 from probcal.try_table.file_reader import UserTable
 from probcal.try_table.preparation import (
     Prepared,
@@ -75,10 +75,8 @@ def test_any_number_comes_back_to_the_last_bit(numbers):
 @often
 @given(anything)
 def test_any_text_is_a_value_and_a_key_of_yaml(text):
-    assert YamlFile("any.yaml", f"a: {quoted(text)}\n").data == {"a": text}
-    assert YamlFile("any.yaml", f"{key(text)}: {flow([text, 1, True, {'b': 0.5}])}\n").data == {
-        text: [text, 1, True, {"b": 0.5}]
-    }
+    content = {"a": text, text: [text, 1, True, {"b": 0.5}]}
+    assert YamlFile("any.yaml", yaml_text(content)).data == content
 
 
 @often

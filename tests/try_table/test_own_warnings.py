@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.try_table.column_types import ColumnChoices, guess
-from probcal.try_table.data_warnings import warnings
+from probcal.try_table.column_types import ColumnChoices, guess, warnings
 
 LABELS = np.array(["bad", "good"] * 30, dtype=object)
 

@@ -135,9 +135,9 @@ def test_a_number_that_a_float_cannot_hold_is_infinite_or_refused():
 @pytest.mark.parametrize(
     ("metrics", "fault"),
     [
-        ({"auc": True}, "auc is no number"),
-        ({"auc": "0.5"}, "auc is no number"),
-        ({"auc": None}, "auc is no number"),
+        ({"auc": True}, "metrics.auc: is no number"),
+        ({"auc": "0.5"}, "metrics.auc: is no number"),
+        ({"auc": None}, "metrics.auc: is no number"),
         ({"auc": 1.0000001}, "auc is 1.0000001, but auc lies between 0 and 1"),
         ({"rms": -1e-8}, "rms is -1e-08, but rms lies between 0 and 1"),
     ],
@@ -149,7 +149,7 @@ def test_what_is_no_number_or_beyond_the_bounds_of_its_metric_is_refused(metrics
 
 @pytest.mark.parametrize("values", [[0.5, True], ["0.5"], [None]])
 def test_what_is_no_number_after_a_stage_is_refused(values):
-    with pytest.raises(ValueError, match=r"^cxe after a stage is no number$"):
+    with pytest.raises(ValueError, match=r"^stages\.cxe\.\d: is no number$"):
         CellResult.from_json(json.dumps(ROW | {"stages": {"cxe": values}}))
 
 
@@ -164,7 +164,8 @@ def test_a_row_whose_metric_is_no_number_is_told_with_the_reason(tmp_path, comma
     (tmp_path / "cells.jsonl").write_text(json.dumps(ROW | {"metrics": {"auc": True}}) + "\n", encoding="utf-8")
     said = refused(command, tmp_path)
     assert said.endswith(
-        "cells.jsonl:1: is not the result of a cell (auc is no number); remove this line to run that cell again"
+        "cells.jsonl:1: is not the result of a cell (metrics.auc: is no number); "
+        "remove this line to run that cell again"
     )
 
 

@@ -1,21 +1,204 @@
-"""Write the generated files anew after a change of a model or of a registry: ``python -m probcal.config.schemas``.
+"""Make the generated files anew after a change of a model or of a registry: ``python -m probcal.config.schemas``.
 
-These are the JSON Schemas, and the types of what ``probcal`` offers (``probcal/__init__.pyi``).
+These are the JSON Schemas of experiment files and data cards, and the types of what ``probcal`` offers
+(``probcal/__init__.pyi``). Pydantic makes the schemas from the models. Parameters of our own learners and methods come
+from their docstrings and annotations. Parameters of scikit-learn's classes differ between its versions, so a schema
+does not check them.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel, PydanticUserError, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
 
 import probcal
+from probcal.config.components import Builtin, import_class
+from probcal.config.experiment_file import SETTINGS, STAGE_METRICS, ExperimentFile, names_schema
 from probcal.config.schemas import schema_path
-from probcal.config.schemas.json_schema import card_schema, experiment_schema
-from probcal.methods.registry import PUBLIC_CLASSES
+from probcal.data.card import SOURCES, Card, card_names
+from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS, PUBLIC_CLASSES
+from probcal.metrics import NAMED, metric_named
+
+Schema = dict[str, Any]
+
+DIALECT = "http://json-schema.org/draft-07/schema#"
+"""The dialect that the language servers of most editors read."""
+_NULL: Schema = {"type": "null"}
+_REDUNDANT = (("additionalProperties", True), ("default", None))
+"""What only some versions of pydantic write."""
+_IMPORT_PATH: Schema = {
+    "type": "string",
+    "pattern": r"\.",
+    "description": "an import path, such as package.module.Class",
+}
+"""An import path has a dot. No built-in name has one."""
+_COST: Schema = {
+    "type": "string",
+    "pattern": r"^cost\(0\.\d+\)$",
+    "description": "expected cost at a loss parameter, as cost(0.05)",
+}
+_OWN_CARD: Schema = {"type": "string", "pattern": r"\.ya?ml$", "description": "the path of your own card"}
+_DRAWN = {"random_state": {"type": ["integer", "null"]}}
+"""Its annotation also has numpy's generators, which no file can hold."""
 
 
-def as_text(schema: dict[str, Any]) -> str:
+class _Draft7(GenerateJsonSchema):
+    schema_dialect = DIALECT
+
+    def tuple_schema(self, schema: Any) -> Schema:
+        found = super().tuple_schema(schema)
+        return {"items": found.pop("prefixItems"), **found} if "prefixItems" in found else found
+
+
+def _schema_of(model: type[BaseModel]) -> Schema:
+    return {"$schema": DIALECT, **_plain(model.model_json_schema(schema_generator=_Draft7))}
+
+
+def _plain(schema: Any) -> Any:
+    """Return ``schema`` with descriptions in one line, and without titles, which repeat the keys."""
+    if isinstance(schema, list):
+        return [_plain(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain: Schema = {
+        key: {name: _plain(one) for name, one in value.items()} if key in ("properties", "$defs") else _plain(value)
+        for key, value in schema.items()
+        if key not in ("title", "discriminator") and (key, value) not in _REDUNDANT
+    }
+    return {**plain, "description": as_prose(plain["description"])} if "description" in plain else plain
+
+
+def as_prose(text: str) -> str:
+    """Return a docstring in one line, as an editor shows it."""
+    return " ".join(text.replace("``", "`").replace("\\|", "|").split())
+
+
+def card_schema() -> Schema:
+    """Return a schema that accepts every valid card and flags what the card alone shows to be wrong."""
+    schema = _schema_of(Card)
+    keys, parts = schema["properties"], schema["$defs"]
+    keys["name"]["pattern"] = r"^[a-z0-9][a-z0-9_-]{0,99}$"
+    for key in ("like", "reading_of"):
+        keys[key]["anyOf"] = [names_schema(card_names()), _NULL]
+    keys["columns"]["minProperties"] = 2
+    parts["Split"]["oneOf"] = [
+        _split(("standard", "chronological"), "train", "train_fraction"),
+        _split(("holdout",), "train_fraction", "train"),
+        {"properties": {"kind": {"const": "same"}, "train": False, "train_fraction": False}},
+    ]
+    needed = [key for key in schema["required"] if key != "name"]  # a card has its own name, even if "like" another
+    schema["required"] = ["name"]
+    schema["anyOf"] = [
+        {"required": ["like"]},
+        {"required": needed, "anyOf": [{"required": [key]} for key in SOURCES]},
+    ]
+    return dict(_numbers_too(schema))
+
+
+def _split(kinds: tuple[str, ...], wanted: str, unwanted: str) -> Schema:
+    return {"properties": {"kind": {"enum": list(kinds)}, unwanted: False}, "required": [wanted]}
+
+
+def _numbers_too(schema: Any) -> Any:
+    """Return ``schema`` with numbers allowed for text: labels, codes and levels can look like numbers."""
+    if isinstance(schema, list):
+        return [_numbers_too(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    changed = {key: _numbers_too(value) for key, value in schema.items()}
+    if schema.get("type") == "string" and "enum" not in schema and "const" not in schema:
+        changed["type"] = ["string", "number"]
+    return changed
+
+
+def experiment_schema() -> Schema:
+    """Return a schema that accepts every valid file and flags what the file alone shows to be wrong."""
+    schema = _schema_of(ExperimentFile)
+    keys, parts = schema["properties"], schema["$defs"]
+    for section, part, table in (("learners", "LearnerEntry", LEARNERS), ("methods", "MethodEntry", METHODS)):
+        del parts[part]["description"]  # an editor would show it instead of the description of the name
+        parts[part]["properties"]["type"]["anyOf"] = [names_schema(table), _IMPORT_PATH, _NULL]
+        keys[section] = {"description": keys[section]["description"], "anyOf": _section(part, table, parts)}
+    keys["name"]["pattern"] = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$"
+    card = {"anyOf": [names_schema(card_names()), _OWN_CARD]}
+    keys["datasets"]["items"] = card
+    for key, metrics in (("metrics", NAMED), ("stages", STAGE_METRICS)):
+        keys[key]["items"] = {"anyOf": [names_schema({name: metric_named(name).help for name in metrics}), _COST]}
+    for key in ("datasets", "metrics", "stages", "curves"):
+        keys[key]["uniqueItems"] = True
+    parts["OverrideEntry"]["properties"]["card"]["anyOf"] = [card, _NULL]
+    parts["OverrideEntry"]["allOf"] = [
+        {"anyOf": [{"required": [key]} for key in keys]} for keys in (("dataset", "datasets"), SETTINGS)
+    ]
+    return schema
+
+
+def _section(part: str, table: Mapping[str, Builtin], parts: Schema) -> list[Schema]:
+    """Return the schemas of a list of names, and of a mapping.
+
+    The keys of the mapping are built-in names, import paths, or any name with a ``type``. The parameters of each of our
+    own classes become a part. The entry's ``type`` chooses among them, and without one its name.
+    """
+    entry = {"$ref": f"#/$defs/{part}"}
+    named: dict[str, Schema] = {}
+    parts[part]["allOf"] = []
+    for name, builtin in table.items():
+        named[name] = {"description": builtin.about, "anyOf": [_NULL, entry]}
+        module, _, called = builtin.path.rpartition(".")
+        if module.startswith("probcal."):
+            parts[called] = _parameters(import_class(builtin.path))
+            own = {"$ref": f"#/$defs/{called}"}
+            taken = {"properties": {"params": own, "variants": {"additionalProperties": {"anyOf": [_NULL, own]}}}}
+            named[name].update({"if": {"required": ["type"]}, "else": taken})
+            of_type = {"required": ["type"], "properties": {"type": {"const": name}}}
+            parts[part]["allOf"].append({"if": of_type, "then": taken})
+    other = {"errorMessage": f"not a built-in name: give its type, such as {next(iter(table))}", "type": "object"}
+    with_type = {"required": ["type"], "properties": {"type": {"type": "string"}}}
+    names = {"anyOf": [names_schema(table), _IMPORT_PATH]}
+    mapping = {
+        "properties": named,
+        "patternProperties": {_IMPORT_PATH["pattern"]: {"anyOf": [_NULL, entry]}},
+        "additionalProperties": {**other, "allOf": [entry, with_type]},
+    }
+    return [
+        {"type": "array", "minItems": 1, "uniqueItems": True, "items": names},
+        {"type": "object", "minProperties": 1, **mapping},
+    ]
+
+
+def _parameters(component: type) -> Schema:
+    """Return the schema of ``params``: kinds from the annotations, descriptions from the docstring."""
+    text = inspect.getdoc(component) or ""
+    section = re.search(r"Parameters\n-+\n(.*?)(\n\n|\Z)", text, re.S)
+    entries = re.findall(r"^(\w[\w, ]*) : (.*?)(?=^\w|\Z)", section[1] if section else "", re.M | re.S)
+    texts = {name: as_prose(about) for names, about in entries for name in names.split(", ")}
+    # mypy forbids reading __init__ of a class, because a subclass may change its signature
+    hints = get_type_hints(component.__init__)  # type: ignore[misc]
+    properties = {}
+    for name, parameter in inspect.signature(component).parameters.items():
+        if name != "estimator":
+            default = {} if parameter.default in (None, inspect.Parameter.empty) else {"default": parameter.default}
+            properties[name] = {**(_DRAWN.get(name) or _kind(hints[name])), **default, "description": texts[name]}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _kind(hint: Any) -> Schema:
+    """Return the schema of ``hint``. It is empty, and accepts anything, for a type that no file can hold."""
+    try:
+        return dict(_plain(TypeAdapter(hint).json_schema(schema_generator=_Draft7)))
+    except PydanticUserError:
+        return {}
+
+
+def as_text(schema: Schema) -> str:
     """Return the text of a schema's file."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 

@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import lzma
 import re
-import zlib
-from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
-from typing import IO, Any
 
 import pandas as pd
 
 from probcal.data.card import Card
 from probcal.data.dataset import as_text, respelt, stacked, text_column
-from probcal.data.sources.formats import at_most, line_numbers, read_arff, read_delimited
+from probcal.data.sources.formats import UNPACK, line_numbers, read_arff, read_delimited, unpacked
 from probcal.data.sources.specifications import DataFile, FileSource, LabelFile
 from probcal.errors import DataError, did_you_mean
 
-_UNPACK: dict[str, Callable[[Any], Any]] = {"": lambda packed: packed, ".gz": gzip.open, ".xz": lzma.open}
-_PIECE = 1 << 20
-
 Read = dict[Path, str]
 """File -> sha256 of its bytes on the disk, packed or not."""
-
-
-class _Hashed:
-    """Hash a file while it is read, so that the digest is that of the very bytes that were used."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._digest = file, hashlib.sha256()
-
-    def read(self, size: int = -1) -> bytes:
-        piece = self._file.read(size)
-        self._digest.update(piece)
-        return piece
-
-    def digest(self) -> str:
-        """Read the rest of the file and return the digest of all its bytes."""
-        while self.read(_PIECE):
-            pass
-        return self._digest.hexdigest()
 
 
 def missing_files(card: Card, folder: Path | str | None) -> list[str]:
@@ -68,7 +42,7 @@ def read_original_files(card: Card, folder: Path | str | None, read: Read | None
     that the card does not describe. The message names the file and the line.
     """
     place = place_of(card, folder)
-    source = next((source for source in card.files if not _missing_names(source, place)), None)
+    source = _complete(card, place)
     if source is None:
         if not card.files:
             raise DataError(f"{card.name}: the card names no original files")
@@ -98,9 +72,8 @@ def read_original_files(card: Card, folder: Path | str | None, read: Read | None
 def original_paths(card: Card, folder: Path | str | None) -> list[Path]:
     """Return the files that ``read_original_files`` reads, including label files. Empty while some are missing."""
     place = place_of(card, folder)
-    source = next((source for source in card.files if not _missing_names(source, place)), None)
-    parts = [part for file in source.files for part in (file, file.labels) if part] if source else []
-    return [path for part in parts if (path := _find(place, part.name))]
+    source = _complete(card, place)
+    return [path for name in _names(source) if (path := _find(place, name))] if source else []
 
 
 def contents(read: Read) -> str:
@@ -109,25 +82,14 @@ def contents(read: Read) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def hashed(paths: Iterable[Path]) -> Read:
-    """Return the digest of each file. Raises DataError for one that cannot be read."""
-    found = {}
-    for path in paths:
-        try:
-            with path.open("rb") as file:
-                found[path] = _Hashed(file).digest()
-        except OSError as error:
-            raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    return found
-
-
 def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str:
     """Return where ``read_original_files`` reads its rows, for a message.
 
     That is the paths of all files. For one ``row``, counted from 0, it is path and line where the format has lines.
     """
     place = place_of(card, folder)
-    source = next(source for source in card.files if not _missing_names(source, place))
+    source = _complete(card, place)
+    assert source is not None  # its rows were read
     paths = [_find(place, file.name) for file in source.files]
     for file, path in zip(source.files, paths, strict=True):
         if row is None or source.format != "delimited":
@@ -147,13 +109,21 @@ def place_of(card: Card, folder: Path | str | None) -> Path:
     return Path(folder or "DATA_DIR") / name
 
 
+def _complete(card: Card, place: Path) -> FileSource | None:
+    """Return the first source whose files are all in ``place``."""
+    return next((source for source in card.files if not _missing_names(source, place)), None)
+
+
+def _names(source: FileSource) -> list[str]:
+    return [part.name for file in source.files for part in (file, file.labels) if part]
+
+
 def _missing_names(source: FileSource, place: Path) -> list[str]:
-    names = [part.name for file in source.files for part in (file, file.labels) if part]
-    return [name for name in names if _find(place, name) is None]
+    return [name for name in _names(source) if _find(place, name) is None]
 
 
 def _find(place: Path, name: str) -> Path | None:
-    candidates = (place / f"{name}{ending}" for ending in _UNPACK)
+    candidates = (place / f"{name}{ending}" for ending in ("", *UNPACK))
     return next((path for path in candidates if path.is_file()), None)
 
 
@@ -214,17 +184,7 @@ def _read(
 
 def _content(path: Path, file: DataFile | LabelFile, read: Read) -> bytes:
     """Return the unpacked bytes, after checking their checksum. Raises DataError for a file that is too large."""
-    unpack = _UNPACK[path.suffix if path.name != PurePath(file.name).name else ""]
-    try:
-        with path.open("rb") as packed:
-            hashing = _Hashed(packed)
-            opened = unpack(hashing)
-            content = at_most(iter(lambda: opened.read(_PIECE), b""), path)
-            read[path] = hashing.digest()
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    content, read[path] = unpacked(path, packed=path.name != PurePath(file.name).name)
     found = hashlib.sha256(content).hexdigest()
     if file.sha256 is not None and found != file.sha256:
         raise DataError(

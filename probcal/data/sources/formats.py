@@ -1,14 +1,19 @@
-"""Readers of delimited text and of dense ARFF files, with a limit on the size of a data file."""
+"""Readers of packed files, delimited text, dense ARFF and Parquet, with a limit on the size of a data file."""
 
 from __future__ import annotations
 
 import codecs
 import csv
+import gzip
+import hashlib
 import io
+import lzma
 import os
-import re
-from collections.abc import Iterable
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
+from typing import IO, Any
 
 import arff
 import numpy as np
@@ -18,120 +23,13 @@ from probcal.data.dataset import stacked, text_column
 from probcal.data.sources.specifications import FileSource
 from probcal.errors import DataError
 
+UNPACK: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open}
+"""Ending of a packed file -> function that opens it."""
+_PIECE = 1 << 20
 _ROWS_AT_A_TIME = 20_000
 """Number of rows that are held as text at once before they become categories. KDD Cup 98 has 480 fields a row."""
-_QUOTED = re.compile(rb'"[^"]*"')
-_Line = tuple[int, bytes]
-"""Line number in the file, counted from 1, and content."""
-
-
-def read_delimited(
-    content: bytes, path: Path, source: FileSource, names: list[str] | None, skip_lines: list[int]
-) -> pd.DataFrame:
-    """Read all fields of a file as categorical columns of stripped text. Missing values are NaN.
-
-    ``names`` are the column names, or None where the file has a header. ``path`` is for messages.
-
-    Raises DataError with the line number when a line does not have one field for each column.
-    """
-    lines = _data_lines(content.removeprefix(codecs.BOM_UTF8), source, set(skip_lines))
-    if names is None:
-        names = _header(lines.pop(0), path, source) if lines else []
-    if not lines:
-        raise DataError(f"{path}: holds no data")
-    _check_fields(lines, path, source, len(names))
-    chunks = pd.read_csv(
-        io.BytesIO(b"\n".join(line for _, line in lines)),
-        sep=r"\s+" if source.separator == "whitespace" else source.separator,
-        header=None,
-        names=names,
-        dtype=object,
-        na_filter=False,
-        skipinitialspace=True,
-        skip_blank_lines=False,
-        encoding_errors="backslashreplace",  # some old files hold a stray Latin-1 letter
-        chunksize=_ROWS_AT_A_TIME,
-    )
-    missing = set(source.missing)
-
-    def spelling(text: str) -> str | None:
-        text = text.strip()
-        return None if text in missing else text
-
-    return stacked([chunk.apply(text_column, spelling=spelling) for chunk in chunks])
-
-
-def line_numbers(content: bytes, source: FileSource, skip_lines: list[int]) -> list[int]:
-    """Return the line number, counted from 1, of each row that ``read_delimited`` reads."""
-    lines = _data_lines(content.removeprefix(codecs.BOM_UTF8), source, set(skip_lines))
-    return [number for number, _ in lines[source.header :]]
-
-
-def _data_lines(content: bytes, source: FileSource, skipped: set[int]) -> list[_Line]:
-    comment = source.comment.encode() if source.comment else None
-    blanks_separate = source.separator == "whitespace"
-    return [
-        (number, line.strip() if blanks_separate else line)
-        for number, line in enumerate(content.splitlines(), 1)
-        if line.strip() and number not in skipped and not (comment and line.startswith(comment))
-    ]
-
-
-def _header(line: _Line, path: Path, source: FileSource) -> list[str]:
-    number, content = line
-    text = content.decode("utf-8", "backslashreplace")
-    if source.separator == "whitespace":
-        names = text.split()
-    else:
-        fields = next(csv.reader([text], delimiter=source.separator, skipinitialspace=True))
-        names = [name.strip() for name in fields]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"{path}:{number}: two columns are called {twice[0]!r}")
-    return names
-
-
-def _check_fields(lines: list[_Line], path: Path, source: FileSource, wanted: int) -> None:
-    """Raise DataError for a line of the wrong length. pandas would fill a short line with blanks."""
-    separator = None if source.separator == "whitespace" else source.separator.encode()
-    for number, line in lines:
-        bare = _QUOTED.sub(b"quoted", line) if b'"' in line else line
-        found = len(bare.split(separator)) if separator is None else bare.count(separator) + 1
-        if found != wanted:
-            fault = f"{found} field{'s' * (found != 1)} where {wanted} are expected"
-        elif b'"' in bare:
-            fault = "a quotation mark that is not closed"
-        else:
-            continue
-        raise DataError(f"{path}:{number}: {fault}; mend the line, or name it under skip_lines on the card")
-
-
-def read_arff(content: bytes, path: Path) -> pd.DataFrame:
-    """Read the rows of a dense ARFF file. Numeric attributes become float64, all others categorical text.
-
-    ``path`` is for messages. Raises DataError when the file is not sound ARFF, with the line where it is known.
-    """
-    try:
-        table = arff.loads(content.decode("utf-8", "backslashreplace"))
-    except arff.ArffException as error:
-        # str(error) fails where the file holds a percent sign
-        fault = error.message.replace("%d", str(error.line), 1).partition(", at line")[0].rstrip(".")
-        raise DataError(f"{path}:{max(error.line, 1)}: is not sound ARFF: {fault}") from None
-    except Exception as error:  # some faults make the parser raise other errors
-        raise DataError(f"{path}: is not sound ARFF: {error}") from None
-    if not table["data"]:
-        raise DataError(f"{path}: holds no data")
-    columns = zip(*table["data"], strict=True)
-    return pd.DataFrame(
-        {name: _column(kind, values) for (name, kind), values in zip(table["attributes"], columns, strict=True)}
-    )
-
-
-def _column(kind: str | list[str], values: tuple[object, ...]) -> pd.Series:
-    if isinstance(kind, str) and kind in ("NUMERIC", "REAL", "INTEGER"):
-        return pd.Series(np.array(values, dtype=np.float64))
-    return text_column(values)
-
-
+_LONGEST_FIELD = 1 << 24
+_OPEN_QUOTE = "a quotation mark that is not closed"
 _MB = 1_000_000
 _USUAL = 4_000
 """Default limit in megabytes. The largest file of the papers, that of KDD Cup 98, has 118."""
@@ -160,3 +58,173 @@ def at_most(pieces: Iterable[bytes], what: object) -> bytes:
             )
         found.append(piece)
     return b"".join(found)
+
+
+def read_all(opened: IO[bytes], what: object) -> bytes:
+    """Return the bytes of an open file. Raises DataError as ``at_most`` does."""
+    return at_most(iter(lambda: opened.read(_PIECE), b""), what)
+
+
+def unpacked(path: Path, packed: bool = True) -> tuple[bytes, str]:
+    """Return the content of a file, and the sha256 of its bytes on the disk. A .gz or .xz file is unpacked.
+
+    Without ``packed``, the content is the bytes themselves. Raises DataError for a file that cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            content = read_all(file, path)
+        digest = hashlib.sha256(content).hexdigest()
+        if packed and path.suffix in UNPACK:
+            with UNPACK[path.suffix](io.BytesIO(content)) as opened:
+                content = read_all(opened, path)
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: cannot be unpacked ({error}); get the file again") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    return content, digest
+
+
+def hashed(paths: Iterable[Path]) -> dict[Path, str]:
+    """Return the sha256 of each file as it is on the disk. Raises DataError for one that cannot be read."""
+    found = {}
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                found[path] = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    return found
+
+
+def csv_rows(lines: Iterable[str], delimiter: str) -> Any:
+    """Return a strict reader of ``lines``. Blanks after a delimiter do not count."""
+    csv.field_size_limit(_LONGEST_FIELD)
+    return csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+
+
+def text_frame(records: Iterator[list[str]], missing: Collection[str]) -> tuple[pd.DataFrame | None, set[str]]:
+    """Return the fields of ``records`` as categorical columns of stripped text, and the texts that were missing values.
+
+    All records have the same number of fields. A text of ``missing`` becomes NaN. Without records there is no frame.
+    """
+    seen: set[str] = set()
+
+    def spelling(text: str) -> str | None:
+        text = text.strip()
+        if text in missing:
+            seen.add(text)
+            return None
+        return text
+
+    frames = []
+    while chunk := list(islice(records, _ROWS_AT_A_TIME)):
+        columns = enumerate(zip(*chunk, strict=True))
+        frames.append(pd.DataFrame({place: text_column(values, spelling) for place, values in columns}))
+    return stacked(frames) if frames else None, seen
+
+
+def read_delimited(
+    content: bytes, path: Path, source: FileSource, names: list[str] | None, skip_lines: list[int]
+) -> pd.DataFrame:
+    """Read all fields of a file as categorical columns of stripped text. Missing values are NaN.
+
+    ``names`` are the column names, or None where the file has a header. ``path`` is for messages.
+
+    Raises DataError with the line number when a line does not have one field for each column.
+    """
+    records = _records(content, path, source, skip_lines, len(names) if names else None)
+    if names is None:
+        names = [name.strip() for name in next(records, [])]
+        if twice := [name for name in names if names.count(name) > 1]:
+            first, _ = next(_lines(content, source, skip_lines))
+            raise DataError(f"{path}:{first}: two columns are called {twice[0]!r}")
+    frame, _ = text_frame(records, source.missing)
+    if frame is None:
+        raise DataError(f"{path}: holds no data")
+    return frame.set_axis(names, axis=1)
+
+
+def line_numbers(content: bytes, source: FileSource, skip_lines: list[int]) -> list[int]:
+    """Return the line number, counted from 1, of each row that ``read_delimited`` reads."""
+    return [number for number, _ in _lines(content, source, skip_lines)][source.header :]
+
+
+def _lines(content: bytes, source: FileSource, skipped: list[int]) -> Iterator[tuple[int, str]]:
+    """Yield number, counted from 1, and text of each line that is not blank, skipped or a comment."""
+    for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).splitlines(), 1):
+        text = line.decode("utf-8", "backslashreplace")  # some old files hold a stray Latin-1 letter
+        if text.strip() and number not in skipped and not (source.comment and text.startswith(source.comment)):
+            yield number, text
+
+
+def _records(
+    content: bytes, path: Path, source: FileSource, skipped: list[int], width: int | None
+) -> Iterator[list[str]]:
+    """Yield the fields of each line. Each has ``width`` fields, or as many as the first."""
+    blanks = source.separator == "whitespace"
+    numbers: list[int] = []
+
+    def texts() -> Iterator[str]:
+        for number, line in _lines(content, source, skipped):
+            numbers.append(number)
+            yield line.strip().replace("\t", " ") if blanks else line
+
+    reader, done, fault = csv_rows(texts(), " " if blanks else source.separator), 0, ""
+    try:
+        for record in reader:
+            width = width or len(record)
+            if reader.line_num > done + 1:  # the field went on in the next line
+                fault = _OPEN_QUOTE
+            elif len(record) != width:
+                fault = f"{len(record)} field{'s' * (len(record) != 1)} where {width} are expected"
+            if fault:
+                break
+            yield record
+            done += 1
+    except csv.Error:
+        fault = _OPEN_QUOTE
+    if fault:
+        raise DataError(f"{path}:{numbers[done]}: {fault}; mend the line, or name it under skip_lines on the card")
+
+
+def read_arff(content: bytes, path: object) -> pd.DataFrame:
+    """Read the rows of a dense ARFF file. Numeric attributes become float64, all others categorical text.
+
+    ``path`` is for messages. Raises DataError when the file is not sound ARFF, with the line where it is known.
+    """
+    try:
+        table = arff.loads(content.decode("utf-8", "backslashreplace"))
+    except arff.ArffException as error:
+        # str(error) fails where the file holds a percent sign
+        fault = error.message.replace("%d", str(error.line), 1).partition(", at line")[0].rstrip(".")
+        raise DataError(f"{path}:{max(error.line, 1)}: is not sound ARFF: {fault}") from None
+    except Exception as error:  # some faults make the parser raise other errors
+        raise DataError(f"{path}: is not sound ARFF: {error}") from None
+    if not table["data"]:
+        raise DataError(f"{path}: holds no data")
+    columns = zip(*table["data"], strict=True)
+    return pd.DataFrame(
+        {name: _column(kind, values) for (name, kind), values in zip(table["attributes"], columns, strict=True)}
+    )
+
+
+def _column(kind: str | list[str], values: tuple[object, ...]) -> pd.Series:
+    if isinstance(kind, str) and kind in ("NUMERIC", "REAL", "INTEGER"):
+        return pd.Series(np.array(values, dtype=np.float64))
+    return text_column(values)
+
+
+def read_parquet(content: bytes, path: object) -> pd.DataFrame:
+    """Read a Parquet file. A named index becomes a column. Raises DataError for one that is damaged or too large."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_metadata
+
+    try:
+        found = read_metadata(io.BytesIO(content))
+        if found.num_rows * found.num_columns * 8 > largest_data():  # a few bytes can stand for any number of values
+            raise DataError(f"{path}: has {found.num_rows:,} rows, too many; PROBCAL_LARGEST_MB allows larger files")
+        frame = pd.read_parquet(io.BytesIO(content))
+    except (ArrowException, OSError, ValueError) as error:
+        raise DataError(f"{path}: is not a sound Parquet file: {str(error).splitlines()[0]}") from None
+    named = [name for name in frame.index.names if name is not None]
+    return frame.reset_index() if named else frame.reset_index(drop=True)

@@ -12,9 +12,11 @@ Real = Annotated[float, Field(allow_inf_nan=False)]
 TestRows = Annotated[int, Field(ge=0, strict=True)]
 
 
-class _Change(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
 
+
+class _Change(_Part):
     at: TestRows
     """Number of test rows before the change."""
 
@@ -28,10 +30,8 @@ class _OtherLaw(_Change):
     """Factor of the weighted sum w'x."""
 
 
-class NoChange(BaseModel):
+class NoChange(_Part):
     """Keep the law of the training rows to the end."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["none"]
     """The law stays as it is."""
@@ -97,10 +97,6 @@ _MOST_DRAWN = 100_000_000
 _LONGEST = 200
 """Most bytes in the name of a file. Systems allow some more, and packing adds a few."""
 _SEPARATORS = frozenset("!#$%&*+,-./:;<=>?@^_|~ \t\\")
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True)
 
 
 def _separator(separator: str) -> str:
@@ -245,9 +241,6 @@ class DocumentsSource(_Part):
             raise ValueError(f"drawn rows have no order for a {kind} split; write same or holdout")
 
 
-Coordinate = Annotated[float, Field(allow_inf_nan=False)]
-
-
 class GaussiansSource(_Part):
     """Describe two Gaussian classes of one covariance, drawn anew in every repetition."""
 
@@ -259,9 +252,9 @@ class GaussiansSource(_Part):
     """Number of training rows of each class. They come first."""
     test_rows_per_class: Count
     """Number of test rows of each class."""
-    means: Annotated[list[Some[Coordinate]], Field(min_length=2, max_length=2)]
+    means: Annotated[list[Some[Real]], Field(min_length=2, max_length=2)]
     """Means of the negative and of the positive class, each with one number per column."""
-    covariance: Some[Some[Coordinate]]
+    covariance: Some[Some[Real]]
     """Covariance matrix, one list per column."""
 
     @model_validator(mode="after")
@@ -309,9 +302,9 @@ class StreamSource(_Part):
     """Number of training rows. They come first."""
     test_rows: Count
     """Number of test rows. They follow the training rows."""
-    weights: Some[Coordinate]
+    weights: Some[Real]
     """Weights w of the columns in the log-odds."""
-    intercept: Coordinate
+    intercept: Real
     """Intercept of the log-odds before the change."""
     correlation: Annotated[float, Field(ge=0, lt=1)]
     """Correlation of any two columns."""

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import csv
 import math
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from probcal._io import as_it_was, csv_text, refuse_links_out
+from probcal._io import as_it_was, csv_text, refuse_links_out, write_whole
 from probcal.errors import FileProblems, Problem, StoreError
-from probcal.papers.check.findings import mean_of_finite
-from probcal.papers.check.measured_results import Checked, Name, Splits
+from probcal.papers.check.findings import Checked, Name, Splits, mean_of_finite
 from probcal.store.folder import ACCEPTED
 
 Accepted = dict[Name, Splits]
@@ -50,11 +48,9 @@ def accept(checked: Checked) -> int:
         raise StoreError(f"{checked.store.folder} has no finished cell with numbers to accept")
     text = csv_text([_HEADER, *([*name, _values(splits)] for name, splits in sorted(numbers.items()))])
     path = accepted_path(checked)
-    new = path.with_suffix(".csv.new")
-    refuse_links_out(path.parent, (path.name, new.name))
+    refuse_links_out(path.parent, (path.name, f"{path.name}.new"))
     try:
-        new.write_text(text, encoding="utf-8")
-        os.replace(new, path)
+        write_whole(path, text)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror or error}") from None
     return len(numbers)
@@ -63,7 +59,7 @@ def accept(checked: Checked) -> int:
 def read_accepted(path: Path) -> Accepted | None:
     """Return the accepted numbers, or None where there are none yet.
 
-    Raises FileProblems for lines that are not accepted numbers or that occur twice.
+    Raises FileProblems for a line that is not one of accepted numbers or that occurs twice.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -75,7 +71,6 @@ def read_accepted(path: Path) -> Accepted | None:
         raise FileProblems(path, [Problem(0, f"is not UTF-8 text; {_ADVICE}")]) from None
     numbers: Accepted = {}
     first: dict[Name, int] = {}
-    problems = []
     lines = text.splitlines()
     if not lines or lines[0] != ",".join(_HEADER):
         raise FileProblems(path, [Problem(1, f"must begin with {','.join(_HEADER)}; {_ADVICE}")])
@@ -83,14 +78,12 @@ def read_accepted(path: Path) -> Accepted | None:
         try:
             name, splits = _parsed(line)
         except (ValueError, csv.Error):
-            problems.append(Problem(place, f"is not a line of accepted numbers; {_ADVICE}"))
-            continue
+            raise FileProblems(path, [Problem(place, f"is not a line of accepted numbers; {_ADVICE}")]) from None
         if name in first:
-            problems.append(Problem(place, f"{' '.join(name)} is in line {first[name]} already; {_ADVICE}"))
-        first.setdefault(name, place)
+            said = f"{' '.join(name)} is in line {first[name]} already; {_ADVICE}"
+            raise FileProblems(path, [Problem(place, said)])
+        first[name] = place
         numbers[name] = splits
-    if problems:
-        raise FileProblems(path, problems)
     return numbers
 
 

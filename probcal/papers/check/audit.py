@@ -1,23 +1,25 @@
-"""Ranking of settings by their agreement with a paper: variants of a published column, and readings of a data set."""
+"""Ranking of settings by their agreement with a paper, as text or CSV.
+
+Settings are variants of a published column, and readings of a data set.
+"""
 
 from __future__ import annotations
 
+import itertools
 import statistics
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from probcal._io import Field, csv_text
 from probcal.errors import ProbcalError
-from probcal.papers.bands import Verdict
-from probcal.papers.check.findings import FARTHEST
-from probcal.papers.check.measured_results import Checked
+from probcal.metrics.registry import metric_named
+from probcal.papers.bands import SIGMAS, Verdict
+from probcal.papers.check.findings import FARTHEST, Checked, mean_of_finite, paper_column, sd_of_finite, spread_text
 from probcal.papers.published import Published
-from probcal.reporting.metric_table import compared_summary, published_number, ranking_verdict
+from probcal.reporting.grid import Grid, Text, exceptions, grouped, markdown, printed
+from probcal.reporting.metric_table import published_number, ranking_verdict
 from probcal.store.folder import Store
-from probcal.store.outline import ResultColumn, Row
-from probcal.store.summary import Summary
-
-Key = TypeVar("Key", bound=Hashable)
+from probcal.store.summary import Summary, census, summarise
 
 
 class NothingToAudit(ProbcalError):
@@ -108,12 +110,12 @@ def audit(stores: Sequence[Store]) -> Audit:
     """
     checked = [Checked.of(store) for store in stores]
     found = [one for prefix, each in zip(_prefixes(stores), checked, strict=True) for one in _numbers(each, prefix)]
-    groups = _grouped(found, lambda one: (one.paper.short, one.column))
+    groups = grouped(found, lambda one: (one.paper.short, one.column))
     several = {name: group for name, group in groups.items() if len({one.variant for one in group}) > 1}
     columns = [_ranking(column, group) for (_, column), group in several.items()]
     readings = {
         dataset: _reading_rankings(group)
-        for (_, dataset), group in _grouped(found, lambda one: (one.paper.short, one.dataset)).items()
+        for (_, dataset), group in grouped(found, lambda one: (one.paper.short, one.dataset)).items()
         if len({one.reading for one in group}) > 1
     }
     if not columns and not readings:
@@ -138,32 +140,27 @@ def _prefixes(stores: Sequence[Store]) -> list[str]:
 
 def _numbers(checked: Checked, prefix: str) -> Iterator[Number]:
     """Yield every published number that our results can be compared with, in the order of the paper's columns."""
-    paper = checked.published
-    for title, names in paper.columns.items() if paper else ():
-        for column in checked.outline.columns:
-            if paper is None or (column.paper_learner, column.paper_method) != names:
-                continue
-            for row in checked.outline.datasets:
-                for metric in checked.paper_metrics:
-                    yield from _number(checked, paper, title, prefix, row, column, metric)
-
-
-def _number(
-    checked: Checked, paper: Published, title: str, prefix: str, row: Row, column: ResultColumn, metric: str
-) -> Iterator[Number]:
-    published = published_number(paper, row, column, metric)
-    table = paper.tables[metric]
-    ours = compared_summary(table, checked.outline, checked.results, row, column, metric)
-    verdict = None if published is None else ranking_verdict(ours, published, table)
-    if published is not None and verdict is not None:
-        variant = f"{prefix}{column.learner}/{column.method}"
-        excepted = any(one.is_about(row, column) for one in checked.outline.exceptions)
-        yield Number(paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted)
+    paper, outline = checked.published, checked.outline
+    if paper is None:
+        return
+    of_title = [
+        (title, column) for title, names in paper.columns.items() for column in outline.columns
+        if paper_column(column) == names
+    ]  # fmt: skip
+    for title, column in of_title:
+        for row, metric in itertools.product(outline.datasets, checked.paper_metrics):
+            published, table = published_number(paper, row, column, metric), paper.tables[metric]
+            ours = summarise(outline, checked.results, row, column, metric, table.seed)
+            verdict = None if published is None else ranking_verdict(ours, published, table)
+            if published is not None and verdict is not None:
+                variant = f"{prefix}{column.learner}/{column.method}"
+                excepted = any(one.is_about(row, column) for one in outline.exceptions)
+                yield Number(paper, title, variant, row.published, row.name, metric, published, ours, verdict, excepted)
 
 
 def _ranking(title: str, numbers: list[Number]) -> Ranking:
     """Rank variants over all data sets, each in one reading: the data set's own where every variant has it."""
-    of_reading = _grouped(numbers, lambda one: (one.dataset, one.reading))
+    of_reading = grouped(numbers, lambda one: (one.dataset, one.reading))
     everyone = {one.variant for one in numbers}
     chosen: dict[str, str] = {}
     for (dataset, reading), group in sorted(of_reading.items(), key=lambda item: item[0][0] != item[0][1]):
@@ -179,7 +176,7 @@ def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked
 
     The second list uses only columns that all readings have.
     """
-    by_column = _grouped(numbers, lambda one: one.column)
+    by_column = grouped(numbers, lambda one: one.column)
     columns = [
         _ranked_in_common(title, group, group, lambda one: f"{one.reading} with {one.variant}")
         for title, group in by_column.items()
@@ -190,11 +187,11 @@ def _reading_rankings(numbers: list[Number]) -> tuple[list[Ranking], list[Ranked
         if {one.reading for one in group} == everyone:
             best += [one for reading in sorted(everyone) for one in _best_of_reading(group, reading)]
     shared = _shared(best, lambda one: one.reading, lambda one: (one.column, one.metric))
-    return columns, ranked(_grouped(shared, lambda one: one.reading))
+    return columns, ranked(grouped(shared, lambda one: one.reading))
 
 
 def _best_of_reading(numbers: list[Number], reading: str) -> list[Number]:
-    of_variant = _grouped([one for one in numbers if one.reading == reading], lambda one: one.variant)
+    of_variant = grouped([one for one in numbers if one.reading == reading], lambda one: one.variant)
     return of_variant[ranked(of_variant)[0].name]
 
 
@@ -202,7 +199,7 @@ def _ranked_in_common(
     title: str, numbers: list[Number], candidates: list[Number], rival: Callable[[Number], str]
 ) -> Ranking:
     counted = _shared(candidates, rival, lambda one: (one.dataset, one.metric))
-    return Ranking(title, ranked(_grouped(counted, rival)), numbers, counted, _left_out(candidates, counted, rival))
+    return Ranking(title, ranked(grouped(counted, rival)), numbers, counted, _left_out(candidates, counted, rival))
 
 
 def _left_out(
@@ -211,7 +208,7 @@ def _left_out(
     rivals = list(dict.fromkeys(map(rival, candidates)))
     some = {one.dataset for one in counted}
     found: dict[tuple[str, ...], list[str]] = {}
-    what = _grouped(candidates, lambda one: f"{one.dataset} {one.metric}" if one.dataset in some else one.dataset)
+    what = grouped(candidates, lambda one: f"{one.dataset} {one.metric}" if one.dataset in some else one.dataset)
     for name, group in what.items():
         lacking = tuple(one for one in rivals if one not in set(map(rival, group)))
         if lacking:
@@ -224,7 +221,7 @@ def _shared(
 ) -> list[Number]:
     """Return the numbers that all rivals have, so that a ranking is fair."""
     rivals = set(map(rival, numbers))
-    have = {name: {rival(one) for one in group} for name, group in _grouped(numbers, what).items()}
+    have = {name: {rival(one) for one in group} for name, group in grouped(numbers, what).items()}
     return [one for one in numbers if have[what(one)] == rivals]
 
 
@@ -251,15 +248,159 @@ def ranked(rivals: dict[str, list[Number]]) -> list[RankedSetting]:
 
 def _by_metric(numbers: list[Number]) -> dict[str, tuple[int, int]]:
     """Return metric -> (in band, compared), in the paper's order, so that all rivals have the same order."""
-    of_metric = _grouped(numbers, lambda one: one.metric)
+    of_metric = grouped(numbers, lambda one: one.metric)
     tables = [metric for metric in numbers[0].paper.tables if metric in of_metric]
     return {
         metric: (sum(one.verdict.in_band for one in of_metric[metric]), len(of_metric[metric])) for metric in tables
     }
 
 
-def _grouped(numbers: Iterable[Number], by: Callable[[Number], Key]) -> dict[Key, list[Number]]:
-    found: dict[Key, list[Number]] = {}
-    for one in numbers:
-        found.setdefault(by(one), []).append(one)
-    return found
+_RULE = f"""\
+Ranked by the published numbers in band, then by the median distance of all (1 = the edge of the band; at most
+{FARTHEST:g}, also for ∞). A number of a fixed split is in band within the tolerance of its table. One of random splits
+is in band within {SIGMAS:g} sd of one more split. This compares variants and is no verdict on a number. `probcal check`
+uses a wider band where splits are few. Only numbers that all variants have are counted. "=" marks a tie.
+"""
+
+_EXCEPTED = "*"
+_FOOTNOTE = f"{_EXCEPTED} with cells changed by an override, see the notes at the end."
+
+_HEADER = [
+    "paper", "column", "variant", "dataset", "reading", "metric",
+    "published", "mean", "sd", "n", "infinite", "in_band", "distance", "counted",
+]  # fmt: skip
+
+
+def audit_text(*stores: Store, format: str = "markdown", cells: bool = False) -> str:
+    """Return the audit of all ``stores`` together. ``cells`` adds the single numbers. Raises as ``audit`` does."""
+    found = audit(stores)
+    if format == "csv":
+        return _csv(found)
+    grids = [_variant_grid(ranking) for ranking in found.columns]
+    for dataset, (columns, total) in found.readings.items():
+        grids += [_reading_grid(dataset, ranking) for ranking in columns]
+        if total:
+            grids.append(_total_grid(dataset, columns, total))
+    if cells:
+        grids += [_single_numbers(ranking) for ranking in _rankings_with_numbers(found)]
+    numbered = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
+    title = "Audit of " + ", ".join(str(store.folder) for store in stores)
+    notes = "".join(f"- {note}\n" for note in _notes(found))
+    return _RULE + "\n" + markdown(title, numbered) + (f"\n{notes}" if notes else "")
+
+
+def _variant_grid(ranking: Ranking) -> Grid:
+    named = [_mark(ranking.counted, dataset) + _reading_note(ranking, dataset) for dataset in ranking.datasets]
+    explanation = f"variants ranked on {len(named)} data sets: {', '.join(named) or 'none'}."
+    notes = [
+        f"left out: {', '.join(what)}; no number of {', '.join(lacking)}" for lacking, what in ranking.left_out.items()
+    ]
+    return _ranking_grid(ranking.title, explanation, "variant", ranking.ranked, [*notes, *_footnote(ranking.counted)])
+
+
+def _reading_grid(dataset: str, ranking: Ranking) -> Grid:
+    name, notes = _mark(ranking.counted, dataset), _footnote(ranking.counted)
+    explanation = "its readings with variants ranked."
+    return _ranking_grid(f"{name}, {ranking.title}", explanation, "reading", ranking.ranked, notes)
+
+
+def _total_grid(dataset: str, columns: list[Ranking], ranked: list[RankedSetting]) -> Grid:
+    explanation = "its readings ranked over all columns that all of them have, each with its best variant of a column."
+    counted = [one for ranking in columns for one in ranking.counted]
+    return _ranking_grid(f"{_mark(counted, dataset)}, in total", explanation, "reading", ranked, _footnote(counted))
+
+
+def _reading_note(ranking: Ranking, dataset: str) -> str:
+    """Return the reading of the data set that is counted, where it has several readings or only another one."""
+    readings = {one.reading for one in ranking.numbers if one.dataset == dataset}
+    counted = next(one.reading for one in ranking.counted if one.dataset == dataset)
+    return "" if readings == {dataset} else f" (read as {counted})"
+
+
+def _mark(numbers: list[Number], dataset: str) -> str:
+    return dataset + (_EXCEPTED if any(one.excepted for one in numbers if one.dataset == dataset) else "")
+
+
+def _footnote(numbers: list[Number]) -> list[str]:
+    return [_FOOTNOTE] if any(one.excepted for one in numbers) else []
+
+
+def _ranking_grid(name: str, explanation: str, word: str, ranked: list[RankedSetting], notes: list[str]) -> Grid:
+    metrics = list(ranked[0].by_metric) if ranked else []
+    rows = [
+        [
+            Text(f"{one.place}{'=' if one.tied else ''}"),
+            Text(one.name, bold=one.place == 1),
+            Text(f"{one.in_band}/{one.compared}"),
+            Text(f"{one.median:.2f}"),
+            *(Text(f"{hits}/{of}") for hits, of in one.by_metric.values()),
+        ]
+        for one in ranked
+    ]
+    header = ["", word, "in band", "median distance", *(metric_named(metric).short for metric in metrics)]
+    return Grid(0, name, explanation, header, rows, notes)
+
+
+def _rankings_with_numbers(found: Audit) -> list[Ranking]:
+    """Return the published columns whose single numbers are shown, each once."""
+    of_readings = [ranking for columns, _ in found.readings.values() for ranking in columns]
+    titles = {ranking.title for ranking in found.columns}
+    return [*found.columns, *(ranking for ranking in of_readings if ranking.title not in titles)]
+
+
+def _single_numbers(ranking: Ranking) -> Grid:
+    variants = list(dict.fromkeys(one.variant for one in ranking.numbers))
+    lines: dict[tuple[str, str], dict[str, Number]] = {}
+    place = [one.reading for one in ranking.numbers]
+    metrics = list(ranking.numbers[0].paper.tables)
+    for one in sorted(ranking.numbers, key=lambda one: (place.index(one.reading), metrics.index(one.metric))):
+        lines.setdefault((one.reading, one.metric), {})[one.variant] = one
+    rows = []
+    for (reading, metric), of_variant in lines.items():
+        nearest = min(one.verdict.distance for one in of_variant.values())
+        best = {name for name, one in of_variant.items() if one.verdict.distance == nearest}
+        rows.append(
+            [
+                Text(reading + (_EXCEPTED if any(one.excepted for one in of_variant.values()) else "")),
+                Text(metric_named(metric).short),
+                Text(printed(next(iter(of_variant.values())).published)),
+                *(
+                    _number_text(of_variant[name], name in best) if name in of_variant else Text("")
+                    for name in variants
+                ),
+            ]
+        )
+    explanation = "mean ± sd; ✓ in band, ✗ out of band; the nearest in bold."
+    return Grid(0, ranking.title, explanation, ["", "", "paper", *variants], rows, _footnote(ranking.numbers))
+
+
+def _number_text(one: Number, nearest: bool) -> Text:
+    """Return the mean of the finite splits, which are compared, with their spread and the verdict."""
+    mean = mean_of_finite(one.ours.values)
+    in_band = "✓" if one.verdict.in_band else "✗"
+    return Text("" if mean is None else printed(mean), f"{spread_text(one.ours.values)} {in_band}", bold=nearest)
+
+
+def _notes(found: Audit) -> list[str]:
+    notes = [f"one variant only, not ranked: {', '.join(found.alone)}"] if found.alone else []
+    for each in found.checked:
+        stale = census(each.outline, each.results).stale.total()
+        notes += [f"{each.store.folder}: {stale} cells are stale; probcal run renews them"] if stale else []
+        notes += exceptions(each.outline)
+    return notes
+
+
+def _csv(found: Audit) -> str:
+    rows: list[list[Field]] = [[*_HEADER]]
+    for ranking in _rankings_with_numbers(found):
+        counted = {id(one) for one in ranking.counted}
+        for one in ranking.numbers:
+            mean, sd = mean_of_finite(one.ours.values), sd_of_finite(one.ours.values)
+            rows.append(
+                [
+                    one.paper.short, one.column, one.variant, one.dataset, one.reading, one.metric,
+                    f"{one.published:.6g}", f"{mean:.6g}", "" if sd is None else f"{sd:.6g}", one.ours.n,
+                    one.ours.infinite, int(one.verdict.in_band), f"{one.verdict.distance:.6g}", int(id(one) in counted),
+                ]
+            )  # fmt: skip
+    return csv_text(rows)

@@ -13,10 +13,9 @@ from tabulate import tabulate
 
 from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, JudgedClaim, Report
-from probcal.papers.check.findings import FARTHEST, Finding
+from probcal.papers.check.findings import FARTHEST, Finding, spread_text
 from probcal.papers.check.judged_claims import Judged
-from probcal.reporting.grid import INFINITY, printed
-from probcal.reporting.labels import troubles
+from probcal.reporting.grid import INFINITY, grouped, printed, troubles
 from probcal.store.cell_result import CellResult
 
 _MOST_FAILED = 20
@@ -44,11 +43,8 @@ def text(report: Report) -> str:
 def _findings(name: str, findings: Findings) -> Iterable[list[str]]:
     if findings.new:
         yield [f"NEW deviations, {name}:", *_table(findings.new)]
-    by_reason: dict[str, list[Finding]] = {}
-    for finding, why in findings.known:
-        by_reason.setdefault(why.reason, []).append(finding)
-    for reason, several in by_reason.items():
-        yield [f"known deviations, {name}: {reason}", *_table(several)]
+    for reason, several in grouped(findings.known, lambda known: known[1].reason).items():
+        yield [f"known deviations, {name}: {reason}", *_table([finding for finding, _ in several])]
 
 
 def _table(findings: list[Finding]) -> list[str]:
@@ -68,12 +64,11 @@ def _table(findings: list[Finding]) -> list[str]:
 
 def _not_judged(report: Report) -> list[str]:
     """Return one line per reason, since a hundred numbers may share it."""
-    by_reason: dict[str, list[str]] = {}
-    for one in [*report.numbers.all, *report.differences.all]:
-        if one.state == "cannot be judged":
-            by_reason.setdefault(one.why or "", []).append(f"{one.dataset} {one.what} {one.metric}")
+    every = [*report.numbers.all, *report.differences.all]
+    not_judged = [one for one in every if one.state == "cannot be judged"]
     lines = []
-    for reason, names in by_reason.items():
+    for reason, several in grouped(not_judged, lambda one: one.why).items():
+        names = [f"{one.dataset} {one.what} {one.metric}" for one in several]
         more = len(names) - _FIRST_FEW
         named = ", ".join(names[:_FIRST_FEW]) + (f", and {more} more: -f json" if more > 0 else "")
         lines.append(f"  {reason}: {named}")
@@ -92,12 +87,7 @@ def distance_text(distance: float | None) -> str:
 
 
 def our_mean(finding: Finding) -> str:
-    mean = finding.mean
-    if mean is None:
-        return ""
-    spread = "" if finding.sd is None else f" ± {printed(finding.sd)}"
-    some = 0 < finding.infinite < len(finding.values)
-    return signed(finding, mean) + spread + (f", {INFINITY} {finding.infinite}/{len(finding.values)}" if some else "")
+    return "" if finding.mean is None else signed(finding, finding.mean) + spread_text(finding.values)
 
 
 def signed(finding: Finding, number: float) -> str:
@@ -105,10 +95,10 @@ def signed(finding: Finding, number: float) -> str:
 
 
 def _agreeing(report: Report) -> list[str]:
-    by_reason: dict[str, list[str]] = {}
-    for one in report.agreeing:
-        by_reason.setdefault(one.reason, []).append(one.what)
-    return [f"known deviation that now agrees: {', '.join(what)} ({reason})" for reason, what in by_reason.items()]
+    return [
+        f"known deviation that now agrees: {', '.join(one.what for one in several)} ({reason})"
+        for reason, several in grouped(report.agreeing, lambda one: one.reason).items()
+    ]
 
 
 def _claims(claims: list[JudgedClaim]) -> list[str]:
@@ -216,7 +206,12 @@ def _drift_summary(drift: AcceptedDrift | None) -> str:
 
 
 def json_text(reports: list[Report]) -> str:
-    return json.dumps([_plain(_report(report)) for report in reports], indent=1, ensure_ascii=False) + "\n"
+    return json_of([_report(report) for report in reports])
+
+
+def json_of(value: Any) -> str:
+    """Return the value as JSON. Infinity becomes the text ``inf``, since JSON has no infinity."""
+    return json.dumps(_plain(value), indent=1, ensure_ascii=False) + "\n"
 
 
 def _report(report: Report) -> dict[str, Any]:
@@ -276,7 +271,6 @@ def _judged(judged: Judged) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value for JSON, with infinity as the text "inf"."""
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list | tuple):

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import AcceptedDrift, drift
-from probcal.papers.check.findings import Finding, differences, numbers
+from probcal.papers.check.findings import Checked, Finding, differences, numbers, without_number
 from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
-from probcal.papers.check.measured_results import Checked, without_number
-from probcal.papers.deviations import Deviation, known_deviations
-from probcal.papers.published import Claim, Published
+from probcal.papers.published import Claim, Deviation, Published, known_deviations
 from probcal.store.summary import Census, census
 
 
@@ -89,7 +87,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     if paper is not None:
         for claim in paper.claims:
             reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
-            printed, ours = judge(claim, paper, Printed(paper)), judge(claim, paper, Ours(checked, paper))
+            printed, ours = judge(claim, paper, Printed(paper)), judge(claim, paper, Ours(checked))
             claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))
     return Report(
         checked=checked,

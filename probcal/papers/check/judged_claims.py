@@ -10,10 +10,9 @@ from typing import Literal, Protocol
 
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
-from probcal.papers.check.findings import paper_column
-from probcal.papers.check.measured_results import LOG10_MARTINGALE, STEEPEST, Checked, Splits, largest_gap
+from probcal.papers.check.findings import LOG10_MARTINGALE, STEEPEST, Checked, Splits, largest_gap
 from probcal.papers.published import Claim, Published
-from probcal.reporting.best_methods import best_of
+from probcal.reporting.metric_table import best_of
 
 Verdict = Literal["supported", "not supported", "undecided"]
 _EPSILON = 1e-9
@@ -54,15 +53,10 @@ class Ours:
     """Provide our results. Of several rows or columns that stand for a published one, the first counts."""
 
     checked: Checked
-    paper: Published
 
     def splits(self, dataset: str, column: str, metric: str, stage: int | None = None) -> Splits:
-        rows = [row for row in self.checked.outline.datasets if row.published == dataset]
-        for row in rows[:1]:
-            for ours in self.checked.planned(row):
-                if paper_column(ours) == self.paper.columns[column]:
-                    return self.checked.splits(row, ours, metric, stage)
-        return {}
+        place = self.checked.place_of(dataset, column)
+        return self.checked.splits(*place, metric, stage) if place else {}
 
     def rounding(self, metric: str) -> float:
         return 0.0

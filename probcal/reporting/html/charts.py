@@ -1,26 +1,36 @@
-"""Data of the charts, reliability diagrams, sortable tables and comparison tables of the page."""
+"""Charts, sortable tables and pictures of the page, as data for its templates."""
 
 from __future__ import annotations
 
+import base64
+import io
 import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+from matplotlib.figure import Figure
 
 from probcal.analysis.claim_support import NothingToCompare, compare
 from probcal.analysis.comparison_tables import grids
+from probcal.analysis.ranks import Ranks, ranks
+from probcal.analysis.ranks_figure import ranks_figure
 from probcal.errors import StoreError
-from probcal.metrics.registry import metric_named
+from probcal.metrics.registry import Metric, metric_named
 from probcal.papers.published import Published
-from probcal.reporting.best_methods import PAPER, SPREAD
-from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text
-from probcal.reporting.labels import UNDEFINED, in_order
-from probcal.reporting.metric_table import MetricResults, compared_summary, verdict_of
+from probcal.reporting.drawing import in_our_look, look
+from probcal.reporting.figures import short_titles
+from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, in_order
+from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, verdict_of
+from probcal.reporting.paper_figures import PAPER as PAPER_FIGURES
+from probcal.reporting.paper_figures import ROC, paper_figures
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, Summary
+from probcal.store.summary import Results, summarise
 
 _MOST = 20_000
 """Most numbers in one chart. More would be too many to see, and for a browser to draw."""
@@ -94,8 +104,8 @@ def _of_metric(one: MetricResults) -> Iterator[list[Any]]:
 def _agrees(one: MetricResults, row: Row, column: ResultColumn, theirs: float | None) -> bool | None:
     if theirs is None or one.table is None:
         return None
-    held: Summary = compared_summary(one.table, one.outline, one.results, row, column, one.metric)
-    verdict = verdict_of(held, theirs, one.table)
+    ours = summarise(one.outline, one.results, row, column, one.metric, one.table.seed)
+    verdict = verdict_of(ours, theirs, one.table)
     return None if verdict is None else verdict.in_band
 
 
@@ -152,48 +162,31 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 _NOTHING = (NOT_RUN, UNDEFINED, "failed", "")
 _KINDS = {SPREAD: "spread", PAPER: "paper"}
 
-
-@dataclass(frozen=True)
-class TableCell:
-    text: Text
-    sort: str
-    """A number, ``Infinity``, or the text itself. Empty for what goes last in either order."""
+TableLine = tuple[str, list[Text]]
+"""``main``, or for a line below it ``spread``, ``paper``, ``minor`` or ``more`` (without a name), and its cells."""
 
 
-@dataclass(frozen=True)
-class Line:
-    kind: str
-    """``main``, or for a line below it ``spread``, ``paper``, ``minor`` or ``more`` (without a name)."""
-    cells: list[TableCell]
-
-
-@dataclass(frozen=True)
-class PageTable:
-    """Hold one table. ``groups`` are the lines of one data set, which stay together."""
-
-    id: str
-    grid: Grid
-    groups: list[list[Line]]
-
-
-def page_tables(grids: list[Grid], of: str) -> list[PageTable]:
-    """Return tables for the page. ``of`` is the prefix of their ids."""
-    return [PageTable(f"{of}-table{grid.number}", grid, _groups(grid)) for grid in grids]
-
-
-def _groups(grid: Grid) -> list[list[Line]]:
-    groups: list[list[Line]] = []
+def line_groups(grid: Grid) -> list[list[TableLine]]:
+    """Return the lines of each data set, which stay together."""
+    groups: list[list[TableLine]] = []
     for row in grid.rows:
         kind = _KINDS.get(row[0].main, "minor") if row[0].minor else "main" if row[0].main else "more"
-        line = Line(kind, [TableCell(text, sort_value(text.main)) for text in row])
         if kind == "main" or not groups:
             groups.append([])
-        groups[-1].append(line)
+        groups[-1].append((kind, row))
     return groups
 
 
+def has_lines_beneath(grid: Grid) -> bool:
+    """Return whether there are lines with the spread or the published number."""
+    return any(kind in _KINDS.values() for group in line_groups(grid) for kind, _ in group)
+
+
 def sort_value(main: str) -> str:
-    """Return the sort value of a cell. ``∞ (5/10)`` counts as infinity, as in a mean over splits."""
+    """Return the sort value of a cell: a number, ``Infinity``, or the text itself.
+
+    It is empty for what goes last in either order. ``∞ (5/10)`` counts as infinity, as in a mean over splits.
+    """
     if main in _NOTHING:
         return ""
     if main.startswith((INFINITY, f"-{INFINITY}")):
@@ -202,19 +195,106 @@ def sort_value(main: str) -> str:
     return found[0] if found and found.end() == len(main.split()[0]) else main
 
 
-@dataclass(frozen=True)
-class Statistics:
-    tables: list[PageTable]
-    fault: str = ""
-    """Reason why there are no statistics, where something is broken."""
-
-
-def statistics(store: Store, first: int, of: str) -> Statistics:
-    """Return the comparison for the page. ``first`` is the number of the first table, ``of`` the prefix of the ids."""
+def statistics(store: Store, first: int) -> tuple[list[Grid], str]:
+    """Return the tables of the comparison, numbered from ``first``, and why there are none if something is broken."""
     try:
         found = grids(compare(store))
     except NothingToCompare:
-        return Statistics([])
+        return [], ""
     except StoreError as error:
-        return Statistics([], str(error))
-    return Statistics(page_tables([replace(one, number=number) for number, one in enumerate(found, first)], of))
+        return [], str(error)
+    return [replace(one, number=number) for number, one in enumerate(found, first)], ""
+
+
+_LARGEST_SVG = 200_000
+"""Number of characters from which a PNG is used, which is then smaller."""
+_DPI = 110
+
+
+@dataclass(frozen=True)
+class Picture:
+    name: str
+    address: Markup
+    """A ``data:`` address, so that the picture is part of the page."""
+    said: str
+    """Description of the picture for readers who cannot see it."""
+    width: int
+    """Width in CSS pixels. ``height`` has the same unit."""
+    height: int
+
+
+@dataclass(frozen=True)
+class RankedPicture:
+    metric: Metric
+    ranks: Ranks
+    picture: Picture
+
+    @property
+    def lines(self) -> list[list[str]]:
+        """Return label and mean rank, best first."""
+        pairs = zip(self.ranks.labels, self.ranks.mean_ranks, strict=True)
+        return [[label, f"{rank:.2f}"] for label, rank in pairs]
+
+    @property
+    def first(self) -> str:
+        """Return the best, or those that share the first place, and whether there is no significant difference."""
+        best = self.lines[0][1]
+        names = " and ".join(label for label, rank in self.lines if rank == best)
+        return f"{names} ({best}{', no significant difference' if self.ranks.p > 1 - self.ranks.level else ''})"
+
+    @property
+    def verdict(self) -> str:
+        test = "permuted ranks" if self.ranks.permuted else "Friedman's test"
+        return f"{test}, p = {self.ranks.p:.3g}; critical difference {self.ranks.critical_difference:.2f}"
+
+
+def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], list[str]]:
+    """Return the pictures, and notes on what is missing in them. ``outline`` has the titles of the experiment."""
+    notes: list[str] = []
+    figures = paper_figures(short_titles(outline), outline, results, (PAPER_FIGURES, ROC), notes.append)
+    return list(in_our_look(figures, picture)), list(dict.fromkeys(notes))
+
+
+def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
+    """Return one diagram for each metric with ranks."""
+    found = []
+    for metric in in_order(outline.metrics):
+        if one := ranks(outline, results, metric):
+            with look():
+                name = metric_named(metric)
+                found.append(RankedPicture(name, one, picture(f"Mean ranks by {name.short}", ranks_figure(one))))
+    return found
+
+
+def picture(name: str, figure: Figure) -> Picture:
+    """Return a figure as a part of a page, as SVG, or as PNG where that is much smaller."""
+    text, points = io.StringIO(), io.BytesIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    width, height = (round(96 * inches) for inches in figure.get_size_inches())
+    svg = text.getvalue()
+    if len(svg) <= _LARGEST_SVG:
+        return Picture(name, svg_address(svg), _description(figure), width, height)
+    figure.savefig(points, format="png", dpi=_DPI, metadata={"Software": None})
+    return Picture(name, png_address(points.getvalue()), _description(figure), width, height)
+
+
+def _description(figure: Figure) -> str:
+    """Return the heading, the axes of each kind of panel, and the names of the lines."""
+    parts = [figure.get_suptitle()]
+    axes = [f"{one.get_ylabel()} against {one.get_xlabel()}" for one in figure.axes if one.get_xlabel()]
+    titles = [one.get_title() for one in figure.axes if one.get_title()]
+    parts += [f"Panels: {', '.join(titles)}"] if titles else []
+    parts += [f"Axes: {', '.join(dict.fromkeys(axes))}"] if axes else []
+    named = [line.get_label() for one in figure.axes for line in one.get_lines()]
+    lines = dict.fromkeys(str(label) for label in named if not str(label).startswith("_"))
+    parts += [f"Lines: {', '.join(lines)}"] if lines else []
+    return ". ".join(" ".join(part.split()) for part in parts if part) + "."
+
+
+def svg_address(svg: str) -> Markup:
+    """Return a picture as the address of an image, in which no script runs."""
+    return Markup("data:image/svg+xml," + quote(svg, safe=" /:=;,()!*?@$[]{}|^`'~+\n"))
+
+
+def png_address(points: bytes) -> Markup:
+    return Markup("data:image/png;base64," + base64.b64encode(points).decode())

@@ -1,8 +1,16 @@
-"""Web page of experiments: fills their parts into the templates and writes the file in one step."""
+"""Web page of experiments: fills their parts into the templates and writes the file in one step.
+
+Scripts are known by their digest. Data and pictures are embedded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +20,47 @@ from markupsafe import Markup
 from probcal import __version__
 from probcal._io import refuse_links_out, refuse_other_kinds, visible, write_whole
 from probcal.errors import ProbcalError
-from probcal.reporting.html.check_section import FILTERS
-from probcal.reporting.html.embed import asset, data, licenses, policy, scripts
+from probcal.papers.check.check_text import counts
+from probcal.reporting.html.charts import line_groups, sort_value
 from probcal.reporting.html.sections import ExperimentSections
 from probcal.store.folder import Store
+
+_SCRIPTS = ("vendor/d3.min.js", "vendor/plot.umd.min.js", "report.js", "charts.js")
+"""The page's programs, in the order in which they run."""
+_LICENSES = {"D3 7.9.0": "vendor/d3.LICENSE", "Observable Plot 0.6.17": "vendor/plot.LICENSE"}
+"""The licenses of the embedded libraries."""
+
+
+@functools.cache
+def asset(name: str) -> str:
+    """Return the text of a file in ``assets``."""
+    text = resources.files("probcal.reporting.html").joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+    return text.replace("\r\n", "\n")  # browsers compute the digest of this form
+
+
+def policy() -> str:
+    """Return a Content-Security-Policy under which nothing is loaded and no script runs but ours.
+
+    Styles are allowed in attributes, where the charts' library puts them. No style can load anything under this policy.
+    """
+    known = " ".join(f"'sha256-{_digest(asset(name))}'" for name in _SCRIPTS)
+    return (
+        f"default-src 'none'; script-src {known}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def data(value: Any) -> Markup:
+    """Return ``value`` as JSON for a script element of type application/json. Raises ValueError for NaN or infinity."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&":  # in JSON they occur only within strings
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return Markup(text)
+
 
 _FIRST = b"<!doctype html>"
 
@@ -35,7 +80,7 @@ def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printe
     experiment follows a paper that probcal does not have.
     """
     _refuse_other_places(path)
-    experiments = [ExperimentSections.of(store, f"e{number}") for number, store in enumerate(stores, 1)]
+    experiments = [ExperimentSections(store, f"e{number}") for number, store in enumerate(stores, 1)]
     if not any(one.results for one in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToReport(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
@@ -59,8 +104,8 @@ def page(experiments: Sequence[ExperimentSections], sentence: str = "", printed:
         printed=printed,
         data=data({one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments}),
         policy=policy(),
-        scripts=[Markup(text) for text in scripts()],
-        licenses=licenses(),
+        scripts=[Markup(asset(name)) for name in _SCRIPTS],
+        licenses={name: asset(file) for name, file in _LICENSES.items()},
     )
 
 
@@ -79,8 +124,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(FILTERS)
+    environment.filters.update(
+        counts=counts, line_groups=line_groups, sort_value=sort_value, lines_by_name=_lines_by_name
+    )
     return environment
+
+
+def _lines_by_name(values: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    return [[name, ", ".join(values[name])] for name in sorted(values, key=str.lower)]
 
 
 def _show_invisible(value: Any) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from probcal.config.components import entries, trusting, variants_of, with_names
+from probcal.config.components import entries, trusting
 from probcal.learners import WekaClassifier
 from probcal.learners.registry import LEARNERS
 from probcal.learners.weka import WekaError
@@ -176,8 +176,8 @@ def test_the_configs_of_ours_need_no_trust():
         for name, entry in entries(yaml.safe_load(config.read_text(encoding="utf-8")), "learners").items():
             builtin = LEARNERS.get(entry.get("type") or name)
             if builtin is not None and builtin.path.endswith(".WekaClassifier"):
-                for variant in variants_of(name, entry):
-                    params = {**builtin.params, **with_names(entry.get("params")), **variant.params}
+                for variant in (entry.get("variants") or {"": {}}).values():
+                    params = {**builtin.params, **entry.get("params", {}), **(variant or {})}
                     asked.add((params.get("classifier", "trees.J48"), params.get("options", "")))
     assert len(asked) > 3
     assert [untrusted_options(*one) for one in asked] == [None] * len(asked)

@@ -8,8 +8,7 @@ import json
 
 import pytest
 
-from probcal.papers.check.audit import NothingToAudit, audit
-from probcal.papers.check.audit_text import audit_text
+from probcal.papers.check.audit import NothingToAudit, audit, audit_text
 from probcal.papers.published import Published
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from probcal.papers.check.findings import Checked
 from probcal.papers.check.judged_claims import Ours, Printed, Tally, judge
-from probcal.papers.check.measured_results import Checked
 from probcal.papers.published import Claim, Published
 
 NAME = "langford-zadrozny-2005"
@@ -25,7 +25,7 @@ def ours(small, paper):
         store = small(paper=NAME, datasets=splits, **changes).write(
             {cell: [{"cxe": number} for number in numbers] for cell, numbers in cells.items()}
         )
-        return Ours(Checked.of(store), paper)
+        return Ours(Checked.of(store))
 
     return ours
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from probcal.papers.check.findings import Checked, steepest_growth
 from probcal.papers.check.judged_claims import Ours, Printed, judge
-from probcal.papers.check.measured_results import Checked, steepest_growth
 from probcal.papers.published import Claim, Published
 from tests.commands import probcal
 from tests.reporting.streams import write
@@ -21,7 +21,7 @@ def claim(kind, *columns, **rest):
 def judged(tmp_path):
     def judged(one, cells, curves=None):
         store = write(tmp_path / "small", cells, curves, paper=NAME)
-        return judge(one, PAPER, Ours(Checked.of(store), PAPER))
+        return judge(one, PAPER, Ours(Checked.of(store)))
 
     return judged
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve as reference_roc
 
-from probcal.reporting.prediction_curves import POINTS, cost_curve, roc_curve, score_histogram
+from probcal.reporting.prediction_summaries import POINTS, cost_curve, roc_curve, score_histogram
 from tests.reporting.small_estimates import estimates
 
 many = settings(derandomize=True, deadline=None, max_examples=100)
@@ -87,6 +87,5 @@ def test_rows_of_one_class_and_likeliest_classes_have_no_roc_curve(changes):
 
 
 def test_a_score_histogram_counts_each_class_and_its_last_bin_holds_one():
-    found = score_histogram(estimates([0, 1, 1, 0, 1], [0.0, 0.05, 1.0, 0.5, 0.99]), 4)
-    assert found.edges.tolist() == [0, 0.25, 0.5, 0.75, 1]
-    assert (found.negative.tolist(), found.positive.tolist()) == ([1, 0, 1, 0], [1, 0, 0, 2])
+    negative, positive = score_histogram(estimates([0, 1, 1, 0, 1], [0.0, 0.05, 1.0, 0.5, 0.99]), 4)
+    assert (negative.tolist(), positive.tolist()) == ([1, 0, 1, 0], [1, 0, 0, 2])

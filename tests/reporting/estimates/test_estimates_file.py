@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probcal.errors import StoreError
-from probcal.reporting.prediction_curves import cost_curve, estimates_of
-from probcal.reporting.prediction_summaries import Entry, pictures_of
+from probcal.reporting.prediction_summaries import Entry, PredictionFigure, cost_curve, estimates_for, pictures_of
 from probcal.store.folder import CellResult
 from probcal.store.outline import Outline
 from tests.commands import probcal
@@ -31,10 +30,15 @@ def numbers(pictures):
     return [
         (
             one.column.label, one.n_splits, one.top_label, *map(list, vars(one.reliability).values()),
-            *map(list, vars(one.scores).values()), one.roc and [list(one.roc.x), list(one.roc.y)],
+            *map(list, one.scores), one.roc and [list(one.roc.x), list(one.roc.y)],
         )
         for one in pictures
     ]  # fmt: skip
+
+
+def first_estimates(store):
+    outline = Outline.of(store)
+    return estimates_for(store, outline, store.results(), outline.datasets[0], outline.columns[0])
 
 
 def without_predictions(store):
@@ -44,7 +48,7 @@ def without_predictions(store):
 
 def test_the_estimates_of_all_splits_are_one_after_the_other(tmp_path):
     store = folder_of(tmp_path / "small")
-    first = estimates_of(store, Outline.of(store), store.results())[0]
+    first = first_estimates(store)
     y, p = zip(drawn(0), drawn(1), strict=True)
     assert (first.column.label, first.n_splits) == ("tree.direct", 2)
     assert first.y.tolist() == np.concatenate(y).tolist() and first.p.tolist() == np.concatenate(p).tolist()
@@ -114,7 +118,8 @@ def test_more_than_two_classes_are_drawn_by_their_likeliest_the_first_of_several
     y = np.array([0, 1, 2, 2])
     p = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.1, 0.2, 0.7], [0.6, 0.3, 0.1]])
     store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): (y, p)})
-    [one] = estimates_of(store, Outline.of(store), store.results())
+    store_cells = {("wine", "nb.direct", 0): (y, p)}
+    one = first_estimates(folder_of(tmp_path / "one", store_cells, columns=("nb.direct",)))
     assert one.top_label and (one.y.tolist(), one.p.tolist()) == ([1, 0, 1, 0], [0.5, 0.5, 0.7, 0.6])
     [picture], _ = found_in(store)
     assert picture.roc is None and picture.costs is None and picture.top_label
@@ -136,11 +141,11 @@ def test_what_is_no_probability_is_not_drawn(tmp_path, p):
     ("broken", "said"),
     [
         (lambda text: text[:-20], "cannot be read"),
-        (lambda text: text.replace('"version": 1', '"version": 7'), "it was written by another version of probcal"),
+        (lambda text: text.replace('"version": 1', '"version": 7'), "version: Input should be 1"),
         (lambda text: text.replace('"splits":2', '"splits":-2'), "splits: Input should be greater than"),
         (lambda text: text.replace('"appearances":', '"appearances":1e999,"a":'), "appearances: Input should be"),
         (lambda text: text.replace('"counts":[', '"counts":[1,'), "are not equally long"),
-        (lambda text: '{"version": 1, "estimates": 3}', "it holds no estimates"),
+        (lambda text: '{"version": 1, "estimates": 3}', "estimates: Input should be a valid"),
         (lambda text: "[" * 100_000, "cannot be read"),
         (lambda text: "\x00", "cannot be read"),
     ],
@@ -212,7 +217,7 @@ def test_an_entry_with_another_value_is_refused_or_gives_numbers_to_draw(name, v
         entry = Entry.model_validate_json(json.dumps(good | {name: value}))
     except ValueError:
         return
-    bars = entry.reliability
+    figure = PredictionFigure(None, None, entry)
+    bars, roc = figure.reliability, figure.roc
     assert all(np.isfinite(one).all() for one in (bars.mean, bars.observed, bars.low, bars.high, bars.n))
-    roc = entry.roc_curve
     assert roc is None or np.isfinite([*roc.x, *roc.y, *cost_curve(roc).x, *cost_curve(roc).y]).all()

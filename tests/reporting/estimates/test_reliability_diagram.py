@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from probcal.reporting.prediction_curves import appearances, reliability, wilson
+from probcal.reporting.prediction_summaries import appearances, reliability, wilson
 from probcal.store.folder import CellResult
 from probcal.store.outline import Row
 from tests.reporting.small_estimates import estimates

@@ -14,7 +14,7 @@ import pytest
 
 from probcal.reporting.grid import Grid, Text
 from probcal.reporting.html import write_report
-from probcal.reporting.html.charts import page_tables, sort_value
+from probcal.reporting.html.charts import line_groups, sort_value
 from probcal.store.folder import CellResult, Store
 from tests.commands import probcal, refused
 from tests.reporting.html.conftest import TRACEBACK
@@ -56,8 +56,8 @@ def test_the_lines_beneath_a_mean_are_in_one_body_with_it(the_page):
 
 def test_a_line_without_a_name_stays_with_the_one_above():
     lines = [[Text("a"), Text("1")], [Text(""), Text("2")], [Text("b"), Text("3")]]
-    [table] = page_tables([Grid(1, "Name", "how to read it", ["", "x"], lines, [])], "e1")
-    assert [[line.kind for line in group] for group in table.groups] == [["main", "more"], ["main"]]
+    groups = line_groups(Grid(1, "Name", "how to read it", ["", "x"], lines, []))
+    assert [[kind for kind, _ in group] for group in groups] == [["main", "more"], ["main"]]
 
 
 @pytest.mark.parametrize(

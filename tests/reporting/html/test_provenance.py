@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.reporting.html.run_history import faults, provenance
+from probcal.reporting.html.sections import faults, provenance
 from probcal.store.folder import CellResult
 from tests.reporting.html.conftest import RUN
 
@@ -22,7 +22,7 @@ RESULTS = {"a": CellResult("adult", 0, "j48", "direct", "done", "run1", 1.0)}
 @given(name=st.sampled_from(sorted(RUN)), value=ANYTHING)
 def test_a_run_may_say_anything_of_itself(name, value):
     found = provenance({"run1": {**RUN, name: value}}, RESULTS)
-    assert [one.cells for one in found.runs] == [1] and found.unknown == 0
+    assert [line[1] for line in found.runs] == ["1"] and found.unknown == 0
 
 
 def test_two_runs_on_other_versions_are_both_told():
@@ -37,7 +37,7 @@ def test_a_run_that_no_result_is_from_is_left_out_and_a_result_of_no_known_run_i
     assert (found.runs, found.unknown) == ([], 1)
 
 
-def test_of_very_many_faults_the_most_frequent_are_shown_and_long_ones_cut():
+def test_the_most_frequent_fault_comes_first_and_long_ones_are_cut():
     failed = [
         CellResult(
             "adult",
@@ -54,5 +54,5 @@ def test_of_very_many_faults_the_most_frequent_are_shown_and_long_ones_cut():
         for n in range(80)
     ]
     found = faults(failed)
-    assert (len(found.shown), found.more, found.shown[0].message) == (50, 20, "69")
-    assert len(found.shown[0].cells) == 11 and all(len(one.traceback) < 10**4 for one in found.shown)
+    assert (len(found), found[0].message, len(found[0].cells)) == (70, "69", 11)
+    assert all(len(one.traceback) < 10**4 for one in found)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from probcal.cli.options import FINE, manual
+from probcal.cli import options
 
 
-@click.command(
-    "list",
-    short_help="List data sets, learners, methods, metrics or experiments.",
-    epilog=manual("probcal list datasets\nprobcal list configs", exits=FINE),
+@options.command(
+    "List data sets, learners, methods, metrics or experiments.",
+    "probcal list datasets\nprobcal list configs",
+    name="list",
 )
 @click.argument("kind", type=click.Choice(["datasets", "learners", "methods", "metrics", "configs"]))
 def list_(kind: str) -> None:

@@ -1,21 +1,23 @@
-"""The faults that pydantic finds in a file, in words for the person who wrote the file."""
+"""Validation of files with pydantic. Every fault gets its line, and words for the person who wrote the file."""
 
 from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError, ValidationInfo
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from probcal.errors import did_you_mean
+from probcal.config.yaml_file import MOST_REPORTED, Place, YamlFile
+from probcal.errors import FileProblems, Problem, did_you_mean
 
-Place = tuple[str | int, ...]
+Model = TypeVar("Model", bound=BaseModel)
+Faults = Iterator[tuple[Place, str]]
+"""Place and message of each fault. A validator gives the place relative to its field."""
 
-MOST_REPORTED = 100
-"""Largest number of reported faults of a kind. Nobody reads more, and each takes time to find similar names."""
 _MUST_BE = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -38,7 +40,52 @@ _MUST_BE = {
 _FORMS = {*_MUST_BE, "literal_error"}
 
 
-def model_faults(model: type[BaseModel], data: Any, error: ValidationError) -> Iterator[tuple[Place, str]]:
+def checked_by(check: Callable[[Any, ValidationInfo], Faults]) -> AfterValidator:
+    """Return the annotation of a field whose faults ``check`` yields, each with its place in the field."""
+
+    def validate(value: Any, info: ValidationInfo) -> Any:
+        faults = [
+            InitErrorDetails(type=PydanticCustomError("value_error", "{error}", {"error": message}), loc=place, input=0)
+            for place, message in islice(check(value, info), MOST_REPORTED)
+        ]
+        if faults:
+            raise ValidationError.from_exception_data("file", faults)
+        return value
+
+    return AfterValidator(validate)
+
+
+def validated(model: type[Model], file: YamlFile) -> Model:
+    """Return ``file`` as a ``model``. Raise FileProblems with every fault of the file at once.
+
+    Problems that the file has already are reported with the others.
+    """
+    try:
+        parsed = model.model_validate(file.data, context=file.path.parent)
+    except ValidationError as error:
+        raise _problems(model, file, error) from None
+    if file.problems:
+        raise FileProblems(file.path, file.problems)
+    return parsed
+
+
+def faulty_places(model: type[BaseModel], file: YamlFile) -> list[Place]:
+    """Return the places of all faults that ``model`` finds in ``file``. Raise FileProblems if nobody reads so many."""
+    try:
+        model.model_validate(file.data, context=file.path.parent)
+    except ValidationError as error:
+        if error.error_count() > MOST_REPORTED:
+            raise _problems(model, file, error) from None
+        return [_place(file.data, one["loc"], one["type"]) for one in error.errors()]
+    return []
+
+
+def _problems(model: type[BaseModel], file: YamlFile, error: ValidationError) -> FileProblems:
+    found = [Problem(file.line(place), message) for place, message in _faults(model, file.data, error)]
+    return FileProblems(file.path, [*file.problems, *found])
+
+
+def _faults(model: type[BaseModel], data: Any, error: ValidationError) -> Faults:
     """Yield (place in ``data``, message) of every fault, one where a value may have several forms."""
     details_of: dict[Place, list[dict[str, Any]]] = {}
     for detail in islice(error.errors(), MOST_REPORTED):
@@ -51,21 +98,19 @@ def model_faults(model: type[BaseModel], data: Any, error: ValidationError) -> I
             yield from ((place, _message(model, place, detail)) for detail in details)
 
 
-def _place(data: Any, loc: Iterable[str | int], kind: str) -> Place:
+def _place(data: Any, loc: Place, kind: str) -> Place:
     """Return ``loc`` without what pydantic inserts: the names of a union's branches and ``[key]``."""
     place: list[str | int] = []
-    parts = list(loc)
-    for number, part in enumerate(parts):
-        if isinstance(data, Mapping) and part in data:
-            data, part = data[part], str(part)
-        elif isinstance(data, Mapping) and (keys := [key for key in data if str(key) == str(part)]):
-            data, part = data[keys[0]], str(part)
+    for part in loc:
+        if isinstance(data, Mapping):
+            keys = [part] if part in data else [key for key in data if str(key) == str(part)]
+            if keys:
+                data = data[keys[0]]
+                place.append(str(part))
         elif isinstance(data, list) and isinstance(part, int) and part < len(data):
             data = data[part]
-        elif not (kind == "missing" and number == len(parts) - 1):
-            continue
-        place.append(part)
-    return tuple(place)
+            place.append(part)
+    return (*place, loc[-1]) if kind == "missing" else tuple(place)
 
 
 def _message(model: type[BaseModel], place: Place, detail: Mapping[str, Any]) -> str:
@@ -78,13 +123,13 @@ def _message(model: type[BaseModel], place: Place, detail: Mapping[str, Any]) ->
         return f'unknown key "{place[-1]}"{near}' + (f" (known here: {', '.join(known)})" if known and not near else "")
     if kind == "missing":
         return f'the key "{_named(place)}" is missing'
-    if kind == "union_tag_not_found":
-        return f'the key "{_named((*place, _discriminator(detail)))}" is missing'
-    if kind == "union_tag_invalid":
+    if kind.startswith("union_tag"):
+        key = _named((*place, str(detail["ctx"]["discriminator"]).strip("'")))
+        if kind == "union_tag_not_found":
+            return f'the key "{key}" is missing'
         expected, tag = detail["ctx"]["expected_tags"], detail["ctx"]["tag"]
         must_be = expected.replace("'", '"').replace(", ", " or ")
-        near = _hint([{"input": tag, "type": kind, "ctx": {"expected": expected}}])
-        return f"{_named((*place, _discriminator(detail)))} must be {must_be}, not {_shown(tag)}{near}"
+        return f"{key} must be {must_be}, not {_shown(tag)}" + _hint([{"input": tag, "ctx": {"expected": expected}}])
     if kind == "value_error":
         return str(detail["ctx"]["error"])
     if kind == "too_short":
@@ -104,7 +149,7 @@ def _hint(details: list[dict[str, Any]]) -> str:
     if isinstance(value, str):
         known = [word for one in details for word in re.findall(r"'([^']*)'", one.get("ctx", {}).get("expected", ""))]
         return did_you_mean(value, known)
-    wants_text = any(detail["type"] == "string_type" for detail in details)
+    wants_text = any(detail.get("type") == "string_type" for detail in details)
     return "; put it in quotes" if wants_text and isinstance(value, int | float) else ""
 
 
@@ -122,11 +167,7 @@ def _shown(value: Any) -> str:
     return reprlib.repr(value)
 
 
-def _discriminator(detail: Mapping[str, Any]) -> str:
-    return str(detail["ctx"]["discriminator"]).strip("'")
-
-
-def _keys_around(model: type[BaseModel], place: Place, loc: Iterable[str | int]) -> list[str]:
+def _keys_around(model: type[BaseModel], place: Place, loc: Place) -> list[str]:
     """Return the keys that ``model`` knows at ``place``. Return none where the place is not one of our models.
 
     ``loc`` is the same place in pydantic's words, with the tags of its unions.

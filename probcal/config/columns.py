@@ -1,0 +1,326 @@
+"""The columns of an experiment, each a learner with a method, its exceptions, and the faults of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from probcal.config.components import (
+    Builtin,
+    build,
+    import_class,
+    unknown_parameters,
+    unmet_need,
+    with_names,
+    wrong_value,
+)
+from probcal.config.experiment_file import CURVES, SETTINGS, ExperimentFile, MethodsHere, OverrideEntry, card_name
+from probcal.config.sections import LEARNER, METHOD, Component, Section
+from probcal.config.validation import faulty_places
+from probcal.config.yaml_file import Place, YamlFile, texts
+from probcal.data.card import Card, find_card, read_card
+from probcal.errors import ProbcalError, did_you_mean
+from probcal.learners.registry import LEARNERS
+from probcal.metrics import METHOD_METRICS
+from probcal.papers.published import Published
+
+_METHOD_CURVES = tuple(name for name in CURVES if name != "roc")
+_LISTED: TypeAdapter[list[dict[str, dict[str, Any]]]] = TypeAdapter(list[MethodsHere])
+
+
+@dataclass(frozen=True)
+class Column:
+    """Hold a learner with a method: one column of the tables."""
+
+    learner: Component
+    method: Component
+    label: str
+
+    @property
+    def group(self) -> str:
+        """Return the group of the column.
+
+        Columns of one group are compared: the methods of one learner with the same settings.
+        """
+        return " ".join([self.learner.label, *_named_variants(self.learner)])
+
+
+@dataclass(frozen=True)
+class Override:
+    """Hold an exception with its names resolved. ``columns`` holds (learner, method) of each column."""
+
+    datasets: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    why: str
+    card: Card | None = None
+    use: Builtin | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    method_params: Mapping[str, Any] = field(default_factory=dict)
+    skip: bool = False
+
+    def is_about(self, dataset: str, learner: str, method: str) -> bool:
+        return dataset in self.datasets and (learner, method) in self.columns
+
+    @property
+    def what(self) -> str:
+        """Describe the other card or settings in words."""
+        words = [f"card {self.card.name}"] if self.card else []
+        words += [self.use.path.rpartition(".")[2]] if self.use else []
+        words += [f"{name} {value}" for params in (self.params, self.method_params) for name, value in params.items()]
+        return "not run" if self.skip else ", ".join(words)
+
+
+def _named_variants(*components: Component) -> list[str]:
+    return [one.variant for one in components if one.variant]
+
+
+class Resolution:
+    """Resolve the columns and exceptions of ``file``, and report to it what does not exist or does not fit.
+
+    Malformed parts are skipped, because pydantic reports them. So every fault is reported once, and all together.
+    """
+
+    def __init__(self, file: YamlFile) -> None:
+        self._file = file
+        malformed = faulty_places(ExperimentFile, file)
+        self._malformed = {place[:2] for place in malformed}
+        self._learners, self._methods = Section(file, LEARNER, malformed), Section(file, METHOD, malformed)
+        self._combinations = {
+            learner: [] if ("combinations", learner) in self._malformed else _LISTED.validate_python(listed)
+            for learner, listed in with_names(file.data.get("combinations")).items()
+        }
+        self._pairs: dict[tuple[str, str], dict[str, Any]] = {}
+        """(learner, method) -> parameters that ``combinations`` gives this pair."""
+        self.columns: list[Column] = []
+        self.overrides: list[Override] = []
+        self._read_combinations()
+        self._read_exceptions()
+        self._check_provided()
+        self._check_paper()
+
+    def _read_combinations(self) -> None:
+        for learner in self._combinations:
+            self._check_known(self._learners, "learner", learner, ("combinations", learner))
+        for entry, names in self._learners.families.items():
+            for learner in names:
+                seen: set[str] = set()
+                for method, params, place in self._listed(entry, learner):
+                    if method in seen and place:
+                        advice = "give one of them a name of its own under methods"
+                        self._file.report(place, f"{place[1]} with {place[-1]} is listed twice; {advice}")
+                    seen.add(method)
+                    self._read_pair(learner, method, params, place)
+
+    def _check_known(self, section: Section, kind: str, name: str, place: Place) -> bool:
+        known = section.knows(name)
+        if not known:
+            self._file.report(place, f'"{name}" is not one of the {kind}s{did_you_mean(name, section.places)}')
+        return known
+
+    def _listed(self, entry: str, learner: str) -> Iterator[tuple[str, dict[str, Any], Place | None]]:
+        """Yield each method of ``learner``, its parameters for this learner, and its place in ``combinations``.
+
+        Unlisted learners get all methods, and the place is None. The name of an entry stands for its variants.
+        Variants that a list of ``combinations`` names themselves are left out.
+        """
+        families = self._methods.families
+        key = learner if learner in self._combinations else entry
+        if key not in self._combinations:
+            yield from ((method, {}, None) for names in families.values() for method in names)
+            return
+        listed = self._combinations[key]
+        alone = {method for item in listed for method in item}
+        for index, item in enumerate(listed):
+            for written, params in item.items():
+                for method in families.get(written, [written]):
+                    if method == written or method not in alone:
+                        yield method, params, ("combinations", key, index, written)
+
+    def _read_pair(self, learner: str, method: str, params: dict[str, Any], where: Place | None) -> None:
+        place = where or self._learners.places[learner]
+        called = f"{where[1]} with {where[-1]}" if where else f"{learner} with {method}"
+        self._check_known(self._methods, "method", method, place)
+        self._pairs[learner, method] = params
+        component = self._methods.classes.get(method)
+        unknown = unknown_parameters(component, params) if component else {}
+        for parameter, message in unknown.items():
+            self._file.report((*place, parameter), f"{called}: {message}")
+        base, wrapper = self._learners.sound.get(learner), self._methods.sound.get(method)
+        if unknown or base is None or wrapper is None:
+            return
+        wrapper = replace(
+            wrapper, params={**wrapper.params, **params}, paper=wrapper.paper if base.paper else None
+        )
+        if fault := self._misfit(self._learners.classes[learner], base.params, wrapper):
+            self._file.report(place, f"{learner} with {method}: {fault}")
+        label = " ".join([f"{wrapper.label}{base.label}", *_named_variants(base, wrapper)])
+        self.columns.append(Column(base, wrapper, label))
+
+    def _misfit(self, learner: type, params: Mapping[str, Any], method: Component) -> str | None:
+        """Return why the learner cannot be combined with this method, or None."""
+        base, wrapper = build(learner, **params), self._methods.classes[method.name]
+        if needed := unmet_need(wrapper, base):
+            lacking = f"{learner.__name__} gives labels only and {method.name} needs {needed}"
+            return f"{lacking}; leave the pair out with combinations"
+        try:
+            return wrong_value(build(wrapper, base, **method.params))
+        except ProbcalError as error:
+            return str(error)
+
+    def _read_exceptions(self) -> None:
+        given = self._file.data.get("exceptions")
+        seen: dict[tuple[str, ...], int] = {}
+        for index, item in enumerate(given if isinstance(given, list) else []):
+            if ("exceptions", index) not in self._malformed:
+                entry = OverrideEntry.model_validate(item, context=self._file.path.parent)
+                self._read_exception(("exceptions", index), entry, seen)
+
+    def _read_exception(self, place: Place, entry: OverrideEntry, seen: dict[tuple[str, ...], int]) -> None:
+        learners, methods = (
+            {one for name in names or () for one in section.families.get(name, [name])}
+            for names, section in ((entry.learner, self._learners), (entry.method, self._methods))
+        )
+        columns = [
+            (learner, method)
+            for learner, method in self._pairs
+            if learner in learners and (entry.method is None or method in methods)
+        ]
+        self._check_names_of_exception(place, entry, columns)
+        card = read_card(find_card(entry.card, beside=self._file.path.parent)) if entry.card else None
+        if card:
+            self._check_card(place, entry, card)
+        for learner, method in columns:
+            self._check_settings(place, entry, learner, method)
+        self._check_repeats(place, entry, columns, seen)
+        self.overrides.append(
+            Override(
+                datasets=tuple(name for _, name in entry.named_datasets),
+                columns=tuple(columns),
+                why=entry.why,
+                card=card,
+                use=LEARNERS[entry.use] if entry.use else None,
+                params=entry.params,
+                method_params=entry.method_params,
+                skip=entry.skip,
+            )
+        )
+
+    def _check_names_of_exception(self, place: Place, entry: OverrideEntry, columns: list[tuple[str, str]]) -> None:
+        there = [card_name(one) for one in texts(self._file.data.get("datasets"))]
+        for key, name in entry.named_datasets:
+            if there and name not in there:
+                self._file.report((*place, key), f'"{name}" is not one of the data sets{did_you_mean(name, there)}')
+        known = [
+            self._check_known(section, key, name, (*place, key))
+            for key, names, section in (
+                ("learner", entry.learner, self._learners),
+                ("method", entry.method or [], self._methods),
+            )
+            for name in names
+        ]
+        if all(known) and not columns and not self._learners.reported and not self._methods.reported:
+            learners, methods = " and ".join(entry.learner), " and ".join(entry.method or [])
+            self._file.report((*place, "method"), f"{learners} is not combined with {methods}")
+
+    def _check_settings(self, place: Place, entry: OverrideEntry, learner: str, method: str) -> None:
+        base, wrapper = self._learners.sound.get(learner), self._methods.sound.get(method)
+        if base is None or wrapper is None:
+            return
+        component, params = self._learners.classes[learner], base.params
+        if use := LEARNERS.get(entry.use or ""):
+            component, params = import_class(use.path), dict(use.params)
+        faults = [
+            ((*place, key, parameter), message)
+            for key, one, given in (
+                ("params", component, entry.params),
+                ("method_params", self._methods.classes[method], entry.method_params),
+            )
+            for parameter, message in unknown_parameters(one, given).items()
+        ]
+        if not faults and (entry.params or entry.method_params or use):
+            params = {**params, **entry.params}
+            here = {**wrapper.params, **self._pairs[learner, method], **entry.method_params}
+            if fault := self._learners.fault(component, params):
+                faults = [((*place, "params"), fault)]
+            elif fault := self._misfit(component, params, replace(wrapper, params=here)):
+                key = next(key for key in ("method_params", "params", "use") if getattr(entry, key))
+                faults = [((*place, key), f"{learner} with {method}: {fault}")]
+        for there, message in faults:
+            self._file.report(there, message)
+
+    def _check_card(self, place: Place, entry: OverrideEntry, card: Card) -> None:
+        asked = {name for _, name in entry.named_datasets}
+        for text in texts(self._file.data.get("datasets")):
+            try:
+                other = read_card(find_card(text, beside=self._file.path.parent))
+            except ProbcalError:
+                continue  # reported at the data set's own line
+            if other.name == card.name and other.digest != card.digest:
+                message = f'"{entry.card}" and "{text}" are both called "{card.name}"; rename one'
+                self._file.report((*place, "card"), message)
+            if other.name in asked and (card.split.kind == "holdout") != (other.split.kind == "holdout"):
+                message = (
+                    f"{card.name} has a {card.split.kind} split and {other.name} a {other.split.kind} one, so "
+                    "their numbers of splits differ; list it under datasets instead"
+                )
+                self._file.report((*place, "card"), message)
+
+    def _check_repeats(
+        self, place: Place, entry: OverrideEntry, columns: list[tuple[str, str]], seen: dict[tuple[str, ...], int]
+    ) -> None:
+        """Report what an earlier exception already sets for the same cell. ``seen`` holds what each exception sets."""
+        index = int(place[-1])
+        things = [key for key in ("card", "use", "skip") if getattr(entry, key)]
+        things += [f"{key}: {one}" for key in SETTINGS[2:4] for one in getattr(entry, key)]
+        for _, dataset in entry.named_datasets:
+            for learner, method in columns:
+                of_cell = [(dataset, learner, method, thing) for thing in things]
+                skipped = (dataset, learner, method, "skip")
+                if earlier := [one for one in (*of_cell, skipped) if seen.get(one, index) != index]:
+                    line = self._file.line(("exceptions", seen[earlier[0]]))
+                    cell = f"{dataset} with {learner} and {method}"
+                    message = f'the exception on line {line} sets "{earlier[0][-1]}" of {cell} already'
+                    self._file.report(place, message)
+                    return
+                seen.update(dict.fromkeys(of_cell, index))
+
+    def _check_provided(self) -> None:
+        """Report metrics and curves that only methods provide, if no method of the file does and all are known."""
+        classes = self._methods.classes
+        names = [name for family in self._methods.families.values() for name in family]
+        if not names or any(name not in classes for name in names):
+            return
+        for section, word, attribute, provided in (
+            ("metrics", "metric", "measures", METHOD_METRICS),
+            ("curves", "curve", "curves", _METHOD_CURVES),
+        ):
+            if not any(hasattr(component, attribute) for component in classes.values()):
+                for name in set(texts(self._file.data.get(section))) & set(provided):
+                    message = f'only some methods provide the {word} "{name}", and no method here does; remove it'
+                    self._file.report((section, name), message)
+
+    def _check_paper(self) -> None:
+        """Report learners, methods and variants that the paper of the experiment does not have."""
+        paper = self._file.data.get("paper")
+        if not isinstance(paper, str) or ("paper",) in self._malformed:
+            return
+        columns = Published.read(paper).columns.values()
+        learners, methods = (list(dict.fromkeys(part)) for part in zip(*columns, strict=True))
+        for name, entry in self._learners.entries.items():
+            self._check_name_in("the paper", "learner", entry.paper, learners, ("learners", name, "paper"))
+        for name, entry in self._methods.entries.items():
+            place: Place = ("methods", name, "paper")
+            if not isinstance(entry.paper, dict):
+                self._check_name_in("the paper", "method", entry.paper, methods, place)
+                continue
+            for variant, one in entry.paper.items():
+                self._check_name_in(name, "variant", variant, list(entry.variants or ()), (*place, variant))
+                self._check_name_in("the paper", "method", one, methods, (*place, variant))
+
+    def _check_name_in(self, owner: str, what: str, name: str | None, known: list[str], place: Place) -> None:
+        if name is not None and name not in known:
+            there = f"{did_you_mean(name, known)} (it has: {', '.join(known) or 'none'})"
+            self._file.report(place, f'{owner} has no {what} "{name}"{there}')

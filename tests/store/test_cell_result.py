@@ -1,0 +1,158 @@
+"""The bounds of a stored result: the last value that is accepted, and the first that is refused."""
+
+import json
+import math
+
+import pytest
+
+from probcal import __version__
+from probcal.store.cell_result import (
+    CellResult,
+    ImpossibleValueError,
+    RowFaultError,
+    UnknownParts,
+    curves_fault,
+    is_newer,
+    key_digest,
+    other_version,
+    refuse_impossible_values,
+)
+
+MOST = 10**15
+PLACE = {"at": 0, "rows": 2, "digest": "ab"}
+LINE = {"x": [0.0], "y": [1.0]}
+
+
+def result(**more):
+    return CellResult("adult", 0, "j48", "probing", "done", "run1", 1.5, **more)
+
+
+def read(**changes):
+    return CellResult.from_json(json.dumps(json.loads(result().to_json()) | changes))
+
+
+def fault(**changes):
+    """Return why a line with these changes is refused, or None."""
+    try:
+        read(**changes)
+    except RowFaultError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("name", ["repetition", "n_train", "n_test"])
+def test_a_count_is_a_whole_number_from_0_to_1e15(name):
+    assert [fault(**{name: one}) for one in (0, 1, MOST)] == [None] * 3
+    assert all(fault(**{name: one}).startswith(f"{name}: ") for one in (-1, MOST + 1, True, 1.5, "1"))
+    assert fault(warnings={"UserWarning": -1}).startswith("warnings.UserWarning: ")
+
+
+def test_seconds_are_a_time_from_0_to_1e15():
+    assert [fault(seconds=one) for one in (0, 0.5, float(MOST))] == [None] * 3
+    assert all(fault(seconds=one).startswith("seconds: ") for one in (-0.5, 1.1 * MOST, math.nan, True))
+
+
+def test_every_part_of_a_key_is_a_text():
+    assert fault(key={"data": "ab", "code": "cd"}) is None
+    assert fault(key={"data": "ab", "code": 1}).startswith("key.code: ")
+    assert fault(key=["data"]).startswith("key: ")
+
+
+@pytest.mark.parametrize("change", [{"at": -1}, {"at": None}, {"rows": 1.5}, {"rows": MOST + 1}, {"digest": 1}])
+def test_a_place_of_predictions_is_two_counts_and_a_digest(change):
+    assert fault(predictions=PLACE) is None
+    assert fault(predictions=PLACE | change) == "predictions: is no place of predictions"
+
+
+def test_predictions_hold_at_most_1e15_numbers():
+    for shape in ({}, {"columns": 3}, {"labels": 1}, {"columns": MOST // 2}, {"columns": 5 * 10**7, "labels": 10**7}):
+        assert fault(predictions=PLACE | shape) is None
+    for shape in ({"columns": 0}, {"labels": 0}, {"columns": MOST // 2 + 1}, {"columns": 10**8, "labels": 10**7}):
+        assert fault(predictions=PLACE | shape) == "predictions: is no shape of predictions"
+
+
+def test_a_curve_holds_numbers_up_to_1e100():
+    assert curves_fault({"roc": [{"x": [1e100, -1e100], "y": [0, 1]}]}) is None
+    for one in (1.1e100, -1.1e100):
+        assert "finite numbers" in curves_fault({"roc": [{"x": [one], "y": [0]}]})
+        assert "finite numbers" in curves_fault({"roc": [LINE, {"x": [0], "y": [one]}]})
+
+
+def test_a_line_of_equal_probability_has_a_level_within_0_and_1():
+    for level in (0.001, 0.999):
+        assert curves_fault({"iso_probability": [LINE | {"level": level, "positive": False}]}) is None
+    for level in (0, 1, None, "0.5"):
+        fault = curves_fault({"iso_probability": [LINE | {"level": level}]})
+        assert fault.endswith("and its level, a number within (0, 1)")
+
+
+def test_an_impossible_number_is_told_with_its_stage_from_1():
+    refuse_impossible_values({"rms": 0.5}, {"rms": [0.5, math.nan]})
+    with pytest.raises(ImpossibleValueError, match=r"^rms after stage 2 is 1\.5, but rms lies between 0 and 1$"):
+        refuse_impossible_values({"rms": 0.5}, {"rms": [0.5, 1.5]})
+    with pytest.raises(ImpossibleValueError, match=r"^rms is 1\.5, but"):
+        refuse_impossible_values({"rms": 1.5}, {})
+    refuse_impossible_values({"of another version": 7.0}, {"of another version": [7.0]})
+
+
+def test_a_line_names_its_writer_and_leaves_out_what_is_empty():
+    line = json.loads(result(failed_since=result()).to_json())
+    assert line.pop("probcal") == __version__
+    assert sorted(line) == ["dataset", "learner", "method", "repetition", "run", "seconds", "status"]
+
+
+def test_a_number_beyond_1e100_is_read_as_infinite():
+    found = read(metrics={"cxe": 1e100, "mine": 1e101, "yours": -1e101, "text": "-inf"}).metrics
+    assert found == {"cxe": 1e100, "mine": math.inf, "yours": -math.inf, "text": -math.inf}
+    assert read(stages={"mine": [1, "inf"]}).stages == {"mine": [1.0, math.inf]}
+
+
+@pytest.mark.parametrize("value", [True, "1", None, [1.0], "infinity"])
+def test_a_metric_that_is_no_number_is_refused(value):
+    with pytest.raises(RowFaultError, match=r"^metrics\.mine: is no number$"):
+        read(metrics={"mine": value})
+    with pytest.raises(RowFaultError, match=r"^stages\.mine\.1: is no number$"):
+        read(stages={"mine": [1.0, value]})
+
+
+def test_any_number_is_read_where_it_is_asked_for():
+    line = result(metrics={"rms": 1.5}).to_json()
+    assert CellResult.from_json(line, any_values=True).metrics == {"rms": 1.5}
+    with pytest.raises(ImpossibleValueError):
+        CellResult.from_json(line)
+
+
+def test_half_of_a_surrogate_pair_does_not_keep_a_result_from_being_written():
+    assert CellResult.from_json(result(message="a\udcffb").to_json()).message == "a?b"
+
+
+def test_results_are_equal_whatever_failed_since_and_are_never_changed():
+    assert result(failed_since=result()) == result() != result(n_test=3)
+    assert "failed_since" not in repr(result(failed_since=result()))
+    with pytest.raises(AttributeError):
+        result().run = "run2"
+
+
+def test_stages_and_curves_do_not_make_a_result_stale():
+    key = {"data": "ab", "code": "cd"}
+    assert key_digest(key | {"stages": "1", "curves": "2"}) == key_digest(dict(reversed(key.items())))
+    assert key_digest(key) != key_digest(key | {"code": "ce"})
+    assert len(key_digest(key)) == 12
+
+
+@pytest.mark.parametrize(("version", "newer"), [("999", True), ("0.0.9", False), (__version__, False), ("x", False)])
+def test_versions_are_compared_by_their_numbers(version, newer):
+    assert is_newer(version) is newer
+    assert is_newer(f"{__version__}.1") is True
+    assert is_newer(f"{__version__}.dev1") is False
+
+
+def test_a_line_of_another_version_names_it_or_the_part_it_has():
+    newer = other_version('{"probcal": "999.0"}', ValueError(), dict)
+    assert newer.startswith("written by probcal 999.0, and this is probcal")
+    by_run = other_version('{"run": "run1"}', ValueError(), lambda: {"run1": {"probcal": "999"}})
+    assert by_run.startswith("written by probcal 999, ")
+    unknown = other_version("{}", UnknownParts(["colour"]), dict)
+    assert unknown.startswith("written by another version of probcal") and 'does not know its part "colour"' in unknown
+    for line in ("{}", '{"run": "run2"}', "nonsense"):
+        assert other_version(line, ValueError(), lambda: {"run1": {"probcal": "999"}}) == ""

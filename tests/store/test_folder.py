@@ -1,0 +1,247 @@
+"""What a results folder reads, refuses and writes, one rule at a time."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from probcal.errors import StoreError
+from probcal.store import folder as store_folder
+from probcal.store.cell_result import CellResult
+from probcal.store.folder import Store, find_stores
+from probcal.store.predictions import Predictions
+
+Y, P = np.array([0, 1, 1], dtype=np.int8), np.array([0.1, 0.7, 0.2])
+
+
+def result(repetition=0, status="done", run="run1", **more):
+    return CellResult("adult", repetition, "j48", "probing", status, run, 1.5, **more)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "results")
+
+
+def write(store, *results):
+    with store.writing("small"):
+        for one in results:
+            store.add(one)
+
+
+def append(store, name, *lines):
+    with (store.folder / name).open("a", encoding="utf-8") as file:
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def test_a_failed_attempt_never_replaces_a_finished_result(store):
+    write(store, result(0), result(0, "failed", "run2"), result(1, "failed"), result(1, "timeout", "run2"))
+    write(store, result(2, "failed"), result(2, "done", "run2"))
+    finished, failed, mended = store.results().values()
+    assert (finished.status, finished.run, finished.failed_since.run) == ("done", "run1", "run2")
+    assert (failed.status, failed.run, failed.failed_since) == ("timeout", "run2", None)
+    assert (mended.status, mended.run, mended.failed_since) == ("done", "run2", None)
+
+
+@pytest.mark.parametrize(("n_broken", "listed", "more"), [(1, 1, []), (10, 10, []), (12, 10, ["and 2 more lines"])])
+def test_at_most_ten_broken_lines_are_listed(store, n_broken, listed, more):
+    write(store, result())
+    append(store, "cells.jsonl", *["nonsense"] * n_broken, "", result(1).to_json())
+    with pytest.raises(StoreError) as refusal:
+        store.results()
+    lines = str(refusal.value).splitlines()
+    assert len(lines) == listed + len(more) and lines[listed:] == more
+    assert lines[0].endswith("cells.jsonl:2: is not the result of a cell; remove this line to run that cell again")
+
+
+def test_an_impossible_number_is_told_unless_it_is_replaced_or_asked_for(store):
+    write(store, result(0, metrics={"rms": 1.5}), result(1))
+    with pytest.raises(StoreError, match=r"cells\.jsonl:1: adult/0/j48/probing: rms is 1\.5.*\nprobcal verify"):
+        store.results()
+    assert store.results_as_written()["adult/0/j48/probing"].metrics == {"rms": 1.5}
+    write(store, result(0, "failed", metrics={"rms": 7.0}))
+    with pytest.raises(StoreError, match=r"rms is 1\.5"):
+        store.results()
+    write(store, result(0, metrics={"rms": 0.5}))
+    assert store.results()["adult/0/j48/probing"].metrics == {"rms": 0.5}
+
+
+def test_a_fault_of_a_line_is_named_with_its_number(store):
+    write(store, result())
+    append(store, "cells.jsonl", json.dumps(json.loads(result(1).to_json()) | {"seconds": -1}), result(2).to_json())
+    with pytest.raises(StoreError, match=r"cells\.jsonl:2: is not .* \(seconds: .*\); remove"):
+        store.results()
+
+
+def test_the_state_changes_with_every_added_result(store):
+    assert store.state() == (0, 0)
+    states = set()
+    with store.writing("small"):
+        for repetition in range(3):
+            store.add(result(repetition))
+            states.add(store.state())
+    size = (store.folder / "cells.jsonl").stat().st_size
+    assert len(states) == 3 and max(states)[0] == size
+
+
+def test_results_are_added_only_while_writing(store):
+    with pytest.raises(RuntimeError, match="inside"):
+        store.add(result())
+    write(store, result())
+    with pytest.raises(RuntimeError, match="inside"):
+        store.add(result())
+
+
+def test_predictions_are_there_only_if_they_were_added_and_kept(store):
+    with store.writing("small"):
+        store.add(result(0), Y, P)
+        store.add(result(1))
+        store.add(result(2), Y, None)
+    with_them, *without = store.results().values()
+    assert store.has_predictions(with_them)
+    assert not any(map(store.has_predictions, without))
+    for one in without:
+        with pytest.raises(StoreError, match="does not hold the predictions"):
+            store.predictions(one)
+    (store.folder / "predictions.bin").unlink()
+    assert not store.has_predictions(with_them)
+
+
+def test_an_experiment_is_written_only_if_it_changed(store):
+    with store.writing("small"):
+        store.write_experiment({"name": "small", "title": "größer"})
+        path = store.folder / "experiment.json"
+        before = path.stat().st_ino
+        store.write_experiment({"name": "small", "title": "größer"})
+        assert path.stat().st_ino == before
+        assert "größer" in path.read_text(encoding="utf-8")
+        store.write_experiment({"name": "small"})
+    assert store.experiment() == {"name": "small"}
+    assert sorted(one.name for one in store.folder.iterdir()) == [".lock", "experiment.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, r"is not a results folder of probcal \(it has no experiment\.json\)"),
+        ("{", r"experiment\.json cannot be read"),
+        pytest.param("[" * 100_000, r"experiment\.json cannot be read", id="nested too deeply"),
+        ("[1]", "does not describe an experiment"),
+        ("{}", "does not describe an experiment"),
+        ('{"name": 1}', "does not describe an experiment"),
+    ],
+)
+def test_an_experiment_that_is_none_is_refused(store, text, message):
+    store.folder.mkdir()
+    if text is not None:
+        (store.folder / "experiment.json").write_text(text)
+    assert store.exists() is (text is not None)
+    with pytest.raises(StoreError, match=message):
+        store.experiment()
+
+
+def test_the_last_line_of_a_run_counts_and_broken_ones_do_not(store):
+    with store.writing("small"):
+        store.add_run({"run": "run1", "versions": {}})
+        store.add_run({"run": "run1", "code": {}, "ended": "ä"})
+    append(store, "runs.jsonl", "", "nonsense", "[]", "{}", '{"run": []}')
+    append(store, "runs.jsonl", '{"run": "run2", "code": 1}', '{"run": "run3", "versions": []}', '{"run": "run4"}')
+    assert store.runs() == {"run1": {"run": "run1", "code": {}, "ended": "ä"}, "run4": {"run": "run4"}}
+
+
+def test_folders_are_found_at_any_depth_in_order_of_their_names(tmp_path):
+    for name in ("b", "a/deeper", "c/x"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "experiment.json").write_text("{}")
+    assert [one.folder.relative_to(tmp_path).as_posix() for one in find_stores(tmp_path)] == ["a/deeper", "b", "c/x"]
+
+
+def test_a_folder_that_holds_only_files_of_probcal_may_be_written_to(store):
+    store.folder.mkdir()
+    for name in (".lock", "cells.jsonl", "accepted.csv", "running.json"):
+        (store.folder / name).write_text("")
+    (store.folder / "figures").mkdir()
+    write(store, result())
+    assert list(store.results()) == ["adult/0/j48/probing"]
+
+
+def test_syncs_take_at_most_a_twentieth_of_the_time(store, monkeypatch):
+    clock, syncs = [100.0], []
+
+    def fsync(_):
+        syncs.append(clock[0])
+        clock[0] += 0.5  # one file each: predictions are not open, so only the results
+
+    monkeypatch.setattr(store_folder.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(os, "fsync", fsync)
+    with store.writing("small"):
+        for repetition in range(40):
+            store.add(result(repetition))
+            clock[0] += 1
+        during = list(syncs)
+    assert during == [100.0, 110.5, 121.0, 131.5], "each takes half a second, and the next comes ten seconds later"
+    assert len(syncs) == len(during) + 1, "and one at the end"
+
+
+def test_a_disk_that_fails_at_the_end_is_told_unless_another_error_is(store, monkeypatch):
+    def fail(_):
+        raise OSError(28, "no space left")
+
+    monkeypatch.setattr(Store, "_sync", lambda store: None)  # nothing fails before the end
+    monkeypatch.setattr(store_folder, "_sync", fail)
+    with pytest.raises(StoreError, match=r"cannot write to .* any more: no space left"):
+        write(store, result())
+    with pytest.raises(KeyError, match="mine"), store.writing("small"):
+        store.add(result())
+        raise KeyError("mine")
+
+
+def test_predictions_are_on_the_disk_before_the_line_that_refers_to_them(store, monkeypatch):
+    synced = []
+
+    def fsync(file):
+        number = os.fstat(file).st_ino
+        synced.extend(path.name for path in store.folder.iterdir() if path.stat().st_ino == number)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with store.writing("small"):
+        store.add(result(), Y, P)
+        assert synced == ["predictions.bin", "cells.jsonl"]
+    assert synced == ["predictions.bin", "cells.jsonl"] * 2
+
+
+def test_predictions_of_several_labels_come_back_in_their_shape(tmp_path):
+    kept = Predictions(tmp_path / "predictions.bin")
+    y, p = np.array([[0, 1, 1], [1, 0, 0]], dtype=np.int8), np.arange(12).reshape(2, 3, 2) / 12
+    first, second = kept.add(Y, P), kept.add(y, p)
+    kept.close()
+    kept.close()
+    assert first | {"digest": ""} == {"at": 0, "rows": 3, "digest": ""}
+    assert second | {"digest": ""} == {"at": 27, "rows": 2, "columns": 2, "labels": 3, "digest": ""}
+    assert len(first["digest"]) == 12
+    for where, given in ((first, (Y, P)), (second, (y, p))):
+        found = kept.read(where)
+        assert all(np.array_equal(one, other) and one.flags.writeable for one, other in zip(found, given, strict=True))
+
+
+def test_predictions_elsewhere_or_changed_are_not_found(tmp_path):
+    kept = Predictions(tmp_path / "predictions.bin")
+    where = kept.add(Y, P)
+    kept.close()
+    assert kept.read(where) is not None
+    for change in ({"digest": "0"}, {"rows": 2}, {"rows": 4}, {"rows": 10**14}, {"at": 1}, {"at": 28}, {"columns": 2}):
+        assert kept.read(where | change) is None
+    assert kept.read(where | {"columns": 10**12, "labels": 10**3}) is None
+    (tmp_path / "predictions.bin").unlink()
+    assert kept.read(where) is None
+
+
+def test_adding_goes_on_after_what_another_run_has_added(tmp_path):
+    path = tmp_path / "predictions.bin"
+    for place in (0, 27):
+        kept = Predictions(path)
+        kept.sync()
+        assert kept.add(Y, P)["at"] == place
+        kept.close()
+        assert len(path.read_bytes()) == place + 27
