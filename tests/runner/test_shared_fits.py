@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from run_bench import DUMMY
 
 COUNTED = """
