@@ -17,8 +17,8 @@ from probcal.config.components import (
     with_names,
     wrong_value,
 )
+from probcal.config.entries import LEARNER, METHOD, Component, Section
 from probcal.config.experiment_file import CURVES, SETTINGS, ExperimentFile, MethodsHere, OverrideEntry, card_name
-from probcal.config.sections import LEARNER, METHOD, Component, Section
 from probcal.config.validation import faulty_places
 from probcal.config.yaml_file import Place, YamlFile, texts
 from probcal.data.card import Card, find_card, read_card

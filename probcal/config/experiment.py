@@ -8,8 +8,8 @@ from pathlib import Path
 
 from probcal._io import shipped
 from probcal.config.columns import Column, Override, Resolution
+from probcal.config.entries import Component
 from probcal.config.experiment_file import ExperimentFile
-from probcal.config.sections import Component
 from probcal.config.validation import validated
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card, find_card, read_card
