@@ -72,3 +72,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         containing = [name for name in by_folded if folded in name]
         near = containing if len(containing) == 1 else []
     return f'; did you mean "{by_folded[near[0]]}"?' if near else ""
+
+
+def unknown_name(what: str, name: str, known: Iterable[str], more: str = "") -> str:
+    """Return the message about a ``name`` that is not among ``known``. ``more`` ends the list of these."""
+    known = list(known)
+    return f'there is no {what} "{name}"{did_you_mean(name, known)} (there are: {", ".join(known)}{more})'

@@ -19,7 +19,7 @@ from probcal._io import visible
 from probcal.cli import options
 from probcal.cli import suggestions as complete
 from probcal.config.components import trusting
-from probcal.errors import ProbcalError, did_you_mean
+from probcal.errors import ProbcalError, unknown_name
 from probcal.runner.interruption import (
     EXIT_CODE,
     MESSAGE,
@@ -144,10 +144,7 @@ def help_(context: click.Context, command: str | None) -> None:
         return
     found = group.commands.get(command)
     if found is None:
-        known = sorted(group.commands)
-        raise ProbcalError(
-            f'there is no command "{command}"{did_you_mean(command, known)} (there are: {", ".join(known)})'
-        )
+        raise ProbcalError(unknown_name("command", command, sorted(group.commands)))
     with click.Context(found, info_name=command, parent=root) as command_context:
         click.echo(found.get_help(command_context))
 

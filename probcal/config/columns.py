@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,11 +17,10 @@ from probcal.config.components import (
     with_names,
     wrong_value,
 )
-from probcal.config.experiment_file import CURVES, SETTINGS, ExperimentFile, MethodsHere, OverrideEntry, card_name
-from probcal.config.sections import LEARNER, METHOD, Component, Section
-from probcal.config.validation import faulty_places
+from probcal.config.entries import LEARNER, METHOD, Component, Section
+from probcal.config.experiment_file import CURVES, SETTINGS, MethodsHere, OverrideEntry, card_name
 from probcal.config.yaml_file import Place, YamlFile, texts
-from probcal.data.card import Card, find_card, read_card
+from probcal.data.card import Card
 from probcal.errors import ProbcalError, did_you_mean
 from probcal.learners.registry import LEARNERS
 from probcal.metrics import METHOD_METRICS
@@ -80,12 +79,13 @@ def _named_variants(*components: Component) -> list[str]:
 class Resolution:
     """Resolve the columns and exceptions of ``file``, and report to it what does not exist or does not fit.
 
-    Malformed parts are skipped, because pydantic reports them. So every fault is reported once, and all together.
+    Parts at ``malformed`` places are skipped, because pydantic reports them. So every fault is reported once, and all
+    together. ``card_of`` reads a card.
     """
 
-    def __init__(self, file: YamlFile) -> None:
+    def __init__(self, file: YamlFile, malformed: list[Place], card_of: Callable[[str], Card]) -> None:
         self._file = file
-        malformed = faulty_places(ExperimentFile, file)
+        self._card_of = card_of
         self._malformed = {place[:2] for place in malformed}
         self._learners, self._methods = Section(file, LEARNER, malformed), Section(file, METHOD, malformed)
         self._combinations = {
@@ -175,7 +175,7 @@ class Resolution:
         seen: dict[tuple[str, ...], int] = {}
         for index, item in enumerate(given if isinstance(given, list) else []):
             if ("exceptions", index) not in self._malformed:
-                entry = OverrideEntry.model_validate(item, context=self._file.path.parent)
+                entry = OverrideEntry.model_validate(item, context=self._card_of)
                 self._read_exception(("exceptions", index), entry, seen)
 
     def _read_exception(self, place: Place, entry: OverrideEntry, seen: dict[tuple[str, ...], int]) -> None:
@@ -189,7 +189,7 @@ class Resolution:
             if learner in learners and (entry.method is None or method in methods)
         ]
         self._check_names_of_exception(place, entry, columns)
-        card = read_card(find_card(entry.card, beside=self._file.path.parent)) if entry.card else None
+        card = self._card_of(entry.card) if entry.card else None
         if card:
             self._check_card(place, entry, card)
         for learner, method in columns:
@@ -255,7 +255,7 @@ class Resolution:
         asked = {name for _, name in entry.named_datasets}
         for text in texts(self._file.data.get("datasets")):
             try:
-                other = read_card(find_card(text, beside=self._file.path.parent))
+                other = self._card_of(text)
             except ProbcalError:
                 continue  # reported at the data set's own line
             if other.name == card.name and other.digest != card.digest:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from probcal._io import shipped
 from probcal.config.columns import Column, Override, Resolution
-from probcal.config.experiment_file import ExperimentFile
-from probcal.config.sections import Component
-from probcal.config.validation import validated
+from probcal.config.entries import Component
+from probcal.config.experiment_file import ExperimentFile, card_reader
+from probcal.config.validation import Validation
 from probcal.config.yaml_file import YamlFile
-from probcal.data.card import Card, find_card, read_card
+from probcal.data.card import Card
 from probcal.data.splits import repetitions_of
 from probcal.errors import ProbcalError, did_you_mean
 
@@ -126,15 +126,17 @@ def read_experiment(path: Path) -> Experiment:
 
 def parse_experiment(file: YamlFile) -> Experiment:
     """Return the experiment in a file already read. Raise FileProblems with all its faults."""
-    resolution = Resolution(file)
-    parsed = validated(ExperimentFile, file)
+    card_of = card_reader(file.path.parent)
+    validation = Validation(ExperimentFile, file, card_of)
+    resolution = Resolution(file, validation.faulty_places, card_of)
+    parsed = validation.finish()
     return Experiment(
         name=parsed.name,
         title=parsed.title or parsed.name,
         paper=parsed.paper,
         seed=parsed.seed,
         repeats=parsed.repeats,
-        cards=tuple(read_card(find_card(name, beside=file.path.parent)) for name in parsed.datasets),
+        cards=tuple(map(card_of, parsed.datasets)),
         columns=tuple(resolution.columns),
         metrics=tuple(parsed.metrics),
         stages=tuple(parsed.stages),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,8 +25,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from probcal.config.validation import Faults, checked_by
 from probcal.config.yaml_file import one_or_more
-from probcal.data.card import find_card, read_card
-from probcal.errors import DataError, FileProblems, did_you_mean
+from probcal.data.card import Card, find_card, read_card
+from probcal.errors import DataError, FileProblems, unknown_name
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 from probcal.metrics import COST, DEFAULT_METRICS, METHOD_METRICS, NAMED, loss_parameter, nearest_cost
@@ -62,11 +63,6 @@ def _method_with_parameters(item: Any) -> Any:
     raise ValueError("combinations: a method stands alone, or with parameters as in {probing: {weighting: rejection}}")
 
 
-def unknown_name(what: str, name: str, known: Iterable[str], more: str = "") -> str:
-    """Return the message about a name that is not among ``known``."""
-    return f'there is no {what} "{name}"{did_you_mean(name, known)} (there are: {", ".join(known)}{more})'
-
-
 @dataclass(frozen=True, eq=False)
 class OneOf:
     """Annotate a text that must be one of ``known``. Editors offer these names, and what a built-in is."""
@@ -93,10 +89,19 @@ def names_schema(known: Collection[str]) -> dict[str, Any]:
     return {"enum": list(known), "enumDescriptions": [getattr(one, "about", one) for one in known.values()]}
 
 
+def card_reader(beside: Path) -> Callable[[str], Card]:
+    """Return a function that reads the card of a name or path in the folder ``beside``, each card once.
+
+    It raises DataError or FileProblems for a card that is missing or wrong.
+    """
+    return functools.cache(lambda name: read_card(find_card(name, beside=beside)))
+
+
 def _card_faults(name: str, info: ValidationInfo) -> Faults:
-    """Yield what is wrong with the card ``name``. The context of validation is the folder of the experiment."""
+    """Yield what is wrong with the card ``name``. The context of validation is a ``card_reader``."""
+    assert info.context is not None
     try:
-        read_card(find_card(name, beside=info.context))
+        info.context(name)
     except DataError as error:
         yield (), str(error)
     except FileProblems as error:

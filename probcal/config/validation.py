@@ -6,7 +6,7 @@ import re
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ValidationError, ValidationInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -55,34 +55,51 @@ def checked_by(check: Callable[[Any, ValidationInfo], Faults]) -> AfterValidator
     return AfterValidator(validate)
 
 
+class Validation(Generic[Model]):
+    """Validate ``file`` as a ``model``, once. ``context`` is what the checks of its fields get.
+
+    Further checks can look at ``faulty_places`` and add problems to the file before ``finish``. Raises FileProblems if
+    there are more faults than anybody reads.
+    """
+
+    def __init__(self, model: type[Model], file: YamlFile, context: Any = None) -> None:
+        self._model, self._file = model, file
+        self._error: ValidationError | None = None
+        self._parsed: Model | None = None
+        try:
+            self._parsed = model.model_validate(file.data, context=context)
+        except ValidationError as error:
+            self._error = error
+            if error.error_count() > MOST_REPORTED:
+                raise self._problems(error) from None
+
+    @property
+    def faulty_places(self) -> list[Place]:
+        """Return the places of all faults."""
+        found = self._error.errors() if self._error else []
+        return [_place(self._file.data, one["loc"], one["type"]) for one in found]
+
+    def finish(self) -> Model:
+        """Return the file as a model. Raise FileProblems with its faults and the problems that the file has."""
+        if self._error:
+            raise self._problems(self._error) from None
+        if self._file.problems:
+            raise FileProblems(self._file.path, self._file.problems)
+        assert self._parsed is not None  # there was no error
+        return self._parsed
+
+    def _problems(self, error: ValidationError) -> FileProblems:
+        file = self._file
+        found = [Problem(file.line(place), message) for place, message in _faults(self._model, file.data, error)]
+        return FileProblems(file.path, [*file.problems, *found])
+
+
 def validated(model: type[Model], file: YamlFile) -> Model:
     """Return ``file`` as a ``model``. Raise FileProblems with every fault of the file at once.
 
     Problems that the file has already are reported with the others.
     """
-    try:
-        parsed = model.model_validate(file.data, context=file.path.parent)
-    except ValidationError as error:
-        raise _problems(model, file, error) from None
-    if file.problems:
-        raise FileProblems(file.path, file.problems)
-    return parsed
-
-
-def faulty_places(model: type[BaseModel], file: YamlFile) -> list[Place]:
-    """Return the places of all faults that ``model`` finds in ``file``. Raise FileProblems if nobody reads so many."""
-    try:
-        model.model_validate(file.data, context=file.path.parent)
-    except ValidationError as error:
-        if error.error_count() > MOST_REPORTED:
-            raise _problems(model, file, error) from None
-        return [_place(file.data, one["loc"], one["type"]) for one in error.errors()]
-    return []
-
-
-def _problems(model: type[BaseModel], file: YamlFile, error: ValidationError) -> FileProblems:
-    found = [Problem(file.line(place), message) for place, message in _faults(model, file.data, error)]
-    return FileProblems(file.path, [*file.problems, *found])
+    return Validation(model, file).finish()
 
 
 def _faults(model: type[BaseModel], data: Any, error: ValidationError) -> Faults:

@@ -15,6 +15,7 @@ import yaml
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError, SafeConstructor
 
+from probcal._io import shortened
 from probcal.errors import FileProblems, Problem
 
 Place = tuple[str | int, ...]
@@ -252,8 +253,7 @@ def _syntax_fault(text: str, error: yaml.YAMLError) -> Problem:
 
 
 def _short(value: object) -> str:
-    text = str(value).encode("utf-8", "backslashreplace").decode()
-    return text if len(text) <= 40 else text[:39] + "…"
+    return shortened(str(value).encode("utf-8", "backslashreplace").decode(), 40)
 
 
 def one_or_more(value: Any) -> Any:

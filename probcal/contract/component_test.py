@@ -24,7 +24,7 @@ from probcal.config.components import (
 )
 from probcal.config.yaml_file import Loader
 from probcal.contract.suite import CheckOutcome, contract_checks
-from probcal.errors import ProbcalError, did_you_mean
+from probcal.errors import ProbcalError, unknown_name
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 
@@ -77,10 +77,7 @@ def _learner(name: str) -> Any:
 
 def _builtin(name: str, table: Mapping[str, Builtin], what: str, example: str) -> Builtin:
     if name not in table and "." not in name:
-        near, there = did_you_mean(name, table), ", ".join(table)
-        raise ProbcalError(
-            f'there is no {what} "{name}"{near} (there are: {there}; use the import path for any other: {example})'
-        )
+        raise ProbcalError(unknown_name(what, name, table, f"; use the import path for any other: {example}"))
     return table.get(name) or Builtin(name, about="")
 
 

@@ -19,7 +19,7 @@ from probcal.papers.published import Published
 from probcal.reporting.grid import NOT_RUN, Grid, Text, printed
 from probcal.reporting.metric_table import PAPER, beneath
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, done_cells
+from probcal.store.summary import Results, stages_of
 
 Stages = Mapping[str, Sequence[float]]
 """Metric -> its value at every stage."""
@@ -60,7 +60,7 @@ def effects_of(outline: Outline, results: Results) -> list[Effect]:
             row,
             column,
             column.group if groups[column.group] == 1 else column.label,
-            _stages(outline, results, row, column),
+            stages_of(outline, results, row, column),
         )
         for row, column in pairs
     ]
@@ -73,7 +73,7 @@ def mean_loss_ratio(stages: Stages) -> float:
     return statistics.fmean(ratios.values()) if ratios else math.nan
 
 
-def _effect(row: Row, column: ResultColumn, name: str, every: list[Stages]) -> Effect:
+def _effect(row: Row, column: ResultColumn, name: str, every: Sequence[Stages]) -> Effect:
     of_splits = [_loss_ratios(stages) for stages in every]
     parameters = sorted(set.intersection(*map(set, of_splits))) if of_splits else []
     ratios = [[one[parameter] for parameter in parameters] for one in of_splits]
@@ -94,10 +94,6 @@ def _loss_ratios(stages: Stages) -> dict[float, float]:
         for name, values in stages.items()
         if (parameter := loss_parameter(name)) is not None and len(values) == 2 and not any(map(math.isnan, values))
     }
-
-
-def _stages(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[Stages]:
-    return [one.stages for one in done_cells(outline, results, row, column) if one.stages]
 
 
 def calibration_tables(first: int, outline: Outline, results: Results, published: Published | None) -> list[Grid]:

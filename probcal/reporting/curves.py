@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from probcal.store.outline import Outline, ResultColumn, Row
-from probcal.store.summary import Results, done_cells, first_cell, planned_ids, stale_ids, summarise
+from probcal.store.summary import Results, done_cells, first_cell, planned_ids, stages_of, stale_ids, summarise
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def panels_of(outline: Outline, results: Results) -> list[list[CurvePanel]]:
     """Return one row of panels per metric and one panel per column, for those with stages. Empty without any."""
     asked_columns = [one for one in outline.columns if not one.before_and_after]  # their two stages are no rounds
     asked = [(column, row) for column in asked_columns for row in outline.datasets]
-    found = [(column, _done(outline, results, row, column)) for column, row in asked]
+    found = [(column, stages_of(outline, results, row, column)) for column, row in asked]
     metrics = dict.fromkeys(metric for _, done in found for stages in done for metric in stages)
     columns = [one for one in asked_columns if any(column == one and done for column, done in found)]
     return [[_panel(outline, results, metric, column) for column in columns] for metric in metrics]
@@ -78,7 +78,7 @@ def missing_cells(
 def _panel(outline: Outline, results: Results, metric: str, column: ResultColumn) -> CurvePanel:
     curves = []
     for row in outline.datasets:
-        values = [stages[metric] for stages in _done(outline, results, row, column) if metric in stages]
+        values = [stages[metric] for stages in stages_of(outline, results, row, column) if metric in stages]
         if values:
             curves.append(_curve(row.title, values))
     return CurvePanel(metric, column, curves)
@@ -91,10 +91,6 @@ def _curve(title: str, splits: list[list[float]]) -> Curve:
     with np.errstate(invalid="ignore"):
         sd = values.std(axis=0, ddof=1) if len(values) > 1 else None
     return Curve(title, values.mean(axis=0), sd, len(values))
-
-
-def _done(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[dict[str, list[float]]]:
-    return [cell.stages for cell in done_cells(outline, results, row, column) if cell.stages]
 
 
 MARTINGALE, ROC = "martingale", "roc"

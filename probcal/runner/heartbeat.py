@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -210,10 +211,15 @@ def read_heartbeat(folder: Path) -> Heartbeat | None:
     if not path.is_file():  # reading a pipe would wait for ever
         return None
     try:
-        heartbeat = TypeAdapter(Heartbeat).validate_json(path.read_bytes())
+        heartbeat = _checks().validate_json(path.read_bytes())
     except (OSError, ValueError):
         return None
     return heartbeat if heartbeat.runs else None
+
+
+@cache
+def _checks() -> TypeAdapter[Heartbeat]:
+    return TypeAdapter(Heartbeat)
 
 
 def _born(pid: int) -> str:

@@ -93,6 +93,11 @@ def done_cells(
     return [one for one in found if one and one.status == "done"]
 
 
+def stages_of(outline: Outline, results: Results, row: Row, column: ResultColumn) -> list[dict[str, list[float]]]:
+    """Return the stages of the planned cells that are done and have any, in the order of their repetitions."""
+    return [one.stages for one in done_cells(outline, results, row, column) if one.stages]
+
+
 def first_cell(outline: Outline, results: Results, row: Row, column: ResultColumn) -> CellResult | None:
     """Return the first repetition, from which figures take their curves. None where it is not done."""
     found = done_cells(outline, results, row, column)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from probcal.config.components import is_trusted, refusal
-from probcal.errors import ProbcalError, did_you_mean
+from probcal.errors import ProbcalError, unknown_name
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 
@@ -143,12 +143,8 @@ def _by_name(name: str, kind: str, known: dict[str, Any]) -> dict[str, Entry]:
     if name in known:
         return {name: {}}
     if "." not in name:
-        near = did_you_mean(name, known)
         example = "sklearn.svm.SVC" if kind == "learner" else "sklearn.calibration.CalibratedClassifierCV"
-        raise ProbcalError(
-            f'there is no {kind} "{name}"{near} (there are: {", ".join(known)}; any other by its import path, such as '
-            f"{example})"
-        )
+        raise ProbcalError(unknown_name(kind, name, known, f"; any other by its import path, such as {example}"))
     if not is_trusted(name):
         raise ProbcalError(refusal(name))
     return {name.rpartition(".")[2].lower(): {"type": name}}

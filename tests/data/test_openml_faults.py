@@ -37,6 +37,7 @@ def refusal(fetch, openml_server):
 
 @pytest.mark.parametrize("part", ["description", "arff"])
 @pytest.mark.parametrize("kind", ["busy", "cut", pytest.param("stall", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_fault_that_passes_is_not_noticed(fetch, kind, part):
     assert_weather(fetch(weather(fault=Fault(kind, part, times=1))))
 

@@ -114,6 +114,7 @@ def test_votes_do_not_hang_on_how_many_fit(how, learner):
     assert one.thresholds_.tolist() == two.thresholds_.tolist()
 
 
+@pytest.mark.slow
 def test_both_processes_fit_and_few_fits_are_never_needed(tmp_path):
     fitted = ProbingClassifier(Notes(str(tmp_path / "fits")), 60, n_jobs=2, random_state=0).fit(X, Y)
     fits = (tmp_path / "fits").read_text().splitlines()

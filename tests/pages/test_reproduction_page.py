@@ -23,6 +23,7 @@ def script(monkeypatch):
         sys.modules.pop(name, None)
 
 
+@pytest.mark.slow
 def test_the_pages_equal_the_output_of_the_script(script):
     assert script.PAGES == PAGES
     for name in PAGES:

@@ -52,6 +52,7 @@ def test_each_data_set_listed_as_not_reproduced_has_deviations(ask, page, datase
     assert first(ask(f"out-of-band {dataset}")) > 0
 
 
+@pytest.mark.slow
 def test_bagging_is_infinite_where_the_page_says(ask, page):
     says(page, "Bagging does not always avoid it")
     assert ask("infinite-on adult j48/bagging") == "1 of 1"

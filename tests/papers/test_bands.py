@@ -35,6 +35,7 @@ def test_a_ranking_has_the_same_yardstick_for_any_number_of_splits():
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 10, 30])
+@pytest.mark.slow
 def test_a_band_leaves_out_27_in_10000_draws_for_any_number_of_splits(n):
     draws = np.random.default_rng(n).normal(0.3, 0.04, size=(20_000, n + 1)).tolist()
     false_alarms = sum(not compare(ours, published, None, rounding=0).in_band for *ours, published in draws)

@@ -107,6 +107,7 @@ def test_the_same_results_give_the_same_bytes(tmp_path):
     assert drawn_files[0] == drawn_files[1]
 
 
+@pytest.mark.slow
 def test_hostile_names_are_drawn_as_text(tmp_path):
     store = folder_of(tmp_path / "small", {("wine", "nb.direct", 0): drawn(1), ("wine", "nb.x", 0): drawn(2)})
     path = store.folder / "experiment.json"

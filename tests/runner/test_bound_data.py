@@ -187,21 +187,25 @@ class TestWhatRunWouldDo:
         flip(table(done))
         assert answers(done) == [(0, 2)] * 4
 
+    @pytest.mark.slow
     def test_another_positive_label(self, done):
         card = done.folder / "coins.yaml"
         card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
         assert answers(done) == [(0, 2)] * 4
 
+    @pytest.mark.slow
     def test_a_column_that_is_ignored_from_now_on(self, done):
         card = done.folder / "coins.yaml"
         card.write_text(card.read_text().replace("kind: nominal", "kind: ignore").replace("columns: 2", "columns: 1"))
         assert answers(done) == [(0, 2)] * 4
 
+    @pytest.mark.slow
     def test_the_same_values_in_other_words(self, done):
         path = table(done)
         path.write_text(path.read_text().replace("\n1,b,", "\n1.0, b,"))
         assert answers(done) == [(2, 0)] * 4
 
+    @pytest.mark.slow
     def test_the_same_values_packed(self, done):
         import gzip
 
@@ -216,6 +220,7 @@ class TestWhatRunWouldDo:
         flip(table(done))
         assert answers(done) == [(2, 0)] * 4
 
+    @pytest.mark.slow
     def test_an_edit_in_the_data_directory_of_the_last_run_without_that_option(self, coins):
         shutil.move(coins.folder / "coins", coins.folder / "data" / "coins")
         assert coins.run("--data-dir", "data").code == 0
@@ -228,6 +233,7 @@ class TestWhatRunWouldDo:
         assert "warning: coins: 2 cells were made of other data (the data changed); probcal run runs them again" in said
         assert "stale: 2 of 2 cells have other settings, data or code than the last run, or" in said
 
+    @pytest.mark.slow
     def test_an_edited_card_is_not_called_changed_data(self, done):
         card = done.folder / "coins.yaml"
         card.write_text(card.read_text().replace('positive: "yes"', 'positive: "no"'))
@@ -236,6 +242,7 @@ class TestWhatRunWouldDo:
         card.write_text(card.read_text().replace('positive: "no"', 'positive: "yes"'))
         assert answers(done) == [(2, 0)] * 4
 
+    @pytest.mark.slow
     def test_a_run_that_kept_no_card_cannot_tell_which_changed(self, done):
         runs = [json.loads(line) for line in (done.results / "runs.jsonl").read_text().splitlines()]
         for one in runs:
@@ -246,6 +253,7 @@ class TestWhatRunWouldDo:
         assert all("the data or the card changed" in one for one in told)
 
     @pytest.mark.parametrize("command", ["table", "check", "compare", "report", "plot"])
+    @pytest.mark.slow
     def test_what_only_reads_results_warns_of_each_data_set_that_changed(self, done, command):
         assert "warning" not in done.probcal(command, "results/small").said
         flip(table(done))
@@ -262,6 +270,7 @@ class TestWhatRunWouldDo:
         for command in ("table", "check", "compare", "report", "plot"):
             assert "(the data changed)" in done.probcal(command, "results/small", "--data-dir", "other").said
 
+    @pytest.mark.slow
     def test_a_card_that_changed_while_its_data_are_gone(self, done):
         shutil.rmtree(done.folder / "cache")
         table(done).unlink()
@@ -273,6 +282,7 @@ class TestWhatRunWouldDo:
             assert "2 cells: 2 no data" in said.said
         assert "made of other data (the card changed" in done.probcal("table", "results/small").said
 
+    @pytest.mark.slow
     def test_data_that_a_fingerprint_on_the_card_contradicts(self, done):
         card = done.folder / "coins.yaml"
         fingerprint = find(read_card(card)).fingerprint

@@ -100,6 +100,7 @@ def test_comments_docstrings_and_layout_are_none(mine):
     assert of_mine(mine) == before
 
 
+@pytest.mark.slow
 def test_a_change_in_a_helper_of_probcal_is_a_change_where_it_is_used(tmp_path):
     copied = tmp_path / "probcal"
     for file in (ROOT / "probcal").rglob("*.py"):

@@ -43,6 +43,7 @@ def test_an_interruption_is_a_clean_end(slow, sent):
     assert [row["status"] for row in rows] == ["done"] * 3
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_to_the_same_numbers_as_an_undisturbed_one(slow):
     process = in_the_middle(slow, "-j", "2")
     os.killpg(process.pid, signal.SIGKILL)

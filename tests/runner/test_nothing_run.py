@@ -104,6 +104,7 @@ def test_when_something_is_missing_that_a_learner_needs(done):
         ("table", "results/small"),
     ],
 )
+@pytest.mark.slow
 def test_of_a_call_that_only_looks_or_is_mistaken(done, words):
     stale(done)
     before = state(done.results)

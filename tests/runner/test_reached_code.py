@@ -75,6 +75,7 @@ def test_a_function_that_moved_is_followed(tmp_path):
     assert [one for one in edited if edited[one] != moved[one]] == ["b"]
 
 
+@pytest.mark.slow
 def test_the_program_that_runs_is_not_followed_as_code(tmp_path):
     files = {
         "mine.py": "def f():\n    import __main__\n    from __main__ import g\n    import helper",

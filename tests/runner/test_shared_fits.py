@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from run_bench import DUMMY
 
 COUNTED = """
@@ -52,6 +53,7 @@ def test_a_learner_is_fitted_once_a_split(bench):
     assert len(fits(bench)) == 3
 
 
+@pytest.mark.slow
 def test_numbers_and_warnings_are_those_of_methods_run_alone(bench):
     together = run(bench)
     alone = {}

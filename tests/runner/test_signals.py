@@ -105,6 +105,7 @@ ON_DASK = pytest.param(("--workers", "2"), marks=pytest.mark.slow, id="Dask")
 
 
 @pytest.mark.parametrize("words", [pytest.param(("-j", "2"), id="processes"), ON_DASK])
+@pytest.mark.slow
 def test_signals_that_keep_coming_do_not_keep_a_run_from_its_end(slow, words):
     process = in_the_middle(slow, *words)
     done = ended(slow)
@@ -124,6 +125,7 @@ def test_the_first_of_different_signals_decides_how_a_run_ends(slow):
     assert is_gone(process)
 
 
+@pytest.mark.slow
 def test_a_run_ended_by_the_timeout_program_leaves_nothing(slow):
     process = in_the_middle(slow, "-j", "2", before=["timeout", "600"])
     process.send_signal(signal.SIGTERM)  # which it hands on, to its child and to the group
@@ -158,6 +160,7 @@ def test_an_interruption_that_is_swallowed_ends_the_command_all_the_same(deaf):
     assert process.returncode == 130 and CLEAN in said and "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_native_code_that_lets_no_thread_run_is_killed(deaf):
     process = deaf("any(itertools.repeat(False))")
     process.send_signal(signal.SIGINT)

@@ -98,6 +98,7 @@ def test_a_remark_in_the_config_makes_nothing_stale(bench):
     assert "8 cells: 8 done" in bench.run().said
 
 
+@pytest.mark.slow
 def test_status_goes_by_the_last_run_and_says_that_the_config_has_changed_since(bench):
     bench.run()
     assert "has changed" not in bench.probcal("status", "results/small").said

@@ -30,6 +30,7 @@ def typed(bench):
     return run
 
 
+@pytest.mark.slow
 def test_a_temporary_folder_with_a_long_name_is_no_obstacle_to_workers(typed, tmp_path):
     folder = tmp_path / ("long-" + 90 * "x")
     folder.mkdir()
@@ -42,6 +43,7 @@ OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in (">&-", "<&-", "<
 
 
 @pytest.mark.parametrize("closed", ["2>&-", *OTHERS])
+@pytest.mark.slow
 def test_a_run_needs_none_of_its_streams(typed, bench, closed):
     done = typed(f'"$@" {closed}', "run", "small.yaml")
     assert done.returncode == 0 and "Error" not in done.stderr

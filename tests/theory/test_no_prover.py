@@ -48,6 +48,7 @@ def test_every_fixed_distribution_is_at_least_b_away():
 
 
 @pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.slow
 def test_theorem_1_no_verifier_at_all_tells_them_apart_by_more_than_a_tenth(n):
     """The best of all verifiers: it passes exactly the samples that P makes likelier than the mean P' does."""
     n_points = 10 * n**2 + 1

@@ -26,6 +26,7 @@ def crossings(learner, n_rows):
     return found
 
 
+@pytest.mark.slow
 def test_surfaces_of_logistic_regression_do_not_cross_and_those_of_a_tree_do():
     logistic = LogisticRegression(C=1e8, solver="newton-cholesky")
     assert max(crossings(logistic, 500)) == 0
@@ -33,6 +34,7 @@ def test_surfaces_of_logistic_regression_do_not_cross_and_those_of_a_tree_do():
     assert min(crossings(tree, 500)) > 0.9 * PAIRS
 
 
+@pytest.mark.slow
 def test_a_linear_learner_too_has_surfaces_that_cross_and_fewer_where_rows_are_many():
     # "no explicit guarantee ... even if the classifier is linear", and it "would tend to disappear" as rows grow
     machine = SVC(kernel="linear", C=1.0)

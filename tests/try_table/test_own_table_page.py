@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from probcal.try_table.choices import OWN
 from probcal.try_table.column_types import MOST_LEVELS
 from probcal.try_table.file_reader import MISSING
@@ -14,6 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("own-table.md", "try-reference.md"))
 
 
+@pytest.mark.slow
 def test_the_columns_and_the_plan_are_those_that_the_command_shows(original_files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = original_files / "bank-marketing" / "bank-full.csv"

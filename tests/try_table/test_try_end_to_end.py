@@ -159,6 +159,7 @@ def test_a_later_look_at_the_same_table_keeps_what_is_there(tried, monkeypatch):
 
 
 @pytest.mark.parametrize("change", ["replaced", "touched", "removed"])
+@pytest.mark.slow
 def test_a_table_that_was_replaced_during_the_run_is_told_at_the_end(tmp_path, monkeypatch, change):
     monkeypatch.chdir(tmp_path)
     path, lines = written(customers(), tmp_path / "mine.csv"), []
@@ -180,6 +181,7 @@ def test_a_table_that_was_replaced_during_the_run_is_told_at_the_end(tmp_path, m
     assert (lines[-1] == warning) == (change == "replaced")
 
 
+@pytest.mark.slow
 def test_the_name_of_the_file_seeds_the_splits_and_its_folder_does_not(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "elsewhere").mkdir()

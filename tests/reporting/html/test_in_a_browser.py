@@ -93,6 +93,7 @@ def test_the_uci_experiment_fits_a_phone_and_draws_its_charts(committed, tmp_pat
         assert len(marks) >= 2 and all(n > 50 for n in marks[:2])
 
 
+@pytest.mark.slow
 def test_the_keyboard_sorts_a_table_and_the_lines_beneath_a_mean_move_with_it(the_page, opened):
     with opened(the_page) as page:
         adult, sick, liver = first_column(page)

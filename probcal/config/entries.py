@@ -21,9 +21,9 @@ from probcal.config.components import (
     with_names,
     wrong_value,
 )
-from probcal.config.experiment_file import LearnerEntry, MethodEntry, unknown_name
+from probcal.config.experiment_file import LearnerEntry, MethodEntry
 from probcal.config.yaml_file import Place, YamlFile
-from probcal.errors import ProbcalError, did_you_mean
+from probcal.errors import ProbcalError, did_you_mean, unknown_name
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 
