@@ -154,9 +154,31 @@ def test_a_part_that_would_lack_a_class_is_told(size, message):
 
 
 @pytest.mark.parametrize("method", [SigmoidClassifier(LogisticRegression()), VennAbersClassifier(GaussianNB())])
-def test_a_class_of_fewer_rows_than_folds_is_told(method):
-    with pytest.raises(ValueError, match="class 'c' has 1 of the rows, too few for one in each of cv=5 folds"):
+def test_a_class_of_one_row_cannot_be_in_two_folds(method):
+    with pytest.raises(ValueError, match="class 'c' has 1 row, and two are needed.*set calibration='train'"):
         method.fit(ROWS, RARE)
+
+
+@pytest.mark.parametrize("n_rare", [2, 4])
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_a_class_of_few_rows_gives_as_many_folds(told, n_rare, ensemble):
+    labels = np.repeat([0, 1], [40 - n_rare, n_rare])
+    with pytest.warns(UserWarning, match=f"class 1 has {n_rare} rows, fewer than cv=5 folds, so there are {n_rare}"):
+        method = SigmoidClassifier(Told(), ensemble=ensemble, random_state=0).fit(ROWS, labels)
+    _, asked = fits_and_questions(told)
+    assert sorted(row for rows in asked for row in rows) == [*range(40)]
+    assert all(labels[np.array(rows, dtype=int)].sum() == 1 for rows in asked)
+    assert len(method.estimators_) == (n_rare if ensemble else 1)
+
+
+def test_a_class_in_few_groups_gives_as_many_folds(told):
+    group, labels = np.arange(40) // 2, np.repeat([0, 1], [34, 6])
+    with pytest.warns(UserWarning, match="class 1 has 3 groups, fewer than cv=5 folds, so there are 3 folds"):
+        SigmoidClassifier(Told(), random_state=0).fit(ROWS, labels, groups=group)
+    for rows in fits_and_questions(told)[1]:
+        assert labels[np.array(rows, dtype=int)].sum() == 2
+    with pytest.raises(ValueError, match="class 1 is in 1 group only, and two are needed"):
+        SigmoidClassifier(Told()).fit(ROWS, labels, groups=labels + 2 * (labels == 0) * group)
 
 
 def test_a_splitter_that_leaves_no_row_of_a_class_to_learn_from_is_told():

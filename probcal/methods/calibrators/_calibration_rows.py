@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,7 @@ def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
     classes, counts = np.unique(labels, return_counts=True)
     n_rows = len(labels)
     n_held_out = int(size) if is_count(size) else math.ceil(size * n_rows)
-    if counts.min() < 2:
-        raise ValueError(
-            f"class {label_text(classes[counts.argmin()])} has 1 row, and two are needed: one to learn from and one to "
-            "calibrate on; give more rows of it, leave it out, or use calibration='train' where the method has that"
-        )
+    _check_two_rows(classes, counts)
     if not len(classes) <= n_held_out <= n_rows - len(classes):
         raise ValueError(
             f"holdout_size={size} keeps {n_held_out} of {n_rows} rows to calibrate on; each part needs one row of each "
@@ -46,24 +43,21 @@ def held_out_rows(labels: np.ndarray, size: float, seed: int) -> Rows:
 def folds(X: Any, labels: np.ndarray, cv: Any, seed: int, groups: Any = None) -> list[Rows]:
     """Return the rows of each fold: ``cv`` stratified shuffled folds, or those of a splitter or list of pairs.
 
-    With ``groups``, (n_rows,), no group is in two of ``cv`` folds. A splitter gets them.
+    With ``groups``, (n_rows,), no group is in two of ``cv`` folds. A splitter gets them. A class with fewer than ``cv``
+    rows, or in fewer than ``cv`` groups, gives as many folds as these, with a UserWarning.
 
-    Raises ValueError when a class has fewer rows than there are folds, or when a fold has no row of it to learn from.
+    Raises ValueError for a class with one row or in one group, and when a fold has no row of a class to learn from.
     """
-    classes, counts = np.unique(labels, return_counts=True)
+    classes = np.unique(labels)
     if not is_count(cv):
         given = check_cv(cv).split(X, labels, groups)
         pairs = [(np.asarray(learn), np.asarray(calibrate)) for learn, calibrate in given]
-    elif counts.min() < cv:
-        raise ValueError(
-            f"class {label_text(classes[counts.argmin()])} has {counts.min()} of the rows, too few for one in each of "
-            f"cv={cv} folds; lower cv, give more rows of it, or leave it out"
-        )
-    elif groups is not None:
-        splitter = StratifiedGroupKFold(cv, shuffle=True, random_state=seed)
-        pairs = list(splitter.split(np.zeros(len(labels)), labels, groups))
     else:
-        pairs = list(StratifiedKFold(cv, shuffle=True, random_state=seed).split(np.zeros(len(labels)), labels))
+        n_folds = _possible_folds(labels, cv, groups)
+        splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
+            n_folds, shuffle=True, random_state=seed
+        )
+        pairs = list(splitter.split(np.zeros(len(labels)), labels, groups))
     if not pairs:
         raise ValueError("cv holds no fold")
     for number, (learn, _) in enumerate(pairs, 1):
@@ -73,6 +67,36 @@ def folds(X: Any, labels: np.ndarray, cv: Any, seed: int, groups: Any = None) ->
                 "use stratified folds, such as cv=5"
             )
     return pairs
+
+
+def _possible_folds(labels: np.ndarray, cv: int, groups: Any) -> int:
+    """Return ``cv``, or the number of rows (of groups) of the rarest class if this is smaller, which is warned of."""
+    classes, counts = np.unique(labels, return_counts=True)
+    _check_two_rows(classes, counts)
+    what = "rows"
+    if groups is not None:
+        what, counts = "groups", np.array([len(np.unique(np.asarray(groups)[labels == label])) for label in classes])
+        if counts.min() < 2:
+            raise ValueError(
+                f"class {label_text(classes[counts.argmin()])} is in 1 group only, and two are needed: one to learn "
+                "from and one to calibrate on; give more groups with it, or no groups"
+            )
+    if counts.min() < cv:
+        warnings.warn(
+            f"class {label_text(classes[counts.argmin()])} has {counts.min()} {what}, fewer than cv={cv} folds, so "
+            f"there are {counts.min()} folds; give more {what} of it, or set cv={counts.min()}",
+            stacklevel=5,
+        )
+    return int(min(cv, counts.min()))
+
+
+def _check_two_rows(classes: np.ndarray, counts: np.ndarray) -> None:
+    """Raise ValueError for a class with one row."""
+    if counts.min() < 2:
+        raise ValueError(
+            f"class {label_text(classes[counts.argmin()])} has 1 row, and two are needed: one to learn from and one to "
+            "calibrate on; give more rows of it, leave it out, or set calibration='train'"
+        )
 
 
 def check_holdout_size(size: Any) -> None:
