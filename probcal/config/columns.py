@@ -151,9 +151,7 @@ class Resolution:
         base, wrapper = self._learners.sound.get(learner), self._methods.sound.get(method)
         if unknown or base is None or wrapper is None:
             return
-        wrapper = replace(
-            wrapper, params={**wrapper.params, **params}, paper=wrapper.paper if base.paper else None
-        )
+        wrapper = replace(wrapper, params={**wrapper.params, **params}, paper=wrapper.paper if base.paper else None)
         if fault := self._misfit(self._learners.classes[learner], base.params, wrapper):
             self._file.report(place, f"{learner} with {method}: {fault}")
         label = " ".join([f"{wrapper.label}{base.label}", *_named_variants(base, wrapper)])

@@ -235,7 +235,7 @@ def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: di
         label=label,
         encoding=encoding,
         paper=paper,
-        shared_seed=getattr(entry, "shared_seed", False),
+        shared_seed=entry.shared_seed,
         entry=name,
         variant=variant,
     )

@@ -220,6 +220,10 @@ class MethodEntry(_Part):
     The default is its type. Where variants match different methods of the paper, give a mapping: variant -> its method.
     Variants left out have none.
     """
+    shared_seed: Annotated[bool, Field(strict=True)] = False
+    """Whether it uses the same seed as the other methods with this key: the experiment's seed plus the number of the
+    repetition. Methods that calibrate on folds then have the same folds.
+    """
     variants: Variants | None = None
     """Variant -> parameters that are merged over ``params``. Each is a method of its own, called ``entry.variant``."""
 

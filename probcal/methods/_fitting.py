@@ -20,19 +20,20 @@ from sklearn.utils.validation import has_fit_parameter
 
 from probcal._validation import take_rows, unset_seeds
 
-_MAX_FITS = 2
-"""How many fits are kept. Cells come learner by learner, and a forest is large."""
+_MAX_FITS = 7
+"""How many fits are kept: those of five folds and two on all rows. Cells come learner by learner."""
 
 
 class SharedFits:
-    """Keep the fits on one set of training rows, without weights, by the class and parameters of the learner.
+    """Keep the fits on one set of training rows or parts of it, without weights.
 
-    The rows are recognised as the same object, so a sample is never taken for all rows. The warnings of a fit are shown
-    again each time it is used. A method cannot notice whether its fit was the first.
+    A fit is known by the class and parameters of the learner and the numbers of the rows. The training rows are
+    recognised as the same object. The warnings of a fit are shown again each time it is used. A method cannot notice
+    whether its fit was the first.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[bytes, bytes], _Fit] = {}
+        self._kept: dict[tuple[bytes, bytes, bytes], _Fit] = {}
         self._X: Any = None
         self._y: np.ndarray | None = None
 
@@ -47,19 +48,21 @@ class SharedFits:
             _ACTIVE.reset(token)
             self._X = self._y = None
 
-    def fitted(self, estimator: BaseEstimator, X: Any, labels: np.ndarray) -> BaseEstimator:
-        """Return ``estimator`` fitted on X and ``labels``, or an equal one that was fitted before."""
+    def fitted(
+        self, estimator: BaseEstimator, X: Any, labels: np.ndarray, rows: np.ndarray | None = None
+    ) -> BaseEstimator:
+        """Return ``estimator`` fitted on the ``rows`` of X and ``labels``, or an equal one that was fitted before."""
         same = X is self._X and self._y is not None and np.array_equal(labels, self._y)
         learner = _fit_key(estimator) if same else None
         if learner is None:
-            return estimator.fit(X, labels)
-        key = labels.tobytes(), learner
+            return _fitted_on(estimator, X, labels, rows)
+        key = labels.tobytes(), b"" if rows is None else rows.tobytes(), learner
         if key not in self._kept:
             given: list[warnings.WarningMessage] = []
             try:
                 with warnings.catch_warnings(record=True) as given:
                     warnings.simplefilter("always")
-                    estimator.fit(X, labels)
+                    _fitted_on(estimator, X, labels, rows)
             except Exception:
                 _warn_again(given)
                 raise
@@ -84,10 +87,17 @@ def _warn_again(records: list[warnings.WarningMessage]) -> None:
 _ACTIVE: ContextVar[SharedFits | None] = ContextVar("shared fits", default=None)
 
 
-def fit_or_shared(estimator: BaseEstimator, X: Any, labels: np.ndarray) -> BaseEstimator:
-    """Return ``estimator.fit(X, labels)``, or an equal fit that was made before."""
+def fit_or_shared(
+    estimator: BaseEstimator, X: Any, labels: np.ndarray, rows: np.ndarray | None = None
+) -> BaseEstimator:
+    """Return ``estimator`` fitted on the ``rows`` (None for all), or an equal fit that was made before."""
     shared = _ACTIVE.get()
-    return estimator.fit(X, labels) if shared is None else shared.fitted(estimator, X, labels)
+    fit = _fitted_on if shared is None else shared.fitted
+    return fit(estimator, X, labels, rows)
+
+
+def _fitted_on(estimator: BaseEstimator, X: Any, labels: np.ndarray, rows: np.ndarray | None) -> BaseEstimator:
+    return estimator.fit(X, labels) if rows is None else estimator.fit(take_rows(X, rows), labels[rows])
 
 
 def _fit_key(estimator: BaseEstimator) -> bytes | None:

@@ -64,7 +64,7 @@ METHODS: dict[str, Builtin] = {
     ),
     "histogram": Builtin(
         "probcal.methods.calibrators.histogram.HistogramBinningClassifier",
-        "the observed frequency in ten bins of the learner's probabilities",
+        "the observed frequency in bins of the learner's probabilities",
         label="Hist",
         family="scores",
     ),

@@ -255,7 +255,6 @@ def reliability(one: StoredPredictions, bins: int = RELIABILITY_BINS) -> Reliabi
     return Reliability.of(mean.tolist(), counts.tolist(), positive.tolist(), one.appearances)
 
 
-
 _MOST = 1000
 """Most bins and points. Ours are fewer, but a file from elsewhere may hold any number."""
 Count = Annotated[int, Field(ge=0, le=10**12)]

@@ -199,7 +199,7 @@ class Fingerprints:
                 self._split(cell.card), cell.seed, cell.repetition, cell.max_rows, *_another_name(cell)
             ),
             "learner": self._digest_parts(learner.path, learner.params, learner.encoding, *_seeding(learner)),
-            "method": self._digest_parts(method.path, method.params),
+            "method": self._digest_parts(method.path, method.params, *_seeding(method)),
             # the predictions of stages are not stored, so that nothing can measure them again
             **(
                 {"stages": self._digest_parts(cell.stages, code_of_metrics())}
@@ -289,8 +289,8 @@ def _module(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def _seeding(learner: Component) -> tuple[str, ...]:
-    return ("shared seed",) if learner.shared_seed else ()
+def _seeding(component: Component) -> tuple[str, ...]:
+    return ("shared seed",) if component.shared_seed else ()
 
 
 def _drawing(method: Component) -> tuple[str, ...]:

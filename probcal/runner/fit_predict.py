@@ -105,15 +105,16 @@ def copy_view(X: Any) -> Any:
 
 
 def fitted(cell: Cell, rows: SplitRows) -> Any:
-    seed = stream_seed(cell.seed, "fit", cell.id) % 2**31
     method, method_class = cell.column.method, import_class(cell.column.method.path)
+    shared = (cell.seed + cell.repetition) % 2**32
+    seed = shared if method.shared_seed else stream_seed(cell.seed, "fit", cell.id) % 2**31
     learner, params = _build(cell.column.learner), method.params
     if _draws(method_class):
         params = {"random_state": seed, **params}
     else:  # the meta-estimator draws nothing itself, so only the learner needs a seed
         learner = fresh_copy(learner, np.random.default_rng(seed))
     if cell.column.learner.shared_seed:
-        learner.set_params(random_state=(cell.seed + cell.repetition) % 2**32)
+        learner.set_params(random_state=shared)
     estimator = method_class(learner, **params)
     more = {"X_test": copy_view(rows.X_test)} if getattr(estimator, "needs_test_rows", False) else {}
     X_train = copy_view(rows.X_train)

@@ -102,9 +102,7 @@ class ColumnChoices:
     drop: Collection[str] = ()
 
 
-def guess(
-    name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", declared: bool = False
-) -> TableColumn:
+def guess(name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", declared: bool = False) -> TableColumn:
     """Return the column ``raw``, (n_rows,) of any type, with its inferred type.
 
     ``mark`` is the decimal mark of its numbers. With ``declared``, text stays text, whatever it looks like. Raises
@@ -130,9 +128,7 @@ def guess(
     return _guess_text(name, text, choices, is_category, mark)
 
 
-def _guess_text(
-    name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark
-) -> TableColumn:
+def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark) -> TableColumn:
     levels, missing = list(text.cat.categories), int(text.isna().sum())
     if name in choices.number or not is_category:
         rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}

@@ -18,6 +18,7 @@ from probcal import (
     PriorCalibrator,
     PriorCorrectedClassifier,
     QuadraticCalibrator,
+    SigmoidCalibrator,
     SplineCalibrator,
 )
 from tests.methods.calibrating import blobs, noisy
@@ -160,6 +161,19 @@ def test_a_bound_of_one_row_moves_no_run_of_many():
     np.testing.assert_allclose(IsotonicCalibrator().fit(1 - p, 1 - y).predict_proba(1 - p)[:21, 1], 19 / 20)
 
 
+@pytest.mark.parametrize(("of_probability", "slope"), [(False, 2.0), (True, 6.0)])
+def test_the_sigmoid_takes_log_odds_or_probabilities_whichever_fit(of_probability, slope):
+    p = np.random.default_rng(0).beta(0.5, 0.5, 4000)
+    score = p - 0.5 if of_probability else logit(p)
+    y = np.random.default_rng(1).random(4000) < expit(slope * score)
+    chosen = SigmoidCalibrator().fit(p, y)
+    assert chosen.maps_[0].of_probability is of_probability
+    given = SigmoidCalibrator("score").fit(p if of_probability else logit(p), y)
+    between = np.linspace(0.01, 0.99, 50)
+    expected = given.predict_proba(between if of_probability else logit(between))
+    np.testing.assert_allclose(chosen.predict_proba(between), expected, atol=0.01)
+
+
 @pytest.mark.parametrize("n_bins", [1, 4, 10])
 @pytest.mark.parametrize("bins", ["quantile", "uniform"])
 def test_a_bin_predicts_its_smoothed_frequency(n_bins, bins):
@@ -167,17 +181,31 @@ def test_a_bin_predicts_its_smoothed_frequency(n_bins, bins):
     p = expit(s)
     of_row = np.floor(p * n_bins) if bins == "uniform" else np.argsort(np.argsort(p)) * n_bins // 240
     expected = [(y[of_row == one].sum() + 1) / ((of_row == one).sum() + 2) for one in of_row]
-    found = HistogramBinningCalibrator(n_bins=n_bins, bins=bins).fit(p, y).predict_proba(p)
+    found = HistogramBinningCalibrator(n_bins=n_bins, bins=bins, smoothing="laplace").fit(p, y).predict_proba(p)
     np.testing.assert_allclose(found[:, 1], expected, atol=1e-12)
 
 
-def test_equal_predictions_fall_into_one_bin():
+def test_four_rows_of_the_mean_prediction_smooth_a_bin():
     p = np.repeat([0.1, 0.5, 0.9], [150, 30, 20])
     y = np.arange(200) % 3 == 0
     fitted = HistogramBinningCalibrator().fit(p, y)
-    assert fitted.maps_[0].edges.tolist() == [0.5, 0.9]
-    expected = [(y[p == one].sum() + 1) / ((p == one).sum() + 2) for one in p]
+    assert fitted.maps_[0].edges.tolist() == [0.5, 0.9]  # equal predictions fall into one bin
+    expected = [(y[p == one].sum() + 4 * one) / ((p == one).sum() + 4) for one in p]
     np.testing.assert_allclose(fitted.predict_proba(p)[:, 1], expected)
+
+
+def test_balanced_bins_are_as_many_for_a_rare_class():
+    p = np.arange(1, 1001) / 1001
+    y = np.arange(1000) >= 980
+    edges = HistogramBinningCalibrator(n_bins=10).fit(p, y).maps_[0].edges
+    assert np.mean(edges > p[979]) == pytest.approx(0.5, abs=0.1)
+    of_each = [np.histogram(p[y == one], [0, *edges, 1])[0] / (y == one).sum() for one in (False, True)]
+    np.testing.assert_allclose(of_each[0] + of_each[1], 0.2, atol=0.051)
+
+
+def test_an_empty_bin_predicts_its_middle():
+    found = HistogramBinningCalibrator(n_bins=4, bins="uniform").fit([0.1, 0.9, 0.2, 0.95], [0, 1, 1, 0])
+    assert found.predict_proba([0.3, 0.7])[:, 1].tolist() == [0.375, 0.625]
 
 
 def test_prior_correction_is_bayes_rule():

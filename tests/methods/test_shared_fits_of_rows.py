@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
-from probcal.methods._fitting import SharedFits, fit_weighted
+from probcal.methods._fitting import SharedFits, fit_or_shared, fit_weighted
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 Y = np.arange(40) % 2
@@ -45,6 +45,16 @@ def test_a_learner_whose_parameters_do_not_tell_its_fit_is_never_shared(learner)
     with SharedFits().of_rows(X, Y):
         first = fit_weighted(learner, X, Y, None)
         assert fit_weighted(type(learner)(**learner.get_params(deep=False)), X, Y, None) is not first
+
+
+def test_fits_on_the_same_part_of_the_rows_are_shared():
+    first, other = np.arange(20), np.arange(20, 40)
+    with SharedFits().of_rows(X, Y):
+        fitted = fit_or_shared(GaussianNB(), X, Y, first)
+        assert fit_or_shared(GaussianNB(), X, Y, first.copy()) is fitted
+        assert fit_or_shared(GaussianNB(), X, Y, other) is not fitted
+        assert fit_or_shared(GaussianNB(), X, Y) is not fitted
+    np.testing.assert_array_equal(fitted.theta_, GaussianNB().fit(X[:20], Y[:20]).theta_)
 
 
 def test_labels_of_another_problem_of_the_same_rows_are_another_fit():

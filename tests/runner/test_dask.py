@@ -318,7 +318,10 @@ def test_a_worker_that_leaves_in_good_order_counts_for_no_death(slow, tmp_path_f
     [
         (["-j", "1", "--workers", "2"], "-j and --workers are different ways to run cells; give one of them"),
         (["--scheduler", "tcp://a:1", "--workers", "2"], "--workers and --scheduler are different ways"),
-        (["--scheduler", "tcp://host"], "missing port number in address 'host'; give an address such as tcp://host:8786"),
+        (
+            ["--scheduler", "tcp://host"],
+            "missing port number in address 'host'; give an address such as tcp://host:8786",
+        ),
         (["--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler answers at tcp://127.0.0.1:1"),
     ],
 )

@@ -76,6 +76,30 @@ def test_learners_with_a_shared_seed_are_fitted_once(bench):
     assert len(fits(bench)) == 3
 
 
+FOLDED = {name: {"params": {"cv": 2}, "shared_seed": True} for name in ("sigmoid", "beta", "histogram")}
+
+
+@pytest.mark.parametrize(("shared", "expected"), [(True, 6), (False, 18)])
+def test_methods_with_a_shared_seed_fit_each_fold_once(bench, shared, expected):
+    bench.module("counted", COUNTED)
+    methods = {name: {**settings, "shared_seed": shared} for name, settings in FOLDED.items()}
+    bench.config(learners={"tree": {"type": "counted.Drawn"}}, methods=methods, repeats=3)
+    assert bench.run().code == 0
+    assert len(fits(bench)) == expected
+
+
+def test_a_method_that_shares_folds_predicts_the_same_alone(bench):
+    bench.module("counted", COUNTED)
+    bench.config(learners={"tree": {"type": "counted.Drawn"}}, methods=FOLDED, repeats=2)
+    assert bench.run().code == 0
+    together = {tuple(row[key] for key in ("method", "repetition")): row["metrics"] for row in bench.rows()}
+    for name in FOLDED:
+        assert bench.run("-m", name, "-o", f"results/{name}").code == 0
+        alone = (bench.folder / "results" / name / "cells.jsonl").read_text().splitlines()
+        for row in map(json.loads, alone):
+            assert together[tuple(row[key] for key in ("method", "repetition"))] == row["metrics"]
+
+
 def test_trivial_learners_are_not_mixed_up(bench):
     learners = {
         name: {"type": DUMMY, "params": {"strategy": "constant", "constant": value}}

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from probcal._validation import check_choices, check_flag, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
-from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+from probcal.methods._fitting import drawn_seed, fit_or_shared, fit_weighted, fresh_copy
 from probcal.methods.calibrators._calibration_rows import (
     check_folds,
     check_holdout_size,
@@ -250,4 +250,6 @@ def _probabilities(learner: Any, X: Any, n_classes: int) -> np.ndarray:
 
 def fit_on_rows(learner: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> Any:
     """Fit ``learner`` on some of the rows of ``X``."""
-    return fit_weighted(learner, take_rows(X, rows), labels[rows], None if weights is None else weights[rows])
+    if weights is None:
+        return fit_or_shared(learner, X, labels, rows)
+    return fit_weighted(learner, take_rows(X, rows), labels[rows], weights[rows])

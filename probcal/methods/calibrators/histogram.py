@@ -11,7 +11,10 @@ from probcal._validation import check_choices, check_counts
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 
-Bins = Literal["quantile", "uniform"]
+Bins = Literal["balanced", "quantile", "uniform"]
+Smoothing = Literal["prediction", "laplace"]
+_PRIOR_ROWS = 4
+"""Rows that the mean prediction of a bin counts as. ``benchmarks/defaults.py`` measures the defaults."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,16 +29,19 @@ class Histogram:
 
 
 class HistogramBinningCalibrator(OneAgainstRestCalibrator):
-    """Map p to the observed frequency of its bin, (positive rows + 1) / (rows + 2) (Zadrozny & Elkan 2001).
+    """Map p to the smoothed frequency of its bin (Zadrozny & Elkan 2001, section 3.1).
 
-    Their section 3.1 takes ten bins of equal size and no smoothing. Laplace's 1 and 2 keep probabilities from 0 and 1.
-    This is a reference for other calibrators. Few rows, or few distinct predictions, make it coarse.
+    They take ten bins of equally many rows and no smoothing: ``n_bins=10, bins="quantile"``. Some smoothing is always
+    on, because a frequency may be 0 or 1. Use histogram binning as a reference for other calibrators. It is coarse.
 
     Parameters
     ----------
     input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, read as log-odds.
     n_bins : number of bins. Equal predictions fall into one bin, so there may be fewer.
-    bins : ``"quantile"``: bins of equally many rows. ``"uniform"``: bins of equal width.
+    bins : ``"balanced"``: bins of equal weight, where each class has half of the weight. A rare class has as many bins
+        as a common one. ``"quantile"``: bins of equally many rows. ``"uniform"``: bins of equal width.
+    smoothing : ``"prediction"``: (positive rows + 4 m) / (rows + 4), where m is the mean prediction of the bin's rows.
+        ``"laplace"``: (positive rows + 1) / (rows + 2).
 
     Attributes
     ----------
@@ -44,16 +50,24 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
         several.
     """
 
-    def __init__(self, input: Input = "probability", *, n_bins: int = 10, bins: Bins = "quantile") -> None:
+    def __init__(
+        self,
+        input: Input = "probability",
+        *,
+        n_bins: int = 15,
+        bins: Bins = "balanced",
+        smoothing: Smoothing = "prediction",
+    ) -> None:
         self.input = input
         self.n_bins = n_bins
         self.bins = bins
+        self.smoothing = smoothing
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
         super().check_parameters()
         check_counts(self, "n_bins")
-        check_choices(self, {"bins": ("quantile", "uniform")})
+        check_choices(self, {"bins": ("balanced", "quantile", "uniform"), "smoothing": ("prediction", "laplace")})
 
     def _columns(self, matrix: np.ndarray) -> np.ndarray:
         p = self._probabilities(matrix)
@@ -65,12 +79,25 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
             edges = np.arange(1, self.n_bins) / self.n_bins
         else:
             distinct, place = np.unique(scores, return_inverse=True)
-            reached = np.cumsum(np.bincount(place, weights)) / weights.sum()
+            share = weights * _half_for_each_class(positive, weights) if self.bins == "balanced" else weights
+            reached = np.cumsum(np.bincount(place, share)) / share.sum()
             last = np.unique(np.searchsorted(reached, np.arange(1, self.n_bins) / self.n_bins - 1e-12))
             edges = distinct[last[last + 1 < len(distinct)] + 1]  # of each bin but the last, the next higher score
         of_row = np.searchsorted(edges, scores, side="right")
-        total = np.bincount(of_row, weights, len(edges) + 1)
-        return Histogram(edges, (np.bincount(of_row, weights * positive, len(edges) + 1) + 1) / (total + 2))
+        total, hits, predicted = (
+            np.bincount(of_row, value, len(edges) + 1) for value in (weights, weights * positive, weights * scores)
+        )
+        if self.smoothing == "laplace":
+            return Histogram(edges, (hits + 1) / (total + 2))
+        middle = (np.append(edges, 1.0) + np.insert(edges, 0, 0.0)) / 2  # of a bin without rows
+        mean = np.divide(predicted, total, out=middle, where=total > 0).clip(self.smallest_, 1 - self.smallest_)
+        return Histogram(edges, (hits + _PRIOR_ROWS * mean) / (total + _PRIOR_ROWS))
+
+
+def _half_for_each_class(positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return factors, (n,), after which positive and other rows have a weight of 1 / 2 each in total."""
+    total = np.where(positive, (weights * positive).sum(), (weights * ~positive).sum())
+    return np.asarray(0.5 / total)
 
 
 class HistogramBinningClassifier(CalibratedMethod):
@@ -79,7 +106,7 @@ class HistogramBinningClassifier(CalibratedMethod):
     Parameters
     ----------
     estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
-    n_bins, bins : as in HistogramBinningCalibrator.
+    n_bins, bins, smoothing : as in HistogramBinningCalibrator.
     scores : ``"auto"`` is the predicted probability if the learner has one. Otherwise it is the decision function, read
         as log-odds. The other choices are those of SigmoidClassifier, all read as log-odds.
 
@@ -97,8 +124,9 @@ class HistogramBinningClassifier(CalibratedMethod):
         self,
         estimator: Any,
         *,
-        n_bins: int = 10,
-        bins: Bins = "quantile",
+        n_bins: int = 15,
+        bins: Bins = "balanced",
+        smoothing: Smoothing = "prediction",
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
         ensemble: bool = True,
@@ -117,6 +145,7 @@ class HistogramBinningClassifier(CalibratedMethod):
         )
         self.n_bins = n_bins
         self.bins = bins
+        self.smoothing = smoothing
 
     def _calibrator(self, read_as: Input) -> HistogramBinningCalibrator:
-        return HistogramBinningCalibrator(read_as, n_bins=self.n_bins, bins=self.bins)
+        return HistogramBinningCalibrator(read_as, n_bins=self.n_bins, bins=self.bins, smoothing=self.smoothing)

@@ -26,37 +26,45 @@ _SUFFICIENT = 1e-4
 
 @dataclass(frozen=True)
 class Sigmoid:
-    """Map (n,) scores to 1 / (1 + exp(slope * score + intercept)), clipped to ``clip``."""
+    """Map (n,) scores to 1 / (1 + exp(slope * score + intercept)), clipped to ``clip``.
+
+    With ``of_probability`` the scores are log-odds, and the formula gets their probability.
+    """
 
     slope: float
     intercept: float
     clip: tuple[float, float] = (0.0, 1.0)
+    of_probability: bool = False
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(np.clip(expit(-(self.slope * scores + self.intercept)), *self.clip))
+        return np.asarray(np.clip(expit(-self._exponent(scores)), *self.clip))
 
     def complement(self, scores: np.ndarray) -> np.ndarray:
         """Return 1 minus the probability, (n,), with all its digits where the probability rounds to 1."""
         low, high = self.clip
-        return np.asarray(np.clip(expit(self.slope * scores + self.intercept), 1 - high, 1 - low))
+        return np.asarray(np.clip(expit(self._exponent(scores)), 1 - high, 1 - low))
+
+    def _exponent(self, scores: np.ndarray) -> np.ndarray:
+        return self.slope * (expit(scores) if self.of_probability else scores) + self.intercept
 
 
 class SigmoidCalibrator(OneAgainstRestCalibrator):
-    """Map scores to 1 / (1 + exp(A score + B)) (Platt 1999). Probabilities are mapped by their log-odds.
+    """Map scores to 1 / (1 + exp(A score + B)) (Platt 1999).
 
     Parameters
     ----------
-    input : what ``fit`` gets. ``"probability"``: predicted probabilities. They become log-odds, after they were moved
-        into [1 / 2n, 1 - 1 / 2n] for n rows. A single wrong prediction of 0 or 1 would flatten the sigmoid otherwise.
-        ``"score"``: any real scores, such as a decision function. A is fitted to them as they are.
+    input : what ``fit`` gets. ``"probability"``: predictions. They are first moved into [1 / 2n, 1 - 1 / 2n]
+        for n rows, because a single wrong prediction of 0 or 1 would flatten the sigmoid. The score is their log-odds,
+        or the probability itself if this fits the rows better. ``"score"``: any real scores, such as a decision
+        function. A is fitted to them as they are. Give probabilities as scores to have the sigmoid of a probability.
     clip : the sigmoid is clipped to this range. ``(0, 1)`` changes nothing. With more than two classes each class's
         sigmoid is clipped before rows are divided by their sums.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    maps_ : the fitted sigmoids, with ``slope`` A and ``intercept`` B: one for the second of two classes, or one for
-        each of several.
+    maps_ : the fitted sigmoids, with ``slope`` A and ``intercept`` B, and ``of_probability``: True if the score is the
+        probability itself. One for the second of two classes, or one for each of several.
     """
 
     def __init__(self, input: Input = "probability", *, clip: tuple[float, float] = (0.0, 1.0)) -> None:
@@ -73,7 +81,13 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
         low, high = self.clip
-        return Sigmoid(*fit_sigmoid(scores, positive, weights), clip=(low, high))
+        slope, intercept = fit_sigmoid(scores, positive, weights)
+        fitted = Sigmoid(slope, intercept, clip=(low, high))
+        if self.input == "score":
+            return fitted
+        slope, intercept = fit_sigmoid(expit(scores), positive, weights)
+        other = Sigmoid(slope, intercept, clip=(low, high), of_probability=True)
+        return min(fitted, other, key=lambda one: _loss(one(scores), positive, weights))
 
 
 class SigmoidClassifier(CalibratedMethod):
@@ -84,7 +98,7 @@ class SigmoidClassifier(CalibratedMethod):
     estimator : classifier with ``decision_function`` or ``predict_proba``. A ``FrozenEstimator`` is a classifier that
         is fitted already: all rows are used to calibrate it.
     scores : the scores that the sigmoid is fitted on. ``"auto"`` is the decision function if the learner has one.
-        Otherwise it is the log-odds of the predicted probability, bounded as SigmoidCalibrator says.
+        Otherwise it is the log-odds of the predicted probability, or this itself, as SigmoidCalibrator says.
         ``"decision_function"`` is the learner's. ``"log_odds"`` is that of the predicted probability (Bennett 2000, for
         naive Bayes), in nats and within +-708. ``"probability"`` is the probability itself, as in scikit-learn's
         CalibratedClassifierCV. It suits few learners.
@@ -171,6 +185,11 @@ def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | 
     score = (scores - centre) / scale
     slope, shift = _newton(score, target, weights, np.array([0.0, np.log((n0 + 1) / (n1 + 1))]))
     return float(slope / scale), float(shift - slope * centre / scale)
+
+
+def _loss(p: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> float:
+    """Return the log loss in nats of (n,) probabilities, summed over rows."""
+    return float(-np.sum(np.log(np.where(positive, p, 1 - p)) * (1 if weights is None else weights)))
 
 
 def _newton(score: np.ndarray, target: np.ndarray, weights: np.ndarray, parameters: np.ndarray) -> np.ndarray:
