@@ -181,6 +181,11 @@ def test_a_class_in_few_groups_gives_as_many_folds(told):
         SigmoidClassifier(Told()).fit(ROWS, labels, groups=labels + 2 * (labels == 0) * group)
 
 
+def test_groups_are_refused_where_single_rows_are_held_out():
+    with pytest.raises(ValueError, match="groups are for calibration='cross_val'"):
+        SigmoidClassifier(LogisticRegression(), calibration="holdout").fit(ROWS, LABELS, groups=np.arange(40) // 4)
+
+
 def test_a_splitter_that_leaves_no_row_of_a_class_to_learn_from_is_told():
     # the last quarter of 40 rows is all of "b", 9, and "c", 1
     with pytest.raises(ValueError, match="class 'b' is missing from the rows to learn from in fold 4 of 4"):

@@ -107,8 +107,8 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         Raises
         ------
         ValueError
-            For an invalid parameter, invalid labels or weights, a class too rare for ``calibration``, weights for a
-            learner that takes none, and scores that are missing or infinite.
+            For an invalid parameter, invalid labels or weights, a class too rare for ``calibration``, groups with
+            ``calibration="holdout"``, weights for a learner that takes none, and scores that are missing or infinite.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
         parts = list(self._scored_parts(X, labels, self._weights_for_learner(weights), groups))
@@ -205,6 +205,11 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             return
         seed = drawn_seed(random)
         if self.calibration == "holdout":
+            if groups is not None:
+                raise ValueError(
+                    "groups are for calibration='cross_val', because calibration='holdout' draws single rows; use the "
+                    "former, or fit the classifier on some groups and calibrate a FrozenEstimator on others"
+                )
             learn, rows = held_out_rows(labels, self.holdout_size, seed)
             learner = fit_on_rows(learner, X, labels, weights, learn)
             yield learner, rows, *self._scores(learner, take_rows(X, rows))
