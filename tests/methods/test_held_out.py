@@ -155,7 +155,7 @@ def test_a_part_that_would_lack_a_class_is_told(size, message):
 
 @pytest.mark.parametrize("method", [SigmoidClassifier(LogisticRegression()), VennAbersClassifier(GaussianNB())])
 def test_a_class_of_one_row_cannot_be_in_two_folds(method):
-    with pytest.raises(ValueError, match="class 'c' has 1 row, and two are needed.*set calibration='train'"):
+    with pytest.raises(ValueError, match=r"class 'c' has 1 row, and two are needed.*set calibration='train'"):
         method.fit(ROWS, RARE)
 
 
