@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.pipeline import Pipeline
 
 from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
 
@@ -77,6 +79,7 @@ Weighting = Literal["auto", "weight", "rejection", "costing"]
 class WeightedTraining:
     """Train on the rows weighted by i_p: steps 2(d) and 2(e) of Algorithm 1.
 
+    ``weighting`` is not ``"auto"``.
     ``labels``: (n_rows,) of the two ``classes``, the second positive. ``row_weights``: (n_rows,) or None, multiplied
     with i_p. ``stream``: the numbers that seed the random stream of every threshold.
     """
@@ -95,21 +98,16 @@ class WeightedTraining:
         """Return the classifier of threshold ``p``."""
         random = random_stream(self.stream, p)
         weights = importance_weights(self.labels == self.classes[1], p, self.total_weight, self.row_weights)
-        if self.gives_weights:
+        if self.weighting == "weight":
             return fit_weighted(fresh_copy(self.estimator, random), self.X, self.labels, weights)
         if self.weighting == "costing":
             return MajorityVote([self._on_sample(weights, random) for _ in range(self.n_samples)], self.classes)
         return self._on_sample(weights, random)
 
     @property
-    def gives_weights(self) -> bool:
-        """Return whether the learner gets the weights, and not samples."""
-        return self.weighting == "weight" or (self.weighting == "auto" and takes_weights(self.estimator))
-
-    @property
     def weighs_classes(self) -> bool:
         """Return whether the learner's weights are exactly those of ``class_weights`` times ``row_weights``."""
-        return self.gives_weights and (self.row_weights is None or self.total_weight is None)
+        return self.weighting == "weight" and (self.row_weights is None or self.total_weight is None)
 
     def class_weights(self, p: float) -> tuple[float, float]:
         """Return the factors by which threshold ``p`` multiplies the row weights of each of ``classes``."""
@@ -123,6 +121,13 @@ class WeightedTraining:
         classifier = fresh_copy(self.estimator, random)
         rows = rejection_sample(weights, random)
         return fit_on_sample(classifier, self._sample(rows), self.labels[rows])
+
+
+def is_linear(estimator: Any) -> bool:
+    """Return whether the boundary of ``estimator``, or of the last step of a Pipeline, is known to be a plane."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return isinstance(estimator, LinearClassifierMixin) or getattr(estimator, "kernel", None) == "linear"
 
 
 def random_stream(stream: tuple[int, ...], p: float) -> np.random.Generator:

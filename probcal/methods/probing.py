@@ -7,10 +7,11 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from probcal._validation import check_choices, check_clip, check_counts, check_flag
+from probcal.methods._fitting import takes_weights
 from probcal.methods._multiclass import Multiclass
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod
-from probcal.methods.importance import TotalWeight, WeightedTraining, Weighting, check_weights_accepted
+from probcal.methods.importance import TotalWeight, WeightedTraining, Weighting, check_weights_accepted, is_linear
 from probcal.methods.refinement import Goal, Loss, Refinement, even_thresholds
 
 _CHOICES = {
@@ -41,7 +42,8 @@ class ProbingClassifier(ThresholdMethod):
     weighting : how a classifier gets its importance weights i_p. ``"weight"`` passes them as ``sample_weight`` (a
         Pipeline passes them to its last step). ``"rejection"`` samples rows. ``"costing"`` takes ``n_samples``
         rejection samples per probe, whose classifiers vote by majority (Zadrozny, Langford & Abe 2003). ``"auto"`` is
-        ``"weight"`` if ``fit`` accepts weights, and ``"rejection"`` otherwise.
+        ``"weight"`` for linear classifiers that accept weights, and ``"rejection"`` for all others. A classifier that
+        fits its training rows without error, such as a fully grown tree, hardly reacts to their weights.
     n_samples : rejection samples per probe with ``weighting="costing"``.
     discretisation : ``"train"`` weighs each interval by its training rows, as printed. ``"transductive"`` weighs it by
         the rows of ``X_test``, an argument of ``fit``. The paper prefers this if they are known. ``"uniform"`` takes
@@ -158,6 +160,9 @@ class ProbingClassifier(ThresholdMethod):
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]
     ) -> Train:
+        weighting = self.weighting
+        if weighting == "auto":
+            weighting = "weight" if is_linear(self.estimator) and takes_weights(self.estimator) else "rejection"
         return WeightedTraining(
-            self.estimator, X, labels, classes, weights, self.weighting, self.total_weight, self.n_samples, stream
+            self.estimator, X, labels, classes, weights, weighting, self.total_weight, self.n_samples, stream
         )

@@ -32,7 +32,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from probcal._validation import check_choices, check_flag, take_rows
-from probcal.methods._fitting import fit_weighted, fresh_copy
+from probcal.methods._fitting import fit_weighted, fresh_copy, takes_weights
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod, TwoClasses
@@ -110,7 +110,8 @@ class WeightSweepClassifier(ThresholdMethod):
         in its ``support_``, as in section 3. ``sklearn.svm.SVC`` has it, also as the last step of a Pipeline. The
         predictions then describe these rows, whose classes are almost balanced and no longer have their densities. See
         ``probcal.methods.weight_sweep`` for why few levels still have a surface.
-    weighting : as in ``ProbingClassifier``. Weights passed directly sum at every level to the number of rows swept
+    weighting : as in ``ProbingClassifier``, but ``"auto"`` is ``"weight"`` for every learner that accepts weights, as
+        in the paper. Weights passed directly sum at every level to the number of rows swept
         over, or to the sum of ``sample_weight``.
     multiclass : with k > 2 classes, ``"rest"`` takes each class against the rest and divides each row by its sum.
         ``"pairs"`` sweeps over the rows of each pair of classes and joins them by pairwise coupling.
@@ -244,7 +245,10 @@ class WeightSweepClassifier(ThresholdMethod):
             weights = None if weights is None else weights[kept]
         if len(self.classes_) == 2:
             self.training_rows_ = rows_by_class(X, labels, classes)
-        return WeightedTraining(self.estimator, X, labels, classes, weights, self.weighting, "n", 1, stream)
+        weighting = self.weighting
+        if weighting == "auto":
+            weighting = "weight" if takes_weights(self.estimator) else "rejection"
+        return WeightedTraining(self.estimator, X, labels, classes, weights, weighting, "n", 1, stream)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
         if self.multiclass == "pairs" and len(self.classes_) > 2:

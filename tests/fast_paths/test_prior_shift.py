@@ -44,7 +44,7 @@ def test_no_vote_changes(learner, name, total_weight):
 
 def test_votes_are_those_of_a_loop_over_the_same_thresholds():
     X, y = data("one in twenty")
-    fitted = ProbingClassifier(GaussianNB(), 60, random_state=0).fit(X[:1500], y[:1500])
+    fitted = ProbingClassifier(GaussianNB(), 60, random_state=0, weighting="weight").fit(X[:1500], y[:1500])
     loop = labels_one_by_one(GaussianNB(), X[:1500], y[:1500], fitted.thresholds_, X[1500:])
     assert (fitted.votes(X[1500:]) == loop.sum(axis=1)).all()
 
@@ -57,7 +57,9 @@ def test_frames_with_nominal_columns_keep_their_votes():
     assert assert_no_vote_changes(KernelNaiveBayes(weights="shares"), frame, y).probings_[0].together.all()
 
 
-@pytest.mark.parametrize("method", [ProbingClassifier(GaussianNB(), 25), WeightSweepClassifier(GaussianNB())])
+@pytest.mark.parametrize(
+    "method", [ProbingClassifier(GaussianNB(), 25, weighting="weight"), WeightSweepClassifier(GaussianNB())]
+)
 def test_rows_with_weights_and_several_classes_keep_their_votes(method):
     X, y = load_iris(return_X_y=True)
     weights = np.random.default_rng(0).exponential(size=len(y))
@@ -137,7 +139,7 @@ def test_a_class_that_weighs_next_to_nothing_is_left_to_the_learner():
 def test_what_was_fitted_can_be_kept_and_read_again():
     X, y = data("text labels")
     for learner in (GaussianNB(), KernelNaiveBayes(weights="shares")):
-        fitted = ProbingClassifier(learner, 20, random_state=0).fit(X, y)
+        fitted = ProbingClassifier(learner, 20, random_state=0, weighting="weight").fit(X, y)
         kept = pickle.loads(pickle.dumps(fitted))
         assert (kept.predict_proba(X) == fitted.predict_proba(X)).all()
         assert (kept.estimators_[3].predict(X) == fitted.estimators_[3].predict(X)).all()
@@ -145,6 +147,8 @@ def test_what_was_fitted_can_be_kept_and_read_again():
 
 def test_stages_are_those_of_fewer_probes():
     X, y = data("text labels")
-    fitted = ProbingClassifier(GaussianNB(), 12, random_state=0).fit(X, y)
+    fitted = ProbingClassifier(GaussianNB(), 12, random_state=0, weighting="weight").fit(X, y)
     for n, stage in enumerate(fitted.staged_predict_proba(X), start=1):
-        assert (stage == ProbingClassifier(GaussianNB(), n, random_state=0).fit(X, y).predict_proba(X)).all()
+        assert (
+            stage == ProbingClassifier(GaussianNB(), n, random_state=0, weighting="weight").fit(X, y).predict_proba(X)
+        ).all()

@@ -25,16 +25,20 @@ def test_the_votes_that_a_sort_changes_are_counted():
 
 
 def test_a_perfect_learner_is_never_sorted():
-    report = ProbingClassifier(Perfect(), 15).fit(LEVELS, Y).monotonicity(LEVELS)
+    report = ProbingClassifier(Perfect(), 15, weighting="weight").fit(LEVELS, Y).monotonicity(LEVELS)
     assert report.changed == report.changed_rows == 0
 
 
 def test_a_learner_that_tosses_coins_is():
-    report = ProbingClassifier(Inconsistent(), 15).fit(LEVELS, Y).monotonicity(LEVELS)
+    report = ProbingClassifier(Inconsistent(), 15, weighting="weight").fit(LEVELS, Y).monotonicity(LEVELS)
     assert report.changed_rows > 0.9
 
 
 def test_several_classes_have_a_report_each():
     X, y = load_iris(return_X_y=True)
-    reports = ProbingClassifier(DecisionTreeClassifier(), 7, multiclass="normalised").fit(X, y).monotonicity(X)
+    reports = (
+        ProbingClassifier(DecisionTreeClassifier(), 7, multiclass="normalised", weighting="weight")
+        .fit(X, y)
+        .monotonicity(X)
+    )
     assert [len(report.changed_votes) for report in reports] == [150] * 3

@@ -18,8 +18,8 @@ from probcal.methods._multiclass import combine_problems
 quick = settings(max_examples=100, deadline=None, derandomize=True)
 TREE = DecisionTreeClassifier(min_samples_leaf=5)
 METHODS = [
-    ProbingClassifier(TREE, 15, random_state=0),
-    ProbingClassifier(TREE, 15, multiclass="normalised", random_state=0),
+    ProbingClassifier(TREE, 15, random_state=0, weighting="weight"),
+    ProbingClassifier(TREE, 15, multiclass="normalised", random_state=0, weighting="weight"),
     ProbingClassifier(TREE, 15, weighting="rejection", discretisation="uniform", random_state=0),
     RelabelingClassifier(TREE, 15, random_state=0),
     WeightSweepClassifier(TREE, random_state=0),
@@ -91,8 +91,8 @@ def test_estimates_that_fit_together_are_left_as_printed(estimates):
 
 def test_k_minus_1_problems_are_probed_as_printed_and_k_when_normalised():
     X, y = load_iris(return_X_y=True)
-    difference = ProbingClassifier(TREE, 5).fit(X, y)
-    normalised = ProbingClassifier(TREE, 5, multiclass="normalised").fit(X, y)
+    difference = ProbingClassifier(TREE, 5, weighting="weight").fit(X, y)
+    normalised = ProbingClassifier(TREE, 5, multiclass="normalised", weighting="weight").fit(X, y)
     assert len(difference.probings_) == 2
     assert len(normalised.probings_) == 3
     assert difference.votes(X).shape == (150, 2)
@@ -101,24 +101,28 @@ def test_k_minus_1_problems_are_probed_as_printed_and_k_when_normalised():
 
 def test_a_class_against_the_rest_is_the_two_class_probing_of_it():
     X, y = load_iris(return_X_y=True)
-    several = ProbingClassifier(TREE, 15, random_state=0, multiclass="normalised").fit(X, y)
-    alone = ProbingClassifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0), 15).fit(X, y == 1)
+    several = ProbingClassifier(TREE, 15, random_state=0, multiclass="normalised", weighting="weight").fit(X, y)
+    alone = ProbingClassifier(DecisionTreeClassifier(min_samples_leaf=5, random_state=0), 15, weighting="weight").fit(
+        X, y == 1
+    )
     assert np.array_equal(several.probings_[1].thresholds, alone.thresholds_)
     assert np.abs(several.votes(X)[:, 1] - alone.votes(X)).mean() < 1
 
 
 def test_the_last_stage_of_several_classes_is_the_estimate():
     X, y = load_iris(return_X_y=True)
-    fitted = ProbingClassifier(TREE, 12, random_state=0).fit(X, y)
+    fitted = ProbingClassifier(TREE, 12, random_state=0, weighting="weight").fit(X, y)
     stages = list(fitted.staged_predict_proba(X))
     assert len(stages) == 12
     assert np.array_equal(stages[-1], fitted.predict_proba(X))
-    assert np.array_equal(stages[4], ProbingClassifier(TREE, 5, random_state=0).fit(X, y).predict_proba(X))
+    assert np.array_equal(
+        stages[4], ProbingClassifier(TREE, 5, random_state=0, weighting="weight").fit(X, y).predict_proba(X)
+    )
 
 
 def test_probing_estimates_several_classes_better_than_the_tree_alone():
     X_train, X_test, y_train, y_test = wine()
-    probing = ProbingClassifier(TREE, 50, random_state=0).fit(X_train, y_train)
+    probing = ProbingClassifier(TREE, 50, random_state=0, weighting="weight").fit(X_train, y_train)
     tree = DecisionTreeClassifier(random_state=0).fit(X_train, y_train)
     assert log_loss(y_test, probing.predict_proba(X_test)) < log_loss(y_test, tree.predict_proba(X_test))
 

@@ -48,7 +48,7 @@ def test_labels_may_be_a_list_or_a_series():
 
 
 def test_votes_are_whole_numbers_and_probabilities_two_columns_within_the_clip():
-    fitted = probing(Perfect(), clip=(0.2, 0.7)).fit(LEVELS, ZERO_ONE)
+    fitted = probing(Perfect(), clip=(0.2, 0.7), weighting="weight").fit(LEVELS, ZERO_ONE)
     votes, proba = fitted.votes(LEVELS), fitted.predict_proba(LEVELS)
     assert np.issubdtype(votes.dtype, np.integer)
     assert votes.shape == (24,)

@@ -34,7 +34,9 @@ def test_the_true_drop_prefers_wide_intervals_where_the_printed_rule_prefers_cro
     x = np.array([[0.4]] * 9 + [[0.9]] * 3)
     y = np.array([0, 1] * 6)
     third = {
-        rule: ProbingClassifier(Perfect(), 3, loss="squared_error", refinement=rule).fit(x, y).thresholds_.tolist()
+        rule: ProbingClassifier(Perfect(), 3, loss="squared_error", refinement=rule, weighting="weight")
+        .fit(x, y)
+        .thresholds_.tolist()
         for rule in ("printed", "true_drop")
     }
     assert third == {"printed": [0.25, 0.375, 0.5], "true_drop": [0.25, 0.5, 0.75]}
@@ -43,7 +45,9 @@ def test_the_true_drop_prefers_wide_intervals_where_the_printed_rule_prefers_cro
 def test_log_loss_has_one_rule_only():
     X, y = noisy()
     printed, true_drop = (
-        ProbingClassifier(DecisionTreeClassifier(max_depth=3), 12, refinement=rule, random_state=0).fit(X, y)
+        ProbingClassifier(
+            DecisionTreeClassifier(max_depth=3), 12, refinement=rule, random_state=0, weighting="weight"
+        ).fit(X, y)
         for rule in ("printed", "true_drop")
     )
     assert np.array_equal(printed.thresholds_, true_drop.thresholds_)
@@ -51,7 +55,7 @@ def test_log_loss_has_one_rule_only():
 
 def test_transductive_probing_splits_where_the_test_rows_lie():
     test = np.full((50, 1), 0.9)
-    fitted = ProbingClassifier(Perfect(), 6, discretisation="transductive").fit(X, Y, X_test=test)
+    fitted = ProbingClassifier(Perfect(), 6, discretisation="transductive", weighting="weight").fit(X, Y, X_test=test)
     assert (fitted.thresholds_ >= 0.5).all()
     assert fitted.predict_proba(test)[0, 1] == pytest.approx(0.9, abs=0.03)
 
@@ -59,8 +63,10 @@ def test_transductive_probing_splits_where_the_test_rows_lie():
 def test_transductive_on_the_training_rows_is_the_printed_algorithm():
     X, y = noisy()
     tree = DecisionTreeClassifier(max_depth=3)
-    train = ProbingClassifier(tree, 15, random_state=0).fit(X, y)
-    transductive = ProbingClassifier(tree, 15, discretisation="transductive", random_state=0).fit(X, y, X_test=X)
+    train = ProbingClassifier(tree, 15, random_state=0, weighting="weight").fit(X, y)
+    transductive = ProbingClassifier(tree, 15, discretisation="transductive", random_state=0, weighting="weight").fit(
+        X, y, X_test=X
+    )
     assert np.array_equal(train.thresholds_, transductive.thresholds_)
     assert np.array_equal(train.votes(X), transductive.votes(X))
 
@@ -68,7 +74,7 @@ def test_transductive_on_the_training_rows_is_the_printed_algorithm():
 @pytest.mark.parametrize(("discretisation", "given"), [("transductive", None), ("train", X), ("uniform", X)])
 def test_test_rows_belong_to_transductive_probing_and_nothing_else(discretisation, given):
     with pytest.raises(ValueError, match=r"X_test with discretisation=.transductive"):
-        ProbingClassifier(Perfect(), 3, discretisation=discretisation).fit(X, Y, X_test=given)
+        ProbingClassifier(Perfect(), 3, discretisation=discretisation, weighting="weight").fit(X, Y, X_test=given)
 
 
 def test_costing_with_one_sample_is_rejection_sampling():
@@ -108,5 +114,5 @@ def test_a_majority_says_the_positive_class_and_a_tie_the_other(votes, expected)
 
 
 def test_a_learner_that_learns_nothing_is_probed_all_the_same():
-    fitted = ProbingClassifier(LogisticRegression(), 5).fit(np.zeros((60, 1)), Y)
+    fitted = ProbingClassifier(LogisticRegression(), 5, weighting="weight").fit(np.zeros((60, 1)), Y)
     assert fitted.predict_proba(np.zeros((1, 1)))[0, 1] == pytest.approx(0.5, abs=0.31)

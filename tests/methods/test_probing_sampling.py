@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier
@@ -74,12 +78,27 @@ def test_a_sample_of_one_class_gives_the_constant_classifier_of_that_class():
     assert abs(np.mean(votes) - (5 + chances.sum())) < 4 * deviation
 
 
-def test_auto_gives_weights_to_a_learner_that_takes_them_and_samples_for_one_that_does_not():
+@pytest.mark.parametrize(
+    "learner", [LogisticRegression(), make_pipeline(StandardScaler(), LinearSVC()), SVC(kernel="linear")]
+)
+def test_auto_gives_weights_to_linear_classifiers(learner):
     X, y = noisy_problem()
-    weighted = ProbingClassifier(Constant(1), n_probes=3).fit(X, y)
-    sampled = ProbingClassifier(Unweighted(), n_probes=3, discretisation="uniform", random_state=0).fit(X, y)
-    assert [len(learner.X_) for learner in weighted.estimators_] == [120] * 3
-    assert len(sampled.estimators_[0].X_) < 120
+    of_weights, of_auto = (
+        ProbingClassifier(learner, n_probes=5, weighting=weighting, random_state=0).fit(X, y).predict_proba(X)
+        for weighting in ("weight", "auto")
+    )
+    np.testing.assert_array_equal(of_weights, of_auto)
+
+
+@pytest.mark.parametrize("learner", [Constant(1), Unweighted(), DecisionTreeClassifier()])
+def test_auto_gives_samples_to_all_others(learner):
+    X, y = noisy_problem()
+    of_samples, of_auto = (
+        ProbingClassifier(learner, n_probes=5, weighting=weighting, random_state=0).fit(X, y)
+        for weighting in ("rejection", "auto")
+    )
+    np.testing.assert_array_equal(of_samples.thresholds_, of_auto.thresholds_)
+    np.testing.assert_array_equal(of_samples.predict_proba(X), of_auto.predict_proba(X))
 
 
 def test_rejection_can_be_asked_for_although_the_learner_takes_weights():

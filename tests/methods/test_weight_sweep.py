@@ -11,6 +11,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier, WeightSweepClassifier
+from probcal.methods._fitting import takes_weights
 from tests.stubs import Perfect, Stub
 
 Y = np.tile([0, 1], 20)
@@ -173,7 +174,7 @@ def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner, data):
     sweep = WeightSweepClassifier(learner, random_state=3).fit(X[::2], y[::2])
     probing = ProbingClassifier(
         learner, 19, loss="squared_error", discretisation="uniform", total_weight="n", multiclass="normalised",
-        clip=(0, 1), random_state=3,
+        clip=(0, 1), random_state=3, weighting="weight" if takes_weights(learner) else "rejection",
     ).fit(X[::2], y[::2])  # fmt: skip
     assert np.array_equal(sweep.votes(X), probing.votes(X))
     assert np.array_equal(sweep.predict_proba(X), probing.predict_proba(X))

@@ -29,8 +29,8 @@ from tests.stubs import Constant
 
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 DETERMINISTIC = [
-    ProbingClassifier(TREE, 15),
-    ProbingClassifier(LogisticRegression(C=1e3, tol=1e-8), 15, total_weight="n"),
+    ProbingClassifier(TREE, 15, weighting="weight"),
+    ProbingClassifier(LogisticRegression(C=1e3, tol=1e-8), 15, total_weight="n", weighting="weight"),
     WeightSweepClassifier(TREE),
     DirectClassifier(TREE),
 ]
@@ -81,7 +81,9 @@ def test_total_weight_n_means_the_sum_of_the_weights():
 def test_intervals_are_weighed_by_the_weight_that_lies_in_them():
     # all votes are 1, so all rows lie in the last interval, whatever they weigh
     X, y, weight = noisy()
-    plain, weighted = (ProbingClassifier(Constant(1), 6).fit(X, y, given) for given in (None, weight))
+    plain, weighted = (
+        ProbingClassifier(Constant(1), 6, weighting="weight").fit(X, y, given) for given in (None, weight)
+    )
     assert np.array_equal(plain.thresholds_, weighted.thresholds_)
 
 
@@ -118,14 +120,21 @@ def test_probing_a_pipeline_is_probing_its_last_step(nested):
     inner = Pipeline([("again", StandardScaler()), ("tree", TREE)]) if nested else TREE
     pipeline = Pipeline([("scale", StandardScaler()), ("last", inner)])
     assert np.array_equal(
-        ProbingClassifier(pipeline, 15, random_state=0).fit(X, y).votes(X),
-        ProbingClassifier(TREE, 15, random_state=0).fit(X, y).votes(X),
+        ProbingClassifier(pipeline, 15, random_state=0, weighting="weight").fit(X, y).votes(X),
+        ProbingClassifier(TREE, 15, random_state=0, weighting="weight").fit(X, y).votes(X),
     )
 
 
 def test_a_learner_that_takes_none_is_sampled_by_probing_and_refused_elsewhere():
     X, y, weight = noisy()
-    assert len(ProbingClassifier(KNeighborsClassifier(), 5, random_state=0).fit(X, y, weight).estimators_) == 5
+    assert (
+        len(
+            ProbingClassifier(KNeighborsClassifier(), 5, random_state=0)
+            .fit(X, y, weight)
+            .estimators_
+        )
+        == 5
+    )
     with pytest.raises(ValueError, match="KNeighborsClassifier cannot be fitted with weights"):
         DirectClassifier(KNeighborsClassifier()).fit(X, y, weight)
 
@@ -135,7 +144,14 @@ def test_a_method_whose_learner_takes_none_is_sampled_when_probed(method):
     X, y, _ = noisy()
     assert takes_weights(method(TREE))
     assert not takes_weights(method(KNeighborsClassifier()))
-    assert len(ProbingClassifier(method(KNeighborsClassifier()), 3, random_state=0).fit(X, y).estimators_) == 3
+    assert (
+        len(
+            ProbingClassifier(method(KNeighborsClassifier()), 3, random_state=0)
+            .fit(X, y)
+            .estimators_
+        )
+        == 3
+    )
 
 
 @pytest.mark.parametrize("method", [BaggedVoteClassifier, ProbingClassifier, WeightSweepClassifier])
@@ -166,7 +182,7 @@ class TestWithMetadataRouting:
 
     def test_a_method_in_a_pipeline_gets_weights_when_it_asks_for_them(self):
         X, y, weight = noisy()
-        probing = ProbingClassifier(TREE, 9)
+        probing = ProbingClassifier(TREE, 9, weighting="weight")
         pipeline = make_pipeline(unweighted_scaler(), probing.set_fit_request(sample_weight=True))
         routed = pipeline.fit(X, y, sample_weight=weight).predict_proba(X)
         assert np.array_equal(routed, probing.fit(X, y, weight).predict_proba(X))
@@ -174,7 +190,7 @@ class TestWithMetadataRouting:
 
     def test_a_grid_search_over_a_method_hands_weights_on(self):
         X, y, weight = noisy()
-        probing = ProbingClassifier(TREE, 9).set_fit_request(sample_weight=True)
+        probing = ProbingClassifier(TREE, 9, weighting="weight").set_fit_request(sample_weight=True)
         probing.set_score_request(sample_weight=True)
         search = GridSearchCV(probing, {"n_probes": [3, 9]}, cv=2).fit(X, y, sample_weight=weight)
         assert np.array_equal(search.predict_proba(X), search.best_estimator_.fit(X, y, weight).predict_proba(X))
