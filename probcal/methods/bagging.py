@@ -10,6 +10,7 @@ import numpy as np
 from probcal._validation import check_choices, check_clip, check_counts, count_rows
 from probcal.methods._base import ProbabilityMethod, clipped_rows, normalised_rows
 from probcal.methods._fitting import drawn_seed, fit_on_sample, fresh_copy, refuse_frozen, sampler
+from probcal.methods.calibrators._calibrator import smallest_probability
 
 
 class BaggedVoteClassifier(ProbabilityMethod):
@@ -20,9 +21,12 @@ class BaggedVoteClassifier(ProbabilityMethod):
     estimator : any classifier. With ``voting="means"`` it needs ``predict_proba``.
     n_estimators : number of bags. The paper uses 100.
     voting : ``"votes"`` predicts the proportion of classifiers that output the class, as in the paper. ``"means"``
-        predicts the mean of their probabilities, as Weka's Bagging does.
+        predicts the mean of their probabilities, as Weka's Bagging does. ``"auto"`` is ``"means"`` if the classifier
+        has ``predict_proba``, and ``"votes"`` otherwise. Votes of a stable classifier, such as logistic regression, are
+        near 0 and 1.
     clip : predicted probabilities are clipped to this range. With more than two classes each row is then divided by its
-        sum. The paper does not clip, and ``(0, 1)`` changes nothing.
+        sum. ``"rows"`` is [1 / 2n, 1 - 1 / 2n] for n training rows. The paper does not clip, and ``(0, 1)`` changes
+        nothing.
     random_state : seed. Each bag has its own random stream.
 
     Attributes
@@ -39,8 +43,8 @@ class BaggedVoteClassifier(ProbabilityMethod):
         estimator: Any,
         n_estimators: int = 100,
         *,
-        voting: Literal["votes", "means"] = "votes",
-        clip: tuple[float, float] = (0.0, 1.0),
+        voting: Literal["auto", "votes", "means"] = "auto",
+        clip: Literal["rows"] | tuple[float, float] = "rows",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
@@ -67,6 +71,8 @@ class BaggedVoteClassifier(ProbabilityMethod):
         """
         refuse_frozen(self.estimator)
         X, labels, weights = self._begin(X, y, sample_weight)
+        low = smallest_probability(len(labels))
+        self._clip: tuple[float, float] = (low, 1 - low) if isinstance(self.clip, str) else self.clip
         chances = None if weights is None else weights / weights.sum()
         streams = np.random.SeedSequence(drawn_seed(self.random_state)).spawn(self.n_estimators)
         sample = sampler(self.estimator, X)
@@ -76,19 +82,20 @@ class BaggedVoteClassifier(ProbabilityMethod):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return (n_rows, n_classes) probabilities in the order of ``classes_``.
 
-        Without clipping they are 0 and 1 where all bags agree.
+        With ``clip=(0, 1)`` they are 0 and 1 where all bags agree.
         """
         self._before_predicting(X)
         if len(self.classes_) == 2:
-            return clipped_rows(np.mean([self._output(bag, X) for bag in self.estimators_], axis=0), self.clip)
+            return clipped_rows(np.mean([self._output(bag, X) for bag in self.estimators_], axis=0), self._clip)
         total = sum(self._output(bag, X) for bag in self.estimators_)
-        return normalised_rows(np.clip(total / len(self.estimators_), *self.clip))
+        return normalised_rows(np.clip(total / len(self.estimators_), *self._clip))
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
-        check_choices(self, {"voting": ("votes", "means")})
+        check_choices(self, {"voting": ("auto", "votes", "means")})
         check_counts(self, "n_estimators")
-        check_clip(self.clip)
+        if self.clip != "rows":
+            check_clip(self.clip)
 
     def _fit_bag(
         self,
@@ -105,7 +112,7 @@ class BaggedVoteClassifier(ProbabilityMethod):
 
     def _output(self, bag: Any, X: Any) -> np.ndarray:
         """Return the votes or probabilities of one bag, (n_rows, n_classes), with zeros for classes it has not seen."""
-        if self.voting == "votes":
+        if self.voting == "votes" or (self.voting == "auto" and not hasattr(bag, "predict_proba")):
             votes: np.ndarray = (bag.predict(X)[:, None] == self.classes_).astype(np.float64)
             return votes
         output = np.zeros((count_rows(X), len(self.classes_)))

@@ -220,7 +220,7 @@ class Copied(DecisionTreeClassifier):
 @pytest.mark.parametrize(
     "method",
     [
-        BaggedVoteClassifier(PresortedTreeClassifier(), 5, random_state=0),
+        BaggedVoteClassifier(PresortedTreeClassifier(), 5, voting="votes", random_state=0),
         ProbingClassifier(PresortedTreeClassifier(), 5, weighting="rejection", random_state=0),
         ProbingClassifier(PresortedTreeClassifier(), 3, weighting="costing", n_samples=3, random_state=0),
     ],

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import BaggedVoteClassifier
@@ -43,7 +44,7 @@ def bagged(estimator=None, **parameters):
 
 def test_votes_are_the_share_of_classifiers_that_output_the_class(noisy):
     X, y = noisy
-    fitted = bagged().fit(X, y)
+    fitted = bagged(voting="votes", clip=(0, 1)).fit(X, y)
     share = sum(tree.predict(X) == 1 for tree in fitted.estimators_) / 15
     assert len(set(share)) > 5
     np.testing.assert_allclose(fitted.predict_proba(X), np.column_stack([1 - share, share]), atol=1e-15)
@@ -56,24 +57,20 @@ def test_means_are_the_mean_of_the_classifiers_probabilities(noisy):
     np.testing.assert_allclose(fitted.predict_proba(X), mean, atol=1e-14)
 
 
-def test_votes_are_the_default(noisy):
+@pytest.mark.parametrize(("learner", "voting"), [(LogisticRegression(), "means"), (LinearSVC(), "votes")])
+def test_means_are_the_default_of_learners_that_have_probabilities(learner, voting, noisy):
     X, y = noisy
-    votes = bagged(LogisticRegression()).fit(X, y).predict_proba(X)[:, 1] * 15
-    np.testing.assert_allclose(votes, np.round(votes), atol=1e-12)
+    by_default, asked_for = (
+        bagged(learner, **chosen).fit(X, y).predict_proba(X) for chosen in ({}, {"voting": voting})
+    )
+    np.testing.assert_array_equal(by_default, asked_for)
 
 
-def test_probabilities_are_0_and_1_where_all_agree():
+@pytest.mark.parametrize(("clip", "expected"), [("rows", 1 / 80), ((0, 1), 0), ((0.1, 0.9), 0.1)])
+def test_where_all_agree_the_clip_is_predicted(clip, expected):
     X = np.array([[0.0]] * 20 + [[1.0]] * 20)
-    found = bagged(DecisionTreeClassifier()).fit(X, X[:, 0].astype(int)).predict_proba([[0.0], [1.0]])
-    assert found.tolist() == [[1, 0], [0, 1]]
-
-
-def test_estimates_are_clipped_only_when_asked_for(noisy):
-    X, y = noisy
-    plain = BaggedVoteClassifier(DecisionTreeClassifier(max_depth=1), 5, random_state=0).fit(X, y).predict_proba(X)
-    clipped = BaggedVoteClassifier(DecisionTreeClassifier(max_depth=1), 5, clip=(0.1, 0.9), random_state=0).fit(X, y)
-    assert {0.0, 1.0} & set(plain[:, 1])
-    np.testing.assert_array_equal(clipped.predict_proba(X)[:, 1], np.clip(plain[:, 1], 0.1, 0.9))
+    found = bagged(DecisionTreeClassifier(), clip=clip).fit(X, X[:, 0].astype(int)).predict_proba([[0.0], [1.0]])
+    np.testing.assert_allclose(found, [[1 - expected, expected], [expected, 1 - expected]], atol=1e-15)
 
 
 def test_a_bag_is_as_many_rows_as_there_are_drawn_with_replacement(noisy):

@@ -127,14 +127,7 @@ def test_probing_a_pipeline_is_probing_its_last_step(nested):
 
 def test_a_learner_that_takes_none_is_sampled_by_probing_and_refused_elsewhere():
     X, y, weight = noisy()
-    assert (
-        len(
-            ProbingClassifier(KNeighborsClassifier(), 5, random_state=0)
-            .fit(X, y, weight)
-            .estimators_
-        )
-        == 5
-    )
+    assert len(ProbingClassifier(KNeighborsClassifier(), 5, random_state=0).fit(X, y, weight).estimators_) == 5
     with pytest.raises(ValueError, match="KNeighborsClassifier cannot be fitted with weights"):
         DirectClassifier(KNeighborsClassifier()).fit(X, y, weight)
 
@@ -144,14 +137,7 @@ def test_a_method_whose_learner_takes_none_is_sampled_when_probed(method):
     X, y, _ = noisy()
     assert takes_weights(method(TREE))
     assert not takes_weights(method(KNeighborsClassifier()))
-    assert (
-        len(
-            ProbingClassifier(method(KNeighborsClassifier()), 3, random_state=0)
-            .fit(X, y)
-            .estimators_
-        )
-        == 3
-    )
+    assert len(ProbingClassifier(method(KNeighborsClassifier()), 3, random_state=0).fit(X, y).estimators_) == 3
 
 
 @pytest.mark.parametrize("method", [BaggedVoteClassifier, ProbingClassifier, WeightSweepClassifier])

@@ -1,0 +1,143 @@
+"""Whether a method without options is as good as what a person had: python benchmarks/defaults.py, after the runs.
+
+Run `probcal run defaults` and `probcal run defaults-labels` first. For each data set, learner and method this takes the
+mean log loss over the splits. It may be at most .01 bits above the better of two others: the learner alone, and
+scikit-learn's CalibratedClassifierCV with the same kind of map. It must never be infinite. Writes gate.md. Exit code 1
+if a method fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tabulate import tabulate
+
+from probcal.store.folder import Store
+
+FOLDERS = [Path("results/defaults"), Path("results/defaults-labels")]
+ALLOWED = 0.01
+"""Bits."""
+SAME_KIND = {"sigmoid": "sk_sigmoid", "isotonic": "sk_isotonic", "venn_abers": "sk_isotonic",
+             "temperature": "sk_temperature"}  # fmt: skip
+OTHERS = ("direct", "sk_sigmoid", "sk_isotonic", "sk_temperature")
+NOTE = """# Every method without options
+
+{judged} combinations of {datasets} data sets, {learners} learners and {methods} methods: **{failures} failures**,
+{infinite} of them infinite. A method fails if its mean log loss is infinite, or more than {allowed} bits above the
+better of the learner alone and scikit-learn's `CalibratedClassifierCV()` with the same kind of map.
+Splits: {splits}. Written by `python benchmarks/defaults.py`.
+
+## The worst difference to the better of the two, in bits
+
+A number above {allowed} is a failure. `-` means that nothing finite was there to compare with.
+
+{worst}
+
+## Failures
+
+{failed}
+
+## The mean log loss over the data sets, in bits
+
+The lowest of each learner is bold. `inf` means that a row of a class got the probability 0.
+
+{means}
+"""
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Write the table of the gate."""
+    parser = argparse.ArgumentParser(prog="python benchmarks/defaults.py", description=__doc__)
+    parser.add_argument("folders", nargs="*", type=Path, default=FOLDERS, help="results (results/defaults and -labels)")
+    parser.add_argument("-o", "--out", type=Path, default=FOLDERS[0] / "gate.md", help="file to write (%(default)s)")
+    asked = parser.parse_args(words)
+    losses = mean_losses(asked.folders)
+    judged = judge(losses)
+    asked.out.write_text(report(losses, judged), encoding="utf-8")
+    failures = int(judged["failed"].sum())
+    print(f"{len(judged)} combinations, {failures} failures: {asked.out}")
+    sys.exit(1 if failures else 0)
+
+
+def mean_losses(folders: Iterable[Path]) -> pd.DataFrame:
+    """Return the mean log loss in bits over splits and the number of splits, by data set, learner and method."""
+    of_split = pd.DataFrame(
+        [
+            (one.dataset, one.learner, one.method, one.repetition, float(one.metrics["cxe"]))
+            for folder in folders
+            for one in Store(folder).results().values()
+        ],
+        columns=["dataset", "learner", "method", "repetition", "loss"],
+    )
+    grouped = of_split.groupby(["dataset", "learner", "method"], sort=False)["loss"]
+    return grouped.agg(loss="mean", splits="size").reset_index()
+
+
+def judge(losses: pd.DataFrame) -> pd.DataFrame:
+    """Return each method's difference to the better of what a person had, in bits, and whether it fails.
+
+    The difference is infinite if the method's loss is, and missing if there is nothing finite to compare with.
+    """
+    table = losses.pivot(index=["dataset", "learner"], columns="method", values="loss")
+    judged = losses[~losses["method"].isin(OTHERS)].copy()
+    judged["had"] = [
+        min(table.loc[(dataset, learner), of].min(), np.inf)
+        for dataset, learner, of in zip(
+            judged["dataset"],
+            judged["learner"],
+            [[name for name in ("direct", SAME_KIND.get(one)) if name in table] for one in judged["method"]],
+            strict=True,
+        )
+    ]
+    judged["difference"] = np.where(np.isinf(judged["loss"]), np.inf, judged["loss"] - judged["had"])
+    judged.loc[np.isinf(judged["had"]) & np.isfinite(judged["loss"]), "difference"] = np.nan
+    judged["failed"] = judged["difference"] > ALLOWED
+    return judged
+
+
+def report(losses: pd.DataFrame, judged: pd.DataFrame) -> str:
+    """Return the page: the worst difference of each method and learner, the failures, and the mean losses."""
+    worst = judged.pivot_table(index="method", columns="learner", values="difference", aggfunc="max", sort=False)
+    failed = judged[judged["failed"]].sort_values("difference", ascending=False)
+    splits = losses.groupby("method", sort=False)["splits"].agg(["min", "max"]).drop_duplicates()
+    means = losses.pivot_table(index="method", columns="learner", values="loss", sort=False)
+    lowest = means.min()
+    return NOTE.format(
+        judged=len(judged),
+        datasets=losses["dataset"].nunique(),
+        learners=losses["learner"].nunique(),
+        methods=judged["method"].nunique(),
+        failures=len(failed),
+        infinite=int(np.isinf(failed["loss"]).sum()),
+        allowed=ALLOWED,
+        splits=", ".join(sorted({str(number) for number in splits.to_numpy().ravel()}, key=int)),
+        worst=_table(worst.map(lambda value: "-" if pd.isna(value) else f"{value:+.4f}")),
+        failed=_table(
+            failed[["dataset", "learner", "method", "loss", "had", "difference"]]
+            .set_index("dataset")
+            .map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
+        )
+        if len(failed)
+        else "None.",
+        means=_table(
+            means.apply(
+                lambda column: [
+                    "-" if pd.isna(value) else f"**{value:.4f}**" if value == lowest[column.name] else f"{value:.4f}"
+                    for value in column
+                ]
+            )
+        ),
+    )
+
+
+def _table(frame: pd.DataFrame) -> str:
+    return tabulate(frame.reset_index(), headers="keys", tablefmt="github", showindex=False, disable_numparse=True)
+
+
+if __name__ == "__main__":
+    main()
