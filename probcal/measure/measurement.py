@@ -25,6 +25,8 @@ _TABLES_DRAWN = 20_000
 """Number of draws of all tables, each of which takes a millisecond however small the group is."""
 _SUMS = ("errors", "log10_loss")
 """Metrics that grow with the number of rows, so that groups cannot be compared."""
+FEW_DRAWS = 200
+"""Most draws of the metrics that an experiment must ask for. Loess curves take a hundred times as long as an AUC."""
 _WITHOUT_INTERVAL = ("c_emp_p",)
 """A p-value is not an estimate of anything. It holds for probabilities that the labels of these rows did not make."""
 _TESTED = ("cxe", "rms")
@@ -49,6 +51,11 @@ class Quantity:
     """Whether it has an interval."""
 
     @property
+    def decimals(self) -> int:
+        """Return how many digits the tables show after the point: three for slopes, which may have a sign."""
+        return 3 if self.metric.least < 0 else 4
+
+    @property
     def tested(self) -> bool:
         """Return whether the interval of a change says that calibration helps."""
         return self.metric.name in _TESTED
@@ -63,7 +70,8 @@ def quantities(two_classes: bool) -> list[Quantity]:
         found.append(Quantity("mean_probability", "mean probability", lambda one: one.rows.mean(one.rows.p), base))
     for name in (*METRICS, *ASKED_METRICS):
         metric = metric_named(name)
-        if metric.value is not None and not metric.of_the_truth and name not in _SUMS:
+        shown = metric.value is not None and not metric.of_the_truth and name not in _SUMS
+        if shown and metric.value and (two_classes or not metric.two_classes):
             found += _shown(metric, metric.value)
     return found
 
@@ -175,8 +183,10 @@ def _section(
     return Section(name, column, group, rows, tuple(counts), lines, tuple(rows[own == 0].tolist()))
 
 
-def _values(y: npt.NDArray[np.int64], p: Floats, weight: Floats, shown: Sequence[Quantity]) -> list[float]:
-    one = Prediction(y, p, weight)
+def _values(
+    y: npt.NDArray[np.int64], p: Floats, weight: Floats, shown: Sequence[Quantity], coarse: bool = False
+) -> list[float]:
+    one = Prediction(y, p, weight, coarse=coarse)
     return [float(quantity.value(one)) for quantity in shown]
 
 
@@ -184,17 +194,22 @@ def _drawn(
     y: npt.NDArray[np.int64], stages: Sequence[Floats], weight: Floats, shown: Sequence[Quantity], draws: int,
     random: np.random.Generator,
 ) -> Floats:  # fmt: skip
-    """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage."""
+    """Return (n_stages, draws, n_quantities) values of rows drawn with replacement, the same rows in each stage.
+
+    Slow metrics are NaN after ``FEW_DRAWS`` draws.
+    """
     found = np.full((len(stages), draws, len(shown)), np.nan)
-    places = [place for place, quantity in enumerate(shown) if quantity.drawn]
-    some = [shown[place] for place in places]
+    every = [place for place, quantity in enumerate(shown) if quantity.drawn]
+    fast = [place for place in every if shown[place].metric.measured == "always"]
     order = np.argsort(stages[0] if stages[0].ndim == 1 else stages[0][:, -1])  # sorting sorted rows again is faster
     y, weight, stages = y[order], weight[order], [one[order] for one in stages]
     with warnings.catch_warnings(action="ignore"):  # a draw may lack a class, which nobody needs to know
         for draw in range(draws):
+            places = every if draw < FEW_DRAWS else fast
             times = np.bincount(random.integers(len(y), size=len(y)), minlength=len(y))
             for number, p in enumerate(stages):
-                found[number, draw, places] = _values(y, p, weight * times, some)
+                some = [shown[place] for place in places]
+                found[number, draw, places] = _values(y, p, weight * times, some, coarse=True)
     return found
 
 

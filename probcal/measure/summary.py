@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probcal._io import csv_text, visible
-from probcal.measure.measurement import Interval, Line, Section
+from probcal.measure.measurement import FEW_DRAWS, Interval, Line, Section
 from probcal.measure.predictions import Predictions, place_name
 from probcal.try_table.description import wrapped
 from probcal.try_table.target import count_words
@@ -55,9 +55,10 @@ def table(section: Section, map: str | None) -> tuple[list[str], list[list[str]]
     first = ["rows", f"{len(section.rows):,}"]
     rows = [first + [""] * (len(header) - len(first))]
     for line in section.lines:
-        rows.append([line.quantity.label, *_cells(line.before)])
+        decimals = line.quantity.decimals
+        rows.append([line.quantity.label, *_cells(line.before, decimals)])
         if map is not None:
-            rows[-1] += ["", "", ""] if line.after is None else [*_cells(line.after), _change(line)]
+            rows[-1] += ["", "", ""] if line.after is None else [*_cells(line.after, decimals), _change(line)]
     return header, rows
 
 
@@ -107,7 +108,9 @@ def legend(measurement: Measurement) -> list[str]:
     meant = {one.label: one.metric.about for one in quantities if one.label == one.metric.short}
     said = [f"Smaller is better: {smaller}; larger: {larger}."]
     said.append("; ".join(f"{label}: {about}" for label, about in meant.items()) + ".")
-    said.append(f"Intervals: {measurement.draws:,} bootstrap draws of the rows, seed {measurement.seed}.")
+    slow = [one.label for one in quantities if one.drawn and one.metric.measured == "asked"]
+    fewer = f" ({FEW_DRAWS} for {slow[0]} and below)" if slow and measurement.draws > FEW_DRAWS else ""
+    said.append(f"Intervals: {measurement.draws:,} bootstrap draws of the rows{fewer}, seed {measurement.seed}.")
     if measurement.map is not None:
         said.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 stratified folds.")
         said.append(
@@ -145,21 +148,23 @@ def _csv_rows(measurement: Measurement) -> Iterator[list[str]]:
                     yield [*first, str(stage), line.quantity.name, *numbers]
 
 
-def _cells(one: Interval) -> list[str]:
-    return [number(one.value), "" if math.isnan(one.low) else f"{number(one.low)} to {number(one.high)}"]
+def _cells(one: Interval, decimals: int) -> list[str]:
+    value, low, high = (number(bound, decimals) for bound in (one.value, one.low, one.high))
+    return [value, "" if math.isnan(one.low) else f"{low} to {high}"]
 
 
 def _change(line: Line) -> str:
     if line.change is None or not math.isfinite(line.change.value):
         return ""
-    return f"{line.change.value:+.4f}{'*' if line.quantity.tested and line.change.excludes_zero else ' '}"
+    mark = "*" if line.quantity.tested and line.change.excludes_zero else " "
+    return f"{line.change.value:+.{line.quantity.decimals}f}{mark}"
 
 
-def number(value: float) -> str:
+def number(value: float, decimals: int = 4) -> str:
     """Return a number as the tables show it, a dash where it is undefined."""
     if math.isnan(value):
         return _NONE
-    return f"{value:.4f}" if abs(value) < 10 else f"{value:.4g}"
+    return f"{value:.{decimals}f}" if abs(value) < 10 else f"{value:.4g}"
 
 
 def _baseline(section: Section, predictions: Predictions) -> str | None:

@@ -8,8 +8,9 @@ The rows of ``p`` sum to 1 within 1e-6. ``sample_weight``, (n,), is not negative
 counts as two rows, and one of weight 0 as none. For ``calibration_p_value`` a row of weight two is one row that counts
 double.
 
-With two classes the labels may be of any kind, such as texts, if ``pos_label`` names the positive one. Log losses are
-in bits unless ``base="nats"`` says otherwise.
+With two classes the labels may be of any kind, such as texts, if ``pos_label`` names the positive one. With a column
+for each class they may be texts. The columns are then in their sorted order, as in scikit-learn. Log losses are in bits
+unless ``base="nats"`` says otherwise.
 
 No function changes its arguments. The order of the rows changes only the last digits. All raise ValueError for anything
 else: missing values, probabilities outside [0, 1], other labels, unequal lengths, and no rows.

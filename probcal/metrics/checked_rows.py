@@ -55,8 +55,7 @@ class Rows:
 
 def checked(y: Any, p: Any, sample_weight: Any = None, pos_label: Any = None) -> Rows:
     """Return the rows of positive weight. Raises ValueError as every metric does."""
-    if pos_label is not None:
-        y = _is_positive(y, p, pos_label)
+    y = class_numbers(y, p, pos_label)
     y, p = _numbers(y, "y"), _numbers(p, "p")
     if y.ndim != 1 or p.ndim not in (1, 2) or len(y) != len(p):
         shapes = f"{y.shape} and {p.shape}"
@@ -130,11 +129,33 @@ def is_count(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
+def class_numbers(y: Any, p: Any, pos_label: Any = None) -> Any:
+    """Return whether each label is ``pos_label``, or without one the column of ``p`` that belongs to each text label.
+
+    The columns are in the sorted order of the labels, as scikit-learn has them. Other labels are returned as they are.
+    Raises ValueError for missing labels, and where labels and columns differ in number.
+    """
+    if pos_label is not None:
+        return _is_positive(y, p, pos_label)
+    labels = _labels(y)
+    if labels.dtype.kind not in "UTO" or labels.ndim != 1 or np.ndim(p) != 2 or np.ma.is_masked(y):
+        return y
+    if not len(labels) or not all(isinstance(one, str) for one in labels.tolist()):
+        return labels
+    classes, numbers = np.unique(labels.astype(str), return_inverse=True)
+    if len(classes) != np.shape(p)[1]:
+        raise ValueError(
+            f"y holds {len(classes)} different labels, and p has {np.shape(p)[1]} columns; give the number of the "
+            "column of each label, such as np.searchsorted(model.classes_, y)"
+        )
+    return numbers
+
+
 def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:
     """Return whether each label is ``pos_label``, (n,). Labels of any kind are allowed, at most two of them."""
     from pandas import isna
 
-    labels: np.ndarray = np.asarray(y)
+    labels = _labels(y)
     if np.ma.is_masked(y) or isna(labels).any():
         raise ValueError("y must hold no missing values")
     if np.ndim(p) == 2 and np.shape(p)[1] > 2:
@@ -145,6 +166,12 @@ def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:
         shown = ", ".join(sorted(map(repr, found))[:5]) + (", ..." if len(found) > 5 else "")
         raise ValueError(f"y holds {reason} (it holds {shown}); for one class against the rest give y == label")
     return np.asarray(labels == pos_label)
+
+
+def _labels(y: Any) -> np.ndarray:
+    """Return ``y`` as an array. Among texts a missing value stays one, which NumPy would make the text "nan"."""
+    labels: np.ndarray = np.asarray(y)
+    return np.asarray(y, dtype=object) if labels.dtype.kind == "U" and not isinstance(y, np.ndarray) else labels
 
 
 def _check_classes(y: np.ndarray, p: np.ndarray) -> None:

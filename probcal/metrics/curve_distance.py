@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from probcal.metrics.checked_rows import checked, is_number
-from probcal.metrics.curves import blocks_of, isotonic_of, loess_of
+from probcal.metrics.curves import LOESS_POINTS, blocks_of, isotonic_of, loess_of
 from probcal.metrics.ranking import RankedRows
 
 Distances = list[tuple[np.ndarray, np.ndarray]]
 _SHARE_ROUNDING = 1e-12
-_CURVES = {"loess": loess_of, "isotonic": isotonic_of}
 
 
 def integrated_calibration_index(
@@ -85,14 +84,14 @@ def distance_quantile(found: Distances, q: float) -> float:
     return float(np.mean([_quantile(distance, weight, q) for distance, weight in found]))
 
 
-def distances(ranked: list[RankedRows], curve: str = "loess") -> Distances:
+def distances(ranked: list[RankedRows], curve: str = "loess", most_points: int = LOESS_POINTS) -> Distances:
     """Return |p - curve(p)| and the weight of each distinct prediction, for each class."""
-    if curve not in _CURVES:
+    if curve not in ("loess", "isotonic"):
         raise ValueError(f'curve must be "loess" or "isotonic", not {curve!r}')
     found = []
     for one in ranked:
         p, _, weight = blocks_of(one)
-        estimated = _CURVES[curve](one)
+        estimated = loess_of(one, most_points) if curve == "loess" else isotonic_of(one)
         found.append((np.abs(p - np.interp(p, *estimated)), weight))
     return found
 

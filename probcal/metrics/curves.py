@@ -19,8 +19,10 @@ Array = npt.NDArray[np.float64]
 
 LOESS_SPAN = 0.75
 """Share of the weight around a point that decides the curve there: the default of R's ``loess``."""
-_MOST_POINTS = 1000
+LOESS_POINTS = 1000
 """Most points that loess is fitted to. More distinct predictions are pooled in so many bins of equal weight."""
+COARSE = 300
+"""Most points where loess is fitted many times."""
 _SHARE_ROUNDING = 1e-12
 
 
@@ -166,10 +168,10 @@ def isotonic_of(ranked: RankedRows) -> Curve:
     return Curve(p, np.clip(isotonic_regression(observed, sample_weight=weight), 0, 1))
 
 
-def loess_of(ranked: RankedRows) -> Curve:
+def loess_of(ranked: RankedRows, most_points: int = LOESS_POINTS) -> Curve:
     p, observed, weight = blocks_of(ranked)
-    if len(p) > _MOST_POINTS:
-        places = np.unique(bin_numbers(p, weight, _MOST_POINTS), return_inverse=True)[1]
+    if len(p) > most_points:
+        places = np.unique(bin_numbers(p, weight, most_points), return_inverse=True)[1]
         pooled = np.asarray(np.bincount(places, weight), np.float64)
         p, observed = (np.asarray(np.bincount(places, weight * one) / pooled) for one in (p, observed))
         weight = pooled

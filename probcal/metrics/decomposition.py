@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from probcal.metrics.checked_rows import Rows, checked_base, checked_pair, checked_two_classes
+from probcal.metrics.checked_rows import Rows, checked, checked_base, checked_two_classes
 from probcal.metrics.curves import blocks_of, isotonic_of
 from probcal.metrics.losses import entropy_of, squared_error
 from probcal.metrics.ranking import RankedRows
@@ -41,23 +41,26 @@ def score_decomposition(
     base: float | str = "bits",
     pos_label: Any = None,
 ) -> ScoreDecomposition:
-    """Return the exact decomposition of the Brier score or the log loss of two classes.
+    """Return the exact decomposition of the Brier score, or of the log loss of two classes.
 
     Each prediction is replaced by the observed frequency of its group of rows. The groups are those of isotonic
     regression (Dimitriadis, Gneiting & Jordan 2021, section 2: CORP), or all rows with equal predictions
     (Murphy 1973; Brocker 2009, Reliability, sufficiency, and the decomposition of proper scores). ``refinement`` is the
     loss after this replacement (DeGroot & Fienberg 1983).
 
+    With three or more classes each part is half the sum over the classes of each against the rest, as the loss is (see
+    ``brier_score``).
+
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    y : labels, (n,).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
     sample_weight : weights of the rows, (n,), or None.
     loss : ``"brier"`` or ``"log"``.
     recalibration : ``"isotonic"``, or ``"distinct"`` for the groups of equal predictions. If hardly two predictions are
         equal, ``"distinct"`` takes each label for its own frequency, and the discrimination is the uncertainty.
     base : unit of the log loss: ``"bits"``, ``"nats"``, or a base. The Brier score has none.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -67,25 +70,27 @@ def score_decomposition(
     Raises
     ------
     ValueError
-        For another ``loss``, ``recalibration`` or ``base``, and invalid arguments (see ``probcal.metrics``).
+        For another ``loss``, ``recalibration`` or ``base``, the log loss of several classes, and invalid arguments (see
+        ``probcal.metrics``).
     """
     if recalibration not in ("isotonic", "distinct"):
         raise ValueError(f'recalibration must be "isotonic" or "distinct", not {recalibration!r}')
     _check_loss(loss)
-    rows = checked_two_classes(y, p, sample_weight, pos_label)
-    return decomposition_of(rows, RankedRows.of(rows), loss, recalibration, checked_base(base))
+    rows = (checked if loss == "brier" else checked_two_classes)(y, p, sample_weight, pos_label)
+    ranked = [RankedRows.of(one) for one in rows.against_the_rest()]
+    return decomposition_of(rows, ranked, loss, recalibration, checked_base(base))
 
 
 def sharpness(p: Any, sample_weight: Any = None, *, loss: str = "brier", base: float | str = "bits") -> float:
-    """Return how far the predictions of two classes lie from their mean. No label is needed.
+    """Return how far the predictions lie from their mean. No label is needed.
 
-    For the Brier score it is the variance of the predictions. For the log loss it is the entropy of their mean minus
-    their mean entropy. Both are what calibrated predictions save compared with the base rate (Gneiting, Balabdaoui &
-    Raftery 2007: maximise sharpness subject to calibration).
+    For the Brier score it is the variance of the predictions, with three or more classes half the sum of the variances.
+    For the log loss it is the entropy of their mean minus their mean entropy. Both are what calibrated predictions save
+    compared with the base rate (Gneiting, Balabdaoui & Raftery 2007: maximise sharpness subject to calibration).
 
     Parameters
     ----------
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
     sample_weight : weights of the rows, (n,), or None.
     loss : ``"brier"`` or ``"log"``.
     base : unit for the log loss: ``"bits"``, ``"nats"``, or a base.
@@ -93,7 +98,7 @@ def sharpness(p: Any, sample_weight: Any = None, *, loss: str = "brier", base: f
     Returns
     -------
     float
-        At least 0. At most 1/4 for the Brier score, and one bit for the log loss.
+        At least 0. At most 1/4 for the Brier score and one bit for the log loss of two classes.
 
     Raises
     ------
@@ -101,21 +106,21 @@ def sharpness(p: Any, sample_weight: Any = None, *, loss: str = "brier", base: f
         For another ``loss`` or ``base``, and invalid arguments (see ``probcal.metrics``).
     """
     _check_loss(loss)
-    positive = np.asarray(p)
-    if positive.ndim == 2:
-        checked_two_classes(np.zeros(len(positive)), positive)
-        positive = positive[:, 1]
-    return sharpness_of(checked_pair(positive, positive, sample_weight, ("p", "p")), loss, checked_base(base))
+    return sharpness_of(checked(np.zeros(np.shape(p)[:1]), p, sample_weight), loss, checked_base(base))
 
 
 def decomposition_of(
-    rows: Rows, ranked: RankedRows, loss: str = "brier", recalibration: str = "isotonic", base: float = 2
+    rows: Rows, ranked: list[RankedRows], loss: str = "brier", recalibration: str = "isotonic", base: float = 2
 ) -> ScoreDecomposition:
-    _, observed, weight = blocks_of(ranked)
-    if recalibration == "isotonic":
-        observed = isotonic_of(ranked).observed
-    uncertainty = _lowest_loss(np.array([np.average(observed, weights=weight)]), loss, base)[0]
-    refinement = np.average(_lowest_loss(observed, loss, base), weights=weight)
+    """Return the decomposition. ``ranked`` holds ``rows``, each class against the rest."""
+    refinement = uncertainty = 0.0
+    for one in ranked:
+        _, observed, weight = blocks_of(one)
+        if recalibration == "isotonic":
+            observed = isotonic_of(one).observed
+        share = 1.0 if len(ranked) == 1 else 0.5
+        uncertainty += share * float(_lowest_loss(np.array([np.average(observed, weights=weight)]), loss, base)[0])
+        refinement += share * float(np.average(_lowest_loss(observed, loss, base), weights=weight))
     found = squared_error(rows) if loss == "brier" else entropy_of(rows, base)
     # both parts are at least 0, and rounding must not make them less
     parts = found, max(0.0, found - refinement), max(0.0, uncertainty - refinement), uncertainty
@@ -123,10 +128,20 @@ def decomposition_of(
 
 
 def sharpness_of(rows: Rows, loss: str = "brier", base: float = 2) -> float:
-    mean = rows.mean(rows.p)
+    p = rows.p
+    if p.ndim == 1:
+        p = np.column_stack([1 - p if rows.negative is None else rows.negative, p])
+    mean = np.average(p, axis=0, weights=rows.weight)
     if loss == "brier":
-        return rows.mean((rows.p - mean) ** 2)
-    return max(0.0, float(_lowest_loss(np.array([mean]), loss, base)[0]) - rows.mean(_lowest_loss(rows.p, loss, base)))
+        return rows.mean(((p - mean) ** 2).sum(axis=1) / 2)
+    return max(0.0, float(_entropy(mean, base)) - rows.mean(_entropy(p, base)))
+
+
+def _entropy(p: np.ndarray, base: float) -> np.ndarray:
+    """Return the entropy of each row of probabilities."""
+    from scipy.special import entr
+
+    return np.asarray(entr(p).sum(axis=-1) / math.log(base))
 
 
 def _lowest_loss(p: np.ndarray, loss: str, base: float) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probcal.metrics.checked_rows import checked_two_classes
+from probcal.metrics.checked_rows import checked, class_numbers
 from probcal.metrics.registry import NAMED, Prediction, find_metric
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def metrics_by_group(
     groups: Any,
     sample_weight: Any = None,
     *,
-    metrics: Iterable[str] = _MEASURED,
+    metrics: Iterable[str] | None = None,
     pos_label: Any = None,
 ) -> pd.DataFrame:
     """Return a table with a line for each group of rows, and one for all rows.
@@ -32,18 +32,20 @@ def metrics_by_group(
 
     Parameters
     ----------
-    y : labels, (n,), of two classes.
-    p : predicted probabilities, (n,) of the positive class, or (n, 2).
+    y : labels, (n,).
+    p : predicted probabilities, (n,) of P(y = 1), or (n, n_classes).
     groups : the group of each row, (n,): texts, numbers or missing values. Missing values are a group of their own.
     sample_weight : weights of the rows, (n,), or None.
-    metrics : names of metrics, such as ``METRICS``, ``ASKED_METRICS`` and ``cost(0.05)``.
-    pos_label : label of the positive class. None if ``y`` holds 0 and 1.
+    metrics : names of metrics, such as ``METRICS``, ``ASKED_METRICS`` and ``cost(0.05)``. None for log loss, RMS error,
+        c_emp and its p-value, and with two classes slope and intercept.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
     pandas.DataFrame
         Indexed by group, in rising order, with "all" last. Columns: ``rows`` of positive weight, ``base_rate``,
         ``mean_prediction`` and the metrics. A metric is NaN where a group has no value, such as a slope with one class.
+        With several classes there is no ``base_rate`` and no ``mean_prediction``.
 
     Raises
     ------
@@ -53,16 +55,15 @@ def metrics_by_group(
     """
     import pandas as pd
 
-    names = list(metrics)
+    two_classes = checked(y, p, sample_weight, pos_label).p.ndim == 1
+    usual = [name for name in _MEASURED if (one := find_metric(name)) and (two_classes or not one.two_classes)]
+    names = usual if metrics is None else list(metrics)
     for name in names:
         metric = find_metric(name)
         if metric is None or metric.value is None or metric.of_the_truth:
             known = [one for one in NAMED if (found := find_metric(one)) and found.value and not found.of_the_truth]
             raise ValueError(f"{name!r} is no metric of a group (there are: {', '.join(known)}, cost(p))")
-    checked_two_classes(y, p, sample_weight, pos_label)
-    if pos_label is not None:
-        y = np.asarray(y) == pos_label
-    labels, p = np.asarray(y), np.asarray(p)
+    labels, p = np.asarray(class_numbers(y, p, pos_label)), np.asarray(p)
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, float)
     if np.shape(groups) != labels.shape:
         raise ValueError(f"groups must be of shape ({len(labels)},), a group for each row, not {np.shape(groups)}")
@@ -77,5 +78,7 @@ def metrics_by_group(
 def _line(y: np.ndarray, p: np.ndarray, weight: np.ndarray, names: list[str]) -> dict[str, float]:
     one = Prediction(y, p, weight)
     values = {name: metric.value(one) for name in names if (metric := find_metric(name)) and metric.value}
-    about = {"rows": len(one.rows.y), "base_rate": one.share, "mean_prediction": one.rows.mean(one.rows.p)}
+    about: dict[str, float] = {"rows": len(one.rows.y)}
+    if one.rows.p.ndim == 1:
+        about |= {"base_rate": one.share, "mean_prediction": one.rows.mean(one.rows.p)}
     return about | values

@@ -75,7 +75,9 @@ def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None)
     return area_under_roc(ranked)
 
 
-def roc_curve(y: Any, p: Any, n_points: int = 200, *, pos_label: Any = None) -> tuple[np.ndarray, np.ndarray]:
+def roc_curve(
+    y: Any, p: Any, n_points: int = 200, *, sample_weight: Any = None, pos_label: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the shares of negative and of positive rows above each of at most ``n_points`` thresholds, both rising.
 
     They begin at (0, 0) and end at (1, 1). If there are more distinct predictions, points evenly spread along the curve
@@ -86,6 +88,7 @@ def roc_curve(y: Any, p: Any, n_points: int = 200, *, pos_label: Any = None) -> 
     y : labels 0 and 1, (n,).
     p : predicted probabilities, (n,) of P(y = 1), or (n, 2).
     n_points : largest number of points.
+    sample_weight : weights of the rows, (n,), or None.
     pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
@@ -97,10 +100,11 @@ def roc_curve(y: Any, p: Any, n_points: int = 200, *, pos_label: Any = None) -> 
     ValueError
         For several classes, and if ``y`` lacks a class.
     """
-    ranked = RankedRows.of(checked_two_classes(y, p, None, pos_label))
+    ranked = RankedRows.of(checked_two_classes(y, p, sample_weight, pos_label))
     if not ranked.has_both_classes():
         raise ValueError("an ROC curve needs both classes, y holds only one")
-    negative, positive = (1 - ranked.up_to(one)[::-1] / one.sum() for one in (1 - ranked.y, ranked.y))
+    both = ranked.weight * (1 - ranked.y), ranked.weight * ranked.y
+    negative, positive = (1 - reached[::-1] / reached[-1] for reached in map(ranked.up_to, both))
     if len(positive) <= n_points:
         return negative, positive
     places = np.searchsorted(negative + positive, np.linspace(0, 2, n_points))

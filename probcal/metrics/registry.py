@@ -17,8 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from probcal.metrics.calibration import bin_error, largest_sum_error, p_value, range_error
-from probcal.metrics.checked_rows import checked, checked_two_classes
+from probcal.metrics.checked_rows import checked, checked_two_classes, class_numbers
 from probcal.metrics.curve_distance import Distances, distance_quantile, distances, mean_distance
+from probcal.metrics.curves import COARSE, LOESS_POINTS
 from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of, sharpness_of
 from probcal.metrics.losses import cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.ranking import RankedRows, area_under_roc
@@ -27,10 +28,14 @@ from probcal.metrics.smooth_ece import smooth_error
 
 
 class Prediction:
-    """Hold the test rows of one cell: labels, predicted probabilities, weights, and true probabilities if known."""
+    """Hold the test rows of one cell: labels, predicted probabilities, weights, and true probabilities if known.
 
-    def __init__(self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None) -> None:
-        self.rows = checked(y, p, sample_weight)
+    ``coarse`` fits the loess curve to fewer points. That is ten times as fast, and the metrics of the curve change by
+    some 1e-5: enough for the draws of a bootstrap.
+    """
+
+    def __init__(self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, coarse: bool = False) -> None:
+        self.rows, self.coarse = checked(y, p, sample_weight), coarse
         self.true_p, self._given = true_p, (y, p, sample_weight)
 
     @cached_property
@@ -41,12 +46,12 @@ class Prediction:
     @cached_property
     def distances(self) -> Distances:
         """Return the distance of the predictions from the loess curve, and their weights, for each class."""
-        return distances(self.ranked)
+        return distances(self.ranked, most_points=COARSE if self.coarse else LOESS_POINTS)
 
     @cached_property
-    def brier_parts(self) -> ScoreDecomposition | None:
-        """Return the parts of the Brier score, or None for several classes."""
-        return decomposition_of(self.rows, self.ranked[0]) if self.rows.p.ndim == 1 else None
+    def brier_parts(self) -> ScoreDecomposition:
+        """Return the parts of the Brier score."""
+        return decomposition_of(self.rows, self.ranked)
 
     @property
     def positive(self) -> np.ndarray:
@@ -96,6 +101,8 @@ class Metric:
     """When it is measured: for every cell, or if an experiment asks for it."""
     of_the_truth: bool = False
     """Whether it needs the true probabilities of the rows."""
+    two_classes: bool = False
+    """Whether it is for two classes only. It is NaN for several."""
     decimals: int = 3
 
     @property
@@ -107,8 +114,9 @@ class Metric:
 
     @property
     def help(self) -> str:
-        """Return what it is and which end is better, for lists and the schema."""
-        return self.about if self.no_end else f"{self.about}, {self.good_end}"
+        """Return what it is, for which classes and which end is better, for lists and the schema."""
+        classes = ", two classes only" if self.two_classes else ""
+        return f"{self.about}{classes}" + ("" if self.no_end else f", {self.good_end}")
 
     def best(self, numbers: list[float]) -> float:
         """Return the best of ``numbers``."""
@@ -262,7 +270,7 @@ _ENTRIES = (
     ),
     Metric(
         "slope",
-        "calibration slope, two classes only: 1 if calibrated",
+        "calibration slope: 1 if calibrated",
         "Slope",
         "Calibration slope",
         lambda one: slope_of(one.rows),
@@ -271,10 +279,11 @@ _ENTRIES = (
         most=math.inf,
         undefined=True,
         measured="asked",
+        two_classes=True,
     ),
     Metric(
         "intercept",
-        "calibration intercept with slope 1, two classes only: 0 if calibrated",
+        "calibration intercept with slope 1: 0 if calibrated",
         "Intercept",
         "Calibration intercept (calibration in the large)",
         lambda one: intercept_of(one.rows),
@@ -283,6 +292,7 @@ _ENTRIES = (
         most=math.inf,
         undefined=True,
         measured="asked",
+        two_classes=True,
     ),
     Metric(
         "ici",
@@ -326,40 +336,36 @@ _ENTRIES = (
     ),
     Metric(
         "miscalibration",
-        "part of the Brier score that isotonic recalibration would save, two classes only",
+        "part of the Brier score that isotonic recalibration would save",
         "MCB",
         "Miscalibration part of the Brier score (CORP)",
-        lambda one: one.brier_parts.miscalibration if one.brier_parts else math.nan,
-        undefined=True,
+        lambda one: one.brier_parts.miscalibration,
         measured="asked",
     ),
     Metric(
         "discrimination",
-        "part of the Brier score that the ranking of the rows saves, two classes only",
+        "part of the Brier score that the ranking of the rows saves",
         "DSC",
         "Discrimination part of the Brier score (CORP)",
-        lambda one: one.brier_parts.discrimination if one.brier_parts else math.nan,
+        lambda one: one.brier_parts.discrimination,
         larger_is_better=True,
-        undefined=True,
         measured="asked",
     ),
     Metric(
         "refinement",
-        "Brier score after isotonic recalibration on the same rows, two classes only",
+        "Brier score after isotonic recalibration on the same rows",
         "Refinement",
         "Refinement: Brier score after recalibration (CORP)",
-        lambda one: one.brier_parts.refinement if one.brier_parts else math.nan,
-        undefined=True,
+        lambda one: one.brier_parts.refinement,
         measured="asked",
     ),
     Metric(
         "sharpness",
-        "variance of the predictions, two classes only: good only if they are calibrated",
+        "variance of the predictions: good only if they are calibrated",
         "Sharpness",
         "Sharpness: variance of the predictions",
-        lambda one: sharpness_of(one.rows) if one.rows.p.ndim == 1 else math.nan,
+        lambda one: sharpness_of(one.rows),
         no_end="good only if the predictions are calibrated",
-        undefined=True,
         measured="asked",
     ),
     Metric(
@@ -406,7 +412,8 @@ DEFAULT_METRICS = ("cxe", "rms", "auc", "c_emp")
 
 COST = "cost(p)"
 """The name of the expected costs, for any loss parameter p: ``cost(0.05)``."""
-ABOUT_COST = "expected cost at a loss parameter p, such as cost(0.05), two classes only, smaller is better"
+_ABOUT_COST = "expected cost at a loss parameter p, such as cost(0.05)"
+ABOUT_COST = f"{_ABOUT_COST}, two classes only, smaller is better"
 _COST = re.compile(r"cost\((\d*\.?\d+)\)")
 
 
@@ -443,13 +450,14 @@ def find_metric(name: str) -> Metric | None:
         return None
     return Metric(
         name,
-        ABOUT_COST,
+        _ABOUT_COST,
         name,
         f"Expected cost at loss parameter {parameter:g}",
         lambda one: cost(one.rows, parameter) if one.rows.p.ndim == 1 else math.nan,
         most=max(parameter, 1 - parameter),
         undefined=True,
         measured="asked",
+        two_classes=True,
     )
 
 
@@ -459,7 +467,7 @@ def metric_named(name: str) -> Metric:
 
 
 def all_metrics(
-    y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, also: Iterable[str] = ()
+    y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, also: Iterable[str] = (), pos_label: Any = None
 ) -> dict[str, float]:
     """Return every metric of ``METRICS`` by its short name.
 
@@ -472,6 +480,7 @@ def all_metrics(
     sample_weight : weights of the rows, (n,), or None.
     true_p : true probabilities P(y = 1), (n,), of two classes, or None. They add the metrics of the truth.
     also : names of ``ASKED_METRICS`` and of expected costs, such as ``cost(0.05)``. Other names are ignored.
+    pos_label : label of the positive class, for two classes. None if ``y`` holds 0 and 1, or the class numbers.
 
     Returns
     -------
@@ -482,6 +491,7 @@ def all_metrics(
     ValueError
         For invalid arguments (see ``probcal.metrics``).
     """
+    y = class_numbers(y, p, pos_label)
     one = Prediction(y, p, sample_weight, true_p)
     wanted = [_BY_NAME[name] for name in METRICS] + [metric for name in also if (metric := find_metric(name))]
     return {

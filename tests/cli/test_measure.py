@@ -15,9 +15,12 @@ from click.testing import CliRunner
 
 from probcal import IsotonicCalibrator
 from probcal.cli.main import main
+from probcal.metrics import ASKED_METRICS, METRICS, metric_named
 from tests.commands import contents, probcal, refused
 from tests.measure.prediction_files import three_classes, two_classes, written
 
+WITHOUT_INTERVAL = ("cxe", "rms", "c_emp_p", "errors", "log10_loss")
+"""Shown under other names, without an interval, or left out because they grow with the number of rows."""
 CALL = ("--probability", "p", "--target", "y", "--draws", 20)
 
 
@@ -40,8 +43,10 @@ def row(name, text):
 
 def test_the_table_has_every_metric_with_an_interval(here):
     text = measured("a.csv", *CALL)
-    for name in ("base rate", "mean probability", "log loss (bits)", "log loss (nats)", "Brier score", "AUC", "c_emp"):
-        assert re.search(r"\d\.\d{4}  \d\.\d{4} to \d\.\d{4}$", row(name, text)), name
+    metrics = [metric_named(name) for name in (*METRICS, *ASKED_METRICS)]
+    own = [one.short for one in metrics if not one.of_the_truth and one.name not in WITHOUT_INTERVAL]
+    for name in ("base rate", "mean probability", "log loss (bits)", "log loss (nats)", "Brier score", *own):
+        assert re.search(r" -?\d\.\d{3,4} +-?\d\.\d{3,4} to -?\d\.\d{3,4}$", row(name, text)), name
     assert "rows                 200\n" in text
     assert "Intervals: 20 bootstrap draws of the rows, seed 0." in text
     assert max(map(len, text.splitlines())) <= 80
@@ -61,6 +66,7 @@ def test_several_classes_have_a_column_each(here):
     text = measured("t.csv", "-p", "p_*", "-t", "y", "--draws", 20, "-c", "dirichlet", "-o", "o.csv")
     assert "target y: 3 classes; their probabilities: p_cat, p_cow, p_dog" in text
     found = pd.read_csv("o.csv")
+    assert "Slope" not in text and "Sharpness" in text
     np.testing.assert_allclose(found[["p_cat_dirichlet", "p_cow_dirichlet", "p_dog_dirichlet"]].sum(axis=1), 1)
 
 

@@ -42,6 +42,7 @@ OF_SEVERAL_CLASSES = {
     "integrated_calibration_index": integrated_calibration_index,
     "calibration_distance_quantile": calibration_distance_quantile,
     "smooth_expected_calibration_error": smooth_expected_calibration_error,
+    "score_decomposition": score_decomposition,
     "all_metrics": all_metrics,
 }
 OF_TWO_CLASSES = {
@@ -49,7 +50,6 @@ OF_TWO_CLASSES = {
     "expected_cost": lambda y, p, sample_weight=None: expected_cost(y, p, 0.3, sample_weight),
     "loss_ratio": lambda y, p, sample_weight=None: loss_ratio(y, p, p, 0.3, sample_weight),
     "net_benefit": lambda y, p, sample_weight=None: net_benefit(y, p, 0.3, sample_weight),
-    "score_decomposition": score_decomposition,
 }
 OF_LABELS = OF_SEVERAL_CLASSES | OF_TWO_CLASSES
 EVERY_METRIC = OF_LABELS | {"l1_error": l1_error}

@@ -87,7 +87,7 @@ def test_a_table_calls_the_same_end_the_better_one_as_the_description(metric):
 def test_they_are_listed():
     lines = listing("metrics").splitlines()[2:]
     assert [line.split()[0] for line in lines] == [*METRICS, *ASKED_METRICS, "cost(p)", *METHOD_METRICS]
-    ends = ("of the data", "of methods that protect", "of methods with thresholds", "if calibrated", "are calibrated")
+    ends = ("of the data", "of methods that protect", "of methods with thresholds", "classes only", "are calibrated")
     assert all("is better" in line or line.endswith(ends) for line in lines)
 
 

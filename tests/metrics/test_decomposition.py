@@ -73,3 +73,16 @@ def test_the_registry_has_the_parts_of_the_brier_score():
 def test_a_decomposition_refuses_what_it_does_not_know(options, message):
     with pytest.raises(ValueError, match=message):
         score_decomposition(Y, P, **options)
+
+
+def test_parts_of_several_classes_are_half_the_sum_over_them():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1, 2, 3], 60)
+    y, weight = rng.integers(0, 3, 60), rng.integers(1, 4, 60)
+    found = score_decomposition(y, p, weight)
+    each = [score_decomposition(y == one, p[:, one], weight) for one in range(3)]
+    assert found == pytest.approx(np.sum(each, axis=0) / 2)
+    assert found.loss == pytest.approx(found.miscalibration - found.discrimination + found.uncertainty)
+    assert sharpness(p, weight) == pytest.approx(sum(sharpness(one, weight) for one in p.T) / 2)
+    with pytest.raises(ValueError, match="this metric is for two classes, and p has 3 columns"):
+        score_decomposition(y, p, loss="log")

@@ -68,12 +68,18 @@ def names_of(holds):
     return {name for name in NAMED if holds(find_metric(name))}
 
 
-def test_only_auc_and_the_p_value_are_better_when_larger():
-    assert names_of(lambda metric: metric.larger_is_better) == {"auc", "c_emp_p"}
-    assert names_of(lambda metric: metric.no_end) == {"l1_trivial", "frequency", "log10_martingale", "crossings"}
+def test_only_auc_p_value_and_discrimination_are_better_when_larger():
+    assert names_of(lambda metric: metric.larger_is_better) == {"auc", "c_emp_p", "discrimination"}
     assert [find_metric(name).good_end for name in ("auc", "rms")] == ["larger is better", "smaller is better"]
     assert find_metric("rms").help.endswith(", smaller is better")
     assert [find_metric(name).best([0.3, 0.1, 0.2]) for name in ("auc", "rms")] == [0.3, 0.1]
+
+
+def test_metrics_of_data_method_scale_or_spread_have_no_better_end():
+    of_data, of_method = {"l1_trivial", "frequency"}, {"log10_martingale", "crossings"}
+    none = of_data | of_method | {"slope", "intercept", "sharpness"}
+    assert names_of(lambda metric: metric.no_end) == none
+    assert find_metric("slope").help == "calibration slope: 1 if calibrated, two classes only"
 
 
 def test_sums_and_counts_have_one_decimal_and_all_other_metrics_three():
@@ -81,9 +87,14 @@ def test_sums_and_counts_have_one_decimal_and_all_other_metrics_three():
     assert {name: find_metric(name).decimals for name in NAMED} == {name: 1 if name in sums else 3 for name in NAMED}
 
 
-def test_only_the_auc_and_costs_may_be_without_a_value():
-    assert names_of(lambda metric: metric.undefined) == {"auc"}
-    assert find_metric("cost(0.2)").undefined
+def test_metrics_without_a_value_say_so_and_no_others():
+    y, p = np.array([1, 1, 1]), np.array([0.5, 0.5, 1])  # one class; predictions without log-odds
+    three = np.array([0, 1, 2]), np.full((3, 3), 1 / 3)
+    found = [all_metrics(y, p, also=ASKED), all_metrics(*three, also=ASKED)]
+    without = {name for values in found for name, value in values.items() if math.isnan(value)}
+    assert without == {name for name in found[0] if find_metric(name).undefined}
+    of_three = {name for name, value in found[1].items() if math.isnan(value)}
+    assert of_three == {name for name in found[0] if find_metric(name).two_classes}
 
 
 def test_the_metrics_of_the_truth_are_the_distances_the_base_rate_and_its_distance():

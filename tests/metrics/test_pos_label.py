@@ -3,16 +3,18 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
-from metric_rows import OF_LABELS
-from sklearn.metrics import brier_score_loss
+from metric_rows import OF_LABELS, OF_SEVERAL_CLASSES
+from sklearn.metrics import brier_score_loss, log_loss
 
 import probcal.metrics as metrics
 
 Y, P = np.array([0, 1, 1, 0, 1]), np.array([0.2, 0.7, 0.4, 0.6, 0.9])
-WITH_LABELS = [
-    name for name in OF_LABELS if name not in ("all_metrics", "expected_cost", "loss_ratio", "net_benefit")
-] + ["calibration_slope", "calibration_intercept"]
+WITH_LABELS = [name for name in OF_LABELS if name not in ("expected_cost", "loss_ratio", "net_benefit")] + [
+    "calibration_slope",
+    "calibration_intercept",
+]
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (-1, 1), (2, 1), (False, True)])
@@ -36,6 +38,7 @@ def test_text_labels_mean_what_scikit_learn_says():
         (["no", "yes"], "y", "y holds no label 'y' \\(it holds 'no', 'yes'\\)"),
         (["a", "b", "c"], "a", "y holds more than two labels"),
         (["yes", None], "yes", "no missing values"),
+        (["yes", math.nan], "yes", "no missing values"),
     ],
 )
 def test_labels_that_pos_label_cannot_read_are_refused(y, pos_label, message):
@@ -53,3 +56,32 @@ def test_units_have_names():
     assert metrics.cross_entropy([1], [0.5], base="nats") == pytest.approx(math.log(2), rel=1e-15)
     with pytest.raises(ValueError, match='base, of the logarithm, must be "bits", "nats"'):
         metrics.cross_entropy([1], [0.5], base="dits")
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL_CLASSES)
+def test_text_labels_belong_to_the_columns_in_sorted_order(name):
+    rng = np.random.default_rng(0)
+    y, p = rng.permutation(np.arange(30) % 3), rng.dirichlet([1, 1, 1], 30)
+    texts = np.array(["cat", "cow", "dog"])[y]
+    for given in (texts, texts.astype(object), texts.tolist(), pd.Categorical(texts), pd.Series(texts)):
+        assert OF_SEVERAL_CLASSES[name](given, p) == OF_SEVERAL_CLASSES[name](y, p)
+
+
+def test_text_labels_agree_with_the_log_loss_of_scikit_learn():
+    texts, p = ["b", "a", "c", "a"], np.random.default_rng(0).dirichlet([1, 1, 1], 4)
+    assert metrics.cross_entropy(texts, p, base="nats") == pytest.approx(log_loss(texts, p), rel=1e-12)
+    two = metrics.cross_entropy(["n", "y", "y", "n"], p[:, :2] / p[:, :2].sum(axis=1, keepdims=True), base="nats")
+    assert two == pytest.approx(log_loss(["n", "y", "y", "n"], p[:, :2] / p[:, :2].sum(axis=1, keepdims=True)))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", "b", "a"], "y holds 2 different labels, and p has 3 columns; give the number of the column"),
+        (["a", "b", None], "no missing values"),
+        (["a", "b", math.nan], "no missing values"),
+    ],
+)
+def test_text_labels_without_a_column_each_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.rms_error(y, np.full((3, 3), 1 / 3))
