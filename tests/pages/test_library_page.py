@@ -4,6 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.frozen import FrozenEstimator
+from sklearn.naive_bayes import GaussianNB
 
 import probcal
 
@@ -28,6 +31,22 @@ def test_every_page_has_an_example():
 def test_an_example_prints_what_is_shown(code, shown, capsys):
     exec(code, {})
     assert capsys.readouterr().out == shown
+
+
+def test_the_messages_shown_are_those_of_the_code():
+    X, y = load_iris(return_X_y=True)
+    frozen = FrozenEstimator(GaussianNB().fit(X, y))
+    pages = "".join(
+        (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("fitted-model", "given-probabilities")
+    )
+    for call in (
+        lambda: probcal.ProbingClassifier(frozen).fit(X, y),
+        lambda: probcal.SigmoidClassifier(frozen).fit(X[y < 2], y[y < 2]),
+        lambda: probcal.SigmoidCalibrator().fit([-1.2, 3.4], [0, 1]),
+    ):
+        with pytest.raises(ValueError) as raised:
+            call()
+        assert f"ValueError: {raised.value}\n" in pages
 
 
 def test_every_class_of_the_package_is_in_the_table():

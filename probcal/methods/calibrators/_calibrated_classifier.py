@@ -227,11 +227,11 @@ class CalibratedMethod(ProbabilityMethod, ABC):
     def _fitted_already(self) -> Any:
         """Return the learner that is fitted. Raises ValueError if its classes are not those of ``y``."""
         check_is_fitted(self.estimator)
-        known = getattr(self.estimator, "classes_", self.classes_)
+        known = np.asarray(getattr(self.estimator, "classes_", self.classes_))
         if not np.array_equal(known, self.classes_):
             raise ValueError(
-                f"the fitted classifier knows the classes {list(known)}, and y holds {list(self.classes_)}; give rows "
-                "of each class to calibrate it"
+                f"the fitted classifier knows the classes {known.tolist()}, and y holds {self.classes_.tolist()}; give "
+                "rows of each class to calibrate it"
             )
         return self.estimator
 
