@@ -33,6 +33,7 @@ from probcal.methods.relabeling import RelabelingClassifier as RelabelingClassif
 from probcal.methods.weight_sweep import WeightSweepClassifier as WeightSweepClassifier
 from probcal.plots.decision import DecisionCurveDisplay as DecisionCurveDisplay
 from probcal.plots.reliability import ReliabilityDisplay as ReliabilityDisplay
+from probcal.plots.scores import ScoreHistogramDisplay as ScoreHistogramDisplay
 from probcal.protection.jumpers import CompositeJumper as CompositeJumper
 from probcal.protection.jumpers import SimpleJumper as SimpleJumper
 

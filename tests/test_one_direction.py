@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "config": {"data", "learners", "methods", "metrics", "papers"},
     "store": {"metrics"},
     "runner": {"config", "data", "learners", "methods", "metrics", "fast_paths", "store"},
-    "reporting": {"metrics", "papers", "store", "config.yaml_file"},
+    "reporting": {"metrics", "plots", "papers", "store", "config.yaml_file"},
     "papers.check": {"papers", "reporting", "store", "metrics"},
     "analysis": {"papers", "papers.check", "reporting", "store", "metrics"},
     "reporting.html": {"reporting", "papers", "papers.check", "analysis", "store", "metrics"},
@@ -28,7 +28,7 @@ MAY_IMPORT = {
         "config", "data", "learners", "methods", "metrics", "runner", "store", "reporting", "reporting.html",
         "analysis",
     },
-    "measure": {"data", "methods", "metrics", "reporting", "reporting.html", "try_table"},
+    "measure": {"data", "methods", "metrics", "plots", "reporting", "reporting.html", "try_table"},
 }  # fmt: skip
 """Part -> the parts, or single modules, that it may import. ``cli`` may import all."""
 

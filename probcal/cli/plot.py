@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from probcal.store.outline import Selection
 
 RANKS = "ranks"
-KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", RANKS)
+KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", "decision-curves", RANKS)
 
 
 @options.command(
@@ -38,13 +38,14 @@ def plot(
     """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG.
 
     \b
-    paper        the papers' figures, from the curves that the experiment stores
-    reliability  observed frequency against predicted probability, with 95 %
-                 intervals
-    scores       histograms of predictions for positive and negative rows
-    roc          ROC curves
-    cost-curves  expected cost of the best threshold at every ratio of costs
-    ranks        mean ranks by each metric, with critical differences
+    paper            the papers' figures, from the curves that an experiment stores
+    reliability      observed frequency against predicted probability, with 95 %
+                     intervals
+    scores           histograms of predictions for positive and negative rows
+    roc              ROC curves
+    cost-curves      expected cost of the best threshold at every ratio of costs
+    decision-curves  net benefit of acting on the predictions, at each threshold
+    ranks            mean ranks by each metric, with critical differences
 
     The figures go into FOLDER/figures/. All kinds but paper and ranks are drawn from the stored predictions, one file
     for each data set. A summary of the predictions is stored in FOLDER/estimates.json, so that you can draw them again

@@ -134,6 +134,7 @@ _WITHOUT_SHORT_NAME = {
     "probcal.methods.calibrators.prior.PriorCalibrator": "maps",
     "probcal.plots.reliability.ReliabilityDisplay": "displays",
     "probcal.plots.decision.DecisionCurveDisplay": "displays",
+    "probcal.plots.scores.ScoreHistogramDisplay": "displays",
     "probcal.protection.jumpers.SimpleJumper": "",
     "probcal.protection.jumpers.CompositeJumper": "",
 }

@@ -60,6 +60,7 @@ from probcal.metrics.registry import (
     nearest_cost,
 )
 from probcal.metrics.reliability import Band, ReliabilityCurve, reliability_curve
+from probcal.metrics.score_histogram import ScoreHistogram, score_histogram
 from probcal.metrics.smooth_ece import smooth_expected_calibration_error
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "MurphyDecomposition",
     "ReliabilityCurve",
     "ScoreDecomposition",
+    "ScoreHistogram",
     "all_metrics",
     "asymptotic_calibration_bound",
     "binned_curve",
@@ -111,6 +113,7 @@ __all__ = [
     "roc_auc",
     "roc_curve",
     "score_decomposition",
+    "score_histogram",
     "sharpness",
     "smooth_expected_calibration_error",
 ]

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from probcal._io import visible
-from probcal.reporting.drawing import COLOURS, GREY, LineStyle, groups_of, styles_of, titled_figure
+from probcal.plots.decision import DecisionCurveDisplay
+from probcal.plots.reliability import ReliabilityDisplay
+from probcal.plots.scores import ScoreHistogramDisplay
+from probcal.reporting.drawing import GREY, LineStyle, groups_of, styles_of, titled_figure
 from probcal.reporting.prediction_summaries import PredictionFigure
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, summarise
@@ -35,9 +36,8 @@ def draw_reliability(axes: Axes, pictures: Sequence[PredictionFigure], styles: S
     """Draw the observed frequency against the mean prediction, with its interval as a bar."""
     _diagonal(axes)
     for one in pictures:
-        drawn, style = one.reliability, styles[one.column]
-        axes.vlines(drawn.mean, drawn.low, drawn.high, color=style.colour, linewidth=0.8, alpha=0.7, clip_on=False)
-        axes.plot(drawn.mean, drawn.observed, label=short(one.column), **style.of_points())
+        display = ReliabilityDisplay(one.reliability_curve, estimator_name=short(one.column))
+        display.plot(ax=axes, ref_line=False, histogram=False, **styles[one.column].of_points())
     _square(axes)
     top = any(one.top_label for one in pictures)
     axes.set_xlabel("Mean predicted probability of the likeliest class" if top else "Mean predicted probability")
@@ -47,18 +47,9 @@ def draw_reliability(axes: Axes, pictures: Sequence[PredictionFigure], styles: S
 
 def draw_scores(axes: Axes, picture: PredictionFigure) -> None:
     """Draw the share of the positive rows in each bin upwards, and of the negative rows downwards."""
-    negative, positive = picture.scores
-    edges = np.linspace(0, 1, len(negative) + 1)
-    upwards: dict[str, Any] = {"color": COLOURS[0]}
-    downwards: dict[str, Any] = {"color": "none", "edgecolor": COLOURS[1], "hatch": "/////"}
-    for rows, sign, style in ((positive, 1, upwards), (negative, -1, downwards)):
-        shares = sign * rows / max(1, rows.sum())
-        axes.bar(edges[:-1], shares, np.diff(edges), align="edge", linewidth=0.6, **style)
-    axes.axhline(0, color=GREY, linewidth=0.6)
-    axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.5, 1])
-    axes.set_title(fill(short(picture.column), _LETTERS))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{abs(share):g}"))
+    ScoreHistogramDisplay(picture.score_histogram, estimator_name=fill(short(picture.column), _LETTERS)).plot(ax=axes)
+    axes.get_legend().remove()  # the note says which side is which
+    axes.set(xlabel="", ylabel="", xticks=[0, 0.5, 1])
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -94,6 +85,16 @@ def draw_costs(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles)
     axes.legend(loc="upper left", **{**_LEGEND, "framealpha": 0})
 
 
+def draw_decisions(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles) -> None:
+    """Draw the net benefit of acting on the predictions, for each threshold."""
+    for one in pictures:
+        if one.decisions is not None:
+            display = DecisionCurveDisplay(one.decisions, estimator_name=short(one.column))
+            display.plot(ax=axes, **styles[one.column].of_curve())
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper right", **_LEGEND)
+
+
 def _diagonal(axes: Axes) -> None:
     axes.axline((0, 0), slope=1, color=GREY, linewidth=0.6, zorder=0)
 
@@ -105,8 +106,8 @@ def _square(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-RELIABILITY, SCORES, ROC, COSTS = "reliability", "scores", "roc", "cost-curves"
-ESTIMATE_KINDS = (RELIABILITY, SCORES, ROC, COSTS)
+RELIABILITY, SCORES, ROC, COSTS, DECISIONS = "reliability", "scores", "roc", "cost-curves", "decision-curves"
+ESTIMATE_KINDS = (RELIABILITY, SCORES, ROC, COSTS, DECISIONS)
 
 Panels = list[tuple[str, list[PredictionFigure]]]
 """Group and its members, or some of them."""
@@ -120,6 +121,7 @@ _HEADINGS = {
     SCORES: "histogram of predictions",
     ROC: "ROC curves",
     COSTS: "cost curves",
+    DECISIONS: "decision curves",
 }
 
 
@@ -147,7 +149,8 @@ def _figure(kind: str, outline: Outline, results: Results, row: Row, pictures: S
         aucs = {one.column: summarise(outline, results, row, one.column, "auc").mean for one in pictures}
         figure = _by_group(heading, panels, _SIDE, lambda axes, some: draw_roc(axes, some, styles, aucs))
     else:
-        figure = _by_group(heading, panels, _COSTS, lambda axes, some: draw_costs(axes, some, styles))
+        draw = draw_costs if kind == COSTS else draw_decisions
+        figure = _by_group(heading, panels, _COSTS, lambda axes, some: draw(axes, some, styles))
     note = fill(_note(kind, row, pictures), int(figure.get_figwidth() * _LETTERS_AN_INCH))
     figure.supxlabel(note, fontsize="small", color=GREY)
     return figure
@@ -210,5 +213,6 @@ def _note(kind: str, row: Row, pictures: Sequence[PredictionFigure]) -> str:
         SCORES: f"up: {sides[0]}, down: {sides[1]}; predictions in bins of .05",
         ROC: "AUC: mean over the splits" if counts[-1] > 1 else "",
         COSTS: "the best threshold at each ratio of costs; grey: always predicting one class",
+        DECISIONS: "net benefit of acting where the prediction reaches the threshold, in steps of .05",
     }[kind]
     return "; ".join(filter(None, [several if counts[-1] > 1 else "test rows of one split", explanation]))

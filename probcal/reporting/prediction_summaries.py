@@ -23,8 +23,11 @@ from sklearn.isotonic import isotonic_regression
 from probcal._io import refuse_links_out, refuse_other_kinds, write_whole
 from probcal.errors import StoreError
 from probcal.metrics.checked_rows import checked, checked_two_classes
-from probcal.metrics.curves import bin_numbers, wilson
+from probcal.metrics.curves import BinnedCurve, bin_numbers, wilson
+from probcal.metrics.decision_curve import DecisionCurve
 from probcal.metrics.ranking import RankedRows
+from probcal.metrics.reliability import Band, ReliabilityCurve
+from probcal.metrics.score_histogram import ScoreHistogram
 from probcal.store.folder import ESTIMATES, CellResult, Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, done_cells
@@ -401,6 +404,32 @@ class PredictionFigure:
         """Return the numbers of negative and of positive rows in bins of equal width over [0, 1]."""
         negative, positive = (np.asarray(one, np.int64) for one in self.entry.scores)
         return negative, positive
+
+    @property
+    def reliability_curve(self) -> ReliabilityCurve:
+        """Return the reliability diagram as a display draws it: bins and their intervals, without an isotonic curve."""
+        one, scores = self.reliability, self.score_histogram
+        bins, bars = BinnedCurve(one.mean, one.observed, one.n), Band(one.mean, one.low, one.high)
+        return ReliabilityCurve(bins, None, bars, None, scores.edges, scores.negative + scores.positive)
+
+    @property
+    def score_histogram(self) -> ScoreHistogram:
+        negative, positive = (one.astype(np.float64) for one in self.scores)
+        return ScoreHistogram(np.linspace(0, 1, len(negative) + 1), negative, positive)
+
+    @property
+    def decisions(self) -> DecisionCurve | None:
+        """Return the net benefit at the lower edges of the histogram's bins, or None where ``roc`` is None.
+
+        The rows from an edge on are counted exactly.
+        """
+        if self.roc is None:
+            return None
+        edges, negative, positive = self.score_histogram
+        n, at = negative.sum() + positive.sum(), edges[:-1]
+        false, true = (np.cumsum(one[::-1])[::-1] / n for one in (negative, positive))
+        odds = at / (1 - at)
+        return DecisionCurve(at, true - false * odds, true[0] - false[0] * odds)
 
     @functools.cached_property
     def roc(self) -> RocCurve | None:

@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from probcal.measure.measurement import _bounds, _drawn, _interval, _values, measured, quantities, usual_draws
-from probcal.measure.picture import bins
-from probcal.metrics import METRICS, all_metrics
+from probcal.measure.picture import reliability_figure
+from probcal.metrics import METRICS, all_metrics, binned_curve
 from tests.measure.prediction_files import read, three_classes, two_classes, written
 
 
@@ -143,11 +143,17 @@ def test_large_files_and_many_groups_are_drawn_less_often():
     assert [draws(100, n) for n in (19, 39)] == [1000, 500]
 
 
-def test_bins_of_the_picture_have_equal_weight_and_keep_ties_together():
-    y, p = np.array([0, 1, 0, 1, 1, 1]), np.array([0.1, 0.1, 0.1, 0.1, 0.8, 0.9])
-    found = bins(y, p, np.ones(6), n_bins=3)
-    np.testing.assert_allclose(found.mean, [0.1, 0.85])
-    np.testing.assert_allclose(found.observed, [0.5, 1])
-    weighted = bins(y, p, np.array([1, 3, 1, 3, 1, 1.0]), n_bins=3)
-    assert weighted.observed[0] == pytest.approx(6 / 8)
-    assert (weighted.low <= weighted.observed).all() and (weighted.observed <= weighted.high).all()
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_picture_is_that_of_the_displays(tmp_path, n_classes):
+    frame = two_classes() if n_classes == 2 else three_classes().assign(w=1)
+    predictions = read(written(frame, tmp_path / "a.csv"), "p" if n_classes == 2 else "p_*", weight="w")
+    [section] = measured(predictions, None, 20, 0)
+    figure = reliability_figure(predictions, section, predictions.p, "beta")
+    lines = {line.get_label(): line for line in figure.axes[0].get_lines()}
+    assert {"before", "beta", "Perfectly calibrated"} <= set(lines)
+    y, p = predictions.y, predictions.p
+    if n_classes == 3:
+        y, p = y == p.argmax(axis=1), p.max(axis=1)
+    expected = binned_curve(y, p, sample_weight=predictions.weight)
+    assert lines["before"].get_xdata() == pytest.approx(expected.mean)
+    assert lines["before"].get_ydata() == pytest.approx(expected.observed)

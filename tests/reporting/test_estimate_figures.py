@@ -7,9 +7,10 @@ from itertools import pairwise
 
 import pytest
 
+from probcal.metrics import decision_curve
 from probcal.reporting.drawing import LineStyle, groups_of, look, styles_of
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
-from probcal.reporting.prediction_summaries import pictures_of
+from probcal.reporting.prediction_summaries import estimates_for, pictures_of
 from probcal.store.outline import Outline
 from tests.commands import probcal, refused
 from tests.reporting.small_estimates import drawn, folder_of
@@ -32,10 +33,10 @@ def test_each_data_set_has_a_file_of_each_kind_with_a_panel_for_each_group(tmp_p
     asked = {"datasets": rows, "repetitions": {"wine": 1, "iris": 1}, "columns": ("tree.direct", "tree.x", "nb.direct")}
     figures = figures_of(folder_of(tmp_path / "small", cells, **asked))
     assert list(figures) == [f"{kind}-{row}" for row in ("wine", "iris") for kind in ESTIMATE_KINDS]
-    for kind in ("reliability", "roc", "cost-curves"):
+    for kind in ("reliability", "roc", "cost-curves", "decision-curves"):
         tree, nb = figures[f"{kind}-iris"].axes
         assert [axes.get_title() for axes in (tree, nb)] == ["tree", "nb"]
-        assert [label.partition(",")[0] for label in labels(tree)] == ["tree.direct", "tree.x"]
+        assert [label.partition(",")[0] for label in labels(tree)][-2:] == ["tree.direct", "tree.x"]
     assert [axes.get_title() for axes in figures["scores-wine"].axes] == ["tree.direct", "tree.x", "nb.direct"]
 
 
@@ -61,6 +62,28 @@ def test_a_reliability_diagram_has_a_point_and_a_bar_for_each_bin(tmp_path):
     bars = [segment.tolist() for segment in axes.collections[0].get_segments()]
     drawn_bars = zip(picture.reliability.mean, picture.reliability.low, picture.reliability.high, strict=True)
     assert bars == [[[x, low], [x, high]] for x, low, high in drawn_bars]
+
+
+def test_a_decision_curve_is_that_of_the_metrics(tmp_path):
+    store = folder_of(tmp_path / "small", columns=("nb.direct",))
+    [axes] = figures_of(store, "decision-curves")["decision-curves-wine"].axes
+    assert labels(axes) == ["Treat all", "Treat none", "nb.direct"]
+    outline = Outline.of(store)
+    one = estimates_for(store, outline, store.results(), outline.datasets[0], outline.columns[0])
+    [line] = [line for line in axes.get_lines() if line.get_label() == "nb.direct"]
+    expected = decision_curve(one.y, one.p, line.get_xdata())
+    assert line.get_ydata() == pytest.approx(expected.net_benefit)
+    [every] = [line for line in axes.get_lines() if line.get_label() == "Treat all"]
+    assert every.get_ydata() == pytest.approx(expected.treat_all)
+
+
+def test_a_score_histogram_has_the_rows_of_each_class(tmp_path):
+    store = folder_of(tmp_path / "small", columns=("nb.direct",))
+    [axes] = figures_of(store, "scores")["scores-wine"].axes
+    [picture] = pictures_of(store, Outline.of(store), store.results()).every
+    negative, positive = picture.scores
+    shares = [*positive / positive.sum(), *-negative / negative.sum()]
+    assert [bar.get_height() for bar in axes.patches] == pytest.approx(shares)
 
 
 def test_no_two_columns_look_alike_in_colour_nor_in_grey():
