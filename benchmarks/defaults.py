@@ -22,8 +22,7 @@ from probcal.store.folder import Store
 FOLDERS = [Path("results/defaults"), Path("results/defaults-labels")]
 ALLOWED = 0.01
 """Bits."""
-SAME_KIND = {"sigmoid": "sk_sigmoid", "isotonic": "sk_isotonic", "venn_abers": "sk_isotonic",
-             "temperature": "sk_temperature"}  # fmt: skip
+SAME_KIND = {"sigmoid": "sk_sigmoid", "isotonic": "sk_isotonic", "temperature": "sk_temperature"}
 OTHERS = ("direct", "sk_sigmoid", "sk_isotonic", "sk_temperature")
 NOTE = """# Every method without options
 

@@ -219,7 +219,7 @@ def the_order_of_training_rows_matters_no_more_than_a_seed(subject: Subject) -> 
     """Check that the order of the training rows changes predictions only through random draws.
 
     A component that draws bootstrap samples or folds draws different ones if the rows have another order. The tolerance
-    is therefore three times the largest difference between the predictions of three seeds, and at least 1e-6 for
+    is therefore three times the largest difference between the predictions of four seeds, and at least 1e-6 for
     rounding. Folds that depend on the row order (``cv`` a number) count as drawn: the component gets shuffled folds.
     """
     data = sample()

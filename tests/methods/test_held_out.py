@@ -7,7 +7,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.naive_bayes import GaussianNB
 
-from probcal import BetaCalibrationClassifier, IsotonicClassifier, SigmoidClassifier, VennAbersClassifier
+from probcal import (
+    BetaCalibrationClassifier,
+    IsotonicClassifier,
+    SigmoidCalibrator,
+    SigmoidClassifier,
+    VennAbersClassifier,
+)
 from probcal.methods.calibrators.isotonic import fit_isotonic
 from tests.methods.calibrating import blobs
 
@@ -81,12 +87,26 @@ def test_each_row_of_cross_validation_is_scored_by_a_learner_that_has_not_seen_i
 
 
 def test_an_ensemble_fits_no_learner_on_all_rows(told):
-    method = SigmoidClassifier(Told(), cv=4, random_state=0).fit(ROWS, LABELS)
+    method = SigmoidClassifier(Told(), cv=4, ensemble=True, random_state=0).fit(ROWS, LABELS)
     seen, asked = fits_and_questions(told)
     assert len(seen) == len(asked) == len(method.estimators_) == len(method.calibrators_) == 4
     assert all(sorted(one + other) == [*range(40)] for one, other in zip(seen, asked, strict=True))
     with pytest.raises(AttributeError, match="there are 4, one per fold: see calibrators_, or set ensemble=False"):
         _ = method.calibrator_
+
+
+def test_by_default_one_map_has_the_scores_of_all_folds():
+    X, y = blobs(120, 2)
+    cv = StratifiedKFold(4, shuffle=True, random_state=0)
+    fitted = SigmoidClassifier(LogisticRegression(), cv=cv).fit(X, y)
+    learners = [LogisticRegression().fit(X[learn], y[learn]) for learn, _ in cv.split(X, y)]
+    rows = np.concatenate([rows for _, rows in cv.split(X, y)])
+    of_folds = zip(learners, cv.split(X, y), strict=True)
+    scores = np.concatenate([one.decision_function(X[rows]) for one, (_, rows) in of_folds])
+    one_map = SigmoidCalibrator("score").fit(scores, y[rows])
+    expected = np.mean([one_map.predict_proba(one.decision_function(X)) for one in learners], axis=0)
+    np.testing.assert_allclose(fitted.predict_proba(X), expected, atol=1e-12)
+    assert fitted.calibrator_ is fitted.calibrators_[3]
 
 
 def test_folds_are_shuffled_by_the_seed(told):

@@ -69,7 +69,7 @@ def test_the_folds_are_merged_by_geometric_means(n_folds):
     X, y = blobs(120, 2)
     asked, _ = blobs(40, 2, seed=1)
     cv = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-    fitted = VennAbersClassifier(LogisticRegression(), cv=cv).fit(X, y)
+    fitted = VennAbersClassifier(LogisticRegression(), cv=cv, ensemble=True).fit(X, y)
     p0, p1 = np.ones(40), np.ones(40)
     for learn, calibrate in cv.split(X, y):
         learner = LogisticRegression().fit(X[learn], y[learn])

@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from probcal._validation import check_choices, check_flag, take_rows
+from probcal._validation import check_choices, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
 from probcal.methods._fitting import drawn_seed, fit_or_shared, fit_weighted, fresh_copy
 from probcal.methods.calibrators._calibration_rows import (
@@ -24,6 +24,7 @@ from probcal.methods.calibrators._calibration_rows import (
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 
 Calibration = Literal["cross_val", "holdout", "train", "prefit"]
+Ensemble = Literal["one_map"] | bool
 CALIBRATIONS = ("cross_val", "holdout", "train", "prefit")
 
 
@@ -55,9 +56,10 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         without the row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see.
         ``"train"``: the classifier's own training rows, whose scores are often too good. ``"prefit"``: all rows;
         ``estimator`` is fitted already.
-    ensemble : for ``"cross_val"``. True: one classifier and one map per fold, and the mean of their probabilities.
-        False: one map for the scores of all folds, and one classifier trained on all rows. Both are as in
-        scikit-learn's CalibratedClassifierCV.
+    ensemble : for ``"cross_val"``. ``"one_map"``: one classifier per fold, one map for the scores of all folds, and the
+        mean of the mapped probabilities. True: one classifier and one map per fold, and the mean of their
+        probabilities. False: one map for the scores of all folds, and one classifier trained on all rows. True and
+        False are as in scikit-learn's CalibratedClassifierCV.
     cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
         learn from, rows to calibrate on).
     holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
@@ -79,7 +81,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         *,
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: bool = True,
+        ensemble: Ensemble = "one_map",
         cv: Any = 5,
         holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,
@@ -111,17 +113,17 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             ``calibration="holdout"``, weights for a learner that takes none, and scores that are missing or infinite.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
-        parts = list(self._scored_parts(X, labels, self._weights_for_learner(weights), groups))
-        self.estimators_ = [learner for learner, _, _, _ in parts]
-        self.calibrators_ = []
-        for _, rows, scores, read_as in parts:
+        self.estimators_, parts = self._scored_parts(X, labels, self._weights_for_learner(weights), groups)
+        maps = []
+        for rows, scores, read_as in parts:
             of_rows = None if weights is None else weights[rows]
             for label in np.setdiff1d(self.classes_, labels[rows] if of_rows is None else labels[rows][of_rows > 0]):
                 raise ValueError(
                     f"class {label_text(label)} has no row of positive weight among the {len(rows)} rows to calibrate "
                     "on; give more rows of it, or leave it out"
                 )
-            self.calibrators_.append(self._calibrator(read_as).fit(scores, labels[rows], of_rows))
+            maps.append(self._calibrator(read_as).fit(scores, labels[rows], of_rows))
+        self.calibrators_ = maps if len(maps) == len(self.estimators_) else maps * len(self.estimators_)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -157,7 +159,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
         check_choices(self, {"scores": self.score_choices, "calibration": CALIBRATIONS})
-        check_flag(self, "ensemble")
+        check_choices(self, {"ensemble": ("one_map", True, False)})
         check_holdout_size(self.holdout_size)
         check_folds(self.cv)
         self._calibrator("probability").check_parameters()
@@ -191,18 +193,17 @@ class CalibratedMethod(ProbabilityMethod, ABC):
 
     def _scored_parts(
         self, X: Any, labels: np.ndarray, weights: np.ndarray | None, groups: Any
-    ) -> Iterator[tuple[Any, np.ndarray, np.ndarray, Input]]:
-        """Yield (fitted learner, rows to calibrate on, their scores, how to read these) for each map."""
+    ) -> tuple[list[Any], list[tuple[np.ndarray, np.ndarray, Input]]]:
+        """Return the fitted learners, and for each map: the rows to calibrate on, their scores, how to read these."""
         every = np.arange(len(labels))
         if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
-            yield self._fitted_already(), every, *self._scores(self._fitted_already(), X)
-            return
+            learner = self._fitted_already()
+            return [learner], [(every, *self._scores(learner, X))]
         random = np.random.default_rng(drawn_seed(self.random_state))
         learner = fresh_copy(self._learner(), random)
         if self.calibration == "train":
             learner = fit_weighted(learner, X, labels, weights)
-            yield learner, every, *self._scores(learner, X)
-            return
+            return [learner], [(every, *self._scores(learner, X))]
         seed = drawn_seed(random)
         if self.calibration == "holdout":
             if groups is not None:
@@ -212,17 +213,17 @@ class CalibratedMethod(ProbabilityMethod, ABC):
                 )
             learn, rows = held_out_rows(labels, self.holdout_size, seed)
             learner = fit_on_rows(learner, X, labels, weights, learn)
-            yield learner, rows, *self._scores(learner, take_rows(X, rows))
-            return
-        scored = []
+            return [learner], [(rows, *self._scores(learner, take_rows(X, rows)))]
+        learners, parts = [], []
         for learn, rows in folds(X, labels, self.cv, seed, groups):
-            blind = fit_on_rows(fresh_copy(self._learner(), random), X, labels, weights, learn)
-            scored.append((blind, rows, *self._scores(blind, take_rows(X, rows))))
-        if self.ensemble:
-            yield from scored
-        else:
-            rows, scores = (np.concatenate([part[place] for part in scored]) for place in (1, 2))
-            yield fit_weighted(learner, X, labels, weights), rows, scores, scored[0][3]
+            learners.append(fit_on_rows(fresh_copy(self._learner(), random), X, labels, weights, learn))
+            parts.append((rows, *self._scores(learners[-1], take_rows(X, rows))))
+        if self.ensemble is True:
+            return learners, parts
+        rows, scores = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+        if self.ensemble is False:
+            learners = [fit_weighted(learner, X, labels, weights)]
+        return learners, [(rows, scores, parts[0][2])]
 
     def _fitted_already(self) -> Any:
         """Return the learner that is fitted. Raises ValueError if its classes are not those of ``y``."""
@@ -236,10 +237,10 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         return self.estimator
 
     def _only(self, name: str) -> Any:
-        several = getattr(self, name)
-        if len(several) > 1:
-            raise AttributeError(f"there are {len(several)}, one per fold: see {name}, or set ensemble=False")
-        return several[0]
+        first, *others = getattr(self, name)
+        if any(one is not first for one in others):
+            raise AttributeError(f"there are {len(others) + 1}, one per fold: see {name}, or set ensemble=False")
+        return first
 
 
 def _probabilities(learner: Any, X: Any, n_classes: int) -> np.ndarray:

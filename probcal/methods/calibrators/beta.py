@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from probcal._validation import check_choices
-from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 
@@ -155,7 +155,7 @@ class BetaCalibrationClassifier(CalibratedMethod):
         targets: Targets = "smoothed",
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: bool = True,
+        ensemble: Ensemble = "one_map",
         cv: Any = 5,
         holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,
@@ -253,7 +253,7 @@ class QuadraticClassifier(CalibratedMethod):
         targets: Targets = "smoothed",
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: bool = True,
+        ensemble: Ensemble = "one_map",
         cv: Any = 5,
         holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,

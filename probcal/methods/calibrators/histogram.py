@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from probcal._validation import check_choices, check_counts
-from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 
 Bins = Literal["balanced", "quantile", "uniform"]
@@ -82,7 +82,9 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
             share = weights * _half_for_each_class(positive, weights) if self.bins == "balanced" else weights
             reached = np.cumsum(np.bincount(place, share)) / share.sum()
             last = np.unique(np.searchsorted(reached, np.arange(1, self.n_bins) / self.n_bins - 1e-12))
-            edges = distinct[last[last + 1 < len(distinct)] + 1]  # of each bin but the last, the next higher score
+            last = last[last + 1 < len(distinct)]
+            # in the middle: the last digits of a score depend on how many rows are predicted at once
+            edges = (distinct[last] + distinct[last + 1]) / 2
         of_row = np.searchsorted(edges, scores, side="right")
         total, hits, predicted = (
             np.bincount(of_row, value, len(edges) + 1) for value in (weights, weights * positive, weights * scores)
@@ -129,7 +131,7 @@ class HistogramBinningClassifier(CalibratedMethod):
         smoothing: Smoothing = "prediction",
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: bool = True,
+        ensemble: Ensemble = "one_map",
         cv: Any = 5,
         holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,

@@ -9,7 +9,7 @@ import numpy as np
 
 from probcal._validation import check_clip, check_flag
 from probcal.methods._base import SCORES, Scores, class_scores
-from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 from probcal.methods.direct import RescaledClassifier
 
@@ -143,7 +143,7 @@ class IsotonicClassifier(CalibratedMethod):
         *,
         scores: Scores | Literal["rescaled"] = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: bool = True,
+        ensemble: Ensemble = "one_map",
         cv: Any = 5,
         holdout_size: float = 0.25,
         clip: Literal["rows"] | tuple[float, float] = "rows",

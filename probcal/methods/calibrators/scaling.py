@@ -9,7 +9,8 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from probcal._validation import check_choices
-from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods._base import normalised_rows
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 
 _COLDEST, _HOTTEST = 1e-3, 1e3
@@ -116,7 +117,7 @@ class TemperatureCalibrator(_Scaling):
 
 
 class _AffineScaling(_Scaling):
-    """Base of the maps softmax(W z / T + b)."""
+    """Base of the maps softmax(W z / T + b). No probability is below 1 / (2n)^2 for n rows."""
 
     form: Form
     penalty: Penalty
@@ -135,7 +136,8 @@ class _AffineScaling(_Scaling):
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
         logits = self._log_probabilities(matrix) / self.temperature_
-        return np.asarray(softmax(logits @ self.matrix_.T + self.intercept_, axis=1))
+        p = softmax(logits @ self.matrix_.T + self.intercept_, axis=1)
+        return normalised_rows(np.maximum(p, self.smallest_**2))  # W may be so large that p rounds to 0
 
 
 class VectorScalingCalibrator(_AffineScaling):
@@ -244,7 +246,7 @@ class _AffineScalingClassifier(CalibratedMethod):
         penalty: Penalty = "structured",
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: bool = True,
+        ensemble: Ensemble = "one_map",
         cv: Any = 5,
         holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,

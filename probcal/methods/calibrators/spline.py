@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 
@@ -125,7 +125,7 @@ class SplineClassifier(CalibratedMethod):
         penalty: float = 1.0,
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: bool = True,
+        ensemble: Ensemble = "one_map",
         cv: Any = 5,
         holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,

@@ -148,8 +148,9 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
 class VennAbersClassifier(CalibratedMethod):
     """Calibrate a learner with Venn-Abers predictors (Vovk, Petej & Fedorova 2015), inductive or cross.
 
-    By default it is the cross Venn-Abers predictor. It merges the folds by geometric means GM of 1 - p0 and of p1, and
-    predicts GM(p1) / (GM(1 - p0) + GM(p1)). ``calibration="holdout"`` is the inductive one.
+    The prediction is GM(p1) / (GM(1 - p0) + GM(p1)), with geometric means GM over the folds. ``ensemble=True`` is the
+    paper's cross predictor, which has a map for each fold. By default one map has the scores of all folds.
+    ``calibration="holdout"`` is the inductive predictor.
 
     Parameters
     ----------
