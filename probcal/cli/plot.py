@@ -38,13 +38,13 @@ def plot(
     """Draw the figures of the results FOLDER, or of every experiment below it, as PNG and SVG.
 
     \b
-    paper            the papers' figures, from the curves that an experiment stores
+    paper            the papers' figures, from the curves of the experiment
     reliability      observed frequency against predicted probability, with 95 %
                      intervals
     scores           histograms of predictions for positive and negative rows
     roc              ROC curves
-    cost-curves      expected cost of the best threshold at every ratio of costs
-    decision-curves  net benefit of acting on the predictions, at each threshold
+    cost-curves      expected cost of the best threshold, at every ratio of costs
+    decision-curves  net benefit of acting on the predictions, by threshold
     ranks            mean ranks by each metric, with critical differences
 
     The figures go into FOLDER/figures/. All kinds but paper and ranks are drawn from the stored predictions, one file

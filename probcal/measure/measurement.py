@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 LEVEL = 0.95
 MOST_DRAWS, FEWEST_DRAWS = 1000, 200
 _ROWS_DRAWN = 100_000_000
-"""Number of rows in all draws, which takes some seconds."""
+"""Number of rows in all draws, which takes about half a minute, and twice that with calibration."""
 _TABLES_DRAWN = 20_000
 """Number of draws of all tables, each of which takes a millisecond however small the group is."""
 _SUMS = ("errors", "log10_loss")

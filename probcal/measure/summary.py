@@ -88,6 +88,9 @@ def findings(measurement: Measurement) -> list[str]:
             f"The log loss is infinite: {rows} had predicted probability 0 for the observed class {where}. "
             "Were they rounded in the file? --calibrate gives every class a probability above 0."
         )
+    if certain := _certain(section, predictions):
+        rows = "1 row has" if certain == 1 else f"{certain:,} rows have"
+        found.append(f"Slope and intercept have no value: {rows} a predicted probability of 0 or 1, without log-odds.")
     if baseline := _baseline(section, predictions):
         found.append(baseline)
     auc = section.line("auc")
@@ -165,6 +168,15 @@ def number(value: float, decimals: int = 4) -> str:
     if math.isnan(value):
         return _NONE
     return f"{value:.{decimals}f}" if abs(value) < 10 else f"{value:.4g}"
+
+
+def _certain(section: Section, predictions: Predictions) -> int:
+    """Return the number of rows with a predicted probability of 0 or 1, or 0 where no slope is shown."""
+    if section.line("slope") is None:
+        return 0
+    p = predictions.p[section.rows]
+    certain = (p == 0) | (p == 1) if p.ndim == 1 else (p == 0).any(axis=1)
+    return int(certain.sum())
 
 
 def _baseline(section: Section, predictions: Predictions) -> str | None:

@@ -30,8 +30,8 @@ from probcal.metrics.smooth_ece import smooth_error
 class Prediction:
     """Hold the test rows of one cell: labels, predicted probabilities, weights, and true probabilities if known.
 
-    ``coarse`` fits the loess curve to fewer points. That is ten times as fast, and the metrics of the curve change by
-    some 1e-5: enough for the draws of a bootstrap.
+    ``coarse`` fits the loess curve to fewer points. That is ten times as fast, and changes the metrics of the curve by
+    less than .001: enough for the draws of a bootstrap.
     """
 
     def __init__(self, y: Any, p: Any, sample_weight: Any = None, true_p: Any = None, *, coarse: bool = False) -> None:

@@ -48,7 +48,8 @@ def draw_reliability(axes: Axes, pictures: Sequence[PredictionFigure], styles: S
 def draw_scores(axes: Axes, picture: PredictionFigure) -> None:
     """Draw the share of the positive rows in each bin upwards, and of the negative rows downwards."""
     ScoreHistogramDisplay(picture.score_histogram, estimator_name=fill(short(picture.column), _LETTERS)).plot(ax=axes)
-    axes.get_legend().remove()  # the note says which side is which
+    if legend := axes.get_legend():
+        legend.remove()  # the note says which side is which
     axes.set(xlabel="", ylabel="", xticks=[0, 0.5, 1])
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -1,5 +1,6 @@
 """The benchmark of ties: equal predictions alone make the two statistics differ."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -26,3 +27,11 @@ def test_an_unpooled_sum_depends_on_the_order_of_equal_predictions():
 def test_the_committed_table_is_about_these_predictions():
     text = (ROOT / "results/kuiper-ties/table.md").read_text(encoding="utf-8")
     assert all(f"| {name} " in text for name in SCRIPT["predictions"](0)[1])
+
+
+def test_the_page_says_how_far_other_packages_are_off():
+    lines = (ROOT / "results/kuiper-ties/table.md").read_text(encoding="utf-8").splitlines()
+    tied = [line for line in lines if re.match(r"\| [^|]+\| \d+ ", line) and "| 1000 " not in line]
+    off = [int(percent) for line in tied for percent in re.findall(r"\(([+-]\d+) %\)", line)]
+    page = (ROOT / "docs/measure-and-plot.md").read_text(encoding="utf-8")
+    assert len(tied) == 7 and f"are {min(off)} to {max(off)} % larger where predictions are equal" in page

@@ -130,6 +130,7 @@ def test_an_infinite_log_loss_is_explained(here):
     text = " ".join(measured("b.csv", *CALL, "-c", "isotonic").split())
     assert "2 rows had predicted probability 0 for the observed class (first: line 5)." in text
     assert "With isotonic the log loss is 0." in text
+    assert "Slope and intercept have no value: 2 rows have a predicted probability of 0 or 1" in text
 
 
 def test_swapped_labels_are_suspected(here):

@@ -8,10 +8,12 @@ from sklearn.isotonic import IsotonicRegression
 from probcal.metrics import (
     binned_curve,
     calibration_distance_quantile,
+    find_metric,
     integrated_calibration_index,
     isotonic_curve,
     loess_curve,
 )
+from probcal.metrics.registry import Prediction
 
 RNG = np.random.default_rng(0)
 P = RNG.random(400)
@@ -78,3 +80,13 @@ def test_distances_refuse_what_they_do_not_know(options, message):
         binned_curve(Y, P, strategy="equal")
     with pytest.raises(ValueError, match="n_bins must be"):
         binned_curve(Y, P, 0)
+
+
+def test_fewer_points_of_loess_change_little():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 9, 5000)
+    y = rng.random(5000) < p**1.3
+    fine, coarse = (Prediction(y, p, coarse=one) for one in (False, True))
+    for name in ("ici", "e50", "e90"):
+        value = find_metric(name).value
+        assert 0 < abs(value(fine) - value(coarse)) < 0.001

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.metrics import all_metrics, metrics_by_group
+from probcal.metrics import all_metrics, empirical_calibration_error, metrics_by_group
 
 RNG = np.random.default_rng(0)
 P = RNG.random(120)
@@ -43,3 +43,15 @@ def test_groups_labels_and_weights_come_in_any_container():
 def test_what_is_no_group_or_metric_is_refused(groups, metrics, message):
     with pytest.raises(ValueError, match=message):
         metrics_by_group(Y, P, groups, metrics=metrics)
+
+
+def test_groups_of_several_classes_are_measured():
+    rng = np.random.default_rng(0)
+    p, site = rng.dirichlet([1, 1, 1], 60), np.arange(60) % 2
+    texts = np.array(["cat", "cow", "dog"])[rng.integers(0, 3, 60)]
+    texts[site == 0] = np.where(texts[site == 0] == "dog", "cat", texts[site == 0])  # a group without a class
+    found = metrics_by_group(texts, p, site)
+    assert list(found.columns) == ["rows", "cxe", "rms", "c_emp", "c_emp_p"]
+    numbers = np.searchsorted(["cat", "cow", "dog"], texts)
+    assert found.loc[0, "c_emp"] == empirical_calibration_error(numbers[site == 0], p[site == 0])
+    assert found.loc["all", "c_emp"] == empirical_calibration_error(texts, p)

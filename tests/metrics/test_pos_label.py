@@ -1,5 +1,6 @@
 """Labels of any kind with pos_label, and units by name."""
 
+import inspect
 import math
 
 import numpy as np
@@ -85,3 +86,23 @@ def test_text_labels_agree_with_the_log_loss_of_scikit_learn():
 def test_text_labels_without_a_column_each_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         metrics.rms_error(y, np.full((3, 3), 1 / 3))
+
+
+FUNCTIONS = [
+    name
+    for name in metrics.__all__
+    if callable(getattr(metrics, name)) and "y" in inspect.signature(getattr(metrics, name)).parameters
+]
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "means_over_labels"])
+def test_every_function_of_labels_takes_pos_label_and_weights(name):
+    parameters = inspect.signature(getattr(metrics, name)).parameters
+    assert parameters["pos_label"].kind is inspect.Parameter.KEYWORD_ONLY and "sample_weight" in parameters
+
+
+def test_costs_and_benefits_take_labels_of_any_kind():
+    labels = np.array(["no", "yes"])[Y]
+    for metric in (metrics.expected_cost, metrics.net_benefit):
+        assert metric(labels, P, 0.3, pos_label="yes") == metric(Y, P, 0.3)
+    assert metrics.loss_ratio(labels, P, P**2, 0.3, pos_label="yes") == metrics.loss_ratio(Y, P, P**2, 0.3)

@@ -33,3 +33,10 @@ def test_of_many_distinct_estimates_as_many_points_are_kept_as_asked_for_and_the
 def test_it_needs_both_classes():
     with pytest.raises(ValueError, match="both classes"):
         roc_curve([1, 1], [0.2, 0.3])
+
+
+def test_weights_and_repeated_rows_give_the_same_roc_curve():
+    rng = np.random.default_rng(0)
+    y, p, weight = rng.integers(0, 2, 60), rng.random(60).round(1), rng.integers(1, 4, 60)
+    found = roc_curve(y, p, sample_weight=weight)
+    assert np.array(found) == pytest.approx(np.array(roc_curve(np.repeat(y, weight), np.repeat(p, weight))))
