@@ -209,13 +209,14 @@ def test_an_empty_bin_predicts_its_middle():
 
 
 def test_prior_correction_is_bayes_rule():
-    p, y = np.array([0.1, 0.5, 0.9, 0.0, 1.0]), [0, 0, 1, 0, 1]  # 2 of 5 positive
+    p, y = np.array([0.1, 0.5, 0.9, 0.2, 0.8]), [0, 0, 1, 0, 1]  # 2 of 5 positive
     found = PriorCalibrator(0.1).fit(p, y).predict_proba(p)[:, 1]
     expected = p * 0.1 / 0.4 / (p * 0.1 / 0.4 + (1 - p) * 0.9 / 0.6)
     np.testing.assert_allclose(found, expected, atol=1e-15)
     by_name = PriorCalibrator({0: 0.9, 1: 0.1}).fit(p, y).predict_proba(p)[:, 1]
     assert by_name.tolist() == found.tolist()
     np.testing.assert_allclose(PriorCalibrator().fit(p, y).predict_proba(p)[:, 1], p, atol=1e-15)
+    assert PriorCalibrator().fit(p, y).predict_proba([0.0, 1.0])[:, 1].tolist() == pytest.approx([1 / 11, 10 / 11])
 
 
 def test_a_learner_of_resampled_rows_is_corrected_to_the_true_rates():

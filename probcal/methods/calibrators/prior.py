@@ -22,7 +22,8 @@ class PriorCalibrator(Calibrator):
     ----------
     base_rate : share of the second of two classes where the probabilities will be used, or a mapping from each class to
         its share. None: the shares in ``y``, so nothing changes.
-    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, read as log-odds.
+    input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, read as log-odds. No probability is read as
+        less than 1 / 2n for n rows.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class PriorCalibrator(Calibrator):
         self.factors_ = (shares if self.base_rate is None else _base_rates(self.base_rate, self.classes_)) / shares
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
-        return normalised_rows(self._probabilities(matrix) * self.factors_)
+        return normalised_rows(np.maximum(self._probabilities(matrix), self.smallest_) * self.factors_)
 
 
 def _base_rates(given: Any, classes: np.ndarray) -> np.ndarray:
