@@ -36,7 +36,7 @@ CARDS["covertype"] = CARDS["covertype"].model_copy(
 )
 
 LARGE = {
-    "adult", "adult-random", "bank-marketing", "coil", "coil-nominal", "coil-random", "covertype", "mushroom",
+    "adult", "adult-3000", "adult-random", "bank-marketing", "coil", "coil-nominal", "coil-random", "covertype", "mushroom",
     "sick-all", "sick-standard",
 }  # fmt: skip
 """Data sets that take seconds."""
@@ -56,7 +56,7 @@ WEKA = {
 
 def on_openml(card: Card, folder: Path) -> bytes:
     """The ARFF file as OpenML serves it; all readings of a data set come from the same."""
-    card = CARDS[card.reading_of or card.name]
+    card = CARDS[card.reading_of or card.like or card.name]
     if card.name == "adult":
         train, test = ((folder / f"adult.{part}").read_text().splitlines() for part in ("data", "test"))
         return arff_of(card, [row.rstrip(".") for row in (*test[1:], *train) if row])

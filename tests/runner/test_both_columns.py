@@ -46,7 +46,7 @@ def sure(bench):
         methods={
             "direct": {},
             "one_column": {"type": "direct", "params": {"negative": "complement"}},
-            "means": {"type": "bagging", "params": {"n_estimators": 3, "voting": "means"}},
+            "means": {"type": "bagging", "params": {"n_estimators": 3, "voting": "means", "clip": [0, 1]}},
         },
         repeats=1,
     )
