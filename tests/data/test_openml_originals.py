@@ -36,7 +36,8 @@ CARDS["covertype"] = CARDS["covertype"].model_copy(
 )
 
 LARGE = {
-    "adult", "adult-3000", "adult-random", "bank-marketing", "coil", "coil-nominal", "coil-random", "covertype", "mushroom",
+    "adult", "adult-3000", "adult-random", "bank-marketing", "coil", "coil-nominal", "coil-random", "covertype",
+    "mushroom",
     "sick-all", "sick-standard",
 }  # fmt: skip
 """Data sets that take seconds."""
