@@ -38,10 +38,10 @@ def as_fitted(ours: Callable[..., Any], learner: Callable[[], Any], method: str,
 
 
 def cross_validated(ours: Callable[..., Any], method: str, **settings: Any) -> Callable[[Rows], float]:
-    """Both on the scores of the same folds."""
+    """Both with a map for each of the same folds."""
 
     def difference(rows: Rows) -> float:
-        mine = ours(logistic(), cv=FOLDS, random_state=SEED, **settings).fit(rows.X, rows.y)
+        mine = ours(logistic(), ensemble=True, cv=FOLDS, random_state=SEED, **settings).fit(rows.X, rows.y)
         peer = CalibratedClassifierCV(logistic(), method=method, cv=FOLDS).fit(rows.X, rows.y)
         return largest(mine.predict_proba(rows.X_test), peer.predict_proba(rows.X_test))
 
@@ -99,7 +99,7 @@ def with_row(scores: np.ndarray, y: np.ndarray, score: float, label: int) -> flo
 def cross_venn_abers_beside_its_package(rows: Rows) -> float:
     from venn_abers import VennAbersCV
 
-    mine = VennAbersClassifier(logistic(), scores="probability", cv=FOLDS, random_state=SEED)
+    mine = VennAbersClassifier(logistic(), scores="probability", ensemble=True, cv=FOLDS, random_state=SEED)
     with silent():
         peer = VennAbersCV(logistic(), inductive=False, n_splits=N_FOLDS, shuffle=True, random_state=SEED)
         peer.fit(rows.X, rows.y)

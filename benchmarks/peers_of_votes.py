@@ -19,7 +19,7 @@ TIED = 1e-9
 
 def bagging_by_means(rows: Rows) -> float:
     """scikit-learn's bag, its trees grown anew on the rows that ours were grown on."""
-    ours = BaggedVoteClassifier(NotesRows(tree()), BAGS, voting="means", random_state=SEED)
+    ours = BaggedVoteClassifier(NotesRows(tree()), BAGS, voting="means", clip=(0, 1), random_state=SEED)
     ours.fit(numbered(rows.X), rows.y)
     peer = BaggingClassifier(tree(), BAGS, random_state=SEED).fit(rows.X, rows.y)
     peer.estimators_ = [tree().fit(rows.X[bag.rows_], rows.y[bag.rows_]) for bag in ours.estimators_]
@@ -27,7 +27,8 @@ def bagging_by_means(rows: Rows) -> float:
 
 
 def bagging_by_votes(rows: Rows) -> float:
-    ours = BaggedVoteClassifier(NotesRows(tree()), BAGS, random_state=SEED).fit(numbered(rows.X), rows.y)
+    ours = BaggedVoteClassifier(NotesRows(tree()), BAGS, voting="votes", clip=(0, 1), random_state=SEED)
+    ours.fit(numbered(rows.X), rows.y)
     grown = [tree().fit(rows.X[bag.rows_], rows.y[bag.rows_]) for bag in ours.estimators_]
     share = sum(one.predict(rows.X_test) for one in grown) / BAGS
     return largest(ours.predict_proba(numbered(rows.X_test))[:, 1], share)

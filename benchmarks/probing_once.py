@@ -1,8 +1,9 @@
 """One way of Probing in a process of its own: python benchmarks/probing_once.py DATA LEARNER WAY LABELS [OPTION ...]
 
-DATA: joblib's file of (X, y, thresholds or None). WAY: "probing" is ProbingClassifier with its shortcuts, "slow"
-without, "default" and "tight" are plain loops of the learner as it comes and as the shortcut stands for it. Fit and
-votes on the training rows are timed; the thresholds and the label that each gave to each row go to LABELS.
+DATA: joblib's file of (X, y, thresholds or None). WAY: "probing" is ProbingClassifier(weighting="weight") with its
+shortcuts, "slow" without, "default" and "tight" are plain loops of the learner as it comes and as the shortcut stands
+for it. Fit and votes on the training rows are timed; the thresholds and the label that each gave to each row go to
+LABELS.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def main() -> None:
     learner = LEARNERS[asked.learner]
     if asked.way in ("probing", "slow"):
         slow = {"shortcuts": False} if asked.way == "slow" else {}
-        probing = ProbingClassifier(learner.tight(), asked.probes, n_jobs=asked.n_jobs, random_state=0, **slow)
+        settings = {"weighting": "weight", "n_jobs": asked.n_jobs, "random_state": 0}  # the shortcuts are for weights
+        probing = ProbingClassifier(learner.tight(), asked.probes, **settings, **slow)
         _, cost = speed.costs_of(lambda: probing.fit(X, y).votes(X))
         says = None if asked.no_labels else probing.probings_[0].answers(X)
         thresholds = probing.thresholds_
