@@ -22,7 +22,7 @@ METHODS: dict[str, Builtin] = {
     ),
     "bagging": Builtin(
         "probcal.methods.bagging.BaggedVoteClassifier",
-        "the share of 100 bagged classifiers",
+        "the mean, or the votes, of 100 bagged classifiers",
         label="Bag",
         family="labels",
     ),

@@ -194,6 +194,13 @@ def test_four_rows_of_the_mean_prediction_smooth_a_bin():
     np.testing.assert_allclose(fitted.predict_proba(p)[:, 1], expected)
 
 
+def test_neighbouring_floats_have_bins_of_their_own():
+    low = np.nextafter(0.3, 1)
+    p, y = np.repeat([low, np.nextafter(low, 1)], 50), np.repeat([0, 1], 50)
+    found = HistogramBinningCalibrator().fit(p, y).predict_proba(p)[:, 1]
+    np.testing.assert_allclose(found, np.where(y == 1, 51.2 / 54, 1.2 / 54))
+
+
 def test_balanced_bins_are_as_many_for_a_rare_class():
     p = np.arange(1, 1001) / 1001
     y = np.arange(1000) >= 980

@@ -84,7 +84,8 @@ class HistogramBinningCalibrator(OneAgainstRestCalibrator):
             last = np.unique(np.searchsorted(reached, np.arange(1, self.n_bins) / self.n_bins - 1e-12))
             last = last[last + 1 < len(distinct)]
             # in the middle: the last digits of a score depend on how many rows are predicted at once
-            edges = (distinct[last] + distinct[last + 1]) / 2
+            middle = (distinct[last] + distinct[last + 1]) / 2
+            edges = np.where(middle > distinct[last], middle, distinct[last + 1])  # neighbouring floats have no middle
         of_row = np.searchsorted(edges, scores, side="right")
         total, hits, predicted = (
             np.bincount(of_row, value, len(edges) + 1) for value in (weights, weights * positive, weights * scores)
