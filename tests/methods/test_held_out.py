@@ -14,6 +14,7 @@ from probcal import (
     SigmoidClassifier,
     VennAbersClassifier,
 )
+from probcal.methods.calibrators._fold_maps import FoldScores, own_maps_are_better
 from probcal.methods.calibrators.isotonic import fit_isotonic
 from tests.methods.calibrating import blobs
 
@@ -95,8 +96,8 @@ def test_an_ensemble_fits_no_learner_on_all_rows(told):
         _ = method.calibrator_
 
 
-def test_by_default_one_map_has_the_scores_of_all_folds():
-    X, y = blobs(120, 2)
+def test_one_map_has_the_scores_of_all_folds_where_these_agree():
+    X, y = blobs(1200, 2)
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
     fitted = SigmoidClassifier(LogisticRegression(), cv=cv).fit(X, y)
     learners = [LogisticRegression().fit(X[learn], y[learn]) for learn, _ in cv.split(X, y)]
@@ -107,6 +108,31 @@ def test_by_default_one_map_has_the_scores_of_all_folds():
     expected = np.mean([one_map.predict_proba(one.decision_function(X)) for one in learners], axis=0)
     np.testing.assert_allclose(fitted.predict_proba(X), expected, atol=1e-12)
     assert fitted.calibrator_ is fitted.calibrators_[3]
+
+
+class Stretched(LogisticRegression):
+    """Gives scores on a scale that depends on the rows it was fitted on."""
+
+    def decision_function(self, X):
+        return super().decision_function(X) * np.exp(10 * np.sin(1e6 * self.coef_[0, 0]))
+
+    def predict_proba(self, X):
+        raise AssertionError("not asked for")
+
+
+def test_each_fold_has_a_map_of_its_own_where_the_scores_have_other_scales():
+    X, y = blobs(400, 2)
+    found, each = (
+        SigmoidClassifier(Stretched(), ensemble=ensemble, random_state=0).fit(X, y) for ensemble in ("auto", True)
+    )
+    assert len({id(one) for one in found.calibrators_}) == 5
+    np.testing.assert_array_equal(found.predict_proba(X), each.predict_proba(X))
+
+
+def test_one_map_serves_folds_that_are_too_small_for_halves():
+    scores, labels = np.arange(6.0), np.array([0, 1, 1, 0, 0, 1])
+    folds = [FoldScores(scores[:3], labels[:3], None), FoldScores(scores[3:], labels[3:], None)]
+    assert not own_maps_are_better(lambda: SigmoidCalibrator("score"), folds, 0)
 
 
 def test_folds_are_shuffled_by_the_seed(told):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -22,9 +23,10 @@ from probcal.methods.calibrators._calibration_rows import (
     label_text,
 )
 from probcal.methods.calibrators._calibrator import Calibrator, Input
+from probcal.methods.calibrators._fold_maps import FoldScores, fitted, joined, own_maps_are_better
 
 Calibration = Literal["cross_val", "holdout", "train", "prefit"]
-Ensemble = Literal["one_map"] | bool
+Ensemble = Literal["auto"] | bool
 CALIBRATIONS = ("cross_val", "holdout", "train", "prefit")
 
 
@@ -56,10 +58,11 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         without the row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see.
         ``"train"``: the classifier's own training rows, whose scores are often too good. ``"prefit"``: all rows;
         ``estimator`` is fitted already.
-    ensemble : for ``"cross_val"``. ``"one_map"``: one classifier per fold, one map for the scores of all folds, and the
-        mean of the mapped probabilities. True: one classifier and one map per fold, and the mean of their
-        probabilities. False: one map for the scores of all folds, and one classifier trained on all rows. True and
-        False are as in scikit-learn's CalibratedClassifierCV.
+    ensemble : for ``"cross_val"``. True: one classifier and one map per fold, and the mean of their probabilities.
+        False: one map for the scores of all folds, and one classifier trained on all rows. Both are as in
+        scikit-learn's CalibratedClassifierCV. ``"auto"``: one classifier per fold, one map for the scores of all folds,
+        and the mean of the mapped probabilities. Each fold has a map of its own if this predicts better: half of each
+        fold's rows fits the maps, the other half judges them by log loss, and the other way round.
     cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
         learn from, rows to calibrate on).
     holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
@@ -81,7 +84,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         *,
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: Ensemble = "one_map",
+        ensemble: Ensemble = "auto",
         cv: Any = 5,
         holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,
@@ -113,16 +116,24 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             ``calibration="holdout"``, weights for a learner that takes none, and scores that are missing or infinite.
         """
         X, labels, weights = self._begin(X, y, sample_weight)
-        self.estimators_, parts = self._scored_parts(X, labels, self._weights_for_learner(weights), groups)
-        maps = []
-        for rows, scores, read_as in parts:
-            of_rows = None if weights is None else weights[rows]
-            for label in np.setdiff1d(self.classes_, labels[rows] if of_rows is None else labels[rows][of_rows > 0]):
+        random = np.random.default_rng(drawn_seed(self.random_state))
+        of_learner = self._weights_for_learner(weights)
+        self.estimators_, rows, scores = self._scored_rows(X, labels, of_learner, groups, random)
+        read_as = scores[0][1]
+        parts = [
+            FoldScores(of_part, labels[some], None if weights is None else weights[some])
+            for some, (of_part, _) in zip(rows, scores, strict=True)
+        ]
+        if len(parts) > 1 and not self._has_map_for_each_fold(parts, read_as, drawn_seed(random)):
+            parts = [joined(parts)]
+        for part in parts:
+            counted = part.labels if part.weights is None else part.labels[part.weights > 0]
+            for label in np.setdiff1d(self.classes_, counted):
                 raise ValueError(
-                    f"class {label_text(label)} has no row of positive weight among the {len(rows)} rows to calibrate "
-                    "on; give more rows of it, or leave it out"
+                    f"class {label_text(label)} has no row of positive weight among the {len(part.labels)} rows to "
+                    "calibrate on; give more rows of it, or leave it out"
                 )
-            maps.append(self._calibrator(read_as).fit(scores, labels[rows], of_rows))
+        maps = [fitted(self._calibrator(read_as), part) for part in parts]
         self.calibrators_ = maps if len(maps) == len(self.estimators_) else maps * len(self.estimators_)
         return self
 
@@ -159,7 +170,7 @@ class CalibratedMethod(ProbabilityMethod, ABC):
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
         check_choices(self, {"scores": self.score_choices, "calibration": CALIBRATIONS})
-        check_choices(self, {"ensemble": ("one_map", True, False)})
+        check_choices(self, {"ensemble": ("auto", True, False)})
         check_holdout_size(self.holdout_size)
         check_folds(self.cv)
         self._calibrator("probability").check_parameters()
@@ -191,19 +202,21 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             wanted = "decision_function"
         return class_scores(learner, X, wanted, len(self.classes_)), "score"
 
-    def _scored_parts(
-        self, X: Any, labels: np.ndarray, weights: np.ndarray | None, groups: Any
-    ) -> tuple[list[Any], list[tuple[np.ndarray, np.ndarray, Input]]]:
-        """Return the fitted learners, and for each map: the rows to calibrate on, their scores, how to read these."""
+    def _scored_rows(
+        self, X: Any, labels: np.ndarray, weights: np.ndarray | None, groups: Any, random: np.random.Generator
+    ) -> tuple[list[Any], list[np.ndarray], list[tuple[np.ndarray, Input]]]:
+        """Return the fitted learners, the rows to calibrate on, and their scores and how to read these.
+
+        With ``calibration="cross_val"`` rows and scores are lists with an element for each fold.
+        """
         every = np.arange(len(labels))
         if self.calibration == "prefit" or isinstance(self.estimator, FrozenEstimator):
             learner = self._fitted_already()
-            return [learner], [(every, *self._scores(learner, X))]
-        random = np.random.default_rng(drawn_seed(self.random_state))
+            return [learner], [every], [self._scores(learner, X)]
         learner = fresh_copy(self._learner(), random)
         if self.calibration == "train":
             learner = fit_weighted(learner, X, labels, weights)
-            return [learner], [(every, *self._scores(learner, X))]
+            return [learner], [every], [self._scores(learner, X)]
         seed = drawn_seed(random)
         if self.calibration == "holdout":
             if groups is not None:
@@ -213,17 +226,20 @@ class CalibratedMethod(ProbabilityMethod, ABC):
                 )
             learn, rows = held_out_rows(labels, self.holdout_size, seed)
             learner = fit_on_rows(learner, X, labels, weights, learn)
-            return [learner], [(rows, *self._scores(learner, take_rows(X, rows)))]
-        learners, parts = [], []
+            return [learner], [rows], [self._scores(learner, take_rows(X, rows))]
+        learners, parts, scores = [], [], []
         for learn, rows in folds(X, labels, self.cv, seed, groups):
             learners.append(fit_on_rows(fresh_copy(self._learner(), random), X, labels, weights, learn))
-            parts.append((rows, *self._scores(learners[-1], take_rows(X, rows))))
-        if self.ensemble is True:
-            return learners, parts
-        rows, scores = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
+            parts.append(rows)
+            scores.append(self._scores(learners[-1], take_rows(X, rows)))
         if self.ensemble is False:
             learners = [fit_weighted(learner, X, labels, weights)]
-        return learners, [(rows, scores, parts[0][2])]
+        return learners, parts, scores
+
+    def _has_map_for_each_fold(self, parts: list[FoldScores], read_as: Input, seed: int) -> bool:
+        if self.ensemble == "auto":
+            return own_maps_are_better(partial(self._calibrator, read_as), parts, seed)
+        return bool(self.ensemble)
 
     def _fitted_already(self) -> Any:
         """Return the learner that is fitted. Raises ValueError if its classes are not those of ``y``."""

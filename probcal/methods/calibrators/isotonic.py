@@ -143,7 +143,7 @@ class IsotonicClassifier(CalibratedMethod):
         *,
         scores: Scores | Literal["rescaled"] = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: Ensemble = "one_map",
+        ensemble: Ensemble = "auto",
         cv: Any = 5,
         holdout_size: float = 0.25,
         clip: Literal["rows"] | tuple[float, float] = "rows",

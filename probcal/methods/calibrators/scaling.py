@@ -246,7 +246,7 @@ class _AffineScalingClassifier(CalibratedMethod):
         penalty: Penalty = "structured",
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: Ensemble = "one_map",
+        ensemble: Ensemble = "auto",
         cv: Any = 5,
         holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,

@@ -106,10 +106,11 @@ class SigmoidClassifier(CalibratedMethod):
         trained without the row's fold. ``"holdout"``: a stratified part of the rows, which the classifier does not see.
         ``"train"``: the classifier's own training rows, like Weka's SMO -M. Their scores are too good for most
         learners. ``"prefit"``: all rows. ``estimator`` is fitted already.
-    ensemble : for ``"cross_val"``. ``"one_map"``: one classifier per fold, one map for the scores of all folds, and the
-        mean of the mapped probabilities. True: one classifier and one map per fold, and the mean of their
-        probabilities. False: one map for the scores of all folds, and one classifier trained on all rows. True and
-        False are as in scikit-learn's CalibratedClassifierCV.
+    ensemble : for ``"cross_val"``. True: one classifier and one map per fold, and the mean of their probabilities.
+        False: one map for the scores of all folds, and one classifier trained on all rows. Both are as in
+        scikit-learn's CalibratedClassifierCV. ``"auto"``: one classifier per fold, one map for the scores of all folds,
+        and the mean of the mapped probabilities. Each fold has a map of its own if this predicts better: half of each
+        fold's rows fits the maps, the other half judges them by log loss, and the other way round.
     cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
         learn from, rows to calibrate on).
     holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
@@ -130,7 +131,7 @@ class SigmoidClassifier(CalibratedMethod):
         *,
         scores: Scores = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: Ensemble = "one_map",
+        ensemble: Ensemble = "auto",
         cv: Any = 5,
         holdout_size: float = 0.25,
         clip: tuple[float, float] = (0.0, 1.0),

@@ -125,7 +125,7 @@ class SplineClassifier(CalibratedMethod):
         penalty: float = 1.0,
         scores: Any = "auto",
         calibration: Calibration = "cross_val",
-        ensemble: Ensemble = "one_map",
+        ensemble: Ensemble = "auto",
         cv: Any = 5,
         holdout_size: float = 0.25,
         random_state: int | np.random.RandomState | None = None,

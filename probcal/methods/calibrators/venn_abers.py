@@ -149,7 +149,7 @@ class VennAbersClassifier(CalibratedMethod):
     """Calibrate a learner with Venn-Abers predictors (Vovk, Petej & Fedorova 2015), inductive or cross.
 
     The prediction is GM(p1) / (GM(1 - p0) + GM(p1)), with geometric means GM over the folds. ``ensemble=True`` is the
-    paper's cross predictor, which has a map for each fold. By default one map has the scores of all folds.
+    paper's cross predictor, which has a map for each fold. By default one map may have the scores of all folds.
     ``calibration="holdout"`` is the inductive predictor.
 
     Parameters
