@@ -35,6 +35,7 @@ def test_after_is_the_cost_of_the_stored_estimates(bench):
     assert "cost(0.3)" not in cell.metrics
 
 
+@pytest.mark.slow
 def test_asking_for_a_cost_measures_the_kept_estimates_again_and_fits_nothing(bench):
     bench.config(metrics=["rms"], learners=NB, methods=ISOTONIC)
     bench.run()
