@@ -58,6 +58,7 @@ def test_no_script_of_a_page_offers_csv():
     assert pages and not [path for path in pages if path.is_file() and "text/csv" in path.read_text(encoding="utf-8")]
 
 
+@pytest.mark.slow
 def test_only_rows_of_data_are_written_as_they_are():
     assert set(calls({"data_text"})) == set(OF_DATA)
 

@@ -104,6 +104,7 @@ def test_a_data_set_that_one_of_them_lacks_is_left_out(pair):
 SPLITS = st.lists(st.sampled_from([0.1, 0.11, 0.2, 0.3, 0.35, INF]), min_size=6, max_size=6)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(st.lists(SPLITS, min_size=4, max_size=4))
 def test_the_order_of_the_columns_only_turns_the_sign(tmp_path_factory, numbers):

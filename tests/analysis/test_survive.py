@@ -70,6 +70,7 @@ def test_data_sets_that_were_not_run_leave_it_undecided_and_are_taken_to_be_like
     assert survival("probing-beats-bagging", 0.1, n=11, columns=("j48.bagging", "j48.probing")).verdict == "supported"
 
 
+@pytest.mark.slow
 def test_of_the_data_sets_that_were_run_it_is_judged_besides_as_if_they_were_all(survival):
     assert survival("probing-beats-j48", 0.1).on_those_run is None
     found = survival("probing-beats-j48", 0.1, n=11)
@@ -111,6 +112,7 @@ def every_claim(small, columns, spread):  # noqa: F811
     return {one.claim.label: one for one in supported_claims(drawn, every, first_places(drawn))}
 
 
+@pytest.mark.slow
 def test_without_spread_the_verdict_is_that_of_the_means(small, ten_columns):  # noqa: F811
     found = every_claim(small, ten_columns, 0.0)
     assert len(found) > 15

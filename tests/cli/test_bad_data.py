@@ -197,6 +197,7 @@ def test_a_cache_that_cannot_be_written_is_told_with_what_to_do(here, monkeypatc
     assert said.endswith("choose another folder with PROBCAL_CACHE_DIR")
 
 
+@pytest.mark.slow
 def test_results_are_not_touched_when_the_data_have_become_unusable(here):
     assert probcal("run", "small.yaml", "-o", "results").exit_code == 0
     before = contents(Path("results"))

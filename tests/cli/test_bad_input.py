@@ -68,6 +68,7 @@ def test_every_fault_of_a_config_is_printed_at_once_as_file_line_and_message(her
     assert all("did you mean" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_a_mistake_ends_the_real_process_with_2_and_one_message_on_stderr(here, unchanged):
     Path("small.yaml").write_text("name: small\n\tdatasets: []\n")
     done = subprocess.run(

@@ -97,6 +97,7 @@ def test_files_are_overwritten_by_force_only(here):
         assert (here / name).read_text() != "mine"
 
 
+@pytest.mark.slow
 def test_the_page_stands_alone_and_has_table_and_picture(here):
     measured("a.csv", *CALL, "-c", "beta", "-g", "sex", "--report", "r.html")
     page = (here / "r.html").read_text(encoding="utf-8")

@@ -76,6 +76,7 @@ def test_a_method_keeps_the_contract_around_a_learner_that_takes_no_weights(name
     assert failures(component(name, "sklearn.neighbors.KNeighborsClassifier").estimator) == {}
 
 
+@pytest.mark.slow
 def test_a_method_that_learns_from_the_rows_asked_about_is_given_them():
     assert failures(component("probing", params={"discretisation": "transductive"}).estimator) == {}
 

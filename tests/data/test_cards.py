@@ -178,6 +178,7 @@ class TestKnownRows:
         nominal = [name for name in X if X[name].dtype == "category"]
         assert nominal == ["A1", "A4", "A5", "A6", "A8", "A9", "A11", "A12"]
 
+    @pytest.mark.slow
     def test_the_cover_types_are_those_of_the_same_rows(self, dataset):
         classes, lodgepole_pine = dataset("covertype-classes"), dataset("covertype-small")
         assert classes.X.equals(lodgepole_pine.X)

@@ -134,6 +134,7 @@ def frame_of(rows, levels):
     })  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(some_rows, some_rows, st.permutations("abcd"))
 def test_any_frame_is_encoded_as_by_wekas_three_filters(train, test, levels):

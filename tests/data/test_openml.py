@@ -107,6 +107,7 @@ def test_a_card_without_an_openml_data_set_says_why():
 # --- in a process of its own, as for a user ------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind_printed_or_taken_from_another_cache(fetch, openml_server, monkeypatch, tmp_path, capfd):
     home, temporary, cache = (tmp_path / name for name in ("home", "temporary", "cache"))
     port = openml_server.root.rpartition(":")[2]
@@ -140,6 +141,7 @@ def test_a_client_that_breaks_down_is_told_in_one_sentence(fetch, monkeypatch, t
         fetch(weather())
 
 
+@pytest.mark.slow
 def test_the_openml_client_is_not_imported_with_the_package():
     program = "import sys, probcal.data.sources.openml; print({'openml', 'minio', 'requests'} & {*sys.modules})"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -21,6 +21,7 @@ def folder(original_files, tmp_path_factory):
     return folder / "results"
 
 
+@pytest.mark.slow
 def test_the_printed_numbers_come_back_and_the_gain_is_log10_s(folder):
     printed = probcal("check", folder).stdout
     assert "cells: 7 in band, 0 known deviations, 0 new, 0 not run (of 7)" in printed

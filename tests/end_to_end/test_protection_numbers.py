@@ -59,6 +59,7 @@ def said(text):
     assert text in PAGE
 
 
+@pytest.mark.slow
 def test_where_it_grows(streams):
     _, course = streams.protected(truncation=0.1)
     tenths = np.diff(course[np.linspace(0, 35_211, 11).round().astype(int)])

@@ -102,6 +102,7 @@ def test_a_row_between_the_line_of_the_minimum_and_that_of_the_learner_is_left_t
     assert one is None
 
 
+@pytest.mark.slow
 def test_few_probes_of_many_overlapping_rows_are_left_to_the_learner():
     X, y = table(100_000, 20)
     (probing,) = ProbingClassifier(LEARNER, 40, random_state=0).fit(X, y).probings_

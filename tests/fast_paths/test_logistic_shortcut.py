@@ -108,6 +108,7 @@ def test_one_column_for_each_value_and_an_intercept_are_collinear():
     assert_same_labels(NEXT_TO_NO_PENALTY, X, y, class_weights(THRESHOLDS, y), at_least=12)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(
     st.integers(0, 2**32 - 1),
@@ -261,6 +262,7 @@ def test_a_subclass_is_not_for_the_shortcut():
     assert usable(clone(LEARNER).set_params(C=np.inf, fit_intercept=False, tol=1e-10))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_class_weights():
     X, y = make_classification(50_000, 20, flip_y=0.2, random_state=0)
     X = np.ascontiguousarray(X)

@@ -29,6 +29,7 @@ def test_no_vote_changes(last):
     assert isinstance(fitted.estimators_[0], Pipeline)
 
 
+@pytest.mark.slow
 def test_frames_are_imputed_and_encoded_once():
     X, y = make_classification(500, 4, flip_y=0.2, random_state=1)
     frame = pd.DataFrame(X, columns=list("abcd"))
@@ -38,6 +39,7 @@ def test_frames_are_imputed_and_encoded_once():
     assert assert_no_vote_changes(make_pipeline(columns, LOGISTIC), frame, y).probings_[0].together.any()
 
 
+@pytest.mark.slow
 def test_steps_see_all_rows_at_once():
     def centred(X):
         return X - X.mean(axis=0)

@@ -22,6 +22,7 @@ def same(one, other):
     return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in PARTS)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(
     st.integers(0, 10**6),

@@ -49,6 +49,7 @@ def test_votes_are_those_of_a_loop_over_the_same_thresholds():
     assert (fitted.votes(X[1500:]) == loop.sum(axis=1)).all()
 
 
+@pytest.mark.slow
 def test_frames_with_nominal_columns_keep_their_votes():
     X, y = data("text labels")
     frame = pd.DataFrame(X[:, :4]).set_axis(list("abcd"), axis=1)
@@ -72,6 +73,7 @@ def test_rows_with_weights_and_several_classes_keep_their_votes(method):
 cells = st.sampled_from([0.0, 0.5, 1.0])
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(cells, cells, st.integers(0, 1)), min_size=4, max_size=24))
 @settings(max_examples=60, derandomize=True, deadline=None)
 def test_where_rounding_could_decide_the_learner_itself_is_asked(rows):

@@ -136,6 +136,7 @@ def slow_split(X, y, weights, entropy, min_leaf):
     return min(tried) if tried else None
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(st.data())
 def test_no_split_of_the_root_is_purer(data):

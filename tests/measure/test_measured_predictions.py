@@ -52,6 +52,7 @@ def test_every_metric_of_the_registry_is_a_line(tmp_path):
     assert not {"errors", "log10_loss", "l1"} & found.keys()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_intervals(tmp_path):
     predictions = read(written(two_classes(), tmp_path / "a.csv"))
     first, again, other = (measured(predictions, None, 30, seed)[0].lines for seed in (1, 1, 2))

@@ -188,6 +188,7 @@ def test_a_frame_reaches_the_learner_with_its_categories(method):
     pd.testing.assert_frame_equal(frame, before)
 
 
+@pytest.mark.slow
 def test_mixed_columns_go_through_a_column_transformer():
     X, y = noisy()
     frame = pd.DataFrame({"colour": np.where(X[:, 0] > 0, "red", "blue"), "size": X[:, 1]})

@@ -115,6 +115,7 @@ class ThreeDensities(Stub):
         return against > of
 
 
+@pytest.mark.slow
 def test_pairs_of_known_densities_give_the_posterior_of_three_classes():
     sizes = [20, 30, 50]
     y = np.repeat([0, 1, 2], sizes)

@@ -92,6 +92,7 @@ def test_costing_draws_other_rows_for_each_of_its_samples():
     assert len(set(samples)) == 4
 
 
+@pytest.mark.slow
 def test_costing_votes_steadier_than_one_rejection_sample():
     X, y = noisy(400)
     test, _ = noisy(400, seed=1)

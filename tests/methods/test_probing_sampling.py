@@ -63,6 +63,7 @@ def test_rows_are_kept_independently_of_each_other():
     assert np.var(sizes) == pytest.approx(20 / 3, rel=0.35)
 
 
+@pytest.mark.slow
 def test_a_sample_of_one_class_gives_the_constant_classifier_of_that_class():
     # One positive row among 12. At p = .6 .7 .8 .9 it is kept with chance (1-p)/p; without it, the constant
     # 0 must vote. Everywhere else the vote is 1, from the stub or from the constant 1.

@@ -213,6 +213,7 @@ def test_probabilities_of_exactly_0_and_1_have_log_odds_of_708():
     np.testing.assert_allclose(found, sigmoid_of([-edge] * 3 + [edge] * 2 + [0], y), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", [GaussianNB(), KernelNaiveBayes()])
 @pytest.mark.parametrize("scores", ["auto", "log_odds", "probability"])
 def test_naive_bayes_of_repeated_columns_has_scores_in_the_hundreds_and_a_finite_sigmoid(learner, scores):

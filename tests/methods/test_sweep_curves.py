@@ -72,6 +72,7 @@ def curves_of_a_tree():
     return swept(DecisionTreeClassifier(max_depth=3), FEW).curves(TOY.X[TEST])
 
 
+@pytest.mark.slow
 def test_a_tree_has_no_scores_and_levels_without_one_half_give_none(curves_of_a_tree):
     assert "scores" not in curves_of_a_tree
     assert "scores" not in swept(LOGISTIC, FEW, [0.2, 0.8]).curves(TOY.X[TEST])

@@ -90,6 +90,7 @@ def assert_bounded(distribution, method, X):
     return limit
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=150)
 @given(answered())
 def test_the_bound_holds_whatever_the_probes_answer(problem):

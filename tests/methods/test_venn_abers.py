@@ -35,6 +35,7 @@ def predictor(scores, y, weights=None):
     return VennAbersCalibrator("score").fit(scores, np.asarray(y, dtype=int), weights)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.integers(4, 40), st.integers(0, 10_000), st.sampled_from([0, 1, 16]), st.booleans())
 def test_the_interval_is_that_of_brute_force(n, seed, decimals, weighted):

@@ -119,6 +119,7 @@ def test_a_block_that_weighs_next_to_nothing_leaves_murphys_parts_finite():
     assert found == pytest.approx((0.325, 0, 0), abs=1e-12)
 
 
+@pytest.mark.slow
 @quick
 @given(weighted_rows.filter(has_both))
 def test_losses_are_those_of_scikit_learn(rows):

@@ -32,6 +32,7 @@ def faults(found):
     return {name: number for name, number in found.items() if find_metric(name).fault(number)}
 
 
+@pytest.mark.slow
 @quick
 @given(rows)
 def test_no_metric_of_two_classes_leaves_its_bounds(rows):
@@ -43,6 +44,7 @@ def test_no_metric_of_two_classes_leaves_its_bounds(rows):
     assert faults(means_over_labels(y[:, np.newaxis], p[:, np.newaxis], also=ASKED)) == {}
 
 
+@pytest.mark.slow
 @quick
 @given(st.lists(st.tuples(st.integers(0, 2), few_levels, few_levels), min_size=1, max_size=20))
 def test_no_metric_of_three_classes_leaves_its_bounds(rows):

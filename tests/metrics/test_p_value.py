@@ -41,6 +41,7 @@ def test_it_falls_from_one_to_nothing_and_keeps_its_digits_on_the_way():
     assert range_exceeds(math.inf) == 0
 
 
+@pytest.mark.slow
 def test_it_is_the_range_of_a_simulated_walk():
     rng = np.random.default_rng(0)
     paths = np.cumsum(rng.standard_normal((4000, 2500)), axis=1) / 50

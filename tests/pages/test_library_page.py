@@ -26,6 +26,7 @@ def test_every_page_has_an_example():
     assert {name.rpartition("-")[0] for name in EXAMPLES} == set(PAGES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "shown"), EXAMPLES.values(), ids=EXAMPLES)
 @pytest.mark.filterwarnings("ignore")
 def test_an_example_prints_what_is_shown(code, shown, capsys):
@@ -53,6 +54,7 @@ def test_every_class_of_the_package_is_in_the_table():
     assert [name for name in probcal.__all__ if f"| `{name}` |" not in PAGE] == []
 
 
+@pytest.mark.slow
 def test_the_production_page_trains_and_predicts_as_shown(tmp_path, monkeypatch, capsys):
     page = (DOCS / "production.md").read_text(encoding="utf-8")
     [writing] = re.findall(r'^\$ python -c "(.*)"$', page, re.M)

@@ -21,6 +21,7 @@ def predictions(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "shown"), SHOWN)
 def test_a_command_prints_the_table_that_is_shown(predictions, monkeypatch, tmp_path, command, shown):
     monkeypatch.chdir(tmp_path)

@@ -39,6 +39,7 @@ def test_the_table_holds_what_the_functions_give():
             assert float(one) == pytest.approx(value, abs=0.51 * 10 ** -len(one.partition(".")[2]))
 
 
+@pytest.mark.slow
 def test_its_command_draws_both_files_and_the_same_bytes_each_time(tmp_path):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, SCRIPT, tmp_path], check=True, env=environment)

@@ -150,6 +150,7 @@ def test_weights_and_repeated_rows_give_the_same_diagram():
     assert one.counts / one.counts.sum() == pytest.approx(other.counts / other.counts.sum())
 
 
+@pytest.mark.slow
 def test_the_class_is_imported_without_matplotlib():
     code = "import sys, probcal; [getattr(probcal, one) for one in probcal.__all__]; print('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

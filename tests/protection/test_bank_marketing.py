@@ -30,6 +30,7 @@ def forest(original_files):
     return model.predict_proba(X[TRAINING_ROWS:])[:, 1], y[TRAINING_ROWS:]
 
 
+@pytest.mark.slow
 def test_the_base_is_that_of_the_authors(forest):
     p, y = forest
     assert len(y) == 35_211

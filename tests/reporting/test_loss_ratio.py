@@ -111,6 +111,7 @@ def test_a_bar_of_the_figure_is_the_error_before(calibrated):
     assert {text.get_text() for text in axes.get_legend().get_texts()} == {"Adult", "Covertype", "after calibration"}
 
 
+@pytest.mark.slow
 def test_the_command_draws_both_and_the_same_bytes_each_time(calibrated):
     store = calibrated(everywhere(AS_PUBLISHED))
     done = probcal("plot", store.folder, "--kind", "paper")

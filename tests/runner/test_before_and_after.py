@@ -35,6 +35,7 @@ def test_after_is_the_cost_of_the_stored_estimates(bench):
     assert "cost(0.3)" not in cell.metrics
 
 
+@pytest.mark.slow
 def test_asking_for_a_cost_measures_the_kept_estimates_again_and_fits_nothing(bench):
     bench.config(metrics=["rms"], learners=NB, methods=ISOTONIC)
     bench.run()
@@ -75,7 +76,7 @@ def test_a_cost_has_one_name_and_a_loss_parameter_between_0_and_1(bench, where, 
 
 @pytest.mark.slow
 def test_in_small_fewer_rows_are_held_out(bench):
-    methods = {"isotonic": {"params": {"holdout_size": 2000}}}
+    methods = {"isotonic": {"params": {"calibration": "holdout", "holdout_size": 2000}}}
     bench.config(datasets=["digits-odd"], learners=NB, methods=methods)
     assert bench.run().code == 1, "there are not so many rows"
     assert bench.run("--quick", "-o", "in-small").code == 0

@@ -180,9 +180,11 @@ class TestWhatRunWouldDo:
         assert coins.run().code == 0
         return coins
 
+    @pytest.mark.slow
     def test_nothing_changed(self, done):
         assert answers(done) == [(2, 0)] * 4
 
+    @pytest.mark.slow
     def test_another_content_of_the_same_name_size_and_time(self, done):
         flip(table(done))
         assert answers(done) == [(0, 2)] * 4
@@ -214,6 +216,7 @@ class TestWhatRunWouldDo:
         path.unlink()
         assert answers(done) == [(2, 0)] * 4
 
+    @pytest.mark.slow
     def test_edited_and_restored(self, done):
         flip(table(done))
         assert done.probcal("fetch", "small.yaml").code == 0
@@ -261,6 +264,7 @@ class TestWhatRunWouldDo:
         warning = "warning: coins: 2 cells were made of other data (the data changed); probcal run runs them again"
         assert said.count(warning) == 1
 
+    @pytest.mark.slow
     def test_the_data_directory_can_be_named_to_what_only_reads_results(self, done):
         shutil.copytree(done.folder / "coins", done.folder / "other" / "coins")
         table(done).unlink()
@@ -317,6 +321,7 @@ class TestAFileThatIsEditedDuringARunAndLeftSo:
         monkeypatch.setattr("sys.argv", ["/usr/bin/probcal", "run", "small.yaml", *words])
         return coins.run(*words)
 
+    @pytest.mark.slow
     def test_it_is_told_at_the_end_with_the_command_that_runs_its_new_content(self, coins, monkeypatch):
         done = self.run_while(coins, monkeypatch, "b,yes\n", "b,no\n", "-o", "my results")
         assert done.code == 0
@@ -349,6 +354,7 @@ class TestSeveralPlaces:
             assert coins.probcal("fetch", "small.yaml", "--data-dir", folder).code == 0
         return coins
 
+    @pytest.mark.slow
     def test_each_has_its_own_data_set_whichever_was_fetched_last(self, both):
         assert both.run("--data-dir", "A").code == 0
         of_a = both.numbers()
@@ -374,6 +380,7 @@ class TestSeveralPlaces:
         assert "stale" not in said
 
 
+@pytest.mark.slow
 def test_two_cards_of_one_name_are_two_data_sets(coins):
     shutil.copytree(coins.folder / "coins", coins.folder / "other" / "coins")
     shutil.copy(coins.folder / "coins.yaml", coins.folder / "other")

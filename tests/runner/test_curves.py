@@ -25,6 +25,7 @@ def telling(bench):
     return bench
 
 
+@pytest.mark.slow
 def test_an_roc_curve_is_kept_of_the_first_repetition_alone(bench):
     bench.config(learners=NB, methods=["direct"], curves=["roc"])
     assert bench.run().code == 0
@@ -81,6 +82,7 @@ def test_a_number_that_only_the_method_knows_takes_a_fit(telling):
     assert after.metrics["crossings"] == before.metrics["crossings"] and "errors" in after.metrics
 
 
+@pytest.mark.slow
 def test_an_online_method_gets_each_label_after_the_rows_estimate(bench):
     bench.module(
         "counting",

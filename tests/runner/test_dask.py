@@ -109,6 +109,7 @@ def same_as_serial(bench):
     return True
 
 
+@pytest.mark.slow
 def test_two_workers_give_the_numbers_of_a_serial_run_to_the_last_bit(bench, pair):
     card = bench.coins()
     bench.module("slow", TREE)

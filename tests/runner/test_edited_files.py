@@ -41,6 +41,7 @@ def run(folder):
     return probcal("run", folder / "own.yaml", "-o", folder / "results")
 
 
+@pytest.mark.slow
 def test_an_edited_file_is_read_anew_and_its_cells_are_stale(own):
     assert "1 to run" in run(own).output
     write_rows(own, first=100)

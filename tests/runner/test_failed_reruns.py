@@ -83,36 +83,43 @@ def broken(bench):
 
 
 class TestAfterAFailedRerun:
+    @pytest.mark.slow
     def test_the_numbers_are_those_of_the_finished_results(self, broken):
         assert broken.numbers() == broken.good
         assert len(broken.rows()) == 4
 
+    @pytest.mark.slow
     def test_status_says_what_failed_and_what_is_kept(self, broken):
         said = broken.probcal("status", str(broken.results)).said
         assert "2 cells: 2 failed" in said
         assert "ValueError: it is broken; its last finished result, which is stale, is kept" in said
 
+    @pytest.mark.slow
     def test_the_table_shows_the_finished_numbers_and_says_so(self, broken):
         said = broken.probcal("table", str(broken.results)).said
         assert "failed when run again: 2 of 2 cells. Their last finished results are shown" in said
         assert "ValueError: it is broken" in said and "stale: 2 of 2 cells" in said
 
+    @pytest.mark.slow
     def test_check_fails_and_names_the_cells(self, broken):
         done = broken.probcal("check", str(broken.results))
         assert (done.code, "failed when run again: 2 of 2 cells" in done.said) == (1, True)
         told = json.loads(broken.probcal("check", str(broken.results), "-f", "json").said)
         assert "wine-first/0/tree/direct" in json.dumps(told)
 
+    @pytest.mark.slow
     def test_it_is_not_tried_again_unless_asked_for(self, broken):
         assert "2 cells: 2 failed" in broken.run("--dry-run").said
         assert "2 cells: 2 stale" in broken.run("--dry-run", "--retry-failed").said
 
+    @pytest.mark.slow
     def test_once_mended_it_is_run_and_replaces_the_finished_one(self, broken):
         fragile(broken, "sample_weight = None")
         done = broken.run()
         assert (done.code, "2 cells: 2 stale" in done.said) == (0, True)
         assert "failed" not in broken.probcal("table", str(broken.results)).said
 
+    @pytest.mark.slow
     def test_what_is_current_again_is_done(self, broken):
         fragile(broken, "pass")
         assert "2 cells: 2 done" in broken.run().said

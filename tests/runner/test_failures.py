@@ -81,6 +81,7 @@ def test_a_failed_cell_is_a_row_and_the_run_goes_on(bad):
     assert outcomes(bad)["dummy", 1] == ("done", None)
 
 
+@pytest.mark.slow
 def test_a_failed_cell_is_not_tried_again_unless_asked_for(bad):
     bad.run()
     again = bad.run()

@@ -77,12 +77,14 @@ def test_a_run_that_was_killed_is_not_said_to_run_and_the_next_one_clears_up(wai
     assert not list(bench.results.glob("running.json*"))
 
 
+@pytest.mark.slow
 def test_a_folder_that_holds_only_what_a_killed_run_left_is_a_results_folder(bench):
     bench.results.mkdir(parents=True)
     (bench.results / "running.json").write_text("{}")
     assert bench.run().code == 0
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_the_file_cannot_be_written(bench):
     for name in ("running.json", "running.json.new"):
         (bench.results / name).mkdir(parents=True)

@@ -52,6 +52,7 @@ def without_data(bench):
     shutil.rmtree(bench.folder / "cache")
 
 
+@pytest.mark.slow
 def test_when_all_is_done(done):
     before = state(done.results)
     assert done.run("--data-dir", str(done.folder)).code == 0
@@ -59,6 +60,7 @@ def test_when_all_is_done(done):
     assert state(done.results) == before
 
 
+@pytest.mark.slow
 def test_when_a_comment_was_written_into_the_experiment(done):
     before = state(done.results)
     path = done.folder / "small.yaml"
@@ -67,6 +69,7 @@ def test_when_a_comment_was_written_into_the_experiment(done):
     assert state(done.results) == before
 
 
+@pytest.mark.slow
 def test_when_the_data_are_not_to_be_had(done):
     stale(done)
     without_data(done)
@@ -76,6 +79,7 @@ def test_when_the_data_are_not_to_be_had(done):
     assert state(done.results) == before
 
 
+@pytest.mark.slow
 def test_when_the_data_of_a_first_run_are_not_to_be_had(bench):
     bench.config(datasets=[bench.coins()])
     shutil.rmtree(bench.folder / "coins")
@@ -83,6 +87,7 @@ def test_when_the_data_of_a_first_run_are_not_to_be_had(bench):
     assert not bench.results.exists()
 
 
+@pytest.mark.slow
 def test_when_something_is_missing_that_a_learner_needs(done):
     done.module("lacks", LACKS)
     stale(done, {"type": "lacks.Lacks"})
@@ -127,11 +132,13 @@ def test_when_it_is_interrupted_before_the_first_cell_has_ended(done):
     assert state(done.results) == before
 
 
+@pytest.mark.slow
 def test_a_run_of_nothing_works_where_nothing_can_be_written(done, monkeypatch):
     monkeypatch.setattr("probcal.store.folder.Store.writing", lambda *_: pytest.fail("it wants to write"))
     assert done.run("--data-dir", str(done.folder)).code == 0
 
 
+@pytest.mark.slow
 def test_the_tables_follow_an_experiment_that_says_something_else(done):
     before = (done.results / "cells.jsonl").read_bytes()
     done.config(datasets=["coins.yaml"], methods=["direct"], title="Coins, tossed")

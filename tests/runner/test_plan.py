@@ -14,6 +14,7 @@ def everything_in(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing(bench):
     before = everything_in(bench.folder)
     said = bench.run("--dry-run").said
@@ -25,6 +26,7 @@ def test_a_dry_run_writes_nothing(bench):
     assert everything_in(bench.folder) == before
 
 
+@pytest.mark.slow
 def test_a_dry_run_tells_the_state_of_every_cell_with_the_reason(bench):
     bench.run("-l", "tree")
     rows = bench.rows()
@@ -56,6 +58,7 @@ def test_the_work_that_is_left_is_told_in_plain_words(seconds, told):
     assert plan_lines(planned(seconds))[-1] == f"  {told}"
 
 
+@pytest.mark.slow
 def test_quick_is_an_experiment_of_its_own(bench):
     bench.config(
         datasets=["digits-odd"],
@@ -78,6 +81,7 @@ def test_quick_is_an_experiment_of_its_own(bench):
     assert "3 cells: 3 done" in bench.probcal("status", "results/small-quick").said
 
 
+@pytest.mark.slow
 def test_results_go_where_they_are_told(bench):
     bench.run("-o", "here/there")
     assert len(Store("here/there").results()) == 8

@@ -37,6 +37,7 @@ def told(monkeypatch):
         one.close()
 
 
+@pytest.mark.slow
 def test_elsewhere_than_on_a_terminal_lines_are_plain_and_few(bench):
     first, *lines, last, advice = bench.run().said.splitlines()
     assert (first, last) == ("8 cells: 8 to run", "8/8 cells: 8 done")

@@ -72,12 +72,14 @@ def test_only_the_components_of_the_selected_cells_count(without_numba):
     assert refused("run", "small.yaml", "-l", "presorted_tree").startswith("learner presorted_tree: ")
 
 
+@pytest.mark.slow
 def test_a_run_of_cells_that_are_done_needs_nothing(needy, monkeypatch):
     monkeypatch.setenv("NEEDY_LACKS", LACKS)
     assert needy.run().code == 0
     assert needy.run("--dry-run").code == 0
 
 
+@pytest.mark.slow
 def test_a_class_of_ones_own_says_what_it_needs(needy, monkeypatch):
     monkeypatch.setenv("NEEDY_LACKS", LACKS)
     needy.config(learners={"needy": {"type": "needy.Needy", "params": {"max_depth": 2}}, "tree": {}})
@@ -85,6 +87,7 @@ def test_a_class_of_ones_own_says_what_it_needs(needy, monkeypatch):
     assert needy.run("-l", "tree").code == 0
 
 
+@pytest.mark.slow
 def test_each_thing_missing_is_told_once_with_all_who_need_it(needy, monkeypatch):
     monkeypatch.setenv("NEEDY_LACKS", LACKS)
     hide_numba(monkeypatch)

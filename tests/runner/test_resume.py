@@ -5,6 +5,7 @@ import json
 import pytest
 
 
+@pytest.mark.slow
 def test_when_all_is_done_nothing_runs_and_nothing_is_written(bench):
     assert bench.run().code == 0
     before = {path.name: path.read_bytes() for path in bench.results.iterdir()}
@@ -14,6 +15,7 @@ def test_when_all_is_done_nothing_runs_and_nothing_is_written(bench):
     assert {path.name: path.read_bytes() for path in bench.results.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_only_what_is_missing_runs(bench):
     bench.run("-l", "dummy")
     bench.config(repeats=3)
@@ -25,6 +27,7 @@ def test_only_what_is_missing_runs(bench):
     ]
 
 
+@pytest.mark.slow
 def test_a_cell_alone_gives_the_number_it_gives_among_all(bench):
     bench.run()
     bench.run("-d", "wine-first", "-l", "tree", "-m", "probing", "-o", "alone")

@@ -22,6 +22,7 @@ def test_status_of_an_experiment_that_cannot_be_read_counts_them_alone(done):
     assert "4 cells stored: 4 done; whether they are stale is unknown" in said
 
 
+@pytest.mark.slow
 def test_a_dry_run_lists_the_selected_cells_alone(done):
     said = done.run("--dry-run", "-l", "tree").said
     assert "4 cells: 4 done" in said and "dummy" not in said

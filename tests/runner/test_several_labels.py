@@ -113,6 +113,7 @@ def test_the_code_of_the_generator_counts_for_drawn_rows_only(letters):
     assert "probcal.data.sources.generated" not in Store(letters.folder / "wine").runs().popitem()[1]["code"]
 
 
+@pytest.mark.slow
 def test_sparse_counts_are_not_encoded(letters):
     letters.config(datasets=["letters.yaml"], learners={"log": {**LOGISTIC, "encoding": "numeric"}}, methods=["direct"])
     assert letters.run().code == 1

@@ -88,6 +88,7 @@ def test_methods_with_a_shared_seed_fit_each_fold_once(bench, shared, expected):
     assert len(fits(bench)) == expected
 
 
+@pytest.mark.slow
 def test_a_method_that_shares_folds_predicts_the_same_alone(bench):
     bench.module("counted", COUNTED)
     bench.config(learners={"tree": {"type": "counted.Drawn"}}, methods=FOLDED, repeats=2)

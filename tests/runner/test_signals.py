@@ -153,6 +153,7 @@ def test_under_nohup_a_run_outlives_its_terminal(slow):
     assert process.returncode == 0 and [row["status"] for row in slow.rows()] == ["done"] * 4
 
 
+@pytest.mark.slow
 def test_an_interruption_that_is_swallowed_ends_the_command_all_the_same(deaf):
     process = deaf("sleep_whatever_comes()")
     process.send_signal(signal.SIGTERM)

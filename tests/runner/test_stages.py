@@ -22,6 +22,7 @@ def test_a_cell_keeps_each_metric_after_every_stage_and_ends_in_its_own_estimate
             assert cell.stages["cxe"][-1] == cell.metrics["cxe"]
 
 
+@pytest.mark.slow
 def test_stage_t_is_what_an_experiment_with_t_probes_measures(bench):
     bench.config(stages=["cxe"], learners=TREE, methods=PROBING)
     bench.run()

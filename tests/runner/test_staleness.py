@@ -8,6 +8,7 @@ LEARNERS = {"dummy": {"type": "sklearn.dummy.DummyClassifier"}, "tree": {"params
 METHODS = {"direct": {}, "probing": {"params": {"n_probes": 3}}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "stale", "why"),
     [
@@ -32,6 +33,7 @@ def test_changed_settings_are_named_and_only_their_cells_run(bench, change, stal
     assert "8 cells: 8 done" in bench.run("--dry-run").said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -55,6 +57,7 @@ def test_another_seed_on_the_command_line_is_another_seed(bench):
     assert "8 cells: 8 done" in bench.probcal("status", "results/small").said
 
 
+@pytest.mark.slow
 def test_changed_data_are_told_and_a_reworded_card_is_none(bench):
     bench.config(datasets=[bench.coins(), "wine-first"])
     first = bench.run("--data-dir", ".")
@@ -108,6 +111,7 @@ def test_status_goes_by_the_last_run_and_says_that_the_config_has_changed_since(
     assert "small.yaml has changed since it was run: probcal run small.yaml --dry-run shows what" in said
 
 
+@pytest.mark.slow
 def test_changed_code_is_named_by_its_module(bench):
     bench.module("steps", "DEPTH = 2\n")
     bench.module(
@@ -186,6 +190,7 @@ class TestMetricsThatChanged:
         (bench.folder / "no more").touch()
         return bench
 
+    @pytest.mark.slow
     def test_cells_are_measured_again_without_a_fit(self, measured):
         assert "2 cells need no fit: the stored predictions are measured again" in measured.run("--dry-run").said
         done = measured.run()
@@ -194,6 +199,7 @@ class TestMetricsThatChanged:
         assert measured.numbers() == self.now
         assert "2 cells: 2 done" in measured.run().said
 
+    @pytest.mark.slow
     def test_cells_stay_as_they_are_where_no_predictions_are_stored(self, measured):
         (measured.results / "predictions.bin").unlink()
         before = measured.numbers()
@@ -204,6 +210,7 @@ class TestMetricsThatChanged:
         )
         assert measured.numbers() == before
 
+    @pytest.mark.slow
     def test_a_metric_that_is_asked_for_needs_a_fit_where_no_predictions_are_stored(self, measured):
         (measured.results / "predictions.bin").unlink()
         measured.config(learners={"once": {"type": "once.Once"}}, methods=["direct"], metrics=["rms", "errors"])

@@ -125,6 +125,7 @@ def test_curves_that_are_none_make_a_broken_line(store, curves):
         store.results()
 
 
+@pytest.mark.slow
 def test_kept_predictions_reproduce_the_metrics(bench):
     bench.run()
     kept = Store(bench.results)

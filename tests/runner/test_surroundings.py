@@ -86,6 +86,7 @@ def test_a_stderr_that_nobody_reads_ends_no_run(typed, bench):
     assert done.returncode == 0 and [row["status"] for row in bench.rows()] == ["done"]
 
 
+@pytest.mark.slow
 def test_where_no_temporary_file_can_be_written_a_run_says_so_in_one_line(typed):
     if not shutil.which("unshare") or subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode:
         pytest.skip("needs the right to mount")

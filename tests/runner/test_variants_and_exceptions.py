@@ -11,6 +11,7 @@ EXCEPTIONS = [
 ]
 
 
+@pytest.mark.slow
 def test_it_runs_resumes_and_shows_what_departs(bench):
     bench.config(learners=LEARNERS, exceptions=EXCEPTIONS, paper="langford-zadrozny-2005")
     assert "10 cells: 10 to run" in bench.run().said

@@ -436,6 +436,7 @@ def as_prepared(text, folder):
     return prepare(TableRequest(str(folder / "t.csv"), "left"))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=50)
 @given(any_table(), ways, st.sampled_from(US["parts"]), ways, st.sampled_from(EUROPE["parts"]))
 def test_a_table_written_in_the_american_and_in_the_european_way_is_the_same_table(

@@ -44,6 +44,7 @@ def prepared_of(columns, labels):
     return Prepared(table, target, found, target.counts, np.arange(len(labels)))
 
 
+@pytest.mark.slow
 @often
 @given(st.lists(st.tuples(anything, anything), min_size=4, max_size=12), names)
 def test_any_text_comes_back_as_it_was_but_for_blanks(rows, name):

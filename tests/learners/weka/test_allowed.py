@@ -221,6 +221,7 @@ def test_options_are_taken_apart_as_weka_does_it():
             assert split_options(text) == theirs, text
 
 
+@pytest.mark.slow
 def test_every_scheme_of_the_list_is_weka_s_and_its_flags_take_a_value_or_none():
     pytest.importorskip("jpype")
     from probcal.learners.weka.jvm import java_class, message_of

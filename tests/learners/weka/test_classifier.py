@@ -117,6 +117,7 @@ def test_labels_may_be_text_and_more_than_two(mixed):
     np.testing.assert_allclose(estimates.sum(axis=1), 1)
 
 
+@pytest.mark.slow
 def test_a_seed_changes_a_classifier_that_draws_and_no_other(mixed):
     X, y, _ = mixed
 

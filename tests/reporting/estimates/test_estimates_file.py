@@ -192,6 +192,7 @@ def test_of_150_columns_with_many_rows_the_file_takes_less_than_400_kb():
     assert 150 * len(entry.model_dump_json()) < 400_000
 
 
+@pytest.mark.slow
 def test_the_command_draws_the_same_svg_without_predictions(tmp_path):
     store = folder_of(tmp_path / "small", columns=("tree.direct", "tree.probing"))
     svg = [store.folder / "figures" / f"{kind}-wine.svg" for kind in ("reliability", "scores", "roc", "cost-curves")]

@@ -160,6 +160,7 @@ def test_the_reliability_diagram_has_a_band_and_a_table(the_page, opened):
         assert chart.locator("svg path[fill-opacity], svg g[fill-opacity]").count() > 0
 
 
+@pytest.mark.slow
 def test_the_colours_change_at_a_button_and_stay_changed(the_page, opened):
     with opened(the_page, scheme="dark") as page:
         background = "getComputedStyle(document.body).backgroundColor"
@@ -178,6 +179,7 @@ def test_the_first_stop_of_the_keyboard_leads_to_the_results(the_page, opened):
         assert page.evaluate("document.activeElement.id") == "main"
 
 
+@pytest.mark.slow
 def test_a_hostile_folder_runs_nothing(everything, report, opened):
     store = everything(title=HOSTILE, titles={"adult": HOSTILE}, config=HOSTILE, message=HOSTILE, traceback=HOSTILE)
     with opened(report(store)) as page:

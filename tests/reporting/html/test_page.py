@@ -27,6 +27,7 @@ def tables(root):
     return [one for one in root.iter("table") if one.get("class") == "sortable"]
 
 
+@pytest.mark.slow
 def test_a_page_is_html_with_unique_ids_headings_in_order_and_no_dangling_reference(everything, report):
     root = parsed(report(everything(), everything(name="other", paper=None)))
     assert [id for id, n in Counter(one.get("id") for one in root.iter()).items() if id and n > 1] == []
@@ -37,6 +38,7 @@ def test_a_page_is_html_with_unique_ids_headings_in_order_and_no_dangling_refere
     assert all(one.get("alt") for one in root.iter("img"))
 
 
+@pytest.mark.slow
 def test_every_part_is_there(the_page):
     root = parsed(the_page)
     parts = ["summary", "charts", "tables", "reliability", "ranks", "chance", "figures", "check"]
@@ -164,6 +166,7 @@ def test_a_folder_that_is_written_to_is_shown_as_it_is(everything, report):
     assert "35 of 36" in text_of(parsed(report(store)))
 
 
+@pytest.mark.slow
 def test_the_page_of_one_experiment_lies_in_its_folder_and_a_run_goes_on_there(everything):
     store = everything()
     path = store.folder / "report.html"
