@@ -121,25 +121,26 @@ def beta_beside_its_package(rows: Rows) -> float:
 
 
 def temperature_beside_a_search(rows: Rows) -> float:
-    """Against a search for the temperature of least smoothed log loss of log-odds within +-ln(2n - 1)."""
+    """Against a search for the temperature of least log loss, with probabilities of at least 1 / 2n or its square."""
     mine = TemperatureClassifier(logistic(), cv=FOLDS, ensemble=False).fit(rows.X, rows.y)
     p = np.empty(len(rows.y))
     for learn, rest in FOLDS.split(rows.X, rows.y):
         p[rest] = logistic().fit(rows.X[learn], rows.y[learn]).predict_proba(rows.X[rest])[:, 1]
-    n1, n0 = rows.y.sum(), (1 - rows.y).sum()
-    target = np.where(rows.y == 1, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
+    smallest = 0.5 / len(rows.y)
 
-    def log_odds(p: np.ndarray) -> np.ndarray:
-        return np.log(np.maximum(p, 0.5 / len(rows.y))) - np.log(np.maximum(1 - p, 0.5 / len(rows.y)))
+    def log_odds(p: np.ndarray, bound: float) -> np.ndarray:
+        return np.log(np.maximum(p, bound)) - np.log(np.maximum(1 - p, bound))
 
-    def loss(log: float) -> float:
-        z = np.exp(log) * log_odds(p)
-        return float((np.logaddexp(0, z) - target * z).sum())
+    def loss(log: float, bound: float) -> float:
+        z = np.exp(log) * log_odds(p, bound)
+        return float((np.logaddexp(0, z) - rows.y * z).sum())
 
-    found = minimize_scalar(loss, bracket=(-3, 3), tol=1e-12)
+    bounds = smallest, smallest**2
+    found = [minimize_scalar(loss, bracket=(-3, 3), args=(bound,), tol=1e-12) for bound in bounds]
+    best, bound = min(zip(found, bounds, strict=True), key=lambda one: one[0].fun)
     learner = logistic().fit(rows.X, rows.y)
-    peer = expit(np.exp(found.x) * log_odds(learner.predict_proba(rows.X_test)[:, 1]))
-    return largest(mine.predict_proba(rows.X_test)[:, 1], peer)
+    peer = expit(np.exp(best.x) * log_odds(learner.predict_proba(rows.X_test)[:, 1], bound))
+    return largest(mine.predict_proba(rows.X_test)[:, 1], np.clip(peer, smallest, 1 - smallest))
 
 
 @contextmanager

@@ -137,17 +137,25 @@ def takes_weights(estimator: BaseEstimator) -> bool:
     return weights_parameter(estimator) is not None
 
 
-def fit_weighted(estimator: BaseEstimator, X: Any, labels: np.ndarray, weights: np.ndarray | None) -> BaseEstimator:
-    """Fit ``estimator`` with ``weights``, (n_rows,), or without if None.
+def fit_weighted(
+    estimator: BaseEstimator,
+    X: Any,
+    labels: np.ndarray,
+    weights: np.ndarray | None,
+    rows: np.ndarray | None = None,
+) -> BaseEstimator:
+    """Fit ``estimator`` with ``weights``, (n_rows,), or without if None, on the numbered ``rows`` or on all if None.
 
     A Pipeline passes them to its last step. Returns ``estimator``, or an equal fit if a run shares fits between
     methods. Raises ValueError if the estimator takes no weights.
     """
     if weights is None:
-        return fit_or_shared(estimator, X, labels)
+        return fit_or_shared(estimator, X, labels, rows)
     name = weights_parameter(estimator)
     if name is None:
         raise ValueError(f"{type(estimator).__name__} cannot be fitted with weights: its fit takes no sample_weight")
+    if rows is not None:
+        X, labels, weights = take_rows(X, rows), labels[rows], weights[rows]
     return estimator.fit(X, labels, **{name: weights})
 
 
@@ -194,14 +202,19 @@ def weights_parameter(estimator: BaseEstimator) -> str | None:
     return None
 
 
+def last_step(estimator: Any) -> Any:
+    """Return the classifier at the end of a Pipeline, also of one inside another, or ``estimator`` itself."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
 def warn_of_class_weight(method: Any) -> None:
     """Warn if the learner of ``method``, or a learner inside it, has a ``class_weight``.
 
     Only the last step of a Pipeline is checked, because the others predict no labels. The warning is a UserWarning.
     """
-    learner = method.estimator
-    while isinstance(learner, Pipeline):
-        learner = learner.steps[-1][1]
+    learner = last_step(method.estimator)
     parameters = learner.get_params(deep=True) if hasattr(learner, "get_params") else {}
     for name, value in sorted(parameters.items()):
         if name.rpartition("__")[2] == "class_weight" and value is not None:

@@ -9,9 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.linear_model._base import LinearClassifierMixin
-from sklearn.pipeline import Pipeline
 
-from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, sampler, takes_weights
+from probcal.methods._fitting import fit_on_sample, fit_weighted, fresh_copy, last_step, sampler, takes_weights
 
 TotalWeight = Literal["n"] | None
 
@@ -125,9 +124,8 @@ class WeightedTraining:
 
 def is_linear(estimator: Any) -> bool:
     """Return whether the boundary of ``estimator``, or of the last step of a Pipeline, is known to be a plane."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
-    return isinstance(estimator, LinearClassifierMixin) or getattr(estimator, "kernel", None) == "linear"
+    learner = last_step(estimator)
+    return isinstance(learner, LinearClassifierMixin) or getattr(learner, "kernel", None) == "linear"
 
 
 def random_stream(stream: tuple[int, ...], p: float) -> np.random.Generator:

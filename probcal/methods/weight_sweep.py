@@ -29,10 +29,9 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from probcal._validation import check_choices, check_flag, take_rows
-from probcal.methods._fitting import fit_weighted, fresh_copy, takes_weights
+from probcal.methods._fitting import fit_weighted, fresh_copy, last_step, takes_weights
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod, TwoClasses
@@ -58,9 +57,7 @@ def support_vectors(
         raise ValueError(f"sample_weight is zero for all rows of class {weightless.tolist()[0]!r}; leave the class out")
     learner = fresh_copy(estimator, np.random.default_rng(stream))
     of_counted = None if weights is None else weights[counted]
-    learner = fit_weighted(learner, take_rows(X, counted), labels[counted], of_counted)
-    while isinstance(learner, Pipeline):
-        learner = learner.steps[-1][1]
+    learner = last_step(fit_weighted(learner, take_rows(X, counted), labels[counted], of_counted))
     if not hasattr(learner, "support_"):
         raise ValueError(
             f'{type(learner).__name__} has no support_, which rows="support_vectors" needs; '
@@ -111,8 +108,8 @@ class WeightSweepClassifier(ThresholdMethod):
         predictions then describe these rows, whose classes are almost balanced and no longer have their densities. See
         ``probcal.methods.weight_sweep`` for why few levels still have a surface.
     weighting : as in ``ProbingClassifier``, but ``"auto"`` is ``"weight"`` for every learner that accepts weights, as
-        in the paper. Weights passed directly sum at every level to the number of rows swept
-        over, or to the sum of ``sample_weight``.
+        in the paper. Weights passed directly sum at every level to the number of rows swept over, or to the sum of
+        ``sample_weight``.
     multiclass : with k > 2 classes, ``"rest"`` takes each class against the rest and divides each row by its sum.
         ``"pairs"`` sweeps over the rows of each pair of classes and joins them by pairwise coupling.
     n_jobs : number of processes.

@@ -61,8 +61,16 @@ def decision_curve(
     below = np.searchsorted(ranked.p[ranked.ends], at)  # blocks with p < t
     share, positive = (ranked.up_to(one) / ranked.total for one in (ranked.weight, ranked.weight * ranked.y))
     true, treated = positive[-1] - positive[below], share[-1] - share[below]
-    odds = at / (1 - at)
-    return DecisionCurve(at, true - (treated - true) * odds, positive[-1] - (share[-1] - positive[-1]) * odds)
+    return of_treated(at, true, treated - true, (positive[-1], share[-1] - positive[-1]))
+
+
+def of_treated(thresholds: Array, true: Array, false: Array, all_rows: tuple[float, float]) -> DecisionCurve:
+    """Return the curve of the shares of true and false positives at each threshold, (n_thresholds,).
+
+    ``all_rows`` holds the shares of positive and negative rows.
+    """
+    odds = thresholds / (1 - thresholds)
+    return DecisionCurve(thresholds, true - false * odds, all_rows[0] - all_rows[1] * odds)
 
 
 def net_benefit(y: Any, p: Any, threshold: float, sample_weight: Any = None, *, pos_label: Any = None) -> float:

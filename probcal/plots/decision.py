@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probcal.metrics.decision_curve import DecisionCurve, decision_curve
+from probcal.plots.axes import axes_or_new, positive_class_text
 from probcal.plots.positive_class import predictions_of
 
 if TYPE_CHECKING:
@@ -144,10 +145,7 @@ class DecisionCurveDisplay:
         DecisionCurveDisplay
             Itself, with ``line_``, ``ax_`` and ``figure_``.
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.subplots()[1]
+        ax = axes_or_new(ax)
         thresholds, benefit, treat_all = self.curve
         first = not ax.has_data()
         if ref_line and _ALL not in ax.get_legend_handles_labels()[1]:
@@ -156,7 +154,7 @@ class DecisionCurveDisplay:
         self.line_ = ax.plot(thresholds, benefit, label=self.estimator_name if name is None else name, **kwargs)[0]
         # harmful models fall without end: show what lies above "Treat none", and a little below
         top = max(1.1 * float(benefit.max()), 1.1 * float(treat_all.max()), 0.01, 0 if first else ax.get_ylim()[1])
-        positive = "" if self.pos_label is None else f" (positive class: {self.pos_label})"
+        positive = positive_class_text(self.pos_label)
         ax.set(xlabel=f"Threshold probability{positive}", ylabel="Net benefit", xlim=(0, 1), ylim=(-top / 5, top))
         if ax.get_legend_handles_labels()[1]:
             ax.legend(loc="upper right", fontsize="small")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probcal.metrics.reliability import ReliabilityCurve, reliability_curve
+from probcal.plots.axes import axes_or_new, positive_class_text
 from probcal.plots.positive_class import predictions_of
 
 if TYPE_CHECKING:
@@ -193,10 +194,7 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             Itself, with the attributes that end with ``_``.
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.subplots()[1]
+        ax = axes_or_new(ax)
         label = self.estimator_name if name is None else name
         if ref_line and _REFERENCE not in ax.get_legend_handles_labels()[1]:
             ax.plot([0, 1], [0, 1], ":", color="black", linewidth=1, label=_REFERENCE, zorder=1)
@@ -211,7 +209,7 @@ class ReliabilityDisplay:
         if band := self.curve.band:
             self.band_ = ax.fill_between(band.p, band.low, band.high, color=colour, alpha=0.15, linewidth=0)
         self.histogram_ = self._draw_histogram(ax, colour) if histogram else None
-        positive = "" if self.pos_label is None else f" (positive class: {self.pos_label})"
+        positive = positive_class_text(self.pos_label)
         ax.set(xlabel=f"Predicted probability{positive}", ylabel=f"Observed frequency{positive}")
         bottom = min(_STRIP[0] if histogram else -0.02, ax.get_ylim()[0])
         ax.set(xlim=(-0.02, 1.02), ylim=(bottom, 1.02), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1], aspect="equal")

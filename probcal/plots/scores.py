@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probcal.metrics.score_histogram import ScoreHistogram, score_histogram
+from probcal.plots.axes import axes_or_new, positive_class_text
 from probcal.plots.positive_class import predictions_of
 
 if TYPE_CHECKING:
@@ -141,10 +142,7 @@ class ScoreHistogramDisplay:
         ScoreHistogramDisplay
             Itself, with ``positive_``, ``negative_``, ``ax_`` and ``figure_``.
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.subplots()[1]
+        ax = axes_or_new(ax)
         edges, negative, positive = self.histogram
         common: dict[str, Any] = {"align": "edge", "linewidth": 0.6, **kwargs}
         upwards: dict[str, Any] = {"color": _COLOURS[0], **common}
@@ -158,7 +156,7 @@ class ScoreHistogramDisplay:
         ]
         self.positive_, self.negative_ = bars
         ax.axhline(0, color="#555555", linewidth=0.6)
-        of = "" if self.pos_label is None else f" (positive class: {self.pos_label})"
+        of = positive_class_text(self.pos_label)
         ax.set(xlim=(0, 1), xlabel=f"Predicted probability{of}", ylabel="Share of each class")
         ax.yaxis.set_major_formatter(lambda share, _: f"{abs(share):g}")
         if title := self.estimator_name if name is None else name:

@@ -24,7 +24,7 @@ from probcal._io import refuse_links_out, refuse_other_kinds, write_whole
 from probcal.errors import StoreError
 from probcal.metrics.checked_rows import checked, checked_two_classes
 from probcal.metrics.curves import BinnedCurve, bin_numbers, wilson
-from probcal.metrics.decision_curve import DecisionCurve
+from probcal.metrics.decision_curve import DecisionCurve, of_treated
 from probcal.metrics.ranking import RankedRows
 from probcal.metrics.reliability import Band, ReliabilityCurve
 from probcal.metrics.score_histogram import ScoreHistogram
@@ -426,10 +426,9 @@ class PredictionFigure:
         if self.roc is None:
             return None
         edges, negative, positive = self.score_histogram
-        n, at = negative.sum() + positive.sum(), edges[:-1]
+        n = negative.sum() + positive.sum()
         false, true = (np.cumsum(one[::-1])[::-1] / n for one in (negative, positive))
-        odds = at / (1 - at)
-        return DecisionCurve(at, true - false * odds, true[0] - false[0] * odds)
+        return of_treated(edges[:-1], true, false, (true[0], false[0]))
 
     @functools.cached_property
     def roc(self) -> RocCurve | None:

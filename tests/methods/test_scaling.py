@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import sklearn.calibration
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
@@ -57,31 +59,60 @@ def least(loss, n_parameters):
     return minimize(loss, found.x, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-15, "maxiter": 4000}).x
 
 
+def cooled(logits, y, log_t):
+    return -log_softmax(logits / np.exp(log_t), axis=1)[np.arange(len(y)), y].mean()
+
+
+def at_least(p, bound):
+    p = np.maximum(p, bound)
+    return p / p.sum(axis=1, keepdims=True)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_temperature_is_that_of_least_smoothed_loss(n_classes):
+def test_the_temperature_is_that_of_least_log_loss(n_classes):
     P, y = wrong_probabilities(n_classes=n_classes)
-    (log_t,) = least(lambda x: cross_entropy(P, y, np.log(P) / np.exp(x[0])), 1)
+    (log_t,) = least(lambda x: cooled(np.log(P), y, x[0]), 1)
     fitted = TemperatureCalibrator().fit(P, y)
     assert fitted.temperature_ == pytest.approx(np.exp(log_t), abs=1e-6)
-    np.testing.assert_allclose(fitted.predict_proba(P), softmax(np.log(P) / np.exp(log_t), axis=1), rtol=0, atol=1e-6)
+    expected = at_least(softmax(np.log(P) / np.exp(log_t), axis=1), 1 / (2 * len(y)))
+    np.testing.assert_allclose(fitted.predict_proba(P), expected, rtol=0, atol=1e-6)
 
 
 @pytest.mark.skipif(not hasattr(sklearn.calibration, "_TemperatureScaling"), reason="needs scikit-learn 1.8")
-def test_the_temperature_is_scikit_learns_on_rows_of_each_label():
+def test_the_temperature_is_scikit_learns():
     P, y = wrong_probabilities()
-    rows, labels, weights = rows_of_each_label(P, y)
-    peer = sklearn.calibration._TemperatureScaling().fit(rows, labels, weights)
-    np.testing.assert_allclose(TemperatureCalibrator().fit(P, y).predict_proba(P), peer.predict(P), rtol=0, atol=1e-6)
+    peer = sklearn.calibration._TemperatureScaling().fit(P, y)
+    expected = at_least(peer.predict(P), 1 / (2 * len(y)))
+    np.testing.assert_allclose(TemperatureCalibrator().fit(P, y).predict_proba(P), expected, rtol=0, atol=1e-6)
 
 
 def test_one_temperature_divides_cross_validated_scores():
     X, y = blobs(300, 3)
     cv, learner = StratifiedKFold(5), LogisticRegression(C=0.01)
     blind = cross_val_predict(learner, X, y, cv=cv, method="predict_log_proba")
-    (log_t,) = least(lambda x: cross_entropy(blind, y, blind / np.exp(x[0])), 1)
+    (log_t,) = least(lambda x: cooled(blind, y, x[0]), 1)
     expected = softmax(learner.fit(X, y).predict_log_proba(X) / np.exp(log_t), axis=1)
     found = TemperatureClassifier(learner, cv=cv, ensemble=False).fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found, at_least(expected, 1 / 600), rtol=0, atol=1e-6)
+
+
+def test_probabilities_of_0_are_read_as_the_likelier_of_two_bounds():
+    n = 200
+    rare = np.repeat([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4], [0.4, 0.6]], n // 4, axis=0)
+    y = np.repeat([0, 1, 0, 1, 0, 1], [n // 4, n // 4, 30, 20, 20, 30])
+    wrong = y.copy()
+    wrong[: n // 10] = 1  # many certain predictions are wrong
+    assert TemperatureCalibrator().fit(rare, y).bound_ == pytest.approx((1 / (2 * n)) ** 2)
+    assert TemperatureCalibrator().fit(rare, wrong).bound_ == pytest.approx(1 / (2 * n))
+
+
+@given(st.integers(0, 10**6))
+def test_a_temperature_gives_no_probability_of_0(seed):
+    random = np.random.default_rng(seed)
+    p = random.choice([0, 1e-300, 0.1, 0.5, 0.9, 1], 30)
+    y = np.append([0, 1], random.integers(0, 2, 28))
+    found = TemperatureCalibrator().fit(p, y).predict_proba([0, 0.5, 1])
+    assert found.min() >= 1 / 60 / (1 + 1 / 60) - 1e-12
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from probcal._validation import check_choices, take_rows
 from probcal.methods._base import SCORES, ProbabilityMethod, class_scores
-from probcal.methods._fitting import drawn_seed, fit_or_shared, fit_weighted, fresh_copy
+from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
 from probcal.methods.calibrators._calibration_rows import (
     check_folds,
     check_holdout_size,
@@ -225,11 +225,11 @@ class CalibratedMethod(ProbabilityMethod, ABC):
                     "former, or fit the classifier on some groups and calibrate a FrozenEstimator on others"
                 )
             learn, rows = held_out_rows(labels, self.holdout_size, seed)
-            learner = fit_on_rows(learner, X, labels, weights, learn)
+            learner = fit_weighted(learner, X, labels, weights, learn)
             return [learner], [rows], [self._scores(learner, take_rows(X, rows))]
         learners, parts, scores = [], [], []
         for learn, rows in folds(X, labels, self.cv, seed, groups):
-            learners.append(fit_on_rows(fresh_copy(self._learner(), random), X, labels, weights, learn))
+            learners.append(fit_weighted(fresh_copy(self._learner(), random), X, labels, weights, learn))
             parts.append(rows)
             scores.append(self._scores(learners[-1], take_rows(X, rows)))
         if self.ensemble is False:
@@ -268,10 +268,3 @@ def _probabilities(learner: Any, X: Any, n_classes: int) -> np.ndarray:
             f"columns were expected, for {n_classes} classes"
         )
     return given
-
-
-def fit_on_rows(learner: Any, X: Any, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> Any:
-    """Fit ``learner`` on some of the rows of ``X``."""
-    if weights is None:
-        return fit_or_shared(learner, X, labels, rows)
-    return fit_weighted(learner, take_rows(X, rows), labels[rows], weights[rows])

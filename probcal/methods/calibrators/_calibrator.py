@@ -147,12 +147,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         two = matrix.shape[1] == 1
         return np.column_stack([expit(-matrix), expit(matrix)]) if two else np.asarray(softmax(matrix, axis=1))
 
-    def _log_probabilities(self, matrix: np.ndarray) -> np.ndarray:
-        """Return the natural logarithms of probabilities, (n_rows, n_classes), none below that of ``smallest_``."""
+    def _log_probabilities(self, matrix: np.ndarray, bound: float) -> np.ndarray:
+        """Return the natural logarithms of probabilities, (n_rows, n_classes), none below that of ``bound``."""
         if self.input == "score":
             both = np.column_stack([np.zeros(len(matrix)), matrix]) if matrix.shape[1] == 1 else matrix
-            return np.asarray(np.maximum(log_softmax(both, axis=1), np.log(self.smallest_)))
-        return np.asarray(np.log(np.maximum(normalised_rows(matrix), self.smallest_)))
+            return np.asarray(np.maximum(log_softmax(both, axis=1), np.log(bound)))
+        return np.asarray(np.log(np.maximum(normalised_rows(matrix), bound)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -37,10 +37,14 @@ def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray
     """
 
     def loss(log_t: float) -> float:
-        return float(-(weights @ (targets * log_softmax(logits / np.exp(log_t), axis=1)).sum(axis=1)))
+        return _cross_entropy(logits / np.exp(log_t), targets, weights)
 
     bounds = np.log(_COLDEST), np.log(_HOTTEST)
     return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x))
+
+
+def _cross_entropy(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> float:
+    return float(-(weights @ (targets * log_softmax(logits, axis=1)).sum(axis=1)))
 
 
 def fit_affine(
@@ -80,43 +84,43 @@ def fit_affine(
     return matrix, found[-k:]
 
 
-class _Scaling(Calibrator):
-    """Base of the maps of all classes at once. They read (n_rows, n_classes) logarithms of probabilities."""
-
-    def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
-        codes = np.searchsorted(self.classes_, labels)
-        weights = np.ones(len(codes)) if weights is None else weights
-        self._fit_logits(self._log_probabilities(matrix), class_targets(codes, len(self.classes_), weights), weights)
-
-    def _fit_logits(self, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
-        raise NotImplementedError
-
-
-class TemperatureCalibrator(_Scaling):
+class TemperatureCalibrator(Calibrator):
     """Map logits z to softmax(z / T), T the temperature of least log loss (Guo, Pleiss, Sun & Weinberger 2017).
 
     Parameters
     ----------
     input : what ``fit`` gets. ``"probability"``: z is ln p. ``"score"``: z itself, or for two classes its log-odds in
-        one column. No p of softmax(z) is read as less than 1 / 2n for n rows.
+        one column. A p of softmax(z) below a bound is read as the bound, which is 1 / 2n for n rows or its square,
+        whichever fits the rows better. No calibrated probability is below 1 / 2n, before rows are divided by their
+        sums.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
     temperature_ : T. Above 1 it makes predictions less certain.
+    bound_ : the bound of p.
     """
 
     def __init__(self, input: Input = "probability") -> None:
         self.input = input
 
-    def _fit_logits(self, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
-        self.temperature_ = fit_temperature(logits, targets, weights)
+    def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        weights = np.ones(len(labels)) if weights is None else weights
+        truth = np.eye(len(self.classes_))[np.searchsorted(self.classes_, labels)]
+        least = np.inf
+        for bound in (self.smallest_, self.smallest_**2):
+            logits = self._log_probabilities(matrix, bound)
+            temperature = fit_temperature(logits, truth, weights)
+            loss = _cross_entropy(logits / temperature, truth, weights)
+            if loss < least:
+                least, self.bound_, self.temperature_ = loss, bound, temperature
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
-        return np.asarray(softmax(self._log_probabilities(matrix) / self.temperature_, axis=1))
+        p = softmax(self._log_probabilities(matrix, self.bound_) / self.temperature_, axis=1)
+        return normalised_rows(np.maximum(p, self.smallest_))
 
 
-class _AffineScaling(_Scaling):
+class _AffineScaling(Calibrator):
     """Base of the maps softmax(W z / T + b). No probability is below 1 / (2n)^2 for n rows."""
 
     form: Form
@@ -127,7 +131,10 @@ class _AffineScaling(_Scaling):
         super().check_parameters()
         check_choices(self, {"penalty": ("structured", "none")})
 
-    def _fit_logits(self, logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> None:
+    def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        weights = np.ones(len(labels)) if weights is None else weights
+        logits = self._log_probabilities(matrix, self.smallest_)
+        targets = class_targets(np.searchsorted(self.classes_, labels), len(self.classes_), weights)
         cooled = self.penalty == "structured" and self.form != "dirichlet"  # the penalty pulls towards T, not towards 1
         self.temperature_ = fit_temperature(logits, targets, weights) if cooled else 1.0
         self.matrix_, self.intercept_ = fit_affine(
@@ -135,7 +142,7 @@ class _AffineScaling(_Scaling):
         )
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
-        logits = self._log_probabilities(matrix) / self.temperature_
+        logits = self._log_probabilities(matrix, self.smallest_) / self.temperature_
         p = softmax(logits @ self.matrix_.T + self.intercept_, axis=1)
         return normalised_rows(np.maximum(p, self.smallest_**2))  # W may be so large that p rounds to 0
 
