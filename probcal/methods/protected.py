@@ -44,11 +44,12 @@ class ProtectedClassifier(DirectClassifier):
     calibrators : a family by name, ``"quadratic"``, ``"cox"`` or ``"cox_slipped"``, or a list of functions of the
         predicted probability of two classes. See ``SimpleJumper``.
     jump_rate : jump rate of the Simple Jumper. Several rates make a Composite Jumper.
-    passive_weight : the share of the Composite Jumper's capital on the base forecaster. It limits what protection can
-        lose against the base.
+    passive_weight : the share w of the capital that stays on the base forecaster. Over a whole stream, protection loses
+        at most log2(1 / w) bits against the base. 0 is Algorithm 1 as printed, which may lose more.
     start : where the capital lies at first: ``"uniform"`` as printed, or ``"first"``.
-    truncation : base probabilities are moved into [truncation, 1 - truncation]. The poster says .1, and its authors ran
-        .01. None truncates nothing, and a label of base probability 0 is then an error.
+    truncation : base probabilities are moved into [truncation, 1 - truncation]. ``"rows"`` is 1 / 2n for n training
+        rows. The poster says .1, and its authors ran .01. None truncates nothing, and a label of base probability 0 is
+        then an error.
     delay, every : labels arrive ``delay`` rows late, and only for every ``every``-th row.
     random_state : seed of the classifier.
 
@@ -56,6 +57,7 @@ class ProtectedClassifier(DirectClassifier):
     ----------
     classes_ : (n_classes,) labels in sorted order.
     estimator_ : the fitted classifier.
+    truncation_ : the number that ``truncation`` stands for.
     log10_martingale_ : (n_rows,) log10 S after each row of the last stream. ``predict_proba_online`` sets it.
     n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
     """
@@ -68,9 +70,9 @@ class ProtectedClassifier(DirectClassifier):
         *,
         calibrators: Any = "quadratic",
         jump_rate: float | Sequence[float] = 0.01,
-        passive_weight: float = 0.0,
+        passive_weight: float = 0.5,
         start: Literal["uniform", "first"] = "uniform",
-        truncation: float | None = 0.01,
+        truncation: Literal["rows"] | float | None = "rows",
         delay: int = 0,
         every: int = 1,
         random_state: int | np.random.RandomState | None = None,
@@ -101,6 +103,7 @@ class ProtectedClassifier(DirectClassifier):
         """
         self.__dict__.pop("log10_martingale_", None)
         super().fit(X, y, sample_weight)
+        self.truncation_ = 1 / (2 * count_rows(X)) if self.truncation == "rows" else self.truncation
         n_classes = len(self.classes_)
         if n_classes > 2:
             self._jumper().predict_one(np.full(n_classes, 1 / n_classes))
@@ -109,8 +112,12 @@ class ProtectedClassifier(DirectClassifier):
     @property
     def clip(self) -> tuple[float, float]:  # type: ignore[override]  # a property: truncation decides it
         """Return the range of the truncated base probabilities."""
-        least = self.truncation or 0.0
+        least = self._truncation or 0.0
         return least, 1 - least
+
+    @property
+    def _truncation(self) -> float | None:
+        return getattr(self, "truncation_", None) if self.truncation == "rows" else self.truncation  # type: ignore[return-value]  # no other text
 
     def predict_proba_online(self, X: Any, y: Any) -> np.ndarray:
         """Return (n_rows, n_classes) probabilities for rows in the order of arrival.
@@ -166,9 +173,9 @@ class ProtectedClassifier(DirectClassifier):
 
     def _jumper(self) -> SimpleJumper | CompositeJumper:
         if np.ndim(self.jump_rate) == 0 and not self.passive_weight:
-            return SimpleJumper(self.calibrators, self.jump_rate, self.start, self.truncation)  # type: ignore[arg-type]  # a single number here
+            return SimpleJumper(self.calibrators, self.jump_rate, self.start, self._truncation)  # type: ignore[arg-type]  # a single number here
         rates = np.atleast_1d(self.jump_rate).tolist()
-        return CompositeJumper(self.calibrators, rates, self.passive_weight, self.start, self.truncation)
+        return CompositeJumper(self.calibrators, rates, self.passive_weight, self.start, self._truncation)
 
 
 class RetrainedClassifier(DirectClassifier):

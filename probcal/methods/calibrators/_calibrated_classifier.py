@@ -124,15 +124,11 @@ class CalibratedMethod(ProbabilityMethod, ABC):
             FoldScores(of_part, labels[some], None if weights is None else weights[some])
             for some, (of_part, _) in zip(rows, scores, strict=True)
         ]
+        self._require_every_class(joined(parts))
         if len(parts) > 1 and not self._has_map_for_each_fold(parts, read_as, drawn_seed(random)):
             parts = [joined(parts)]
         for part in parts:
-            counted = part.labels if part.weights is None else part.labels[part.weights > 0]
-            for label in np.setdiff1d(self.classes_, counted):
-                raise ValueError(
-                    f"class {label_text(label)} has no row of positive weight among the {len(part.labels)} rows to "
-                    "calibrate on; give more rows of it, or leave it out"
-                )
+            self._require_every_class(part)
         maps = [fitted(self._calibrator(read_as), part) for part in parts]
         self.calibrators_ = maps if len(maps) == len(self.estimators_) else maps * len(self.estimators_)
         return self
@@ -240,6 +236,14 @@ class CalibratedMethod(ProbabilityMethod, ABC):
         if self.ensemble == "auto":
             return own_maps_are_better(partial(self._calibrator, read_as), parts, seed)
         return bool(self.ensemble)
+
+    def _require_every_class(self, part: FoldScores) -> None:
+        counted = part.labels if part.weights is None else part.labels[part.weights > 0]
+        for label in np.setdiff1d(self.classes_, counted):
+            raise ValueError(
+                f"class {label_text(label)} has no row of positive weight among the {len(part.labels)} rows to "
+                "calibrate on; give more rows of it, or leave it out"
+            )
 
     def _fitted_already(self) -> Any:
         """Return the learner that is fitted. Raises ValueError if its classes are not those of ``y``."""

@@ -30,8 +30,24 @@ def fit_logistic(
 
     The loss is the sum of weight * cross entropy in nats between ``target`` and 1 / (1 + exp(-features b)), plus half
     the sum of ``penalty`` * b^2. ``features`` is (n, n_features), with a column of ones where an intercept is wanted.
-    ``target`` is (n,) within [0, 1], ``weights`` (n,), ``penalty`` a number or (n_features,).
+    ``target`` is (n,) within [0, 1], ``weights`` (n,), ``penalty`` a number or (n_features,). A constant feature beside
+    the column of ones gets the coefficient 0.
     """
+    centre = np.zeros(features.shape[1])
+    ones = np.flatnonzero((features == 1).all(axis=0))[:1]
+    if len(ones):
+        centre = np.average(features, axis=0, weights=weights)
+        centre[ones] = 0.0
+        features = np.where(np.ptp(features, axis=0) > 0, features - centre, 0.0)
+        features[:, ones] = 1.0
+    b = _fit_centred(features, target, weights, penalty)
+    b[ones] -= centre @ b
+    return b
+
+
+def _fit_centred(
+    features: np.ndarray, target: np.ndarray, weights: np.ndarray, penalty: np.ndarray | float
+) -> np.ndarray:
     scale = np.sqrt(np.average(features**2, axis=0, weights=weights))
     scale[scale == 0] = 1.0
     scaled, ridge = features / scale, np.broadcast_to(penalty, scale.shape) / scale**2

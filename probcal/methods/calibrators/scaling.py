@@ -14,6 +14,8 @@ from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod,
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 
 _COLDEST, _HOTTEST = 1e-3, 1e3
+_MOST_POWER = 6
+"""Of 1 / 2n. The log-odds of naive Bayes say something far beyond 1 / 2n, and those of most forests do not."""
 Form = Literal["vector", "matrix", "dirichlet"]
 Penalty = Literal["structured", "none"]
 
@@ -90,8 +92,8 @@ class TemperatureCalibrator(Calibrator):
     Parameters
     ----------
     input : what ``fit`` gets. ``"probability"``: z is ln p. ``"score"``: z itself, or for two classes its log-odds in
-        one column. A p of softmax(z) below a bound is read as the bound, which is 1 / 2n for n rows or its square,
-        whichever fits the rows better. No calibrated probability is below 1 / 2n, before rows are divided by their
+        one column. A p of softmax(z) below a bound is read as the bound. For n rows this is (1 / 2n)^k with the k
+        from 1 to 6 that fits the rows best. No calibrated probability is below 1 / 2n, before rows are divided by their
         sums.
 
     Attributes
@@ -107,13 +109,16 @@ class TemperatureCalibrator(Calibrator):
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
         weights = np.ones(len(labels)) if weights is None else weights
         truth = np.eye(len(self.classes_))[np.searchsorted(self.classes_, labels)]
-        least = np.inf
-        for bound in (self.smallest_, self.smallest_**2):
+        least, lowest = np.inf, self._log_probabilities(matrix, self.smallest_**_MOST_POWER).min()
+        for power in range(1, _MOST_POWER + 1):
+            bound = self.smallest_**power
             logits = self._log_probabilities(matrix, bound)
             temperature = fit_temperature(logits, truth, weights)
             loss = _cross_entropy(logits / temperature, truth, weights)
             if loss < least:
                 least, self.bound_, self.temperature_ = loss, bound, temperature
+            if np.log(bound) <= lowest:
+                break  # a lower bound changes no row
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
         p = softmax(self._log_probabilities(matrix, self.bound_) / self.temperature_, axis=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import expit
@@ -57,8 +57,9 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
         for n rows, because a single wrong prediction of 0 or 1 would flatten the sigmoid. The score is their log-odds,
         or the probability itself if this fits the rows better. ``"score"``: any real scores, such as a decision
         function. A is fitted to them as they are. Give probabilities as scores to have the sigmoid of a probability.
-    clip : the sigmoid is clipped to this range. ``(0, 1)`` changes nothing. With more than two classes each class's
-        sigmoid is clipped before rows are divided by their sums.
+    clip : the sigmoid is clipped to this range. ``"rows"`` is from 1 / 2n to 1 - 1 / 2n, for n rows. ``(0, 1)`` changes
+        nothing, as in the paper. With more than two classes each class's sigmoid is clipped before rows are divided by
+        their sums.
 
     Attributes
     ----------
@@ -67,20 +68,21 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
         probability itself. One for the second of two classes, or one for each of several.
     """
 
-    def __init__(self, input: Input = "probability", *, clip: tuple[float, float] = (0.0, 1.0)) -> None:
+    def __init__(self, input: Input = "probability", *, clip: Literal["rows"] | tuple[float, float] = "rows") -> None:
         self.input = input
         self.clip = clip
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
         super().check_parameters()
-        check_clip(self.clip)
+        if not (isinstance(self.clip, str) and self.clip == "rows"):
+            check_clip(self.clip)
 
     def _columns(self, matrix: np.ndarray) -> np.ndarray:
         return self._log_odds(matrix, self.smallest_)
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
-        low, high = self.clip
+        low, high = (self.smallest_, 1 - self.smallest_) if self.clip == "rows" else self.clip
         slope, intercept = fit_sigmoid(scores, positive, weights)
         fitted = Sigmoid(slope, intercept, clip=(low, high))
         if self.input == "score":
@@ -114,7 +116,7 @@ class SigmoidClassifier(CalibratedMethod):
     cv : for ``"cross_val"``: number of stratified shuffled folds, a splitter of scikit-learn, or a list of (rows to
         learn from, rows to calibrate on).
     holdout_size : for ``"holdout"``: the share of rows kept, such as 0.25, or their number, such as 2000.
-    clip : the sigmoid is clipped to this range. ``(0, 1)`` changes nothing.
+    clip : as in SigmoidCalibrator.
     random_state : seed of the classifiers and of the split.
 
     Attributes
@@ -134,7 +136,7 @@ class SigmoidClassifier(CalibratedMethod):
         ensemble: Ensemble = "auto",
         cv: Any = 5,
         holdout_size: float = 0.25,
-        clip: tuple[float, float] = (0.0, 1.0),
+        clip: Literal["rows"] | tuple[float, float] = "rows",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(

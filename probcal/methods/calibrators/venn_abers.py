@@ -93,7 +93,8 @@ class VennAbers:
 
     def interval(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return p0 and p1, (n,) each, of (n,) scores."""
-        rounded = np.round(scores / self.scale, _DIGITS)
+        with np.errstate(over="ignore"):  # beyond the largest score of the fit, the size of a score does not matter
+            rounded = np.round(np.clip(scores / self.scale, -2, 2), _DIGITS)
         order = np.argsort(rounded)  # a search in rising order reads the memory in order, and is several times faster
         above = np.empty(len(scores), dtype=np.int64)
         above[order] = np.searchsorted(self.scores, rounded[order], side="left")
