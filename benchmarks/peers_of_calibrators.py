@@ -121,7 +121,7 @@ def beta_beside_its_package(rows: Rows) -> float:
 
 
 def temperature_beside_a_search(rows: Rows) -> float:
-    """Against a search for the temperature of least log loss, with probabilities of at least 1 / 2n or its square."""
+    """Against a search for the temperature of least log loss, with probabilities of at least a power of 1 / 2n."""
     mine = TemperatureClassifier(logistic(), cv=FOLDS, ensemble=False).fit(rows.X, rows.y)
     p = np.empty(len(rows.y))
     for learn, rest in FOLDS.split(rows.X, rows.y):
@@ -135,7 +135,7 @@ def temperature_beside_a_search(rows: Rows) -> float:
         z = np.exp(log) * log_odds(p, bound)
         return float((np.logaddexp(0, z) - rows.y * z).sum())
 
-    bounds = smallest, smallest**2
+    bounds = [smallest**power for power in range(1, 7)]
     found = [minimize_scalar(loss, bracket=(-3, 3), args=(bound,), tol=1e-12) for bound in bounds]
     best, bound = min(zip(found, bounds, strict=True), key=lambda one: one[0].fun)
     learner = logistic().fit(rows.X, rows.y)
@@ -153,14 +153,21 @@ def silent() -> Iterator[None]:
 
 CALIBRATED = "scikit-learn CalibratedClassifierCV"
 PEERS = [
-    Peer("Sigmoid, scores", f"{CALIBRATED}, prefit", 1e-7, as_fitted(SigmoidClassifier, logistic, "sigmoid")),
+    Peer(
+        "Sigmoid, scores", f"{CALIBRATED}, prefit", 1e-7, as_fitted(SigmoidClassifier, logistic, "sigmoid", clip=(0, 1))
+    ),
     Peer(
         "Sigmoid, probability",
         f"{CALIBRATED}, prefit",
         1e-7,
-        as_fitted(SigmoidClassifier, naive_bayes, "sigmoid", scores="probability"),
+        as_fitted(SigmoidClassifier, naive_bayes, "sigmoid", scores="probability", clip=(0, 1)),
     ),
-    Peer("Sigmoid, cross-validated", f"{CALIBRATED}, same folds", 1e-7, cross_validated(SigmoidClassifier, "sigmoid")),
+    Peer(
+        "Sigmoid, cross-validated",
+        f"{CALIBRATED}, same folds",
+        1e-7,
+        cross_validated(SigmoidClassifier, "sigmoid", clip=(0, 1)),
+    ),
     Peer("Isotonic", "scikit-learn IsotonicRegression", 1e-15, isotonic_beside_scikit_learn),
     Peer("Isotonic", "SciPy isotonic_regression", 1e-15, isotonic_beside_scipy),
     Peer(

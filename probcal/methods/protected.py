@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from probcal._validation import check_counts, count_rows, take_rows
-from probcal.methods._base import two_columns
+from probcal.methods._base import row_weights, two_columns
+from probcal.methods.calibrators._calibrator import smallest_probability
 from probcal.methods.direct import DirectClassifier
 from probcal.protection import CompositeJumper, SimpleJumper
 from probcal.protection.stream_input import check_feedback
@@ -103,7 +104,9 @@ class ProtectedClassifier(DirectClassifier):
         """
         self.__dict__.pop("log10_martingale_", None)
         super().fit(X, y, sample_weight)
-        self.truncation_ = 1 / (2 * count_rows(X)) if self.truncation == "rows" else self.truncation
+        weights = row_weights(sample_weight, count_rows(X))
+        n_rows = count_rows(X) if weights is None else max(np.count_nonzero(weights), weights.sum())
+        self.truncation_ = smallest_probability(n_rows) if self.truncation == "rows" else self.truncation
         n_classes = len(self.classes_)
         if n_classes > 2:
             self._jumper().predict_one(np.full(n_classes, 1 / n_classes))

@@ -208,3 +208,9 @@ def test_row_order_does_not_matter_to_a_map_of_training_scores():
             for rows in (np.arange(len(y)), order)
         )
         np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_a_class_without_weight_is_named_also_among_several():
+    X, y = blobs(300, 3)
+    with pytest.raises(ValueError, match="class 2 has no row of positive weight among the 300 rows to calibrate on"):
+        SigmoidClassifier(DecisionTreeClassifier()).fit(X, y, (y != 2) * 1.0)

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from probcal import (
+    BetaCalibrator,
     HistogramBinningCalibrator,
     IsotonicCalibrator,
     PriorCalibrator,
@@ -266,3 +267,10 @@ def test_the_quadratic_and_the_spline_bend_where_a_sigmoid_cannot():
         found = calibrator.fit(expit(s), y).predict_proba(expit(s))[:, 1]
         assert np.abs(found - truth).mean() < 0.02
     assert logit(truth).min() < -0.9
+
+
+@pytest.mark.parametrize("calibrator", [QuadraticCalibrator, BetaCalibrator, SplineCalibrator, SigmoidCalibrator])
+def test_equal_predictions_give_the_base_rate_everywhere(calibrator):
+    y = np.arange(400) % 5 < 2
+    found = calibrator().fit(np.full(400, 0.3), y).predict_proba([0.01, 0.3, 0.99])[:, 1]
+    np.testing.assert_allclose(found, 0.4, atol=2e-3)

@@ -21,13 +21,17 @@ def stream(n_classes=2, n=400):
     return X, np.digitize(score, np.linspace(-1, 1, n_classes - 1) if n_classes > 2 else [0])
 
 
+PRINTED = {"passive_weight": 0, "truncation": 0.01}
+"""Algorithm 1 as printed, with the truncation of the authors' own run."""
+
+
 def fitted(method, X, y):
     return method.fit(X[:100], y[:100])
 
 
 def test_estimates_are_those_of_the_simple_jumper_on_the_truncated_base():
     X, y = stream()
-    method = fitted(ProtectedClassifier(GaussianNB(), jump_rate=0.05, truncation=0.1), X, y)
+    method = fitted(ProtectedClassifier(GaussianNB(), **PRINTED | {"jump_rate": 0.05, "truncation": 0.1}), X, y)
     p = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
     expected, log10_s = SimpleJumper(jump_rate=0.05, truncation=0.1).protect(p, y[100:])
     found = method.predict_proba_online(X[100:], y[100:])
@@ -65,7 +69,7 @@ def test_labels_of_any_kind_give_the_same_estimates(names):
 
 def test_three_classes_have_a_column_each():
     X, y = stream(3)
-    method = fitted(ProtectedClassifier(GaussianNB()), X, y)
+    method = fitted(ProtectedClassifier(GaussianNB(), **PRINTED), X, y)
     found = method.predict_proba_online(X[100:], y[100:])
     expected, _ = SimpleJumper(truncation=0.01).protect(
         GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:]), y[100:]
@@ -79,8 +83,31 @@ def test_feedback_may_be_late_or_rare(feedback):
     X, y = stream()
     base = GaussianNB().fit(X[:100], y[:100]).predict_proba(X[100:])[:, 1]
     expected, _ = SimpleJumper(truncation=0.01).protect(base, y[100:], **feedback)
-    found = fitted(ProtectedClassifier(GaussianNB(), **feedback), X, y).predict_proba_online(X[100:], y[100:])
+    found = fitted(ProtectedClassifier(GaussianNB(), **PRINTED, **feedback), X, y).predict_proba_online(
+        X[100:], y[100:]
+    )
     assert found[:, 1].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("truth", ["base", "opposite", "turning"])
+def test_without_options_a_stream_loses_at_most_a_bit_against_the_base(truth):
+    X, y = stream(n=300)
+    method = fitted(ProtectedClassifier(GaussianNB()), X, y)
+    p = method.predict_proba(X[100:])[:, 1]
+    likely = {"base": p, "opposite": 1 - p, "turning": np.where(np.arange(200) < 100, p, 1 - p)}[truth]
+    labels = (np.random.default_rng(5).random(200) < likely).astype(int)
+    protected = method.predict_proba_online(X[100:], labels)[:, 1]
+    loss, base_loss = (-np.log2(np.where(labels == 1, one, 1 - one)).sum() for one in (protected, p))
+    assert loss <= base_loss + 1 + 1e-9
+
+
+def test_truncation_by_rows_is_half_a_row():
+    X, y = stream()
+    method = fitted(ProtectedClassifier(DecisionTreeClassifier(random_state=0)), X, y)
+    assert method.truncation_ == 1 / 200
+    assert set(method.predict_proba(X[:100])[:, 1]) == {1 / 200, 1 - 1 / 200}
+    weighted = ProtectedClassifier(GaussianNB()).fit(X[:100], y[:100], np.full(100, 3.0))
+    assert weighted.truncation_ == 1 / 600
 
 
 def test_without_labels_the_estimates_are_the_bases_own_truncated():

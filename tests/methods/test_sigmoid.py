@@ -178,8 +178,8 @@ def test_each_kind_of_score_can_be_asked_for():
     X = np.column_stack([scores, 1 - p, p])
     asked = {"decision_function": scores, "log_odds": scores**3, "probability": p}
     for kind, expected in asked.items():
-        found = SigmoidClassifier(Given(), scores=kind, calibration="train").fit(X, y).predict_proba(X)[:, 1]
-        np.testing.assert_allclose(found, sigmoid_of(expected, y), atol=1e-9)
+        found = SigmoidClassifier(Given(), scores=kind, calibration="train", clip=(0, 1)).fit(X, y)
+        np.testing.assert_allclose(found.predict_proba(X)[:, 1], sigmoid_of(expected, y), atol=1e-9)
 
 
 def test_the_log_odds_of_a_logistic_regression_are_its_decision_function():
@@ -289,14 +289,14 @@ def test_cross_validated_sigmoids_are_those_of_calibrated_classifier_cv(n_classe
     X, y = blobs(300, n_classes)
     cv = StratifiedKFold(4, shuffle=True, random_state=1)
     learner = LinearSVC(random_state=0)
-    ours = SigmoidClassifier(learner, cv=cv, ensemble=ensemble).fit(X, y)
+    ours = SigmoidClassifier(learner, cv=cv, ensemble=ensemble, clip=(0, 1)).fit(X, y)
     peer = CalibratedClassifierCV(learner, method="sigmoid", cv=cv, ensemble=ensemble).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=0, atol=1e-6)
 
 
 def test_several_classes_have_a_slope_and_an_intercept_each():
     X, y = blobs(300, 3)
-    fitted = SigmoidClassifier(LinearSVC(), calibration="train").fit(X, y)
+    fitted = SigmoidClassifier(LinearSVC(), calibration="train", clip=(0, 1)).fit(X, y)
     scores = fitted.estimator_.decision_function(X)
     pairs = [fit_sigmoid(scores[:, k], y == k) for k in range(3)]
     assert list(zip(fitted.slope_, fitted.intercept_, strict=True)) == pairs
@@ -310,3 +310,13 @@ def test_the_log_odds_of_a_class_are_against_the_sum_of_the_others():
     p = fitted.estimator_.predict_proba(X)
     pairs = [fit_sigmoid(np.log(p[:, k] / (1 - p[:, k])), y == k) for k in range(3)]
     np.testing.assert_allclose(list(zip(fitted.slope_, fitted.intercept_, strict=True)), pairs, rtol=1e-7)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_without_options_no_probability_is_below_half_a_row(n_classes):
+    X, y = blobs(300, n_classes)
+    fitted = SigmoidClassifier(LinearSVC(random_state=0), random_state=0).fit(X, y)
+    p = fitted.predict_proba(np.vstack([1e6 * X, -1e6 * X, X]))
+    least = 1 / 600
+    assert p.min() >= least / (n_classes - 1 + least) - 1e-12
+    assert p.max() <= 1 - p.min() + 1e-12

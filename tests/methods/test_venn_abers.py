@@ -197,3 +197,10 @@ def test_a_million_rows_take_a_second_or_so():
     start = time.process_time()
     VennAbersCalibrator("score").fit(scores, y).predict_proba(-scores)
     assert time.process_time() - start < 5  # 1 on a machine that does nothing else
+
+
+def test_a_score_of_any_size_is_beyond_the_last_step():
+    scores, y = np.linspace(-1e-10, 1e-10, 40), np.arange(40) % 3 > 0
+    fitted = VennAbersCalibrator(input="score").fit(scores, y)
+    huge, large = (fitted.predict_proba([-size, size]) for size in (1e300, 1.0))
+    assert huge.tolist() == large.tolist()
