@@ -1,6 +1,6 @@
 """Whether a method without options is as good as what a person had: python benchmarks/defaults.py, after the runs.
 
-Run `probcal run defaults` and `probcal run defaults-labels` first. For each data set, learner and method this takes the
+Run `probcal run` with `defaults`, `defaults-labels` and `defaults-digits` first. For each data set, learner and method this takes the
 mean log loss over the splits. It may be at most .01 bits above the better of two others: the learner alone, and
 scikit-learn's CalibratedClassifierCV with the same kind of map. It must never be infinite. Writes gate.md. Exit code 1
 if a method fails.
@@ -19,7 +19,7 @@ from tabulate import tabulate
 
 from probcal.store.folder import Store
 
-FOLDERS = [Path("results/defaults"), Path("results/defaults-labels")]
+FOLDERS = [Path(f"results/{name}") for name in ("defaults", "defaults-labels", "defaults-digits")]
 ALLOWED = 0.01
 """Bits."""
 SAME_KIND = {"sigmoid": "sk_sigmoid", "isotonic": "sk_isotonic", "temperature": "sk_temperature"}
@@ -52,7 +52,9 @@ The lowest of each learner is bold. `inf` means that a row of a class got the pr
 def main(words: Sequence[str] | None = None) -> None:
     """Write the table of the gate."""
     parser = argparse.ArgumentParser(prog="python benchmarks/defaults.py", description=__doc__)
-    parser.add_argument("folders", nargs="*", type=Path, default=FOLDERS, help="results (results/defaults and -labels)")
+    parser.add_argument(
+        "folders", nargs="*", type=Path, default=FOLDERS, help="results (results/defaults, -labels and -digits)"
+    )
     parser.add_argument("-o", "--out", type=Path, default=FOLDERS[0] / "gate.md", help="file to write (%(default)s)")
     asked = parser.parse_args(words)
     losses = mean_losses(asked.folders)
@@ -64,10 +66,13 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def mean_losses(folders: Iterable[Path]) -> pd.DataFrame:
-    """Return the mean log loss in bits over splits and the number of splits, by data set, learner and method."""
+    """Return the mean log loss in bits over splits and the number of splits, by data set, learner and method.
+
+    The loss of a failed cell is infinite.
+    """
     of_split = pd.DataFrame(
         [
-            (one.dataset, one.learner, one.method, one.repetition, float(one.metrics["cxe"]))
+            (one.dataset, one.learner, one.method, one.repetition, float(one.metrics.get("cxe", np.inf)))
             for folder in folders
             for one in Store(folder).results().values()
         ],
