@@ -1,9 +1,9 @@
 """Whether a method without options is as good as what a person had: python benchmarks/defaults.py, after the runs.
 
-Run `probcal run` with `defaults`, `defaults-labels` and `defaults-digits` first. For each data set, learner and method this takes the
-mean log loss over the splits. It may be at most .01 bits above the better of two others: the learner alone, and
-scikit-learn's CalibratedClassifierCV with the same kind of map. It must never be infinite. Writes gate.md. Exit code 1
-if a method fails.
+Run `probcal run` with defaults, defaults-labels and defaults-digits first. For each data set, learner and method this
+takes the mean log loss over the splits. It may be at most .01 bits above the better of two others: the learner alone,
+and scikit-learn's CalibratedClassifierCV with the same kind of map. It must never be infinite. Writes gate.md. Exit
+code 1 if a method fails.
 """
 
 from __future__ import annotations
