@@ -43,7 +43,8 @@ def test_a_parquet_file_gives_the_same_as_csv(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("labels", "positive"), [("01", "1"), (["-1", "1"], "1"), (["yes", "no"], "yes"), (["True", "False"], "True")]
+    ("labels", "positive"),
+    [("01", "1"), (["0.0", "1.0"], "1"), (["-1", "1"], "1"), (["yes", "no"], "yes"), (["True", "False"], "True")],
 )
 def test_the_usual_positive_labels_need_no_option(tmp_path, labels, positive):
     text = "p,y\n" + "".join(f"0.{number},{labels[number % 2]}\n" for number in range(10))
@@ -60,6 +61,22 @@ def test_other_labels_need_the_option_positive(tmp_path):
     with pytest.raises(DataError, match='holds bad, good; name the label whose probability "p" is with --positive'):
         read(path)
     assert read(path, positive="bad").classes == ("good", "bad")
+
+
+@pytest.mark.parametrize(("first", "second"), [("1", "2"), ("0", "2"), ("1", "1.5")])
+def test_numbers_other_than_zero_and_one_need_the_option(tmp_path, first, second):
+    path = written("p,y\n" + ROWS.replace(",1\n", f",{second}\n").replace(",0\n", f",{first}\n"), tmp_path / "a.csv")
+    said = f'"y" holds {first}, {second}; name the label whose probability "p" is with --positive'
+    with pytest.raises(DataError, match=said):
+        read(path)
+    assert read(path, positive=first).classes == (second, first)
+
+
+def test_columns_that_name_both_labels_need_no_option(tmp_path):
+    frame = pd.DataFrame({"p_1": [0.25, 0.75] * 3, "p_2": [0.75, 0.25] * 3, "y": [1, 2] * 3})
+    found = read(written(frame, tmp_path / "a.csv"), "p_*")
+    assert found.classes == ("1", "2")
+    assert found.p[:, 1].tolist() == frame.p_2.to_list()
 
 
 def test_one_of_several_labels_is_measured_against_the_rest(tmp_path):
