@@ -31,6 +31,8 @@ _SUM = 0.01
 """How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
 _MOSTLY = 0.5
 """Share of the rows. Percent lie mostly above 1, and a slip of the pen is a single row."""
+_FEWEST_ROWS = 2
+"""Fewest rows of a label in a table of a few rows."""
 _LISTED = 10
 
 
@@ -178,7 +180,7 @@ class _Reader:
 
     def _target(self, place: int, marks: Marks) -> Target:
         name, raw = self.names[place], self.table.frame.iloc[:, place]
-        target = read_target(name, raw, self.where, marks[place], self.request.positive)
+        target = read_target(name, raw, self.where, marks[place], self.request.positive, _FEWEST_ROWS)
         none = ~target.labelled
         self._refuse(none, name, lambda _: "has no value", "give every row a label, or remove such rows")
         return target

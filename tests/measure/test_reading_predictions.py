@@ -56,6 +56,19 @@ def test_the_more_frequent_label_may_be_the_positive_one(tmp_path):
     assert read(written(text, tmp_path / "a.csv")).classes == ("0", "1")
 
 
+@pytest.mark.parametrize(("labels", "needed"), [("01", 4), ("011", 4), ("01234", 10)])
+def test_a_few_rows_are_called_too_few(tmp_path, labels, needed):
+    path = written("p,y\n" + "".join(f".5,{label}\n" for label in labels), tmp_path / "a.csv")
+    said = rf'"y" holds \d different labels in {len(labels)} rows, which are too few \(at least {needed} are needed\)'
+    with pytest.raises(DataError, match=said):
+        read(path, positive="1")
+
+
+def test_four_rows_of_two_labels_are_read(tmp_path):
+    path = written("p,y\n.5,0\n.5,1\n.5,0\n.5,1\n", tmp_path / "a.csv")
+    assert read(path).counts() == {"0": 2, "1": 2}
+
+
 def test_other_labels_need_the_option_positive(tmp_path):
     path = written("p,y\n" + ROWS.replace(",0", ",good").replace(",1", ",bad"), tmp_path / "a.csv")
     with pytest.raises(DataError, match='holds bad, good; name the label whose probability "p" is with --positive'):

@@ -31,6 +31,8 @@ def frame_with(labels):
         ([i % 40 for i in range(90)], "is a continuous number (40 different values from 0 to 39)"),
         ([f"u{i % 30}" for i in range(50)], "holds 30 different labels in 50 rows, more than classes have"),
         (["a" * 300, "b"] * 25, "holds text of up to 300 letters, not classes; is it the right column?"),
+        (["yes", "no", "no"], "holds 2 different labels in 3 rows, which are too few (at least 16 are needed); is"),
+        (["yes"], 'holds only one class, "yes", in 1 row; two are needed'),
         (["a"] * 46 + ["b"] * 4, 'too few rows of "b" (4) in column "left" to split: 8 of each class are needed, and'),
         (["a"] * 24 + ["b"] * 23 + ["c"] * 3, 'of "c" (3) in column "left" to split: 8 of each class are needed; re'),
     ],
