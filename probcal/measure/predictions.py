@@ -148,8 +148,8 @@ class _Reader:
         if len(places) > 1:
             raise DataError(f'{option}: {len(places)} columns of {self.where} are called "{wanted}"; rename one')
         if not places:
-            near = did_you_mean(wanted, self.names)
-            raise DataError(f'{option}: {self.where} has no column "{wanted}"{near} (it has: {known})')
+            hint = did_you_mean(wanted, self.names) or self.table.header_hint()
+            raise DataError(f'{option}: {self.where} has no column "{wanted}"{hint} (it has: {known})')
         return places[0]
 
     def _probability_places(self) -> list[int]:
@@ -170,8 +170,8 @@ class _Reader:
         known = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
         places = [place for place, name in enumerate(self.names) if known.fullmatch(name)]
         if not places:
-            shown = ", ".join(self.names[:_LISTED])
-            raise DataError(f"--probability: no column of {self.where} matches {pattern} (it has: {shown})")
+            shown, hint = ", ".join(self.names[:_LISTED]), self.table.header_hint()
+            raise DataError(f"--probability: no column of {self.where} matches {pattern}{hint} (it has: {shown})")
         return places
 
     def _marks(self, places: list[int], numbers: list[int]) -> Marks:

@@ -180,6 +180,7 @@ def test_percent_are_recognised(tmp_path):
         ({"groups": ("id",)}, "has 200 different values, and at most 50 groups are measured"),
         ({"positive": "2"}, 'holds no "2"'),
         ({"weight": "sex"}, 'a.csv:2: column "sex" holds "F", no number'),
+        ({"target": "z"}, 'a.csv has no column "z" (it has: id, p, y, sex, w)'),
         ({"target": "w"}, "holds 3 labels (1, 2, 3); give a --probability column for each of them"),
     ],
 )
@@ -192,6 +193,18 @@ def test_a_wrong_option_names_the_way_out(tmp_path, how, said):
     with pytest.raises(DataError) as refused:
         read_predictions(PredictionsRequest(**request))
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("text", [".25,1,F\n.75,0,M\n", "F;,75;0\nM;,25;1\n"])
+def test_a_file_without_names_gets_a_hint(tmp_path, text):
+    with pytest.raises(DataError, match='has no column "y"; the first line must hold the names of the columns'):
+        read(written(text * 5, tmp_path / "a.csv"))
+
+
+def test_a_wrong_name_in_a_file_with_names_gets_no_hint(tmp_path):
+    with pytest.raises(DataError) as refused:
+        read(written(two_classes(), tmp_path / "a.csv"), "prob")
+    assert "first line" not in str(refused.value)
 
 
 def test_probabilities_that_do_not_sum_to_one_are_refused(tmp_path):

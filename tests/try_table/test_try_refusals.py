@@ -51,7 +51,9 @@ def test_a_target_that_is_not_there_or_there_twice(tmp_path):
     path.write_text("a,left,left\n1,2,3\n")
     assert '2 columns are called "left"; give the target another name' in refused("try", path, "-t", "left")
     path.write_text("1,2,3\n4,5,6\n")
-    assert "its first line looks like values, but it must hold the names" in refused("try", path, "-t", "y")
+    assert '"y"; the first line must hold the names of the columns (it has' in refused("try", path, "-t", "y")
+    path.write_text("1,2,red\n4,5,blue\n")
+    assert '"y"; the first line must hold the names of the columns (it has' in refused("try", path, "-t", "y")
 
 
 def test_a_table_with_nothing_to_learn_from(tmp_path):
