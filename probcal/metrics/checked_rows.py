@@ -116,7 +116,7 @@ def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
     if bad.any():
         where = np.unravel_index(int(np.argmax(bad)), bad.shape)
         place = f"row {where[0]}" + "".join(f", column {column}" for column in where[1:])
-        raise ValueError(f"{rule} ({place}: {repr(float(values[where])).removesuffix('.0')})")
+        raise ValueError(f"{rule} ({place}, counted from 0: {repr(float(values[where])).removesuffix('.0')})")
 
 
 def is_number(value: Any) -> bool:
