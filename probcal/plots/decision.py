@@ -157,6 +157,6 @@ class DecisionCurveDisplay:
         positive = positive_class_text(self.pos_label)
         ax.set(xlabel=f"Threshold probability{positive}", ylabel="Net benefit", xlim=(0, 1), ylim=(-top / 5, top))
         if ax.get_legend_handles_labels()[1]:
-            ax.legend(loc="upper right", fontsize="small")
+            ax.legend(loc="best", fontsize="small")
         self.ax_, self.figure_ = ax, ax.get_figure()
         return self

@@ -214,7 +214,7 @@ class ReliabilityDisplay:
         bottom = min(_STRIP[0] if histogram else -0.02, ax.get_ylim()[0])
         ax.set(xlim=(-0.02, 1.02), ylim=(bottom, 1.02), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1], aspect="equal")
         if ax.get_legend_handles_labels()[1]:
-            ax.legend(loc="upper left", fontsize="small")
+            ax.legend(loc="best", fontsize="small")
         self.ax_, self.figure_ = ax, ax.get_figure()
         return self
 
