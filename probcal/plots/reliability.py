@@ -149,7 +149,7 @@ class ReliabilityDisplay:
         n_resamples, random_state : number and seed of the resamples that the bands come from.
         sample_weight : weights of the rows, (n,), or None.
         pos_label : label of the positive class. None if ``y_true`` holds 0 and 1.
-        name : name in the legend, or None.
+        name : name in the legend. None for "Classifier".
         ref_line, histogram, ax, **kwargs : as in ``plot``.
 
         Returns
@@ -166,7 +166,7 @@ class ReliabilityDisplay:
             n_bins=n_bins, strategy=strategy, isotonic=isotonic, bands=bands, level=level, n_resamples=n_resamples,
             random_state=random_state, sample_weight=sample_weight, pos_label=pos_label,
         )  # fmt: skip
-        display = cls(curve, estimator_name=name, pos_label=pos_label)
+        display = cls(curve, estimator_name="Classifier" if name is None else name, pos_label=pos_label)
         return display.plot(ax=ax, ref_line=ref_line, histogram=histogram, **kwargs)
 
     def plot(

@@ -77,9 +77,17 @@ def test_the_legend_hides_no_curve(display):
             assert line.get_linestyle() == "None" or not any(inside), (powers, line.get_label())
 
 
+@EACH
+def test_predictions_without_a_name_are_a_classifier(display):
+    first = display.from_predictions(Y[300:], P)
+    second = display.from_predictions(Y[300:], P, name="mine", ax=first.ax_)
+    texts = [one.get_text() for one in first.ax_.get_legend().get_texts()]
+    assert texts[-2:] == ["Classifier", "mine"] and second.line_.get_label() == "mine"
+
+
 def test_parts_can_be_left_out():
     display = ReliabilityDisplay.from_predictions(
-        Y[300:], P, isotonic=False, bands=None, histogram=False, ref_line=False, color="red", linestyle="--"
+        Y[300:], P, name="", isotonic=False, bands=None, histogram=False, ref_line=False, color="red", linestyle="--"
     )
     assert [display.curve_line_, display.bars_, display.band_, display.histogram_] == [None] * 4
     assert display.ax_.get_legend() is None and len(display.ax_.get_lines()) == 1
