@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from probcal.data.card import NUMBER
 from probcal.errors import DataError
 
-_WORDS = (
+_PAIRS = (
+    ("0", "1"),
+    ("-1", "1"),
     ("no", "yes"),
     ("n", "y"),
     ("false", "true"),
@@ -20,16 +21,14 @@ _WORDS = (
 
 
 def positive_of(labels: Sequence[str], where: str, column: str, otherwise: str | None = None) -> str:
-    """Return the label whose probability a column holds: the larger of two numbers, or yes, true and positive.
+    """Return the label whose probability a column holds: 1 beside 0 or -1, yes, true or positive.
 
     ``where`` and ``column`` name the target and the probabilities in messages. Raises DataError where the labels do not
-    decide and there is no ``otherwise``.
+    decide and there is no ``otherwise``. Of other numbers, such as 1 and 2, either may be the positive one.
     """
     if len(labels) == 2:
-        if all(map(NUMBER.fullmatch, labels)):
-            return max(labels, key=float)
         folded = {label.casefold(): label for label in labels}
-        for negative, positive in _WORDS:
+        for negative, positive in _PAIRS:
             if folded.keys() == {negative, positive}:
                 return folded[positive]
     if otherwise is not None:

@@ -31,6 +31,8 @@ _SUM = 0.01
 """How far the sum of the probabilities of a row may be from 1. Files often hold three digits."""
 _MOSTLY = 0.5
 """Share of the rows. Percent lie mostly above 1, and a slip of the pen is a single row."""
+_FEWEST_ROWS = 2
+"""Fewest rows of a label in a table of a few rows."""
 _LISTED = 10
 
 
@@ -146,8 +148,8 @@ class _Reader:
         if len(places) > 1:
             raise DataError(f'{option}: {len(places)} columns of {self.where} are called "{wanted}"; rename one')
         if not places:
-            near = did_you_mean(wanted, self.names)
-            raise DataError(f'{option}: {self.where} has no column "{wanted}"{near} (it has: {known})')
+            hint = did_you_mean(wanted, self.names) or self.table.header_hint()
+            raise DataError(f'{option}: {self.where} has no column "{wanted}"{hint} (it has: {known})')
         return places[0]
 
     def _probability_places(self) -> list[int]:
@@ -168,8 +170,8 @@ class _Reader:
         known = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
         places = [place for place, name in enumerate(self.names) if known.fullmatch(name)]
         if not places:
-            shown = ", ".join(self.names[:_LISTED])
-            raise DataError(f"--probability: no column of {self.where} matches {pattern} (it has: {shown})")
+            shown, hint = ", ".join(self.names[:_LISTED]), self.table.header_hint()
+            raise DataError(f"--probability: no column of {self.where} matches {pattern}{hint} (it has: {shown})")
         return places
 
     def _marks(self, places: list[int], numbers: list[int]) -> Marks:
@@ -178,7 +180,7 @@ class _Reader:
 
     def _target(self, place: int, marks: Marks) -> Target:
         name, raw = self.names[place], self.table.frame.iloc[:, place]
-        target = read_target(name, raw, self.where, marks[place], self.request.positive)
+        target = read_target(name, raw, self.where, marks[place], self.request.positive, _FEWEST_ROWS)
         none = ~target.labelled
         self._refuse(none, name, lambda _: "has no value", "give every row a label, or remove such rows")
         return target

@@ -116,7 +116,7 @@ def refuse(bad: np.ndarray, values: np.ndarray, rule: str) -> None:
     if bad.any():
         where = np.unravel_index(int(np.argmax(bad)), bad.shape)
         place = f"row {where[0]}" + "".join(f", column {column}" for column in where[1:])
-        raise ValueError(f"{rule} ({place}: {repr(float(values[where])).removesuffix('.0')})")
+        raise ValueError(f"{rule} ({place}, counted from 0: {repr(float(values[where])).removesuffix('.0')})")
 
 
 def is_number(value: Any) -> bool:
@@ -163,9 +163,15 @@ def _is_positive(y: Any, p: Any, pos_label: Any) -> np.ndarray:
     found = set(labels.ravel().tolist())
     if len(found | {pos_label}) > 2:
         reason = "more than two labels" if pos_label in found else f"no label {pos_label!r}"
-        shown = ", ".join(sorted(map(repr, found))[:5]) + (", ..." if len(found) > 5 else "")
-        raise ValueError(f"y holds {reason} (it holds {shown}); for one class against the rest give y == label")
+        raise ValueError(
+            f"y holds {reason} (it holds {_listed(found)}); for one class against the rest give y == label"
+        )
     return np.asarray(labels == pos_label)
+
+
+def _listed(labels: set[Any]) -> str:
+    """Return the first five labels in order, for a message."""
+    return ", ".join(sorted(map(repr, labels))[:5]) + (", ..." if len(labels) > 5 else "")
 
 
 def _labels(y: Any) -> np.ndarray:
@@ -211,6 +217,9 @@ def _numbers(values: Any, name: str) -> np.ndarray:
     if array.dtype == object:  # a pandas extension type, or labels of any type
         array = np.array(array.tolist())
     if array.dtype.kind not in "biuf" and array.size:
+        labels = _labels(values).ravel().tolist()
+        if name == "y" and all(isinstance(one, str) for one in labels):
+            raise ValueError(f"y holds texts ({_listed(set(labels))}); name the positive one with pos_label")
         hint = "; for labels of another kind give pos_label" if name == "y" else ""
         raise ValueError(f"{name} must hold numbers, and no missing values{hint}")
     return array.astype(np.float64)

@@ -113,7 +113,7 @@ class DecisionCurveDisplay:
         thresholds : numbers of at least 0 and below 1. None for .01, .02, ... .99.
         sample_weight : weights of the rows, (n,), or None.
         pos_label : label of the positive class. None if ``y_true`` holds 0 and 1.
-        name : name in the legend, or None.
+        name : name in the legend. None for "Classifier".
         ref_line, ax, **kwargs : as in ``plot``.
 
         Returns
@@ -126,7 +126,9 @@ class DecisionCurveDisplay:
             As for ``probcal.metrics.decision_curve``.
         """
         curve = decision_curve(y_true, y_prob, thresholds, sample_weight, pos_label=pos_label)
-        return cls(curve, estimator_name=name, pos_label=pos_label).plot(ax=ax, ref_line=ref_line, **kwargs)
+        return cls(curve, estimator_name="Classifier" if name is None else name, pos_label=pos_label).plot(
+            ax=ax, ref_line=ref_line, **kwargs
+        )
 
     def plot(
         self, *, ax: Axes | None = None, name: str | None = None, ref_line: bool = True, **kwargs: Any
@@ -157,6 +159,6 @@ class DecisionCurveDisplay:
         positive = positive_class_text(self.pos_label)
         ax.set(xlabel=f"Threshold probability{positive}", ylabel="Net benefit", xlim=(0, 1), ylim=(-top / 5, top))
         if ax.get_legend_handles_labels()[1]:
-            ax.legend(loc="upper right", fontsize="small")
+            ax.legend(loc="best", fontsize="small")
         self.ax_, self.figure_ = ax, ax.get_figure()
         return self

@@ -149,7 +149,7 @@ class ReliabilityDisplay:
         n_resamples, random_state : number and seed of the resamples that the bands come from.
         sample_weight : weights of the rows, (n,), or None.
         pos_label : label of the positive class. None if ``y_true`` holds 0 and 1.
-        name : name in the legend, or None.
+        name : name in the legend. None for "Classifier".
         ref_line, histogram, ax, **kwargs : as in ``plot``.
 
         Returns
@@ -166,7 +166,7 @@ class ReliabilityDisplay:
             n_bins=n_bins, strategy=strategy, isotonic=isotonic, bands=bands, level=level, n_resamples=n_resamples,
             random_state=random_state, sample_weight=sample_weight, pos_label=pos_label,
         )  # fmt: skip
-        display = cls(curve, estimator_name=name, pos_label=pos_label)
+        display = cls(curve, estimator_name="Classifier" if name is None else name, pos_label=pos_label)
         return display.plot(ax=ax, ref_line=ref_line, histogram=histogram, **kwargs)
 
     def plot(
@@ -214,7 +214,7 @@ class ReliabilityDisplay:
         bottom = min(_STRIP[0] if histogram else -0.02, ax.get_ylim()[0])
         ax.set(xlim=(-0.02, 1.02), ylim=(bottom, 1.02), yticks=[0, 0.2, 0.4, 0.6, 0.8, 1], aspect="equal")
         if ax.get_legend_handles_labels()[1]:
-            ax.legend(loc="upper left", fontsize="small")
+            ax.legend(loc="best", fontsize="small")
         self.ax_, self.figure_ = ax, ax.get_figure()
         return self
 

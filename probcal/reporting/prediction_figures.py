@@ -93,7 +93,7 @@ def draw_decisions(axes: Axes, pictures: Sequence[PredictionFigure], styles: Sty
             display = DecisionCurveDisplay(one.decisions, estimator_name=short(one.column))
             display.plot(ax=axes, **styles[one.column].of_curve())
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper right", **_LEGEND)
+    axes.legend(loc="best", **_LEGEND)
 
 
 def _diagonal(axes: Axes) -> None:

@@ -48,6 +48,8 @@ _FEWEST_CROSSED = 20
 _FOLDS = 3
 _CLIP = [0.001, 0.999]
 """The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0."""
+_RARE = 0.01
+"""A class with a smaller share of the rows is not clipped: its probabilities lie too near to the ends of ``_CLIP``."""
 _WIDE = 500
 _SLOW_WHEN_WIDE = ("nb", "boosting")
 """They process each column separately, so that many columns are slow even with few rows."""
@@ -100,10 +102,11 @@ def methods(asked: Sequence[str], learners_asked: bool, width: int, counts: Coll
     usual = (*_USUAL_METHODS, *_TREE_METHODS) if few and not learners_asked else _USUAL_METHODS
     crossed = n_rows <= _MOST_ROWS_CROSSED and rarest >= _FEWEST_CROSSED
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if crossed else {"calibration": "holdout"}
+    clip: Entry = {} if rarest < _RARE * n_rows else {"clip": _CLIP}
     settings: dict[str, Entry] = {
         "sigmoid": {"params": calibration},
-        "isotonic": {"params": {**calibration, "clip": _CLIP}},
-        "bagging": {"params": {"clip": _CLIP}},
+        "isotonic": {"params": {**calibration, **clip}},
+        "bagging": {"params": clip} if clip else {},
     }
     found: dict[str, Entry] = {}
     for name in ("direct", *(asked or usual)):

@@ -30,6 +30,7 @@ from probcal.data.sources.formats import (
     unpacked,
 )
 from probcal.errors import DataError
+from probcal.try_table.numbers_in_text import number
 
 _USUAL = (";", "\t", "|", ",")
 """Delimiters in order of preference for a tie.
@@ -174,6 +175,12 @@ class UserTable:
     lines: np.ndarray[Any, Any] | None = None
     """The line on which each row of delimited text begins, (n_rows,), counted from 1."""
 
+    def header_hint(self) -> str:
+        """Return a hint for messages about a missing column, empty unless the names of delimited text hold a number."""
+        if self.lines is None or not any(_is_number(str(name)) for name in self.frame.columns):
+            return ""
+        return "; the first line must hold the names of the columns"
+
     def has_changed(self) -> bool:
         """Return whether the content of its file has changed. A removed file has not changed."""
         try:
@@ -240,3 +247,7 @@ def _from_openml(number: int) -> UserTable:
     found = fetch_openml_table(number)
     notes = [f"OpenML data set {number}, {found.name} version {found.version}"]
     return UserTable(found.name, f"openml:{number}", found.frame, notes, declared=True, target=found.target)
+
+
+def _is_number(text: str) -> bool:
+    return not np.isnan([number(text, "."), number(text, ",")]).all()

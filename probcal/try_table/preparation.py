@@ -19,7 +19,7 @@ from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.column_types import ColumnChoices, TableColumn, guess, warnings
 from probcal.try_table.file_reader import UserTable, read_table
-from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks, number
+from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks
 from probcal.try_table.target import Target, read_target, refuse_rare_classes
 
 _LONGEST = 80
@@ -164,7 +164,7 @@ def prepare(request: TableRequest) -> Prepared:
     table = read_table(request.source)
     names = card_names(table.frame.columns)
     where = Path(table.place).name
-    place = _place_of_target(request.target or table.target, list(map(str, table.frame.columns)), names, where)
+    place = _place_of_target(request.target or table.target, table, names, where)
     target_name = names[place]
     frame = table.frame.set_axis(range(len(names)), axis=1)
     choices = _column_choices(request, names, target_name, where)
@@ -196,7 +196,8 @@ def _with_rows(prepared: Prepared, request: TableRequest, where: str) -> Prepare
     return replace(prepared, target=of_sample, rows=rows)
 
 
-def _place_of_target(wanted: str | None, raw: list[str], names: list[str], where: str) -> int:
+def _place_of_target(wanted: str | None, table: UserTable, names: list[str], where: str) -> int:
+    raw = list(map(str, table.frame.columns))
     if wanted is None:
         raise DataError(f"{where}: no target is given; name it with --target; there are: {some(names, _SHOWN)}")
     for known in (raw, [name.strip() for name in raw], names):
@@ -205,11 +206,8 @@ def _place_of_target(wanted: str | None, raw: list[str], names: list[str], where
             return places[0]
         if places:
             raise DataError(f'{where}: {len(places)} columns are called "{wanted}"; give the target another name')
-    hint = ""
-    if raw and all(_is_number(name) for name in raw):
-        hint = "; its first line looks like values, but it must hold the names of the columns"
-    near = did_you_mean(wanted, names)
-    raise DataError(f'{where}: there is no column "{wanted}"{near}{hint} (it has: {some(names, _SHOWN)})')
+    hint = did_you_mean(wanted, names) or table.header_hint()
+    raise DataError(f'{where}: there is no column "{wanted}"{hint} (it has: {some(names, _SHOWN)})')
 
 
 def _column_choices(request: TableRequest, names: list[str], target: str, where: str) -> ColumnChoices:
@@ -269,7 +267,3 @@ def _why_none(columns: Sequence[TableColumn]) -> str:
 
 def _width(column: TableColumn) -> int:
     return len(column.values.cat.categories) if column.kind == "category" and column.values is not None else 1
-
-
-def _is_number(text: str) -> bool:
-    return not np.isnan([number(text, "."), number(text, ",")]).all()

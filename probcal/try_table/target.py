@@ -59,11 +59,14 @@ class Target:
         return {self.positive: rows, name: sum(self.counts.values()) - rows}
 
 
-def read_target(name: str, raw: pd.Series, where: str, mark: Mark = ".", positive: str | None = None) -> Target:
+def read_target(
+    name: str, raw: pd.Series, where: str, mark: Mark = ".", positive: str | None = None, fewest: int = FEWEST_ROWS
+) -> Target:
     """Return the target from its column ``raw``, (n_rows,) of any type. ``where`` names the table in messages.
 
     Without ``positive``, the rarer of two labels is positive, or the later of two equally frequent ones. ``mark`` is
-    the decimal mark of labels that are numbers. Raises DataError for a column without classes.
+    the decimal mark of labels that are numbers. ``fewest`` is the number of rows that each label needs, for the message
+    about a table of a few rows. Raises DataError for a column without classes.
     """
     labels = _labels(raw, mark)
     distinct = in_order(label for label in labels if label is not None)
@@ -72,8 +75,9 @@ def read_target(name: str, raw: pd.Series, where: str, mark: Mark = ".", positiv
     if not distinct:
         raise DataError(f"{column} is empty: no row has a label")
     if len(distinct) == 1:
-        raise DataError(f'{column} holds only one class, "{distinct[0]}", in {rows:,} rows; two are needed')
-    _refuse_no_classes(column, distinct, rows)
+        counted = "1 row" if rows == 1 else f"{rows:,} rows"
+        raise DataError(f'{column} holds only one class, "{distinct[0]}", in {counted}; two are needed')
+    _refuse_no_classes(column, distinct, rows, fewest)
     counts = {label: int((labels == label).sum()) for label in distinct}
     if positive is not None:
         if positive not in counts and (same := _same_number(positive, mark)) in counts:  # 1,0 also means the label 1
@@ -118,8 +122,13 @@ def _same_number(text: str, mark: Mark) -> str | None:
     return None if np.isnan(found) else as_text(found)
 
 
-def _refuse_no_classes(column: str, distinct: list[str], rows: int) -> None:
+def _refuse_no_classes(column: str, distinct: list[str], rows: int, fewest: int) -> None:
     n = len(distinct)
+    if n > rows / 2 and rows < 2 * FEWEST_ROWS:  # so few rows do not tell classes from ids
+        raise DataError(
+            f"{column} holds {n} different labels in {rows} rows, which are too few (at least {fewest * n} are "
+            "needed); is it the right column?"
+        )
     numbers = all(map(NUMBER.fullmatch, distinct))
     whole = numbers and all(float(one).is_integer() for one in distinct)
     if n == rows and (whole or not numbers):

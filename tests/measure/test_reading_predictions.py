@@ -43,7 +43,8 @@ def test_a_parquet_file_gives_the_same_as_csv(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("labels", "positive"), [("01", "1"), (["-1", "1"], "1"), (["yes", "no"], "yes"), (["True", "False"], "True")]
+    ("labels", "positive"),
+    [("01", "1"), (["0.0", "1.0"], "1"), (["-1", "1"], "1"), (["yes", "no"], "yes"), (["True", "False"], "True")],
 )
 def test_the_usual_positive_labels_need_no_option(tmp_path, labels, positive):
     text = "p,y\n" + "".join(f"0.{number},{labels[number % 2]}\n" for number in range(10))
@@ -55,11 +56,40 @@ def test_the_more_frequent_label_may_be_the_positive_one(tmp_path):
     assert read(written(text, tmp_path / "a.csv")).classes == ("0", "1")
 
 
+@pytest.mark.parametrize(("labels", "needed"), [("01", 4), ("011", 4), ("01234", 10)])
+def test_a_few_rows_are_called_too_few(tmp_path, labels, needed):
+    path = written("p,y\n" + "".join(f".5,{label}\n" for label in labels), tmp_path / "a.csv")
+    said = rf'"y" holds \d different labels in {len(labels)} rows, which are too few \(at least {needed} are needed\)'
+    with pytest.raises(DataError, match=said):
+        read(path, positive="1")
+
+
+def test_four_rows_of_two_labels_are_read(tmp_path):
+    path = written("p,y\n.5,0\n.5,1\n.5,0\n.5,1\n", tmp_path / "a.csv")
+    assert read(path).counts() == {"0": 2, "1": 2}
+
+
 def test_other_labels_need_the_option_positive(tmp_path):
     path = written("p,y\n" + ROWS.replace(",0", ",good").replace(",1", ",bad"), tmp_path / "a.csv")
     with pytest.raises(DataError, match='holds bad, good; name the label whose probability "p" is with --positive'):
         read(path)
     assert read(path, positive="bad").classes == ("good", "bad")
+
+
+@pytest.mark.parametrize(("first", "second"), [("1", "2"), ("0", "2"), ("1", "1.5")])
+def test_numbers_other_than_zero_and_one_need_the_option(tmp_path, first, second):
+    path = written("p,y\n" + ROWS.replace(",1\n", f",{second}\n").replace(",0\n", f",{first}\n"), tmp_path / "a.csv")
+    said = f'"y" holds {first}, {second}; name the label whose probability "p" is with --positive'
+    with pytest.raises(DataError, match=said):
+        read(path)
+    assert read(path, positive=first).classes == (second, first)
+
+
+def test_columns_that_name_both_labels_need_no_option(tmp_path):
+    frame = pd.DataFrame({"p_1": [0.25, 0.75] * 3, "p_2": [0.75, 0.25] * 3, "y": [1, 2] * 3})
+    found = read(written(frame, tmp_path / "a.csv"), "p_*")
+    assert found.classes == ("1", "2")
+    assert found.p[:, 1].tolist() == frame.p_2.to_list()
 
 
 def test_one_of_several_labels_is_measured_against_the_rest(tmp_path):
@@ -150,6 +180,7 @@ def test_percent_are_recognised(tmp_path):
         ({"groups": ("id",)}, "has 200 different values, and at most 50 groups are measured"),
         ({"positive": "2"}, 'holds no "2"'),
         ({"weight": "sex"}, 'a.csv:2: column "sex" holds "F", no number'),
+        ({"target": "z"}, 'a.csv has no column "z" (it has: id, p, y, sex, w)'),
         ({"target": "w"}, "holds 3 labels (1, 2, 3); give a --probability column for each of them"),
     ],
 )
@@ -162,6 +193,18 @@ def test_a_wrong_option_names_the_way_out(tmp_path, how, said):
     with pytest.raises(DataError) as refused:
         read_predictions(PredictionsRequest(**request))
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("text", [".25,1,F\n.75,0,M\n", "F;,75;0\nM;,25;1\n"])
+def test_a_file_without_names_gets_a_hint(tmp_path, text):
+    with pytest.raises(DataError, match='has no column "y"; the first line must hold the names of the columns'):
+        read(written(text * 5, tmp_path / "a.csv"))
+
+
+def test_a_wrong_name_in_a_file_with_names_gets_no_hint(tmp_path):
+    with pytest.raises(DataError) as refused:
+        read(written(two_classes(), tmp_path / "a.csv"), "prob")
+    assert "first line" not in str(refused.value)
 
 
 def test_probabilities_that_do_not_sum_to_one_are_refused(tmp_path):

@@ -108,13 +108,17 @@ def test_an_absent_class_leaves_only_auc_without_a_value():
 @pytest.mark.parametrize(
     ("y", "p", "fault"),
     [
-        ([0, 3], P, r"whole numbers 0 to 2 only.*\(row 1: 3\)"),
+        ([0, 3], P, r"whole numbers 0 to 2 only.*\(row 1, counted from 0: 3\)"),
         ([-1, 0], P, "whole numbers 0 to 2"),
         ([0.5, 0], P, "whole numbers 0 to 2"),
         ([0, math.nan], P, "whole numbers 0 to 2"),
         (["a", "b"], P, "y holds 2 different labels, and p has 3 columns"),
-        ([0, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.2]], r"each row of p must sum to 1 \(row 1: 1.1\)"),
-        ([0, 1], [[0.5, 0.3, 0.2], [0.1, math.nan, 0.1]], r"p must lie within.*\(row 1, column 1: nan\)"),
+        ([0, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.2]], r"each row of p must sum to 1 \(row 1, counted from 0: 1.1\)"),
+        (
+            [0, 1],
+            [[0.5, 0.3, 0.2], [0.1, math.nan, 0.1]],
+            r"p must lie within.*\(row 1, column 1, counted from 0: nan\)",
+        ),
         ([0, 1], [[0.5, 0.7, -0.2], [0.1, 0.8, 0.1]], "p must lie within"),
         ([0, 1, 2], P, "equal n"),
         ([0, 1], [[1.0], [1.0]], "two or more classes"),

@@ -68,20 +68,24 @@ def test_weights_that_weigh_nothing_sensible_are_refused(metric, weight):
 
 
 def test_the_message_says_which_row_is_wrong():
-    with pytest.raises(ValueError, match=r"p must lie within \[0, 1\], with no missing values \(row 2: 1.2\)"):
+    with pytest.raises(
+        ValueError, match=r"p must lie within \[0, 1\], with no missing values \(row 2, counted from 0: 1.2\)"
+    ):
         rms_error([0, 1, 1], [0, 1, 1.2])
-    with pytest.raises(ValueError, match=r"y must hold 0 and 1 only.*\(row 1: 2\)"):
+    with pytest.raises(ValueError, match=r"y must hold 0 and 1 only.*\(row 1, counted from 0: 2\)"):
         rms_error([1, 2], [0.5, 0.5])
-    with pytest.raises(ValueError, match=r"sample_weight must be finite and not negative \(row 0: -1\)"):
+    with pytest.raises(
+        ValueError, match=r"sample_weight must be finite and not negative \(row 0, counted from 0: -1\)"
+    ):
         rms_error([1, 0], [0.5, 0.5], [-1, 2])
     with pytest.raises(ValueError, match=r"p must hold numbers, and no missing values \(1 are masked\)"):
         rms_error([1, 0], np.ma.array([0.1, 0.5], mask=[0, 1]))
 
 
 def test_the_message_has_every_digit_of_the_number_at_fault():
-    with pytest.raises(ValueError, match=r"\(row 0: 1\.0000001\)"):
+    with pytest.raises(ValueError, match=r"\(row 0, counted from 0: 1\.0000001\)"):
         rms_error([0, 1], [1.0000001, 0.5])
-    with pytest.raises(ValueError, match=r"sum to 1 \(row 1: 1\.000002\)"):
+    with pytest.raises(ValueError, match=r"sum to 1 \(row 1, counted from 0: 1\.000002\)"):
         rms_error([0, 1], [[0.5, 0.5], [1.0, 0.000002]])
 
 

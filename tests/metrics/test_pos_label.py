@@ -35,7 +35,11 @@ def test_text_labels_mean_what_scikit_learn_says():
 @pytest.mark.parametrize(
     ("y", "pos_label", "message"),
     [
-        (["no", "yes"], None, "for labels of another kind give pos_label"),
+        (["no", "yes"], None, r"y holds texts \('no', 'yes'\); name the positive one with pos_label"),
+        (np.array(["no", "yes"]), None, r"y holds texts \('no', 'yes'\); name the positive one with pos_label"),
+        (pd.Categorical(["no", "yes"]), None, r"y holds texts \('no', 'yes'\); name the positive one with pos_label"),
+        (list("abcdefg"), None, r"y holds texts \('a', 'b', 'c', 'd', 'e', \.\.\.\); name"),
+        (["no", 1.5j], None, "y must hold numbers, and no missing values; for labels of another kind give pos_label"),
         (["no", "yes"], "y", "y holds no label 'y' \\(it holds 'no', 'yes'\\)"),
         (["a", "b", "c"], "a", "y holds more than two labels"),
         (["yes", None], "yes", "no missing values"),

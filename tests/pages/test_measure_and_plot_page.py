@@ -21,6 +21,18 @@ def test_every_optional_metric_of_calibration_is_on_the_page():
     assert set(ASKED_METRICS) - named == {"errors", "log10_loss", "l2", "l_max"}
 
 
+def test_the_page_and_the_table_of_ties_agree():
+    table = (DOCS.parent / "results" / "kuiper-ties" / "table.md").read_text(encoding="utf-8")
+    rows = {row[0]: row[3:6] for line in table.splitlines() if "%" in line and (row := re.split(r" *\| *", line)[1:])}
+    shares = {name: [int(re.search(r"([+-]\d+) %", one)[1]) for one in row] for name, row in rows.items()}
+    assert shares.pop("logistic regression") == [0, 0, 0]
+    low, high, rounded, constant = map(
+        int, re.search(r"(\d+) to (\d+) % larger.*: (\d+) % .*, (\d+) % ", PAGE).groups()
+    )
+    assert low == min(map(min, shares.values())) == min(shares["rounded to .01"]) == rounded
+    assert high == max(map(max, shares.values())) == max(shares["true base rate"]) == constant
+
+
 def test_the_script_draws_the_pictures_of_the_page(tmp_path):
     runpy.run_path(str(DOCS / "figures" / "displays.py"))["main"](tmp_path)
     drawn = {one.name for one in tmp_path.iterdir()}

@@ -39,6 +39,6 @@ def test_several_models_are_all_within_the_axes():
 
 
 def test_given_thresholds_and_no_strategies():
-    display = DecisionCurveDisplay.from_predictions(Y, P, thresholds=[0.1, 0.3], ref_line=False)
+    display = DecisionCurveDisplay.from_predictions(Y, P, thresholds=[0.1, 0.3], name="", ref_line=False)
     assert display.line_.get_xdata().tolist() == [0.1, 0.3] and len(display.ax_.get_lines()) == 1
     assert display.ax_.get_legend() is None

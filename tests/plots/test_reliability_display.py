@@ -58,9 +58,36 @@ def test_several_models_share_the_diagonal_and_the_legend():
     assert first.line_.get_color() != second.line_.get_color()
 
 
+@EACH
+def test_the_legend_hides_no_curve(display):
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    for powers in ((1,), (0.2,), (5,), (1, 0.5, 2)):  # calibrated, too low, too high, and all three
+        axes = None
+        for power in powers:
+            axes = display.from_predictions(rng.random(2000) < p**power, p, name=f"to the {power}", ax=axes).ax_
+        axes.figure.canvas.draw()
+        box = axes.get_legend().get_window_extent()
+        for line in axes.get_lines():
+            points = line.get_xydata()
+            dense = np.column_stack(
+                [np.interp(np.linspace(0, 1, 500), np.linspace(0, 1, len(points)), one) for one in points.T]
+            )
+            inside = [box.contains(*one) for one in line.get_transform().transform(dense)]
+            assert line.get_linestyle() == "None" or not any(inside), (powers, line.get_label())
+
+
+@EACH
+def test_predictions_without_a_name_are_a_classifier(display):
+    first = display.from_predictions(Y[300:], P)
+    second = display.from_predictions(Y[300:], P, name="mine", ax=first.ax_)
+    texts = [one.get_text() for one in first.ax_.get_legend().get_texts()]
+    assert texts[-2:] == ["Classifier", "mine"] and second.line_.get_label() == "mine"
+
+
 def test_parts_can_be_left_out():
     display = ReliabilityDisplay.from_predictions(
-        Y[300:], P, isotonic=False, bands=None, histogram=False, ref_line=False, color="red", linestyle="--"
+        Y[300:], P, name="", isotonic=False, bands=None, histogram=False, ref_line=False, color="red", linestyle="--"
     )
     assert [display.curve_line_, display.bars_, display.band_, display.histogram_] == [None] * 4
     assert display.ax_.get_legend() is None and len(display.ax_.get_lines()) == 1

@@ -38,7 +38,11 @@ CAME_OF = {
     "1,000 open files": ("done", None, None),
     "lowers its limit of files for good": ("done", None, None),
     "signal handlers, mask and an alarm": ("done", None, None),
-    "one NaN": ("failed", "ValueError", "p must lie within [0, 1], with no missing values (row 3, column 0: nan)"),
+    "one NaN": (
+        "failed",
+        "ValueError",
+        "p must lie within [0, 1], with no missing values (row 3, column 0, counted from 0: nan)",
+    ),
     "None": ("failed", "ValueError", None),
 }
 

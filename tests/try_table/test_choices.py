@@ -28,6 +28,12 @@ def test_small_tables_are_calibrated_across_folds_and_classes_too_rare_for_that_
     assert plan_of(counts=(490, 10)).methods["sigmoid"]["params"] == {"calibration": "holdout"}
 
 
+def test_rare_classes_are_not_clipped():
+    assert plan_of(counts=(990, 10)).methods["isotonic"]["params"] == {"calibration": "holdout", "clip": [0.001, 0.999]}
+    rare = plan_of(counts=(1990, 10)).methods
+    assert (rare["isotonic"]["params"], rare["bagging"]) == ({"calibration": "holdout"}, {})
+
+
 def test_wide_tables_do_without_the_learners_that_are_slow_on_them():
     assert choices.usual_learners(3000, 2) == (
         ["logistic", "tree", "forest"],

@@ -31,6 +31,8 @@ def frame_with(labels):
         ([i % 40 for i in range(90)], "is a continuous number (40 different values from 0 to 39)"),
         ([f"u{i % 30}" for i in range(50)], "holds 30 different labels in 50 rows, more than classes have"),
         (["a" * 300, "b"] * 25, "holds text of up to 300 letters, not classes; is it the right column?"),
+        (["yes", "no", "no"], "holds 2 different labels in 3 rows, which are too few (at least 16 are needed); is"),
+        (["yes"], 'holds only one class, "yes", in 1 row; two are needed'),
         (["a"] * 46 + ["b"] * 4, 'too few rows of "b" (4) in column "left" to split: 8 of each class are needed, and'),
         (["a"] * 24 + ["b"] * 23 + ["c"] * 3, 'of "c" (3) in column "left" to split: 8 of each class are needed; re'),
     ],
@@ -49,7 +51,9 @@ def test_a_target_that_is_not_there_or_there_twice(tmp_path):
     path.write_text("a,left,left\n1,2,3\n")
     assert '2 columns are called "left"; give the target another name' in refused("try", path, "-t", "left")
     path.write_text("1,2,3\n4,5,6\n")
-    assert "its first line looks like values, but it must hold the names" in refused("try", path, "-t", "y")
+    assert '"y"; the first line must hold the names of the columns (it has' in refused("try", path, "-t", "y")
+    path.write_text("1,2,red\n4,5,blue\n")
+    assert '"y"; the first line must hold the names of the columns (it has' in refused("try", path, "-t", "y")
 
 
 def test_a_table_with_nothing_to_learn_from(tmp_path):
