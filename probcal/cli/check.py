@@ -13,7 +13,7 @@ from probcal.cli import options
 
 @options.command(
     "Compare results with the paper's numbers and claims.",
-    "probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/ -f json",
+    "probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/uci --power\nprobcal check results/ -f json",
     files={"FOLDER/accepted.csv": "our own numbers, stored by --accept"},
     environment=options.DATA,
     exits={
@@ -23,9 +23,10 @@ from probcal.cli import options
 )
 @options.folders_argument
 @click.option("--accept", is_flag=True, help="First accept the present numbers as ours, in FOLDER/accepted.csv.")
+@click.option("--power", is_flag=True, help="Print only what the check would let pass, and exit with 0.")
 @options.format_option("text", "json", help="json has every number with its band.")
 @options.data_dir_option
-def check(folders: tuple[Path, ...], accept: bool, format_: str, data_dir: str | None) -> None:
+def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, data_dir: str | None) -> None:
     """Compare results with the paper's numbers and claims.
 
     Each FOLDER holds the results of an experiment, or several such folders. The command checks three things:
@@ -41,9 +42,10 @@ def check(folders: tuple[Path, ...], accept: bool, format_: str, data_dir: str |
     """
     from probcal.papers.check.accepted import accept as store_accepted
     from probcal.papers.check.accepted import accepted_path
-    from probcal.papers.check.check_text import json_text, text
+    from probcal.papers.check.check_text import json_of, json_text, text
     from probcal.papers.check.checked_experiment import check as check_experiment
     from probcal.papers.check.findings import Checked
+    from probcal.papers.check.power_text import power_json, power_text
 
     stores = options.stores_at(*folders)
     experiments = [Checked.of(store) for store in stores]
@@ -51,5 +53,9 @@ def check(folders: tuple[Path, ...], accept: bool, format_: str, data_dir: str |
     for experiment in experiments if accept else ():
         click.echo(f"accepted {store_accepted(experiment)} numbers: {accepted_path(experiment)}", err=True)
     reports = [check_experiment(experiment) for experiment in experiments]
+    if power:
+        figures = [power_json(report) for report in reports]
+        click.echo(json_of(figures) if format_ == "json" else visible("\n".join(map(power_text, reports))), nl=False)
+        return
     click.echo(json_text(reports) if format_ == "json" else visible("\n".join(map(text, reports))), nl=False)
     sys.exit(0 if all(report.ok for report in reports) else 1)

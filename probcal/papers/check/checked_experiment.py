@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import AcceptedDrift, drift
+from probcal.papers.check.agreement import Agreement, Block, agreement, blocks
 from probcal.papers.check.digits import digits
 from probcal.papers.check.findings import Checked, Finding, differences, numbers, without_number
 from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
+from probcal.papers.check.power import Gate, gates
 from probcal.papers.deviations import Deviation, known_deviations, misprinted
 from probcal.papers.published import Claim, Published
 from probcal.store.summary import Census, census
@@ -78,6 +81,22 @@ class Report:
         new = self.numbers.new or self.digits.new or self.differences.new or any(claim.new for claim in self.claims)
         failed = self.census.failed or self.census.failed_since
         return not (new or drifted or failed or self.nothing)
+
+    @functools.cached_property
+    def agreement(self) -> Agreement | None:
+        """Return the figures of agreement with their power, None without a published number to compare."""
+        return agreement(self._blocks, self.checked.published.plain) if self.checked.published else None
+
+    @functools.cached_property
+    def gates(self) -> list[Gate]:
+        """Return what each rule about single numbers lets pass."""
+        outline, paper = self.checked.outline, self.checked.published
+        return gates(self._blocks, self.deviations, outline.name, paper.plain) if paper else []
+
+    @functools.cached_property
+    def _blocks(self) -> list[Block]:
+        paper = self.checked.published
+        return blocks(self.checked, misprinted(paper, self.deviations)) if paper else []
 
 
 def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from probcal.papers.check.findings import Finding
+from probcal.papers.check.findings import Finding, State
 
 FARTHEST_UNITS = 1.0
 """Largest number of units that the sharp comparison allows: a digit may be rounded the other way."""
@@ -34,5 +34,5 @@ def digits(numbers: Iterable[Finding]) -> list[Finding]:
 
 def _by_digits(number: Finding) -> Finding:
     units = units_apart(number.values[0], number.published, number.decimals)
-    state = "in band" if units <= FARTHEST_UNITS else "out of band"
+    state: State = "in band" if units <= FARTHEST_UNITS else "out of band"
     return replace(number, kind="digits", state=state, distance=units, why=None)

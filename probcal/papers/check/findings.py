@@ -133,6 +133,10 @@ class Checked:
                 for metric in (*self.outline.metrics, *([LOSS_RATIO] if column.before_and_after else [])):
                     yield (row.name, column.learner, column.method, metric), row, column
 
+    def seed_of(self, metric: str) -> int | None:
+        """Return the seed of the paper's run of this metric, None where it cannot be repeated."""
+        return self.published.tables[metric].seed if self.published else None
+
     @functools.cached_property
     def paper_metrics(self) -> list[str]:
         """Return the metrics of the experiment that the paper has tables of, in the paper's order."""
