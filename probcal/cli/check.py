@@ -13,11 +13,12 @@ from probcal.cli import options
 
 @options.command(
     "Compare results with the paper's numbers and claims.",
-    "probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/uci --power\nprobcal check results/ -f json",
+    "probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/uci --power\n"
+    "probcal check results/ -f json",
     files={"FOLDER/accepted.csv": "our own numbers, stored by --accept"},
     environment=options.DATA,
     exits={
-        0: "nothing new",
+        0: "nothing new, or --power",
         1: "a deviation or claim without a known reason, a changed number, a failed cell, or nothing to compare",
     },
 )
@@ -33,9 +34,14 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
 
     \b
     - whether each number agrees with the published one, within the band that
-      its splits allow
+      its splits allow, and within one unit of the last printed digit where
+      nothing is drawn at random
     - whether the paper's claims hold
     - whether the numbers still equal those in FOLDER/accepted.csv, if it exists
+
+    It begins with figures of agreement. Beside each is the same figure for
+    shuffled columns and for one plain column everywhere. --power adds which
+    share of these the check would let pass.
 
     Deviations with a known reason are listed separately. A warning names the data sets whose cards or files have
     changed since the results were made.

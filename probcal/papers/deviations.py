@@ -96,7 +96,7 @@ def misprints(paper: str) -> frozenset[tuple[str, str, str, str]]:
 
 
 def misprinted(paper: Published, known: Sequence[Deviation]) -> frozenset[tuple[str, str, str, str]]:
-    """Return (data set, learner, method, metric) of the numbers that one of the ``known`` deviations calls a misprint."""
+    """Return (data set, learner, method, metric) of the numbers that ``known`` deviations call misprints."""
     return frozenset(
         (dataset, learner, method, metric)
         for metric, table in paper.tables.items()

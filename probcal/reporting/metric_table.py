@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict, compare, enough, why_not_judged
+from probcal.papers.deviations import misprints
 from probcal.papers.published import Published, PublishedTable
 from probcal.reporting.grid import (
     DECIMALS,
@@ -293,13 +294,18 @@ class MetricResults:
         return [first, *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, self.their_lines(row))]
 
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
-        """Return each published number of the ``table`` with our summary that is compared with it."""
+        """Return each published number of the ``table``, but no misprint, with our summary that is compared with it."""
         return [
             (summarise(self.outline, self.results, row, column, self.metric, table.seed), number)
             for row in self.outline.datasets
             for column, number in zip(self.outline.columns, self.theirs(row), strict=True)
-            if number is not None
+            if number is not None and not self.is_misprint(row, column)
         ]
+
+    def is_misprint(self, row: Row, column: ResultColumn) -> bool:
+        """Return whether the published number is one that no predictions can have."""
+        place = (row.published, column.paper_learner, column.paper_method, self.metric)
+        return self.outline.paper is not None and place in misprints(self.outline.paper)
 
     @property
     def table(self) -> PublishedTable | None:

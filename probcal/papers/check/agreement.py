@@ -89,15 +89,15 @@ def _has_all(checked: Checked, row: Row, column: ResultColumn) -> bool:
     )
 
 
-def _block(
-    checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric: str, misprints: Misprints
-) -> Block:
+def _block(checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric: str, misprints: Misprints) -> Block:
     assert checked.published is not None  # paper_metrics is empty without one
     table = checked.published.tables[metric]
     places = [(row.published, *paper_column(column)) for column in columns]
     found = [summarise(checked.outline, checked.results, row, one, metric, table.seed) for one in columns]
     printed = [published_number(checked.published, row, column, metric) for column in columns]
-    wrong = [number is not None and (*place, metric) in misprints for number, place in zip(printed, places, strict=True)]
+    wrong = [
+        number is not None and (*place, metric) in misprints for number, place in zip(printed, places, strict=True)
+    ]
     published = [math.nan if no or number is None else number for number, no in zip(printed, wrong, strict=True)]
     ours = [our_number(one.values) for one in found]
     size = len(columns)
@@ -207,7 +207,7 @@ def agreement(found: Sequence[Block], plain: Column | None) -> Agreement | None:
 
 
 def figures(found: Sequence[Block], orders_of: Callable[[Block], Orders]) -> Figures:
-    """Return the figures for the columns in the orders of ``orders_of``. Several orders give the mean of each figure."""
+    """Return the figures for the columns in the orders of ``orders_of``, as the mean over several orders."""
     orders = [orders_of(block) for block in found]
     metrics = dict.fromkeys(block.metric for block in found)
     every = list(zip(found, orders, strict=True))
@@ -226,7 +226,9 @@ def figures(found: Sequence[Block], orders_of: Callable[[Block], Orders]) -> Fig
         identical=_mean(share(units == 0, units)),
         within_one_unit=_mean(share(units <= 1, units)),
         median_difference={
-            metric: float(np.nanmedian(one, axis=1).mean()) for metric, one in medians.items() if not np.isnan(one).all()
+            metric: float(np.nanmedian(one, axis=1).mean())
+            for metric, one in medians.items()
+            if not np.isnan(one).all()
         },
         tau=_mean(tau),
         pairs_kept=_mean(kept.sum(axis=0) / pairs.sum() if ordered.any() else None),

@@ -67,9 +67,7 @@ class Gate:
     """Share for the plain column in all columns, None where it was not run."""
 
 
-def gates(
-    found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Column | None
-) -> list[Gate]:
+def gates(found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Column | None) -> list[Gate]:
     """Return one gate per rule that judges numbers of an ``experiment``.
 
     ``deviations`` are the known ones. ``plain`` is the paper's column that stands in all columns.

@@ -54,7 +54,12 @@ def power_text(report: Report) -> str:
         return "\n".join([*lines, "no published number to compare with our results\n"])
     plain = report.agreement.plain
     header = ["numbers that pass the check, by rule:", "numbers", "excused", "ours", "shuffled", *_plain_header(plain)]
-    lines += [*agreement_lines(report.agreement), "", *aligned([_row(gate, plain) for gate in report.gates], header), ""]
+    lines += [
+        *agreement_lines(report.agreement),
+        "",
+        *aligned([_row(gate, plain) for gate in report.gates], header),
+        "",
+    ]
     means = [f"shuffled: our columns in a random order within each data set, the mean of {SHUFFLES} orders"]
     means += [f"{plain} everywhere: our {plain} stands in every column"] if plain else []
     means += ["excused: a known deviation lets any number pass; a number that cannot be judged passes too"]
@@ -93,4 +98,6 @@ def percent(share: float | None) -> str:
 
 
 def _number(number: float | None, decimals: int = 3) -> str:
-    return NONE if number is None else f"{number:.{decimals}f}".replace("inf", INFINITY)
+    if number is None:
+        return NONE
+    return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("inf", INFINITY)  # + 0.0: no "-0.00"
