@@ -256,7 +256,7 @@ def _pairs(block: Block, orders: Orders) -> tuple[NDArray[np.int_], NDArray[np.i
 
 def _sign(a: Floats, b: Floats) -> NDArray[np.int_]:
     """Return 1 where a is larger, -1 where b is, 0 where they are equal (also two ∞) or one is NaN."""
-    return np.subtract((a > b).astype(int), (a < b).astype(int))
+    return np.asarray(np.subtract(a > b, a < b, dtype=np.int_))
 
 
 def _mean(values: Floats | None) -> float | None:

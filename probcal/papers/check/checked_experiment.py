@@ -144,7 +144,7 @@ def _without_misprints(checked: Checked, findings: list[Finding], known: Sequenc
     names = misprinted(checked.published, known) if checked.published else frozenset()
     return [
         replace(one, state="misprint", distance=None, why=None)
-        if any((one.of, *column, one.metric) in names for column in one.columns)
+        if one.values and any((one.of, *column, one.metric) in names for column in one.columns)
         else one
         for one in findings
     ]

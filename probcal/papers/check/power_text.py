@@ -33,7 +33,7 @@ def agreement_rows(found: Agreement) -> list[list[str]]:
 
 def _named(figures: Figures) -> dict[str, str]:
     medians = {
-        f"median |ours - published|, {metric_named(metric).short}": _number(median)
+        f"median absolute difference, {metric_named(metric).short}": _number(median)
         for metric, median in figures.median_difference.items()
     }
     return {
