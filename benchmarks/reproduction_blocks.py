@@ -21,6 +21,7 @@ from probcal.papers.check.audit import Audit, audit
 from probcal.papers.check.checked_experiment import Report, check
 from probcal.papers.check.findings import Checked
 from probcal.papers.check.judged_claims import Printed, judge
+from probcal.papers.check.power_text import percent
 from probcal.store.folder import Store
 
 
@@ -111,6 +112,28 @@ def in_band(asked: Asked, dataset: str = "") -> str:
 def share_in_band(asked: Asked) -> str:
     some, every = map(int, in_band(asked).split(" of "))
     return f"{100 * some / every:.0f} %"
+
+
+def figure(asked: Asked, name: str, which: str) -> str:
+    """A figure of agreement: ``in-band shuffled`` is ``73 %``. Of ``ours``, ``shuffled`` and ``wrong`` columns."""
+    value = getattr(getattr(asked.report.agreement, which), name.replace("-", "_"))
+    return f"{value:.2f}".removeprefix("0") if name == "tau" else percent(value)
+
+
+def gate(asked: Asked, place: str, which: str) -> str:
+    """The share of ``ours``, ``shuffled`` or ``wrong`` columns that the rule at this place lets pass."""
+    return percent(getattr(asked.report.gates[int(place)], which))
+
+
+def compared(asked: Asked) -> str:
+    """How many published numbers have results of ours, without misprints."""
+    return str(asked.report.agreement.numbers)
+
+
+def digits_in_band(asked: Asked) -> str:
+    """How many numbers of exact columns on published splits are within one unit of the last digit."""
+    every = asked.report.digits.all
+    return f"{sum(one.state == 'in band' for one in every)} of {len(every)}"
 
 
 def out_of_band(asked: Asked, dataset: str = "") -> str:
@@ -306,6 +329,7 @@ _ASKED = {
         at, infinite_on, in_band, share_in_band, out_of_band, differences_in_band, splits, ranked, median, reading,
         median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,
         critical_difference, sure_places, verdict_there, verdicts_there, by_the_means_there, pair_p, behind, told_apart,
+        figure, gate, compared, digits_in_band,
         infinite_here, infinite_there, not_judged, infinite_in, published_below, normalised, best_of_multiclass,
     )
 }  # fmt: skip

@@ -12,6 +12,7 @@ from probcal.analysis.claim_support import ClaimSupport, DrawnVerdict
 from probcal.analysis.comparison_tables import draws_text, grids, wins_text
 from probcal.analysis.pairs import p_text
 from probcal.metrics.registry import metric_named
+from probcal.papers.check.power_text import agreement_rows, percent
 from probcal.reporting.grid import markdown
 
 SHORT = {
@@ -175,6 +176,22 @@ def out_of_band_table(asked: Any) -> str:
     return _pipe(rows, ["", "column", "metric", "paper", "ours (finite splits)", "∞ on", "distance"])
 
 
+def agreement_figures(asked: Any) -> str:
+    """The figures of agreement, each with its power."""
+    found = asked.report.agreement
+    return _pipe(agreement_rows(found), ["", "ours", "shuffled columns", f"{found.plain} in all columns"])
+
+
+def what_passes(asked: Any) -> str:
+    """What each rule of the check lets pass."""
+    plain = asked.report.agreement.plain
+    rows = [
+        [one.name, str(one.numbers), str(one.excused), percent(one.shuffled), percent(one.wrong)]
+        for one in asked.report.gates
+    ]
+    return _pipe(rows, ["rule", "numbers", "excused", "shuffled columns pass", f"{plain} in all columns passes"])
+
+
 def agreement(asked: Any) -> str:
     """The share of test rows with the same label, native learners against Weka's."""
     with (ROOT / "results" / asked.folder).open(encoding="utf-8") as file:
@@ -208,5 +225,17 @@ def _pipe(rows: list[list[str]], header: list[str]) -> str:
 
 TABLES = {
     one.__name__.replace("_", "-"): one
-    for one in (claims, surviving, statements, best, changed, pairs, ranks, out_of_band_table, agreement)
+    for one in (
+        claims,
+        surviving,
+        statements,
+        best,
+        changed,
+        pairs,
+        ranks,
+        out_of_band_table,
+        agreement,
+        agreement_figures,
+        what_passes,
+    )
 }

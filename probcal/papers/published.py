@@ -1,20 +1,17 @@
-"""Numbers that a paper printed, its claims as data that can be checked, and our known deviations with their reasons."""
+"""Numbers that a paper printed, and its claims as data that can be checked."""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
-from probcal.config.validation import validated
-from probcal.config.yaml_file import YamlFile, one_or_more
-from probcal.errors import FileProblems, ProbcalError, Problem, did_you_mean
+from probcal.errors import ProbcalError, did_you_mean
 
 _COLUMNS = {
     **dict.fromkeys(("beats", "even", "same", "gains_most", "gains"), 2),
@@ -137,11 +134,14 @@ def claims_of(raw: dict[str, dict[str, Any]]) -> tuple[Claim, ...]:
     return tuple(Claim.model_validate({"label": label, **claim}) for label, claim in raw.items())
 
 
-_FOLDER = Path(__file__).parent
+PAPERS = Path(__file__).parent
+"""Folder of the papers' files."""
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_TEXT_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+"""Reads every value as text, so that a printed ``0.460`` keeps its last digit."""
 
 
-DEVIATIONS = "-deviations.yaml"
+DEVIATIONS_END = "-deviations.yaml"
 """End of the name of a file of known deviations."""
 
 
@@ -170,7 +170,9 @@ class PublishedTable:
     seed: int | None = None
     """Seed of the printed run, where it can be repeated. Then only our repetition with this seed is compared."""
     decimals: int = 3
-    """Number of printed decimals."""
+    """Number of decimals that our tables print."""
+    printed_decimals: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """Number of decimals of each number as the paper prints it: 2 of 1.07, 3 of .460. ∞ has 0."""
 
     @property
     def place(self) -> str:
@@ -201,6 +203,10 @@ class Published:
     winner_columns: dict[str, tuple[str, ...]]
     """Entry of the table of best methods -> column titles, where the entry is not a column title itself."""
     claims: tuple[Claim, ...]
+    exact: frozenset[tuple[str, str]] = frozenset()
+    """(learner, method) of the columns that draw nothing, so that the paper's split gives their printed digits."""
+    plain: tuple[str, str] | None = None
+    """(learner, method) of the column that stands in all columns where the power of the check is computed."""
 
     @classmethod
     @functools.cache
@@ -215,7 +221,8 @@ class Published:
                 f'there are no published numbers of a paper "{name}"{did_you_mean(name, known)}'
                 f" (there are: {', '.join(known)})"
             )
-        return _parsed(yaml.load((_FOLDER / f"{name}.yaml").read_bytes(), Loader=_LOADER))
+        text = (PAPERS / f"{name}.yaml").read_bytes()
+        return _parsed(yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER))
 
     def number(self, dataset: str, learner: str, method: str, metric: str) -> float | None:
         """Return the printed number (``inf`` for ∞), or None where the paper has none."""
@@ -240,28 +247,39 @@ class Published:
 
 def paper_names() -> list[str]:
     """Return the names of all papers with published numbers, sorted."""
-    return sorted(path.stem for path in _FOLDER.glob("*.yaml") if not path.name.endswith(DEVIATIONS))
+    return sorted(path.stem for path in PAPERS.glob("*.yaml") if not path.name.endswith(DEVIATIONS_END))
 
 
-def _parsed(raw: dict[str, Any]) -> Published:
+def _parsed(raw: dict[str, Any], texts: dict[str, Any]) -> Published:
+    """Return the paper of a file's values. ``texts`` are the same values as written."""
     columns = {title: (column["learner"], column["method"]) for title, column in raw["columns"].items()}
+    places = list(columns.values())
     return Published(
         title=raw["title"],
         citation=raw["citation"],
         short=raw["short"],
         titles=raw["datasets"],
         columns=columns,
-        tables={metric: _table(table, list(columns.values())) for metric, table in raw["tables"].items()},
+        tables={metric: _table(table, texts["tables"][metric], places) for metric, table in raw["tables"].items()},
         winners=raw["best"],
         winner_columns={entry: tuple(titles) for entry, titles in raw["best_entries"].items()},
         claims=claims_of(raw["claims"]),
+        exact=frozenset(columns[title] for title in raw.get("exact", ())),
+        plain=columns[raw["plain"]] if "plain" in raw else None,
     )
 
 
-def _table(raw: dict[str, Any], columns: list[tuple[str, str]]) -> PublishedTable:
+def _table(raw: dict[str, Any], texts: dict[str, Any], columns: list[tuple[str, str]]) -> PublishedTable:
     more = {name: raw[name] for name in ("runs", "decimals", "seed", "source") if name in raw}
     spreads = _by_column(raw.get("spreads", {}), columns)
-    return PublishedTable(raw.get("number"), raw["tolerance"], _by_column(raw["rows"], columns), spreads, **more)
+    decimals = {
+        (dataset, *column): len(text.partition(".")[2]) if math.isfinite(number) else 0
+        for dataset, row in raw["rows"].items()
+        for column, number, text in zip(columns, row, texts["rows"][dataset], strict=True)
+        if number is not None
+    }
+    numbers = _by_column(raw["rows"], columns)
+    return PublishedTable(raw.get("number"), raw["tolerance"], numbers, spreads, printed_decimals=decimals, **more)
 
 
 def _by_column(
@@ -273,91 +291,3 @@ def _by_column(
         for (learner, method), number in zip(columns, row, strict=True)
         if number is not None
     }
-
-
-Kind = Literal["number", "difference", "claim"]
-Names = Annotated[tuple[str, ...], BeforeValidator(one_or_more)]
-
-
-class Deviation(BaseModel):
-    """Describe one reason and all that it explains. Except for ``kind`` and ``reason``, a field that is not given
-    means all.
-
-    A ``number`` stands for each data set, learner, method and metric named. A ``difference`` is between one of the
-    columns named and another of the same learner. A ``claim`` is named by its label.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    kind: Annotated[tuple[Kind, ...], BeforeValidator(one_or_more)]
-    reason: str
-    datasets: Names = ()
-    learner: Names = ()
-    """Name of the learner in the paper."""
-    method: Names = ()
-    metrics: Names = ()
-    claims: Names = ()
-    experiments: Names = ()
-    """Names of the experiments that it applies to, where several experiments follow the paper."""
-
-    @model_validator(mode="after")
-    def _check_scope(self) -> Deviation:
-        of_a_claim = "claim" in self.kind
-        if of_a_claim != bool(self.claims):
-            raise ValueError("claims: give labels of claims if kind is claim, and only then")
-        if self.kind != ("claim",) and not (self.datasets and self.learner):
-            raise ValueError("a number or a difference needs datasets and learner, or it would explain everything")
-        return self
-
-    def explains(self, experiment: str, kind: Kind, dataset: str, column: tuple[str, str], metric: str) -> bool:
-        """Return whether it explains this number or a difference to it. ``column`` is the paper's (learner, method)."""
-        return (
-            kind in self.kind
-            and (not self.experiments or experiment in self.experiments)
-            and dataset in self.datasets
-            and column[0] in self.learner
-            and (not self.method or column[1] in self.method)
-            and (not self.metrics or metric in self.metrics)
-        )
-
-    def explains_claim(self, experiment: str, label: str) -> bool:
-        return label in self.claims and (not self.experiments or experiment in self.experiments)
-
-
-class _DeviationsFile(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    deviations: list[Deviation]
-
-
-def known_deviations(paper: str, folder: Path = _FOLDER) -> list[Deviation]:
-    """Return the deviations of a paper, in the order of ``<paper>-deviations.yaml``, or none without that file.
-
-    Raises UnknownPaper, and FileProblems with the faults of the file, such as unknown names.
-    """
-    path = folder / f"{paper}{DEVIATIONS}"
-    if not path.is_file():
-        return []
-    file = YamlFile.read(path)
-    found = validated(_DeviationsFile, file).deviations
-    if problems := list(_unknown_names(file, found, Published.read(paper))):
-        raise FileProblems(path, problems)
-    return found
-
-
-def _unknown_names(file: YamlFile, found: Sequence[Deviation], paper: Published) -> Iterator[Problem]:
-    for index, one in enumerate(found):
-        methods = [method for learner, method in paper.columns.values() if learner in one.learner]
-        known: dict[str, tuple[str, Sequence[str]]] = {
-            "datasets": ("data set", [*paper.titles]),
-            "learner": ("learner", [learner for learner, _ in paper.columns.values()]),
-            "method": (f"method of {' or '.join(one.learner)}", methods),
-            "metrics": ("metric", [*paper.tables]),
-            "claims": ("claim", [claim.label for claim in paper.claims]),
-        }
-        for key, (what, names) in known.items():
-            for place, name in enumerate(getattr(one, key)):
-                if name not in names:
-                    there = f"{did_you_mean(name, names)} (it has: {', '.join(dict.fromkeys(names))})"
-                    line = file.line(("deviations", index, key, place))
-                    yield Problem(line, f'the paper has no {what} "{name}"{there}')

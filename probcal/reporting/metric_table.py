@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict, compare, enough, why_not_judged
+from probcal.papers.deviations import misprints
 from probcal.papers.published import Published, PublishedTable
 from probcal.reporting.grid import (
     DECIMALS,
@@ -194,10 +195,10 @@ def verdicts(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> l
     return [verdict for verdict in judged if verdict is not None]
 
 
-def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> str | None:
+def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable, misprints: int = 0) -> str | None:
     """Return the line on the agreement with the paper, judged as ``probcal check`` does. None without a comparison.
 
-    ``pairs`` holds our summary and the published number of each cell that has both.
+    ``pairs`` holds our summary and the published number of each cell that has both. ``misprints`` more are left out.
     """
     one_split: list[bool] = []
     random_splits: list[bool] = []
@@ -220,6 +221,8 @@ def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> 
         else "",
         f"{not_judged} cannot be judged, with too few splits or no spread" if not_judged else "",
     ]
+    if any(said) and misprints:
+        said.append(f"{misprints} misprint{'s' if misprints > 1 else ''} left out")
     return f"Agreement: {'; '.join(filter(None, said))}." if any(said) else None
 
 
@@ -293,13 +296,18 @@ class MetricResults:
         return [first, *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, self.their_lines(row))]
 
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
-        """Return each published number of the ``table`` with our summary that is compared with it."""
+        """Return each published number of the ``table``, but no misprint, with our summary that is compared with it."""
         return [
             (summarise(self.outline, self.results, row, column, self.metric, table.seed), number)
             for row in self.outline.datasets
             for column, number in zip(self.outline.columns, self.theirs(row), strict=True)
-            if number is not None
+            if number is not None and not self.is_misprint(row, column)
         ]
+
+    def is_misprint(self, row: Row, column: ResultColumn) -> bool:
+        """Return whether the published number is one that no predictions can have."""
+        place = (row.published, column.paper_learner, column.paper_method, self.metric)
+        return self.outline.paper is not None and place in misprints(self.outline.paper)
 
     @property
     def table(self) -> PublishedTable | None:
@@ -319,8 +327,11 @@ class MetricResults:
         """Return the notes: agreement with the paper, marks, missing cells, overrides."""
         census_of_all = census(self.outline, self.results)
         notes = [*footnotes(self.every_summary, census_of_all), *exceptions(self.outline)]
-        if self.table is not None and (line := agreement(self.pairs(self.table), self.table)):
-            notes.insert(0, line)
+        if self.table is not None:
+            columns = self.outline.columns
+            misprints = sum(self.is_misprint(row, column) for row in self.outline.datasets for column in columns)
+            if line := agreement(self.pairs(self.table), self.table, misprints):
+                notes.insert(0, line)
         return notes
 
 

@@ -1,4 +1,4 @@
-"""docs/reproduction.md and docs/statistics.md: every number of a results folder equals that folder's."""
+"""README.md and pages of docs: every number of a results folder equals that folder's."""
 
 import math
 import re
@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("docs/reproduction.md", "docs/statistics.md")
+PAGES = ("README.md", "docs/check.md", "docs/reproduction.md", "docs/statistics.md")
 
 
 @pytest.fixture

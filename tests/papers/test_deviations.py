@@ -3,7 +3,7 @@
 import pytest
 
 from probcal.errors import FileProblems
-from probcal.papers.published import known_deviations
+from probcal.papers.deviations import known_deviations
 
 PAPER = "langford-zadrozny-2005"
 

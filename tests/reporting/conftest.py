@@ -33,6 +33,8 @@ class Written:
     readings: dict[str, str] = field(default_factory=dict)
     """Data set -> the one that it is a reading of."""
     exceptions: tuple[dict, ...] = ()
+    splits: dict[str, str] = field(default_factory=dict)
+    """Data set -> kind of its split, where the folder stores it."""
 
     def experiment(self) -> dict:
         columns = []
@@ -46,7 +48,8 @@ class Written:
         return {
             "name": self.name, "title": self.title, "metrics": list(self.metrics), "paper": self.paper,
             "datasets": [
-                {"name": d, "title": self.titles.get(d, d.title()), "reading_of": self.readings.get(d)}
+                {"name": d, "title": self.titles.get(d, d.title()), "reading_of": self.readings.get(d),
+                 "split": self.splits.get(d)}
                 for d in self.datasets
             ],
             "columns": columns, "repetitions": self.datasets, "exceptions": list(self.exceptions),

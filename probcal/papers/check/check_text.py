@@ -15,6 +15,7 @@ from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, JudgedClaim, Report
 from probcal.papers.check.findings import FARTHEST, Finding, spread_text
 from probcal.papers.check.judged_claims import Judged
+from probcal.papers.check.power_text import agreement_lines, power_json
 from probcal.reporting.grid import INFINITY, grouped, printed, troubles
 from probcal.store.cell_result import CellResult
 
@@ -26,7 +27,9 @@ def text(report: Report) -> str:
     outline = report.checked.outline
     blocks = [
         [f"{outline.title} ({report.checked.store.folder})"],
+        agreement_lines(report.agreement) if report.agreement else [],
         *_findings("numbers", report.numbers),
+        *_findings("digits", report.digits),
         *_findings("differences on the same splits", report.differences),
         _not_judged(report),
         _agreeing(report),
@@ -171,16 +174,17 @@ def summary(report: Report) -> str:
     parts = [", ".join(without)] if without else []
     if report.checked.published is not None:
         cells = ", ".join([_findings_summary("cells", report.numbers), *without])
-        parts = [cells, _findings_summary("differences", report.differences), _claims_summary(report)]
+        digits = [_findings_summary("digits", report.digits)] if report.digits.all else []
+        parts = [cells, *digits, _findings_summary("differences", report.differences), _claims_summary(report)]
     return "; ".join([*parts, _drift_summary(report.drift)])
 
 
 def _findings_summary(name: str, findings: Findings) -> str:
     states = Counter(finding.state for finding in findings.all)
     line = f"{name}: {states['in band']} in band, {len(findings.known)} known deviations, {len(findings.new)} new"
-    for state in ("not run", "cannot be judged", "no finite difference"):
+    for state in ("not run", "cannot be judged", "no finite difference", "misprint"):
         if states[state] or state == "not run":
-            line += f", {states[state]} {state}"
+            line += f", {states[state]} {state}" + ("s" if state == "misprint" and states[state] > 1 else "")
     return f"{line} (of {len(findings.all)})"
 
 
@@ -216,10 +220,10 @@ def json_of(value: Any) -> str:
 
 def _report(report: Report) -> dict[str, Any]:
     return {
-        "experiment": report.checked.outline.name,
-        "folder": str(report.checked.store.folder),
         "ok": report.ok,
+        **power_json(report),
         "numbers": _json_findings(report.numbers),
+        "digits": _json_findings(report.digits),
         "differences": _json_findings(report.differences),
         "claims": [
             {

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import AcceptedDrift, drift
+from probcal.papers.check.agreement import Agreement, Block, agreement, blocks
+from probcal.papers.check.digits import digits
 from probcal.papers.check.findings import Checked, Finding, differences, numbers, without_number
 from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
-from probcal.papers.published import Claim, Deviation, Published, known_deviations
+from probcal.papers.check.power import Gate, gates
+from probcal.papers.deviations import Deviation, known_deviations, misprinted
+from probcal.papers.published import Claim, Published
 from probcal.store.summary import Census, census
 
 
@@ -53,7 +58,11 @@ class Agreeing:
 @dataclass(frozen=True)
 class Report:
     checked: Checked
+    deviations: Sequence[Deviation]
+    """The known deviations of the paper."""
     numbers: Findings
+    digits: Findings
+    """Findings on the printed digits of exact columns on the paper's own splits."""
     differences: Findings
     claims: list[JudgedClaim]
     agreeing: list[Agreeing]
@@ -69,9 +78,25 @@ class Report:
     def ok(self) -> bool:
         """Return whether something was compared and there is no new deviation or claim, no drift and no failed cell."""
         drifted = self.drift is not None and not self.drift.ok
-        new = self.numbers.new or self.differences.new or any(claim.new for claim in self.claims)
+        new = self.numbers.new or self.digits.new or self.differences.new or any(claim.new for claim in self.claims)
         failed = self.census.failed or self.census.failed_since
         return not (new or drifted or failed or self.nothing)
+
+    @functools.cached_property
+    def agreement(self) -> Agreement | None:
+        """Return the figures of agreement with their power, None without a published number to compare."""
+        return agreement(self._blocks, self.checked.published.plain) if self.checked.published else None
+
+    @functools.cached_property
+    def gates(self) -> list[Gate]:
+        """Return what each rule about single numbers lets pass."""
+        outline, paper = self.checked.outline, self.checked.published
+        return gates(self._blocks, self.deviations, outline.name, paper.plain) if paper else []
+
+    @functools.cached_property
+    def _blocks(self) -> list[Block]:
+        paper = self.checked.published
+        return blocks(self.checked, misprinted(paper, self.deviations)) if paper else []
 
 
 def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
@@ -82,7 +107,10 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     outline, paper = checked.outline, checked.published
     if known is None:
         known = known_deviations(outline.paper) if outline.paper else []
-    first, second = _explained(checked, numbers(checked), known), _explained(checked, differences(checked), known)
+    first = _without_misprints(checked, numbers(checked), known)
+    sharp = _without_misprints(checked, digits(first), known)
+    second = _without_misprints(checked, differences(checked), known)
+    every = [*first, *sharp, *second]
     drifted, claims = drift(checked), []
     if paper is not None:
         for claim in paper.claims:
@@ -91,11 +119,13 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
             claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))
     return Report(
         checked=checked,
-        numbers=first,
-        differences=second,
+        deviations=known,
+        numbers=_explained(checked, first, known),
+        digits=_explained(checked, sharp, known),
+        differences=_explained(checked, second, known),
         claims=claims,
         agreeing=[
-            *_agreeing(checked, [*first.all, *second.all], known),
+            *_agreeing(checked, every, known),
             *(
                 Agreeing(f"claim {one.claim.label}", one.known.reason)
                 for one in claims
@@ -104,9 +134,20 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
         ],
         drift=drifted,
         census=census(outline, checked.results),
-        nothing=why_nothing(checked, first.all, [one.ours for one in claims if not one.tabled], drifted),
+        nothing=why_nothing(checked, first, [one.ours for one in claims if not one.tabled], drifted),
         without_number=without_number(checked),
     )
+
+
+def _without_misprints(checked: Checked, findings: list[Finding], known: Sequence[Deviation]) -> list[Finding]:
+    """Return the findings, of which those on a misprint agree with nothing and deviate from nothing."""
+    names = misprinted(checked.published, known) if checked.published else frozenset()
+    return [
+        replace(one, state="misprint", distance=None, why=None)
+        if one.values and any((one.of, *column, one.metric) in names for column in one.columns)
+        else one
+        for one in findings
+    ]
 
 
 def _explained(checked: Checked, findings: list[Finding], known: Sequence[Deviation]) -> Findings:

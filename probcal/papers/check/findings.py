@@ -133,6 +133,10 @@ class Checked:
                 for metric in (*self.outline.metrics, *([LOSS_RATIO] if column.before_and_after else [])):
                     yield (row.name, column.learner, column.method, metric), row, column
 
+    def seed_of(self, metric: str) -> int | None:
+        """Return the seed of the paper's run of this metric, None where it cannot be repeated."""
+        return self.published.tables[metric].seed if self.published else None
+
     @functools.cached_property
     def paper_metrics(self) -> list[str]:
         """Return the metrics of the experiment that the paper has tables of, in the paper's order."""
@@ -167,7 +171,10 @@ def without_number(checked: Checked) -> Counter[str]:
 FARTHEST = 10.0
 """Largest distance that is printed. Larger ones, also ∞, are printed as beyond it and count as this in a median."""
 
-State = Literal["in band", "out of band", "not run", "cannot be judged", "no finite difference"]
+State = Literal["in band", "out of band", "not run", "cannot be judged", "no finite difference", "misprint"]
+
+PUBLISHED_SPLITS = ("standard", "rows")
+"""Kinds of splits whose training and test rows are those of the paper."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +184,7 @@ class Finding:
     ``what`` names our column, or both columns of a difference. ``columns`` are the paper's (learner, method).
     """
 
-    kind: Literal["number", "difference"]
+    kind: Literal["number", "difference", "digits"]
     dataset: str
     of: str
     """Data set of the paper that it is compared with. ``dataset`` may be another reading of it."""
@@ -193,6 +200,10 @@ class Finding:
     """|published - mean| over half the width of the band. It is 1 at the edge, and None where nothing was compared."""
     why: str | None = None
     """Reason why it cannot be judged, such as ``2 splits``."""
+    decimals: int = 3
+    """Number of decimals of the published number, as printed."""
+    sharp: bool = False
+    """Whether the printed digits must come back: an exact column on the paper's own split."""
 
     @property
     def mean(self) -> float | None:
@@ -258,6 +269,7 @@ def _number_finding(checked: Checked, row: Row, column: ResultColumn, metric: st
     ours = summarise(checked.outline, checked.results, row, column, metric, table.seed)
     verdict = verdict_of(ours, published, table)
     state = state_of(ours.values, verdict)
+    place = (row.published, *paper_column(column))
     yield Finding(
         kind="number",
         dataset=row.name,
@@ -271,7 +283,14 @@ def _number_finding(checked: Checked, row: Row, column: ResultColumn, metric: st
         state=state,
         distance=verdict.distance if verdict else None,
         why=why_no_verdict(ours, published, table) if state == "cannot be judged" else None,
+        decimals=table.printed_decimals[place],
+        sharp=is_sharp(checked.published, row, column, ours.planned),
     )
+
+
+def is_sharp(paper: Published, row: Row, column: ResultColumn, planned: int) -> bool:
+    """Return whether the printed digits must come back: an exact column on the paper's own split, ``planned`` once."""
+    return planned == 1 and row.split in PUBLISHED_SPLITS and paper_column(column) in paper.exact
 
 
 _MINUS = "\N{MINUS SIGN}"

@@ -102,7 +102,7 @@ def _of_metric(one: MetricResults) -> Iterator[list[Any]]:
 
 
 def _agrees(one: MetricResults, row: Row, column: ResultColumn, theirs: float | None) -> bool | None:
-    if theirs is None or one.table is None:
+    if theirs is None or one.table is None or one.is_misprint(row, column):
         return None
     ours = summarise(one.outline, one.results, row, column, one.metric, one.table.seed)
     verdict = verdict_of(ours, theirs, one.table)

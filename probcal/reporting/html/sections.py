@@ -15,6 +15,7 @@ from probcal.metrics.registry import metric_named
 from probcal.papers.check.check_text import distance_text, our_mean, signed, summary
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import Checked, Finding
+from probcal.papers.check.power_text import percent
 from probcal.reporting.grid import grouped, in_order
 from probcal.reporting.html.charts import (
     charts_of,
@@ -162,7 +163,8 @@ def check_section(store: Store) -> dict[str, Any] | None:
         return {"fault": str(error), "compared": 0, "claims": []}
     if report.checked.published is None and report.drift is None:
         return None
-    known = grouped([*report.numbers.known, *report.differences.known], lambda one: one[1].reason)
+    kinds = (report.numbers, report.digits, report.differences)
+    known = grouped([one for kind in kinds for one in kind.known], lambda one: one[1].reason)
     states = Counter(finding.state for finding in report.numbers.all)
     drifted = [
         f"{one.dataset} {one.column} {one.metric}: {one.accepted:.4f} accepted, {one.now:.4f} now"
@@ -178,7 +180,8 @@ def check_section(store: Store) -> dict[str, Any] | None:
         "compared": states["in band"] + states["out of band"],
         "claims": report.claims,
         "verdicts": Counter(one.ours.verdict for one in report.claims),
-        "new": [_deviation(one) for one in [*report.numbers.new, *report.differences.new]][:_MOST_CHECKED],
+        "shuffled": percent(report.agreement.shuffled.in_band) if report.agreement else "",
+        "new": [_deviation(one) for kind in kinds for one in kind.new][:_MOST_CHECKED],
         "known": {why: [_deviation(finding) for finding, _ in several] for why, several in known.items()},
         "drift": drifted[:_MOST_CHECKED],
     }

@@ -9,7 +9,8 @@ import pytest
 
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import Checked
-from probcal.papers.published import Deviation, Published
+from probcal.papers.deviations import Deviation
+from probcal.papers.published import Published
 from probcal.reporting.tables import tables_text
 from tests.commands import probcal, refused
 from tests.papers.check.changed import change, summary

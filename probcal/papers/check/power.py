@@ -1,0 +1,112 @@
+"""The power of the check: what share of shuffled columns, and of a wrong method, `probcal check` would let pass.
+
+It is about single numbers. Differences between columns, claims and drift are further gates, and are not counted.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from probcal.papers.check.agreement import Block, Column, Orders, as_they_are, everywhere, shuffled, standing
+from probcal.papers.check.digits import FARTHEST_UNITS
+from probcal.papers.check.findings import paper_column
+from probcal.papers.deviations import Deviation, Kind
+
+Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Describe one rule of the check."""
+
+    name: str
+    kind: Kind
+    """Kind of the known deviations that excuse a number."""
+    judges: Callable[[Block], Booleans]
+    """Which published columns of a block it judges, unless they have no number."""
+    agrees: Callable[[Block], Booleans]
+    """Shape (published columns, our columns): whether ours agrees, or cannot be judged."""
+
+
+def _in_band(block: Block) -> Booleans:
+    return np.asarray(block.in_band != 0)  # NaN, which cannot be judged, is not 0
+
+
+RULES = (
+    Rule("band of random splits", "number", lambda block: np.full(block.size, not block.own_split), _in_band),
+    Rule("tolerance on one fixed split", "number", lambda block: np.full(block.size, block.own_split), _in_band),
+    Rule(
+        "one unit of the last digit, exact columns on published splits",
+        "digits",
+        lambda block: block.sharp,
+        lambda block: block.units <= FARTHEST_UNITS,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Hold what one rule of the check lets pass. Shares are from 0 to 1.
+
+    A number passes if it is no new deviation: it agrees, it cannot be judged, or a known deviation excuses it.
+    """
+
+    name: str
+    numbers: int
+    excused: int
+    """Numbers that a known deviation excuses, whatever ours are."""
+    ours: float
+    shuffled: float
+    """Mean share over the random orders of the columns."""
+    wrong: float | None
+    """Share for the plain column in all columns, None where it was not run."""
+
+
+def gates(found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Column | None) -> list[Gate]:
+    """Return one gate per rule that judges numbers of an ``experiment``.
+
+    ``deviations`` are the known ones. ``plain`` is the paper's column that stands in all columns.
+    """
+    every = (_gate(rule, found, deviations, experiment, plain) for rule in RULES)
+    return [gate for gate in every if gate is not None]
+
+
+def _gate(
+    rule: Rule, found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Column | None
+) -> Gate | None:
+    judged = [rule.judges(block) & ~np.isnan(block.published) for block in found]
+    excused = [_excused(rule.kind, block, deviations, experiment) for block in found]
+    if not any(one.any() for one in judged):
+        return None
+
+    def share(orders_of: Callable[[Block], Orders]) -> float | None:
+        passing, numbers = [], 0
+        for block, those, excuse in zip(found, judged, excused, strict=True):
+            orders = orders_of(block)
+            if len(orders) and those.any():
+                passing.append((standing(rule.agrees(block), orders) | excuse)[:, those].sum(axis=1).mean())
+                numbers += int(those.sum())
+        return float(sum(passing) / numbers) if numbers else None
+
+    return Gate(
+        name=rule.name,
+        numbers=int(sum(those.sum() for those in judged)),
+        excused=int(sum((those & excuse).sum() for those, excuse in zip(judged, excused, strict=True))),
+        ours=share(as_they_are) or 0.0,
+        shuffled=share(shuffled) or 0.0,
+        wrong=share(functools.partial(everywhere, plain)),
+    )
+
+
+def _excused(kind: Kind, block: Block, deviations: Sequence[Deviation], experiment: str) -> Booleans:
+    """Return, per published column, whether a known deviation of this ``kind`` explains its number."""
+    dataset, metric = block.row.published, block.metric
+    return np.array([
+        any(one.explains(experiment, kind, dataset, paper_column(column), metric) for one in deviations)
+        for column in block.columns
+    ])  # fmt: skip

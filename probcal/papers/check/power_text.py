@@ -1,0 +1,103 @@
+"""Text and JSON of the agreement with a paper and of the power of the check."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from tabulate import tabulate
+
+from probcal.metrics.registry import metric_named
+from probcal.papers.check.agreement import SHUFFLES, Agreement, Figures
+from probcal.papers.check.checked_experiment import Report
+from probcal.papers.check.power import Gate
+from probcal.reporting.grid import INFINITY
+
+NONE = "-"
+"""Mark of a figure that nothing can be counted for."""
+
+
+def agreement_lines(found: Agreement) -> list[str]:
+    """Return the figures of agreement, with those of shuffled columns and of the plain column beside them."""
+    left_out = f" ({found.misprints} misprints left out)" if found.misprints else ""
+    heading = f"agreement with {found.numbers} published numbers{left_out}"
+    return aligned(agreement_rows(found), [f"{heading}:", "ours", "shuffled", *_plain_header(found.plain)])
+
+
+def agreement_rows(found: Agreement) -> list[list[str]]:
+    """Return one row per figure: its name, and its values for ours, shuffled columns and the plain column."""
+    several = [one for one in (found.ours, found.shuffled, found.wrong) if one is not None]
+    named = [_named(one) for one in several]
+    return [[name, *(one[name] for one in named)] for name in named[0]]
+
+
+def _named(figures: Figures) -> dict[str, str]:
+    medians = {
+        f"median absolute difference, {metric_named(metric).short}": _number(median)
+        for metric, median in figures.median_difference.items()
+    }
+    return {
+        "digits identical": percent(figures.identical),
+        "within one unit of the last digit": percent(figures.within_one_unit),
+        **medians,
+        "order of the columns, Kendall's tau": _number(figures.tau, 2),
+        "pairs of columns in the same order": percent(figures.pairs_kept),
+        "in band": percent(figures.in_band),
+    }
+
+
+def power_text(report: Report) -> str:
+    """Return what the check would let pass, as two tables."""
+    outline = report.checked.outline
+    lines = [f"{outline.title} ({report.checked.store.folder})", ""]
+    if report.agreement is None:
+        return "\n".join([*lines, "no published number to compare with our results\n"])
+    plain = report.agreement.plain
+    header = ["numbers that pass the check, by rule:", "numbers", "excused", "ours", "shuffled", *_plain_header(plain)]
+    lines += [
+        *agreement_lines(report.agreement),
+        "",
+        *aligned([_row(gate, plain) for gate in report.gates], header),
+        "",
+    ]
+    means = [f"shuffled: our columns in a random order within each data set, the mean of {SHUFFLES} orders"]
+    means += [f"{plain} everywhere: our {plain} stands in every column"] if plain else []
+    means += ["excused: a known deviation lets any number pass; a number that cannot be judged passes too"]
+    return "\n".join([*lines, *(f"  {one}" for one in means), ""])
+
+
+def _row(gate: Gate, plain: str | None) -> list[str]:
+    wrong = [percent(gate.wrong)] if plain else []
+    return [gate.name, str(gate.numbers), str(gate.excused), percent(gate.ours), percent(gate.shuffled), *wrong]
+
+
+def _plain_header(plain: str | None) -> list[str]:
+    return [f"{plain} everywhere"] if plain else []
+
+
+def power_json(report: Report) -> dict[str, Any]:
+    """Return the same figures as a mapping, with shares from 0 to 1."""
+    return {
+        "experiment": report.checked.outline.name,
+        "folder": str(report.checked.store.folder),
+        "agreement": asdict(report.agreement) if report.agreement else None,
+        "passes": [asdict(gate) for gate in report.gates],
+    }
+
+
+def aligned(rows: list[list[str]], header: list[str]) -> list[str]:
+    """Return a table whose first column is text and whose others are numbers, aligned at the right."""
+    align = ("left", *["right"] * (len(header) - 1))
+    table = tabulate([["  " + row[0], *row[1:]] for row in rows], header, "plain", disable_numparse=True,
+                     preserve_whitespace=True, colalign=align)  # fmt: skip
+    return [line.rstrip() for line in table.splitlines()]
+
+
+def percent(share: float | None) -> str:
+    return NONE if share is None else f"{100 * share:.0f} %"
+
+
+def _number(number: float | None, decimals: int = 3) -> str:
+    if number is None:
+        return NONE
+    return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("inf", INFINITY)  # + 0.0: no "-0.00"

@@ -1,0 +1,149 @@
+"""Figures of agreement with a paper, for our columns, shuffled ones and a plain one, against sums on paper."""
+
+import itertools
+import json
+import math
+import statistics
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import yaml
+from scipy.stats import somersd
+
+from probcal.papers.check.agreement import agreement, blocks, our_number
+from probcal.papers.check.checked_experiment import check
+from probcal.papers.check.findings import Checked
+from probcal.papers.published import Published
+from probcal.store.folder import Store
+from tests.papers.check.four_columns import OURS, PUBLISHED, four_columns  # noqa: F401
+
+ROOT = Path(__file__).parents[3]
+NAME = "langford-zadrozny-2005"
+LOG = ("Log", "direct")
+
+
+@pytest.fixture
+def found(four_columns):  # noqa: F811
+    return check(Checked.of(four_columns()), []).agreement
+
+
+def test_figures_of_our_columns_equal_those_by_hand(found):
+    assert (found.numbers, found.misprints, found.plain) == (4, 0, "Log")
+    assert found.ours.identical == 2 / 4, "NB and Log"
+    assert found.ours.within_one_unit == 3 / 4, "SigNB too"
+    assert found.ours.median_difference == {"rms": pytest.approx((0.0002 + 0.0009) / 2)}
+    assert found.ours.pairs_kept == pytest.approx(5 / 6), "ProbNB and Log change places"
+    assert found.ours.tau == pytest.approx((5 - 1) / 6)
+    assert found.ours.in_band == 3 / 4, "ProbNB is .0063 away, and the tolerance is .005"
+
+
+def test_figures_of_log_in_all_columns_equal_those_by_hand(found):
+    assert (found.wrong.identical, found.wrong.within_one_unit, found.wrong.in_band) == (1 / 4, 2 / 4, 2 / 4)
+    assert found.wrong.median_difference == {"rms": pytest.approx((0.0008 + 0.0112) / 2)}
+    assert (found.wrong.tau, found.wrong.pairs_kept) == (0, 0), "equal numbers have no order"
+
+
+def test_shuffled_figures_approach_those_over_all_orders(found):
+    published, orders = list(PUBLISHED.values()), list(itertools.permutations(OURS.values()))
+
+    def mean(figure):
+        return statistics.fmean(figure(order) for order in orders)
+
+    def share(order, agrees):
+        return sum(map(agrees, order, published)) / 4
+
+    shuffled = found.shuffled
+    assert shuffled.identical == pytest.approx(
+        mean(lambda o: share(o, lambda a, b: f"{a:.3f}" == f"{b:.3f}")), abs=0.02
+    )
+    assert shuffled.in_band == pytest.approx(mean(lambda o: share(o, lambda a, b: abs(a - b) <= 0.005)), abs=0.03)
+    differences = mean(lambda o: statistics.median(abs(a - b) for a, b in zip(o, published, strict=True)))
+    assert shuffled.median_difference["rms"] == pytest.approx(differences, abs=0.0004)
+    assert shuffled.tau == pytest.approx(mean(lambda o: somersd(published, o).statistic), abs=0.06)
+    assert shuffled.within_one_unit == pytest.approx(4 / 16, abs=0.03)
+
+
+def test_infinity_is_identical_to_infinity_only(small, cxe):
+    store = small(paper=NAME, columns=("nb.direct", "log.direct"), metrics=("cxe",)).write({
+        ("adult", "nb.direct"): cxe(math.inf),  # printed .949
+        ("adult", "log.direct"): cxe(math.inf),  # printed ∞
+    })  # fmt: skip
+    found = check(Checked.of(store), []).agreement
+    assert found.ours.identical == 1 / 2
+    assert found.ours.median_difference == {"cxe": math.inf}
+    assert found.ours.pairs_kept == 0, "NB is smaller as printed, and ours are equal"
+
+
+@pytest.mark.parametrize(
+    ("values", "number"),
+    [((0.5,), 0.5), ((0.5, 0.6, math.inf), 0.55), ((0.5, math.inf), math.inf), ((math.inf,), math.inf)],
+)
+def test_half_of_the_splits_make_our_number_infinite(values, number):
+    assert our_number(values) == number
+
+
+def test_a_data_set_is_shuffled_alike_whatever_stands_beside_it(four_columns):  # noqa: F811
+    checked = Checked.of(four_columns(datasets={"adult": 1, "diabetes": 1}))
+    both = blocks(checked, frozenset())
+    assert agreement(both, LOG) == agreement(both[::-1], LOG)
+    alone = [one for one in both if one.row.name == "adult"]
+    assert agreement(alone, LOG).shuffled == check(Checked.of(four_columns("again")), []).agreement.shuffled
+
+
+def test_an_experiment_without_the_plain_column_has_no_wrong_method(small, cxe):
+    store = small(paper=NAME, columns=("nb.direct",), metrics=("cxe",)).write({("adult", "nb.direct"): cxe(0.949)})
+    found = check(Checked.of(store), []).agreement
+    assert (found.wrong, found.plain) == (None, None)
+    assert (found.ours.identical, found.ours.tau, found.ours.pairs_kept) == (1, None, None), "one column has no order"
+
+
+def test_without_results_there_is_no_agreement(small):
+    assert check(Checked.of(small(paper=NAME).write({})), []).agreement is None
+    assert check(Checked.of(small("other").write({})), []).agreement is None
+
+
+@pytest.mark.parametrize("folder", ["uci", "uci-native"])
+def test_shares_of_committed_results_equal_a_plain_recomputation(folder):
+    results = ROOT / "results" / folder
+    experiment = json.loads((results / "experiment.json").read_text(encoding="utf-8"))
+    lines = (results / "cells.jsonl").read_text(encoding="utf-8").splitlines()
+    cells = {(c["dataset"], c["repetition"], c["learner"], c["method"]): c for c in map(json.loads, lines)}
+    paper = (ROOT / "probcal/papers" / f"{NAME}.yaml").read_text(encoding="utf-8")
+    printed = yaml.load(paper, Loader=yaml.BaseLoader)
+    columns = [(column["learner"], column["method"]) for column in printed["columns"].values()]
+    apart = []
+    for row in experiment["datasets"]:
+        for column in experiment["columns"]:
+            for metric, table in printed["tables"].items():
+                place = columns.index((column["paper_learner"], column["paper_method"]))
+                text = table["rows"][row["reading_of"] or row["name"]][place]
+                values = [
+                    float(cells[key]["metrics"][metric])
+                    for split in range(experiment["repetitions"][row["name"]])
+                    if (key := (row["name"], split, column["learner"], column["method"])) in cells
+                ]
+                if values and not (
+                    row["name"] == "ionosphere" and column["paper_learner"] == "Log" and metric == "cxe"
+                ):
+                    apart.append(_apart(values, text))
+    found = check(Checked.of(Store(results))).agreement
+    assert found.numbers == len(apart)
+    assert found.ours.identical == pytest.approx(sum(units == 0 for units in apart) / len(apart))
+    assert found.ours.within_one_unit == pytest.approx(sum(units <= 1 for units in apart) / len(apart))
+
+
+def _apart(values, text):
+    infinite = 2 * values.count(math.inf) >= len(values)
+    if infinite or text == ".inf":
+        return 0 if infinite and text == ".inf" else math.inf
+    ours = statistics.fmean(value for value in values if math.isfinite(value))
+    return abs(Decimal(ours).quantize(Decimal(text)) - Decimal(text)) / Decimal(1).scaleb(-len(text.split(".")[1]))
+
+
+def test_the_plain_column_and_the_exact_ones_are_columns_of_the_paper():
+    paper = Published.read(NAME)
+    assert paper.plain == LOG
+    assert {title for title, column in paper.columns.items() if column in paper.exact} == {
+        "J48", "BagJ48", "SigSVM", "NB", "SigNB", "Log",
+    }  # fmt: skip
