@@ -135,12 +135,15 @@ def temperature_beside_a_search(rows: Rows) -> float:
         z = np.exp(log) * log_odds(p, bound)
         return float((np.logaddexp(0, z) - rows.y * z).sum())
 
-    bounds = [smallest**power for power in range(1, 7)]
+    powers = [smallest**power for power in range(1, 7)]
+    enough = sum(power > np.minimum(p, 1 - p).min() for power in powers)  # a lower bound changes no row
+    bounds = powers[: enough + 1]
     found = [minimize_scalar(loss, bracket=(-3, 3), args=(bound,), tol=1e-12) for bound in bounds]
     best, bound = min(zip(found, bounds, strict=True), key=lambda one: one[0].fun)
     learner = logistic().fit(rows.X, rows.y)
     peer = expit(np.exp(best.x) * log_odds(learner.predict_proba(rows.X_test)[:, 1], bound))
-    return largest(mine.predict_proba(rows.X_test)[:, 1], np.clip(peer, smallest, 1 - smallest))
+    both = np.maximum(np.column_stack([1 - peer, peer]), smallest)
+    return largest(mine.predict_proba(rows.X_test), both / both.sum(axis=1, keepdims=True))
 
 
 @contextmanager
