@@ -29,6 +29,7 @@ DATA ?= $(PROBCAL_DATA_DIR)
 regression: $(VENV)/.installed-test
 	@test -n "$(DATA)" || { echo "make regression DATA=DIR: DIR is the folder of original data files" >&2; exit 2; }
 	$(RUN) run configs/regression.yaml -j 2 --data-dir "$(DATA)"
+	$(RUN) check results/regression --power
 	$(RUN) check results/regression
 
 # Which committed results are stale, and which of them to run again: an hour and more. uci alone takes five hours
