@@ -307,7 +307,7 @@ def _has_stages(method: str) -> bool:
 
 
 def _split(card: Card) -> dict[str, Any]:
-    return {**card.split.model_dump(), "n_train": card.split.n_train(card.expect.rows)}
+    return {**card.split.model_dump(exclude={"file"}), "n_train": card.split.n_train(card.expect.rows)}
 
 
 def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:
