@@ -62,6 +62,17 @@ def jar_version(jar: str) -> str:
             content.getinfo("weka/core/Instances.class")
             told = content.read(_VERSION).decode().strip() if _VERSION in content.namelist() else None
     except (OSError, BadZipFile, KeyError, UnicodeDecodeError):
-        raise WekaMissing(f"{VARIABLE} is {jar}, which is no jar file of Weka; name a weka.jar, or unset it") from None
+        raise WekaMissing(f"{jar} is no jar file of Weka; name one with {VARIABLE}, or unset it") from None
     release = told or _WITHOUT_VERSION.get(digest, "of unknown release")
     return f"{release}, sha256 {digest[:12]}"
+
+
+def other_release(wanted: str) -> str | None:
+    """Return why Weka here is not of release ``wanted``, such as 3.4.1 or 3.9, with what to do, or None if it is."""
+    try:
+        found = jar_version(str(weka_jar()))
+    except WekaMissing as error:
+        return str(error)
+    if f"{found.partition(',')[0]}.".startswith(f"{wanted}."):
+        return None
+    return f"the experiment is of Weka {wanted}, and the Weka here is {found}; name its jar file with {VARIABLE}"
