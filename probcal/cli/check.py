@@ -13,7 +13,7 @@ from probcal.cli import options
 
 @options.command(
     "Compare results with the paper's numbers and claims.",
-    "probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/ -f json",
+    "probcal check results/uci-random\nprobcal check results/uci-random --accept\nprobcal check results/ -f json",
     files={"FOLDER/accepted.csv": "our own numbers, stored by --accept"},
     environment=options.DATA,
     exits={

@@ -63,7 +63,7 @@ def jar_version(jar: str) -> str:
             told = content.read(_VERSION).decode().strip() if _VERSION in content.namelist() else None
     except (OSError, BadZipFile, KeyError, UnicodeDecodeError):
         raise WekaMissing(f"{jar} is no jar file of Weka; name one with {VARIABLE}, or unset it") from None
-    release = told or _WITHOUT_VERSION.get(digest, "of unknown release")
+    release = (told or "").replace("-", ".") or _WITHOUT_VERSION.get(digest, "of unknown release")
     return f"{release}, sha256 {digest[:12]}"
 
 

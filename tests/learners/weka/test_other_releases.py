@@ -26,12 +26,12 @@ COLUMNS = ("J48", "BagJ48", "SigSVM", "NB", "Log", "SigNB")
 CODE = """
 import json, pickle, sys
 import numpy as np
+from probcal import SigmoidClassifier
 from probcal.data.card import find_card, read_card
 from probcal.data.dataset import assemble
 from probcal.data.sources.files import read_original_files
 from probcal.data.splits import split_rows
 from probcal.learners import WekaClassifier
-from probcal.methods import SigmoidClassifier
 from probcal.metrics import cross_entropy, rms_error, roc_auc
 
 bag = "-I 100 -S 1 -W weka.classifiers.trees.J48"
@@ -157,7 +157,7 @@ def jar_in(folder: Path, version: str | None) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(("version", "release"), [("3.6.0\n", "3.6.0"), (None, "of unknown release")])
+@pytest.mark.parametrize(("version", "release"), [("3.6.0\n", "3.6.0"), ("3-9-7", "3.9.7"), (None, "of unknown release")])
 def test_a_jar_tells_its_release(tmp_path, monkeypatch, version, release):
     monkeypatch.setenv(VARIABLE, jar_in(tmp_path, version))
     assert named_version().startswith(f"{release}, sha256 ")
