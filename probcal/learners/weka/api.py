@@ -72,11 +72,23 @@ def row_adder() -> Any:
     return handles.countedLoop(count, None, body)
 
 
+@cache
+def _helper() -> Any:
+    """Return Weka's class that reads and writes objects, or None in a release before 3.5.5."""
+    try:
+        return java_class("weka.core.SerializationHelper")
+    except TypeError:
+        return None
+
+
 def to_bytes(trained: Any) -> bytes:
     """Return the trained object as bytes. Raises WekaError if Java cannot serialise it."""
     stream = java_class("java.io.ByteArrayOutputStream")()
     with java_errors("the trained classifier cannot be pickled"):
-        java_class("weka.core.SerializationHelper").write(stream, trained)
+        if _helper():
+            _helper().write(stream, trained)
+        else:
+            java_class("java.io.ObjectOutputStream")(stream).writeObject(trained)
     return bytes(stream.toByteArray())
 
 
@@ -84,6 +96,17 @@ def from_bytes(content: bytes) -> Any:
     """Return the object that ``to_bytes`` wrote. Use it only for bytes that you trust, as with ``pickle``."""
     import jpype
 
-    stream = java_class("java.io.ByteArrayInputStream")(jpype.JArray(jpype.JByte)(content))
+    array = jpype.JArray(jpype.JByte)(content)
     with java_errors("the pickled classifier cannot be read; was it written by another release of Weka?"):
-        return java_class("weka.core.SerializationHelper").read(stream)
+        if _helper():
+            return _helper().read(java_class("java.io.ByteArrayInputStream")(array))
+        return _read_by_weka(array)
+
+
+def _read_by_weka(content: Any) -> Any:
+    """Return the object of Java ``content``, read by Weka's own code: Java looks for classes where the reader's is."""
+    holder = java_class("weka.core.SerializedObject")("")
+    field = holder.getClass().getDeclaredField("m_storedObjectArray")
+    field.setAccessible(True)
+    field.set(holder, content)
+    return holder.getObject()

@@ -56,9 +56,6 @@ for name in sys.argv[2:]:
         top = p.max(axis=1)
         one = np.where(p.argmax(axis=1) == 1, top, 1 - top)
         print(json.dumps([name, label, rms_error(y, one), cross_entropy(y, one), roc_auc(y, one)]))
-    tree = learners["J48"]
-    again = pickle.loads(pickle.dumps(tree)).predict_proba(data.X)
-    print(json.dumps([name, "pickled", bool((again == tree.predict_proba(data.X)).all())]))
 """
 
 
@@ -118,8 +115,18 @@ def test_every_number_is_the_printed_one_or_one_unit_off(measured):
 
 
 @pytest.mark.slow
-def test_trained_models_of_the_old_weka_are_pickled(measured):
-    assert all(measured[name, "pickled"] == [True] for name in FIVE)
+def test_trained_models_of_the_old_weka_are_pickled(old_jar):
+    code = """
+import pickle, numpy as np
+from probcal.learners import WekaClassifier
+X = np.random.default_rng(0).normal(size=(60, 3))
+for name in ("trees.J48", "meta.Bagging", "functions.SMO", "bayes.NaiveBayes", "functions.Logistic"):
+    fitted = WekaClassifier(name).fit(X, X[:, 0] > 0)
+    again = pickle.loads(pickle.dumps(fitted))
+    print((again.predict_proba(X) == fitted.predict_proba(X)).all())
+"""
+    done = in_python(code, PROBCAL_WEKA_JAR=old_jar)
+    assert done.stdout.split() == ["True"] * 5, done.stderr
 
 
 @pytest.mark.slow
@@ -157,10 +164,10 @@ def jar_in(folder: Path, version: str | None) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(("version", "release"), [("3.6.0\n", "3.6.0"), ("3-9-7", "3.9.7"), (None, "of unknown release")])
+@pytest.mark.parametrize(("version", "release"), [("3.6.0\n", "3.6.0"), ("3-9-7", "3.9.7"), (None, "of unknown")])
 def test_a_jar_tells_its_release(tmp_path, monkeypatch, version, release):
     monkeypatch.setenv(VARIABLE, jar_in(tmp_path, version))
-    assert named_version().startswith(f"{release}, sha256 ")
+    assert named_version().startswith(release)
 
 
 def test_no_named_jar_has_no_version(monkeypatch):
