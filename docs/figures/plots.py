@@ -1,6 +1,7 @@
 """Draws the pictures of docs/plots.md: python docs/figures/plots.py [FOLDER], by default beside this file.
 
-From results/uci-random, and there from estimates.json alone: what `probcal plot results/uci-random -d adult` draws, in small.
+From results/uci-random, and there from estimates.json alone: what `probcal plot results/uci-random -d adult` draws, in
+small.
 """
 
 from __future__ import annotations

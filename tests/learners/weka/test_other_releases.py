@@ -177,10 +177,10 @@ def test_no_named_jar_has_no_version(monkeypatch):
 
 def test_a_named_jar_must_be_one_of_weka(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path / "no.jar"))
-    with pytest.raises(WekaMissing, match="no.jar, which is not a file; name a weka.jar, or unset it"):
+    with pytest.raises(WekaMissing, match=r"no\.jar, which is not a file; name a weka.jar, or unset it"):
         weka_jar()
     (tmp_path / "no.jar").write_text("no jar")
-    with pytest.raises(WekaMissing, match="no.jar is no jar file of Weka"):
+    with pytest.raises(WekaMissing, match=r"no\.jar is no jar file of Weka"):
         weka_jar()
 
 
