@@ -19,7 +19,7 @@ BLOCK = re.compile(r"<!-- results/(\S+) (.+?) -->(\n?)(.*?)<!-- end -->", re.S)
 
 
 def main() -> None:
-    draw_ranks([Store(ROOT / "results" / "uci")])
+    draw_ranks([Store(ROOT / "results" / "uci-random")])
     for name in PAGES:
         page = ROOT / name
         page.write_text(BLOCK.sub(filled, page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,6 +1,6 @@
 """Native learners against Weka's, row by row: python benchmarks/weka_agreement.py [DATASET ...] [--pair PAIR ...]
 
-For every data set of configs/uci.yaml that is at hand: the share of test rows that both learners give the
+For every data set of configs/uci-random.yaml that is at hand: the share of test rows that both learners give the
 same label, and how far apart their estimates are, on the experiment's own splits. One line a data set and
 pair goes to a CSV file as soon as it is known; what is there already is not run again. SMO takes minutes on
 coil and adult: ``coil --pair log --pair nb`` leaves it out there.
@@ -33,7 +33,7 @@ from probcal.learners.registry import LEARNERS
 from probcal.methods._fitting import fresh_copy
 
 PAIRS = {"svm": ("linear_svm", "smo"), "log": ("logistic", "weka_logistic"), "nb": ("kernel_nb", "weka_nb")}
-SEED = 2005  # as in configs/uci.yaml
+SEED = 2005  # as in configs/uci-random.yaml
 WANTED = 0.995
 
 
@@ -55,7 +55,7 @@ class Line:
 def main() -> None:
     asked = arguments()
     try:
-        for name in asked.datasets or [card.name for card in read_experiment(find_config("uci")).cards]:
+        for name in asked.datasets or [card.name for card in read_experiment(find_config("uci-random")).cards]:
             card = read_card(find_card(name))
             wanted = [pair for pair in asked.pair or PAIRS if asked.again or (name, pair) not in written(asked.out)]
             if not wanted:
@@ -74,7 +74,7 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Do the native learners predict what Weka's do?")
-    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="all of configs/uci.yaml unless given")
+    parser.add_argument("datasets", nargs="*", metavar="DATASET", help="all of configs/uci-random.yaml unless given")
     parser.add_argument("--pair", action="append", choices=PAIRS, help="all three unless given; may be repeated")
     parser.add_argument("--splits", type=int, default=3, help="of data sets that are split at random (3)")
     parser.add_argument("--out", type=Path, default=Path("results/weka-agreement.csv"), help="(%(default)s)")

@@ -27,13 +27,14 @@ from tests.learners.weka.test_guard import NETWORKS, OBJECTS
 
 _LISTING = """
 import json, zipfile
-from probcal.learners.weka.jvm import _weka_jar, java_class
+from probcal.learners.weka.jar import weka_jar
+from probcal.learners.weka.jvm import java_class
 java_class("weka.core.WekaPackageManager").loadPackages(False)
 named, anything = java_class("weka.core.Utils").forName, java_class("java.lang.Object")
 handler, kinds, found = java_class("weka.core.OptionHandler").class_, {}, []
 for kind in KINDS:
     kinds[kind] = java_class(kind).class_
-for file in sorted(zipfile.ZipFile(_weka_jar()).namelist()):
+for file in sorted(zipfile.ZipFile(weka_jar()).namelist()):
     name = file.removesuffix(".class").replace("/", ".")
     if not file.endswith(".class") or "$" in name or not name.startswith(PACKAGES):
         continue

@@ -1,6 +1,7 @@
 """Draws the pictures of docs/plots.md: python docs/figures/plots.py [FOLDER], by default beside this file.
 
-From results/uci, and there from estimates.json alone: what `probcal plot results/uci -d adult` draws, in small.
+From results/uci-random, and there from estimates.json alone: what `probcal plot results/uci-random -d adult` draws, in
+small.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 
-RESULTS = Path(__file__).parents[2] / "results" / "uci"
+RESULTS = Path(__file__).parents[2] / "results" / "uci-random"
 
 
 def main(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""docs/figures/report.png: the top of the page about results/uci, in Chromium. Needs probcal[test] and Chromium."""
+"""docs/figures/report.png: the top of the page about results/uci-random. Needs probcal[test] and Chromium."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from probcal.reporting.html import write_report
 from probcal.store.folder import Store
 
 HERE = Path(__file__).parent
-RESULTS = HERE.parents[1] / "results" / "uci"
+RESULTS = HERE.parents[1] / "results" / "uci-random"
 SIZE = {"width": 1280, "height": 1330}
 
 

@@ -11,7 +11,7 @@ from probcal.cli import options
 
 @options.command(
     "Rank variants by their agreement with the published numbers.",
-    "probcal audit results/audit\nprobcal audit results/audit results/uci --cells\n"
+    "probcal audit results/audit\nprobcal audit results/audit results/uci-random --cells\n"
     "probcal audit results/audit -f csv > audit.csv",
 )
 @options.folders_argument

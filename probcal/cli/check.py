@@ -13,8 +13,8 @@ from probcal.cli import options
 
 @options.command(
     "Compare results with the paper's numbers and claims.",
-    "probcal check results/uci\nprobcal check results/uci --accept\nprobcal check results/uci --power\n"
-    "probcal check results/ -f json",
+    "probcal check results/uci-random\nprobcal check results/uci-random --accept\n"
+    "probcal check results/uci-random --power\nprobcal check results/ -f json",
     files={"FOLDER/accepted.csv": "our own numbers, stored by --accept"},
     environment=options.DATA,
     exits={

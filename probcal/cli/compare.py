@@ -18,8 +18,8 @@ FORMATS = ("markdown", "json", "csv")
 
 @options.command(
     "Test which differences between methods are significant.",
-    "probcal compare results/uci\nprobcal compare results/uci results/uci-native -f csv > tests.csv\n"
-    "probcal compare results/uci -f json\nprobcal compare results/uci -l j48",
+    "probcal compare results/uci-random\nprobcal compare results/uci-random results/uci-native -f csv > tests.csv\n"
+    "probcal compare results/uci-random -f json\nprobcal compare results/uci-random -l j48",
     files={"FOLDER/compare.json": "a summary of predictions.bin"},
     environment=options.DATA,
 )

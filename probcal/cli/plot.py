@@ -19,7 +19,7 @@ KINDS = ("paper", "reliability", "scores", "roc", "cost-curves", "decision-curve
 
 @options.command(
     "Draw the figures of results.",
-    "probcal plot results/uci\nprobcal plot results/uci --kind reliability --kind roc -d adult\n"
+    "probcal plot results/uci-random\nprobcal plot results/uci-random --kind reliability --kind roc -d adult\n"
     "probcal plot results/figure1 --kind paper",
     files={"FOLDER/figures/": "the figures", "FOLDER/estimates.json": "a summary of predictions.bin"},
     environment=options.DATA,

@@ -11,7 +11,7 @@ from probcal.cli import options
 
 @options.command(
     "Write one web page about results.",
-    "probcal report results/uci\nprobcal report results/uci results/uci-native -o both.html",
+    "probcal report results/uci-random\nprobcal report results/uci-random results/uci-native -o both.html",
     files={
         "FOLDER/report.html": "the page (-o: elsewhere)",
         "FOLDER/estimates.json": "a summary of predictions.bin for its figures",

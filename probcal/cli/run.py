@@ -105,7 +105,7 @@ def run(
         store.refuse_others(experiment.name)
         data = data_now(selection.cards_read(), originals)
         plan = make_plan(selection, store, data, retry_failed=retry_failed)
-        refuse_unmet(to_fit(plan))
+        refuse_unmet(to_fit(plan), experiment.weka)
         plan = without_data(plan, data.missing)
         click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
         return

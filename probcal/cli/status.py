@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @options.command(
     "Show which cells are done, failed, stale or still to run.",
-    "probcal status results/uci\nprobcal status results/\nprobcal status results/uci -d adult --cells\n"
+    "probcal status results/uci-random\nprobcal status results/\nprobcal status results/uci-random -d adult --cells\n"
     "probcal status results/mine --data-dir ~/data",
     environment=(*options.DATA, *options.TRUST),
     exits={0: "printed", 2: "a mistake in the call, or an experiment or data that cannot be read"},

@@ -17,8 +17,9 @@ FORMATS = ("markdown", "latex", "csv", "html")
 
 @options.command(
     "Print tables of results beside the paper's numbers.",
-    "probcal table results/uci\nprobcal table results/uci --format latex > tables.tex\nprobcal table results/\n"
-    "probcal table results/uci results/uci-native --together\nprobcal table results/uci -d adult -l svm\n"
+    "probcal table results/uci-random\nprobcal table results/uci-random --format latex > tables.tex\n"
+    "probcal table results/\n"
+    "probcal table results/uci-random results/uci-native --together\nprobcal table results/uci-random -d adult -l svm\n"
     "probcal table results/mine --data-dir ~/data",
     environment=options.DATA,
 )

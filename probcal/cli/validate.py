@@ -26,7 +26,7 @@ def validate(config: str) -> None:
     from probcal.runner.plan import cells_of, refuse_unmet
 
     experiment = read_experiment(find_config(config))
-    refuse_unmet(cells_of(experiment))
+    refuse_unmet(cells_of(experiment), experiment.weka)
     click.echo(
         f"{experiment.path} is fine; data sets: {len(experiment.cards)}, columns: {len(experiment.columns)}, "
         f"cells: {len(cells_of(experiment))}"

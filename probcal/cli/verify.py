@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 @options.command(
     "Recompute results from their stored predictions.",
-    "probcal verify results/quickstart\nprobcal verify results/uci -d adult -l nb\nprobcal verify results/ -f json",
+    "probcal verify results/quickstart\nprobcal verify results/uci-random -d adult -l nb\n"
+    "probcal verify results/ -f json",
     environment=options.TRUST,
     exits={
         0: "every done row was recomputed and agrees",

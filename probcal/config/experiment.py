@@ -38,6 +38,8 @@ class Experiment:
     """The metrics that are also measured after every stage, where a method has stages."""
     curves: tuple[str, ...] = ()
     repeat_fixed_splits: bool = False
+    weka: str | None = None
+    """The release of Weka that the numbers are of. None means the Weka that is installed, whichever it is."""
     max_rows: int | None = None
     """The largest number of training and of test rows (``--quick``). None means all rows."""
 
@@ -142,6 +144,7 @@ def parse_experiment(file: YamlFile) -> Experiment:
         stages=tuple(parsed.stages),
         curves=tuple(parsed.curves),
         repeat_fixed_splits=parsed.repeat_fixed_splits,
+        weka=parsed.weka,
         path=file.path,
         text=file.text,
         departures=tuple(resolution.overrides),

@@ -285,6 +285,8 @@ class ExperimentFile(_Part):
     """How often a data set is split at random, or drawn by its generator. A fixed split is run once."""
     repeat_fixed_splits: Annotated[bool, Field(strict=True)] = False
     """Whether a fixed split is also run ``repeats`` times, each time with other seeds."""
+    weka: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$", coerce_numbers_to_str=True)] | None = None
+    """The release of Weka that its numbers are of, such as 3.4.1 or 3.9. PROBCAL_WEKA_JAR names the jar file."""
     datasets: Annotated[list[str], Field(min_length=1), checked_by(_dataset_faults)]
     """Names (``probcal list datasets``), or paths of your own cards, relative to this file."""
     learners: Annotated[dict[str, LearnerEntry], Field(min_length=1)]

@@ -16,14 +16,18 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    SerializerFunctionWrapHandler,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
+from pydantic.json_schema import SkipJsonSchema
 
 from probcal._io import shipped
 from probcal.config.validation import validated
 from probcal.config.yaml_file import YamlFile, one_or_more
+from probcal.data.row_numbers import RowNumbers, read_row_numbers
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 
@@ -54,32 +58,44 @@ class Split(_Part):
     """Describe which rows train and which test.
 
     ``standard`` and ``chronological`` train on the first ``train`` rows. ``same`` trains and tests on all rows.
+    ``rows`` takes the row numbers of ``file``.
     """
 
-    kind: Literal["standard", "holdout", "chronological", "same"]
+    kind: Literal["standard", "holdout", "chronological", "same", "rows"]
     """``holdout`` draws the rows at random from a seed. The other kinds always give the same rows."""
     train: Count | None = None
     """Number of training rows, taken from the top. For a standard or chronological split only."""
     train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Share of the rows that train. For a holdout only."""
+    file: str | None = None
+    """JSON file with the lists ``train`` and ``test`` of row numbers from 0, relative to the card. For rows only."""
+    rows: SkipJsonSchema[RowNumbers | None] = None
+    """The content of ``file``, which ``read_card`` puts here."""
 
     @model_validator(mode="after")
     def _needs_its_own_size(self) -> Split:
-        if self.kind == "same":
-            if self.train is not None or self.train_fraction is not None:
-                raise ValueError('a same split trains and tests on all rows: no "train" and no "train_fraction"')
+        given = {key for key in ("train", "train_fraction", "file") if getattr(self, key) is not None}
+        wanted = {"same": set(), "holdout": {"train_fraction"}, "rows": {"file"}}.get(self.kind, {"train"})
+        if given == wanted:
+            if self.file and not self.rows:
+                raise ValueError(f"the row numbers of {self.file} were not read; use read_card")
             return self
-        wanted, unwanted = "train", "train_fraction"
-        if self.kind == "holdout":
-            wanted, unwanted = unwanted, wanted
-        if getattr(self, wanted) is None or getattr(self, unwanted) is not None:
-            raise ValueError(f'a {self.kind} split takes "{wanted}" and not "{unwanted}"')
-        return self
+        if self.kind == "same":
+            raise ValueError('a same split trains and tests on all rows: no "train" and no "train_fraction"')
+        unwanted = sorted(given - wanted) or [{"train": "train_fraction"}.get(min(wanted), "train")]
+        raise ValueError(f'a {self.kind} split takes "{min(wanted)}" and not "{unwanted[0]}"')
+
+    @model_serializer(mode="wrap")
+    def _without_unused(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the keys of another kind of split that are newer than many caches and results."""
+        return {key: value for key, value in dump(self).items() if key not in ("file", "rows") or value is not None}
 
     def n_train(self, n_rows: int) -> int:
         """Return the number of training rows among ``n_rows``. A fraction is rounded to the nearest row."""
         if self.kind == "same":
             return n_rows
+        if self.rows:
+            return len(self.rows.train)
         return self.train if self.train is not None else round((self.train_fraction or 0) * n_rows)
 
 
@@ -125,6 +141,8 @@ class Card(_Part):
     """Counts and fingerprint that are checked before the data set is used."""
     missing_codes: dict[str, list[str]] = {}
     """Column -> numbers that mean missing there (999 in KDD Cup 2004 Physics)."""
+    levels: dict[str, Annotated[list[Label], Field(min_length=1)]] = {}
+    """Nominal column -> all its levels in order, also those that no row has. Default: those that occur, sorted."""
     folder: Below | None = None
     """Folder of the original files inside the data directory. Default: the name of the card."""
     files: list[FileSource] = []
@@ -169,6 +187,10 @@ class Card(_Part):
             if sum(classes.values()) != expect.rows:
                 raise ValueError(f"expect: the classes add up to {sum(classes.values())} of {expect.rows} rows")
             _check_classes(list(classes), info.data.get("task"), info.data.get("positive", []))
+        if split is not None and split.rows and (n_rows := len(split.rows.in_order)) != expect.rows:
+            raise ValueError(
+                f"expect: {split.file} has {n_rows} training and test rows, the card expects {expect.rows}"
+            )
         n_train = split.n_train(expect.rows) if split is not None else 1
         if n_train < 1:
             raise ValueError(f"expect: of {expect.rows} rows, the split leaves none to train on")
@@ -184,6 +206,17 @@ class Card(_Part):
             if not NUMBER.fullmatch(code):
                 raise ValueError(f'missing_codes: "{code}" of {name} is not a number')
         return codes
+
+    @field_validator("levels")
+    @classmethod
+    def _levels_have_columns(cls, levels: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+        _known("levels", levels, info)
+        for name, of_column in levels.items():
+            if (kind := info.data.get("columns", {}).get(name, "nominal")) != "nominal":
+                raise ValueError(f"levels: {name} is {kind}; only a nominal column has levels")
+            if twice := [level for level in of_column if of_column.count(level) > 1]:
+                raise ValueError(f'levels: {name} has "{twice[0]}" twice')
+        return levels
 
     @field_validator("files")
     @classmethod
@@ -254,8 +287,7 @@ class Card(_Part):
         excluded = {"like", "reading_of", "title", "about", "no_openml"}
         if self.task == "binary":  # the key is newer than many caches, which must stay valid
             excluded.add("task")
-        if self.generator is None:
-            excluded.add("generator")
+        excluded |= {key for key in ("generator", "levels") if not getattr(self, key)}
         content = self.model_dump_json(exclude=excluded)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -263,6 +295,7 @@ class Card(_Part):
     def reading(self) -> str:
         """Return a hash of how the card reads rows (columns and labels), but not of where the rows come from."""
         excluded = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
+        excluded |= set() if self.levels else {"levels"}
         content = self.model_dump_json(exclude=excluded)
         parsed = [source.model_dump_json(exclude={"files"}) for source in self.files]
         return hashlib.sha256("\n".join([content, *parsed]).encode()).hexdigest()[:16]
@@ -348,6 +381,8 @@ def read_card(path: Path) -> Card:
         if file.data.get("task", "binary") != "binary":
             inherited.pop("positive", None)
         file.data = {**inherited, **file.data}
+    if faults := list(_put_row_numbers(file)):
+        raise FileProblems(file.path, [*file.problems, *faults])  # the card is not valid without the row numbers
     file.problems += [*_unknown_card(file, "reading_of"), *_faults_between_keys(file)]
     card = validated(Card, file)
     if path.parent.resolve() != shipped("datasets").resolve():
@@ -359,6 +394,22 @@ def _inherited(like: str) -> dict[str, Any]:
     """Return the keys that a card passes on, with ``folder`` set to the folder of its files."""
     base = YamlFile.read(find_card(like)).data
     return {"folder": like, **{key: value for key, value in base.items() if key not in ("name", "like", "reading_of")}}
+
+
+def _put_row_numbers(file: YamlFile) -> Iterator[Problem]:
+    """Put the row numbers of a split beside the name of their file. Yield what is wrong with them."""
+    split = file.data.get("split")
+    if not isinstance(split, dict):
+        return
+    if "rows" in split:
+        yield Problem(file.line(("split", "rows")), 'split: row numbers stand in a file of their own; name it: "file"')
+    if isinstance(split.get("file"), str):
+        try:
+            numbers = read_row_numbers(file.path.parent / split["file"])
+        except DataError as error:
+            yield Problem(file.line(("split", "file")), f"split: {error}")
+        else:
+            file.data["split"] = {**split, "rows": numbers.model_dump()}
 
 
 def _unknown_card(file: YamlFile, key: str) -> Iterator[Problem]:

@@ -24,9 +24,10 @@ _LIKE_MISSING = frozenset(("nan", "na", "n/a", "none", "null"))
 class Dataset:
     """Hold rows that are ready for a learner.
 
-    ``X`` is a (n_rows, n_columns) frame of float64 columns and of categorical columns with sorted string
-    categories. NaN means missing in both. ``y`` is (n_rows,) int8, 1 for the positive class. On a multiclass
-    card ``y`` is 0 to n_classes - 1, the place of the label among the sorted labels (see ``in_order``).
+    ``X`` is a (n_rows, n_columns) frame of float64 columns and of categorical columns with string categories, which
+    are sorted unless the card lists them. NaN means missing in both. ``y`` is (n_rows,) int8, 1 for the positive
+    class. On a multiclass card ``y`` is 0 to n_classes - 1, the place of the label among the sorted labels (see
+    ``in_order``).
 
     A multilabel card generates its rows. There ``X`` is a sparse (n_rows, n_columns) float64 matrix. ``y`` is
     (n_rows, n_labels) int8, 1 where the row has the label.
@@ -64,7 +65,8 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
 
     ``rows`` has the card's column names. Values are text, numbers or categories as the source has them, and
     missing ones are None or NaN. The rows of a holdout set are sorted, so that the splits do not depend on the
-    order in which a source keeps them.
+    order in which a source keeps them. Of a split by row numbers, the training rows come first and then the test rows,
+    each in the order of its file, and other rows are left out.
 
     Raises DataError when a value, the shape, the class counts or the fingerprint is not as expected.
     """
@@ -79,6 +81,8 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
             first,
         )
     rows = rows[~unlabelled]
+    if card.split.rows:
+        rows = _in_order_of_split(card, rows)
     labels = rows[card.target].map(as_text).to_numpy(object)
     _check_labels(card, labels)
     columns = {name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)}
@@ -181,7 +185,14 @@ def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray |
             kind = "nominal" if wrong.any() else "numeric"
     if kind == "nominal":
         texts = [as_text(value) for value in distinct]
-        levels = sorted(set(texts))
+        levels = card.levels.get(name) or sorted(set(texts))
+        if unlisted := [number for number, text in enumerate(texts) if text not in levels]:
+            row = int(values.index[np.argmax(codes == unlisted[0])])
+            raise RowError(
+                f"{card.name}: row {row + 1} has {texts[unlisted[0]]!r} in column {name!r}, which is not among its "
+                f"levels on the card{did_you_mean(texts[unlisted[0]], levels)}",
+                row,
+            )
         position = {text: number for number, text in enumerate(levels)}
         recoded = np.array([*(position[text] for text in texts), -1])[codes]
         return pd.Categorical.from_codes(recoded, categories=pd.Index(levels, dtype=object))
@@ -202,6 +213,16 @@ def as_text(value: object) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value)
+
+
+def _in_order_of_split(card: Card, rows: pd.DataFrame) -> pd.DataFrame:
+    numbers = card.split.rows.in_order if card.split.rows else []
+    if max(numbers) >= len(rows):
+        raise DataError(
+            f"{card.name}: {card.split.file} names row {max(numbers)}, counted from 0, of {len(rows)} rows; "
+            "is it the split of these files?"
+        )
+    return rows.iloc[numbers]
 
 
 def _in_sorted_order(dataset: Dataset) -> Dataset:

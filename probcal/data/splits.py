@@ -27,8 +27,9 @@ def split_rows(card: Card, n_rows: int, repetition: int, seed: int) -> tuple[np.
     """Return the row numbers for training and those for testing.
 
     The two parts contain every row exactly once, except that both parts of a ``same`` split are all rows. A standard
-    or chronological split cuts the rows in their order. A holdout shuffles them first (Langford & Zadrozny 2005,
-    section 5: 66 % of the rows train, the others test).
+    or chronological split cuts the rows in their order. So does a split by row numbers, whose data set has the training
+    rows first (see ``assemble``) and not the rows that are in neither part. A holdout shuffles them first (Langford &
+    Zadrozny 2005, section 5: 66 % of the rows train, the others test).
     """
     size = card.split.n_train(n_rows)
     if card.split.kind == "holdout":

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 from probcal.config.components import Builtin
 
-_WEKA = "probcal.learners.weka.WekaClassifier"
+WEKA = "probcal.learners.weka.WekaClassifier"
+"""The import path of every learner of Weka."""
 
 LEARNERS: dict[str, Builtin] = {
     "j48": Builtin(
-        _WEKA,
+        WEKA,
         "Weka's J48, C4.5 decision trees (needs probcal[weka])",
         {"classifier": "trees.J48"},
         label="J48",
         encoding="native",
     ),
     "smo": Builtin(
-        _WEKA,
+        WEKA,
         "Weka's SMO, a linear support vector machine with C = 1 (needs probcal[weka])",
         {"classifier": "functions.SMO"},
         label="SVM",
         encoding="native",
     ),
     "weka_nb": Builtin(
-        _WEKA,
+        WEKA,
         "Weka's NaiveBayes, by default with kernel densities: -K (needs probcal[weka])",
         {"classifier": "bayes.NaiveBayes", "options": "-K"},
         label="NB",
         encoding="native",
     ),
     "weka_logistic": Builtin(
-        _WEKA,
+        WEKA,
         "Weka's Logistic (needs probcal[weka])",
         {"classifier": "functions.Logistic"},
         label="Log",
         encoding="native",
     ),
-    "weka": Builtin(_WEKA, "any classifier of Weka, by its name and options (needs probcal[weka])", encoding="native"),
+    "weka": Builtin(WEKA, "any classifier of Weka, by its name and options (needs probcal[weka])", encoding="native"),
     "tree": Builtin(
         "sklearn.tree.DecisionTreeClassifier",
         "decision tree (entropy, two rows a leaf at least): the native stand-in for J48",

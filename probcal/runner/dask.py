@@ -478,7 +478,10 @@ def _comparison(versions: dict[str, str]) -> Callable[[], list[str]]:
         found = []
         for package, here in versions.items():
             try:
-                there = import_module(package).__version__ if package == "probcal" else version(package)
+                if package == "weka.jar":
+                    there = str(import_module("probcal.learners.weka.jar").named_version())
+                else:
+                    there = import_module(package).__version__ if package == "probcal" else version(package)
             except Exception:
                 there = "{}.{}".format(*sys.version_info) if package == "python" else "not installed"
             if there != here:

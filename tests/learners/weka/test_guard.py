@@ -103,7 +103,7 @@ def test_a_java_that_somebody_else_started_is_guarded_too(tmp_path):
     code = """
 import jpype
 from probcal.learners.weka import jvm
-jpype.startJVM(jvm._runtime(), classpath=[str(jvm._weka_jar())])
+jpype.startJVM(jvm._runtime(), classpath=[str(jvm.weka_jar())])
 jvm.start()
 config = jpype.JClass("java.io.ObjectInputFilter$Config")
 print(config.getSerialFilter().toString() == jvm.SERIAL_FILTER)

@@ -75,5 +75,5 @@ def report(tmp_path):
 @pytest.fixture
 def committed(tmp_path):
     """A copy of our results of the UCI experiment."""
-    folder = Path(__file__).parents[3] / "results" / "uci"
+    folder = Path(__file__).parents[3] / "results" / "uci-random"
     return Store(shutil.copytree(folder, tmp_path / "uci", ignore=shutil.ignore_patterns("predictions.bin")))
