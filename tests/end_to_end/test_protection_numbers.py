@@ -33,7 +33,9 @@ class Streams:
 
     def protected(self, **settings):
         """(protected estimates, log10 S before the first row and after each) of a whole stream."""
-        method = ProtectedClassifier(self.forest, **settings).fit(self.X[self.train], self.y_train)
+        method = ProtectedClassifier(self.forest, **{"passive_weight": 0} | settings).fit(
+            self.X[self.train], self.y_train
+        )
         p = method.predict_proba_online(self.X[self.test], self.y)[:, 1]
         return p, np.concatenate([[0], method.log10_martingale_])
 
