@@ -366,7 +366,7 @@ def test_a_target_in_doubt_is_said(tmp_path):
 
 def test_a_first_line_of_numbers_is_taken_for_values_with_either_mark(tmp_path):
     (tmp_path / "t.csv").write_text("1,5;2,25\n3,5;4\n")
-    assert "its first line looks like values" in refused("try", tmp_path / "t.csv", "-t", "y")
+    assert "the first line must hold the names of the columns" in refused("try", tmp_path / "t.csv", "-t", "y")
 
 
 # --- the separator
