@@ -66,6 +66,16 @@ def test_an_interval_contains_its_value_and_stays_within_the_bounds(tmp_path):
         assert math.isnan(one.low) or metric.least <= one.low <= one.value <= one.high <= metric.most
 
 
+def test_an_interval_of_a_small_error_ends_at_the_value(tmp_path):
+    rng = np.random.default_rng(2)
+    p = rng.random(400)
+    frame = two_classes(400).assign(p=p, y=(rng.random(400) < p).astype(int))
+    [section] = measured(read(written(frame, tmp_path / "a.csv")), None, 50, 0)
+    for name in ("c_emp", "miscalibration"):
+        error = section.line(name).before
+        assert error.low < error.value / 5 and error.high == pytest.approx(error.value, rel=0.1)
+
+
 def test_the_basic_interval_of_c_emp_covers_the_error_of_many_rows():
     """Percentiles of the same draws cover it in none of these samples, since drawn rows have a larger error."""
     [shown] = [one for one in quantities(True) if one.name == "c_emp"]

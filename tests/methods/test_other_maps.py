@@ -239,6 +239,13 @@ def test_a_learner_of_resampled_rows_is_corrected_to_the_true_rates():
     assert np.abs(wrong.predict_proba(X) - on_all).mean() > 0.1
 
 
+def test_histogram_binning_of_separated_rows_predicts_below_half_a_row():
+    y = np.arange(1000) % 2
+    p = np.where(y, 0.999, 0.001)
+    found = HistogramBinningCalibrator().fit(p, y).predict_proba(p)[:, 1]
+    assert found.min() == pytest.approx(4 * 0.001 / (500 + 4), rel=1e-12) and found.min() < 1 / 2000 / 50
+
+
 @pytest.mark.parametrize(
     ("base_rate", "y", "message"),
     [
