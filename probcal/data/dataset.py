@@ -82,7 +82,7 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
         )
     rows = rows[~unlabelled]
     if card.split.rows:
-        rows = _in_order_of_split(card, rows)
+        rows = _in_order_of_split(card, card.split.rows.in_order, rows)
     labels = rows[card.target].map(as_text).to_numpy(object)
     _check_labels(card, labels)
     columns = {name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)}
@@ -186,14 +186,14 @@ def _column(card: Card, name: str, kind: str, values: pd.Series) -> np.ndarray |
     if kind == "nominal":
         texts = [as_text(value) for value in distinct]
         levels = card.levels.get(name) or sorted(set(texts))
-        if unlisted := [number for number, text in enumerate(texts) if text not in levels]:
+        position = {text: number for number, text in enumerate(levels)}
+        if unlisted := [number for number, text in enumerate(texts) if text not in position]:
             row = int(values.index[np.argmax(codes == unlisted[0])])
             raise RowError(
                 f"{card.name}: row {row + 1} has {texts[unlisted[0]]!r} in column {name!r}, which is not among its "
                 f"levels on the card{did_you_mean(texts[unlisted[0]], levels)}",
                 row,
             )
-        position = {text: number for number, text in enumerate(levels)}
         recoded = np.array([*(position[text] for text in texts), -1])[codes]
         return pd.Categorical.from_codes(recoded, categories=pd.Index(levels, dtype=object))
     if wrong.any():
@@ -215,8 +215,7 @@ def as_text(value: object) -> str:
     return str(value)
 
 
-def _in_order_of_split(card: Card, rows: pd.DataFrame) -> pd.DataFrame:
-    numbers = card.split.rows.in_order if card.split.rows else []
+def _in_order_of_split(card: Card, numbers: list[int], rows: pd.DataFrame) -> pd.DataFrame:
     if max(numbers) >= len(rows):
         raise DataError(
             f"{card.name}: {card.split.file} names row {max(numbers)}, counted from 0, of {len(rows)} rows; "
