@@ -50,9 +50,9 @@ def check_choices(method: Any, choices: dict[str, tuple[Any, ...]]) -> None:
             raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
 
 
-def check_clip(clip: Any) -> None:
-    """Raise ValueError unless ``clip`` is two rising numbers within [0, 1]."""
-    if not is_range(clip):
+def check_clip(clip: Any, *, or_rows: bool = False) -> None:
+    """Raise ValueError unless ``clip`` is two rising numbers within [0, 1], or with ``or_rows`` the text "rows"."""
+    if not is_range(clip) and not (or_rows and isinstance(clip, str) and clip == "rows"):
         raise ValueError(f"clip must be two rising numbers within [0, 1], not {clip!r}")
 
 

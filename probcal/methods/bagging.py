@@ -94,8 +94,7 @@ class BaggedVoteClassifier(ProbabilityMethod):
         """Raise ValueError for an invalid parameter."""
         check_choices(self, {"voting": ("auto", "votes", "means")})
         check_counts(self, "n_estimators")
-        if self.clip != "rows":
-            check_clip(self.clip)
+        check_clip(self.clip, or_rows=True)
 
     def _fit_bag(
         self,

@@ -104,9 +104,8 @@ class ProtectedClassifier(DirectClassifier):
         """
         self.__dict__.pop("log10_martingale_", None)
         super().fit(X, y, sample_weight)
-        weights = row_weights(sample_weight, count_rows(X))
-        n_rows = count_rows(X) if weights is None else max(np.count_nonzero(weights), weights.sum())
-        self.truncation_ = smallest_probability(n_rows) if self.truncation == "rows" else self.truncation
+        least = smallest_probability(count_rows(X), row_weights(sample_weight, count_rows(X)))
+        self.truncation_ = least if self.truncation == "rows" else self.truncation
         n_classes = len(self.classes_)
         if n_classes > 2:
             self._jumper().predict_one(np.full(n_classes, 1 / n_classes))

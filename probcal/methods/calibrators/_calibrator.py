@@ -23,12 +23,13 @@ _SUM = 1e-3
 """How far the probabilities of a row may be from a sum of 1. Files often hold three digits."""
 
 
-def smallest_probability(n_rows: float) -> float:
+def smallest_probability(n_rows: int, weights: np.ndarray | None = None) -> float:
     """Return 1 / (2 n): a probability that n rows cannot tell from 0. No calibrator trusts an input beyond it.
 
-    Rows of whole weights count as often as their weight. Smaller weights, such as shares, count as one row each.
+    Rows of whole ``weights``, (n_rows,), count as often as their weight. Smaller ones, such as shares, count as one row
+    each, and those of weight 0 not at all.
     """
-    return 1 / (2 * n_rows)
+    return 1 / (2 * (n_rows if weights is None else max(np.count_nonzero(weights), weights.sum())))
 
 
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
@@ -66,7 +67,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             matrix, labels, weights = matrix[weights > 0], labels[weights > 0], weights[weights > 0]
             if len(lost := np.setdiff1d(self.classes_, labels)):
                 raise ValueError(f"class {lost[0]} has no row of positive weight; give more rows of it")
-        self.smallest_ = smallest_probability(len(labels) if weights is None else max(len(labels), weights.sum()))
+        self.smallest_ = smallest_probability(len(labels), weights)
         self.n_features_in_ = given.shape[1]
         self._fit_maps(matrix, labels, weights)
         return self

@@ -98,8 +98,7 @@ class IsotonicCalibrator(OneAgainstRestCalibrator):
         """Raise ValueError for an invalid parameter."""
         super().check_parameters()
         check_flag(self, "centered")
-        if not (isinstance(self.clip, str) and self.clip == "rows"):
-            check_clip(self.clip)
+        check_clip(self.clip, or_rows=True)
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Isotonic:
         knots, probabilities = (fit_centered_isotonic if self.centered else fit_isotonic)(scores, positive, weights)

@@ -32,21 +32,19 @@ def class_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.
     return targets
 
 
-def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> float:
-    """Return the T in [.001, 1000] of least cross entropy of softmax(logits / T) (Guo et al. 2017, section 4.2).
+def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return (T, loss): T in [.001, 1000] of least cross entropy of softmax(logits / T) (Guo et al. 2017, section 4.2).
 
-    ``logits`` and ``targets``: (n_rows, n_classes). ``weights``: (n_rows,). The loss is convex in 1 / T.
+    ``logits`` and ``targets``: (n_rows, n_classes). ``weights``: (n_rows,). The loss, in nats and summed over the rows,
+    is convex in 1 / T.
     """
 
     def loss(log_t: float) -> float:
-        return _cross_entropy(logits / np.exp(log_t), targets, weights)
+        return float(-(weights @ (targets * log_softmax(logits / np.exp(log_t), axis=1)).sum(axis=1)))
 
     bounds = np.log(_COLDEST), np.log(_HOTTEST)
-    return float(np.exp(minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x))
-
-
-def _cross_entropy(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> float:
-    return float(-(weights @ (targets * log_softmax(logits, axis=1)).sum(axis=1)))
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10})
+    return float(np.exp(found.x)), float(found.fun)
 
 
 def fit_affine(
@@ -112,9 +110,7 @@ class TemperatureCalibrator(Calibrator):
         least, lowest = np.inf, self._log_probabilities(matrix, self.smallest_**_MOST_POWER).min()
         for power in range(1, _MOST_POWER + 1):
             bound = self.smallest_**power
-            logits = self._log_probabilities(matrix, bound)
-            temperature = fit_temperature(logits, truth, weights)
-            loss = _cross_entropy(logits / temperature, truth, weights)
+            temperature, loss = fit_temperature(self._log_probabilities(matrix, bound), truth, weights)
             if loss < least:
                 least, self.bound_, self.temperature_ = loss, bound, temperature
             if np.log(bound) <= lowest:
@@ -141,7 +137,7 @@ class _AffineScaling(Calibrator):
         logits = self._log_probabilities(matrix, self.smallest_)
         targets = class_targets(np.searchsorted(self.classes_, labels), len(self.classes_), weights)
         cooled = self.penalty == "structured" and self.form != "dirichlet"  # the penalty pulls towards T, not towards 1
-        self.temperature_ = fit_temperature(logits, targets, weights) if cooled else 1.0
+        self.temperature_ = fit_temperature(logits, targets, weights)[0] if cooled else 1.0
         self.matrix_, self.intercept_ = fit_affine(
             logits / self.temperature_, targets, weights, self.form, self.penalty
         )

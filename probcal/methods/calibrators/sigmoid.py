@@ -75,8 +75,7 @@ class SigmoidCalibrator(OneAgainstRestCalibrator):
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
         super().check_parameters()
-        if not (isinstance(self.clip, str) and self.clip == "rows"):
-            check_clip(self.clip)
+        check_clip(self.clip, or_rows=True)
 
     def _columns(self, matrix: np.ndarray) -> np.ndarray:
         return self._log_odds(matrix, self.smallest_)
