@@ -32,7 +32,7 @@ regression: $(VENV)/.installed-test
 	$(RUN) check results/regression --power
 	$(RUN) check results/regression
 
-# Which committed results are stale, and which of them to run again: an hour and more. uci alone takes five hours
+# Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes five hours
 RESULTS ?= $(filter-out regression quickstart,$(notdir $(patsubst %/,%,$(dir $(wildcard results/*/experiment.json)))))
 .PHONY: stale results
 stale: $(VENV)/.installed

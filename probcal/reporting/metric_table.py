@@ -195,10 +195,10 @@ def verdicts(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> l
     return [verdict for verdict in judged if verdict is not None]
 
 
-def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable, misprints: int = 0) -> str | None:
+def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable, n_misprints: int = 0) -> str | None:
     """Return the line on the agreement with the paper, judged as ``probcal check`` does. None without a comparison.
 
-    ``pairs`` holds our summary and the published number of each cell that has both. ``misprints`` more are left out.
+    ``pairs`` holds our summary and the published number of each cell that has both. ``n_misprints`` more are left out.
     """
     one_split: list[bool] = []
     random_splits: list[bool] = []
@@ -221,8 +221,8 @@ def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable, mis
         else "",
         f"{not_judged} cannot be judged, with too few splits or no spread" if not_judged else "",
     ]
-    if any(said) and misprints:
-        said.append(f"{misprints} misprint{'s' if misprints > 1 else ''} left out")
+    if any(said) and n_misprints:
+        said.append(f"{n_misprints} misprint{'s' if n_misprints > 1 else ''} left out")
     return f"Agreement: {'; '.join(filter(None, said))}." if any(said) else None
 
 
@@ -329,8 +329,8 @@ class MetricResults:
         notes = [*footnotes(self.every_summary, census_of_all), *exceptions(self.outline)]
         if self.table is not None:
             columns = self.outline.columns
-            misprints = sum(self.is_misprint(row, column) for row in self.outline.datasets for column in columns)
-            if line := agreement(self.pairs(self.table), self.table, misprints):
+            n_misprints = sum(self.is_misprint(row, column) for row in self.outline.datasets for column in columns)
+            if line := agreement(self.pairs(self.table), self.table, n_misprints):
                 notes.insert(0, line)
         return notes
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import AcceptedDrift, drift
-from probcal.papers.check.agreement import Agreement, Block, agreement, blocks
+from probcal.papers.check.agreement import Agreement, Block, Misprints, agreement, blocks
 from probcal.papers.check.digits import digits
 from probcal.papers.check.findings import Checked, Finding, differences, numbers, without_number
 from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
@@ -60,6 +60,8 @@ class Report:
     checked: Checked
     deviations: Sequence[Deviation]
     """The known deviations of the paper."""
+    misprints: Misprints
+    """Those of the paper's numbers that no predictions can have."""
     numbers: Findings
     digits: Findings
     """Findings on the printed digits of exact columns on the paper's own splits."""
@@ -95,8 +97,7 @@ class Report:
 
     @functools.cached_property
     def _blocks(self) -> list[Block]:
-        paper = self.checked.published
-        return blocks(self.checked, misprinted(paper, self.deviations)) if paper else []
+        return blocks(self.checked, self.misprints) if self.checked.published else []
 
 
 def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
@@ -107,9 +108,10 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     outline, paper = checked.outline, checked.published
     if known is None:
         known = known_deviations(outline.paper) if outline.paper else []
-    first = _without_misprints(checked, numbers(checked), known)
-    sharp = _without_misprints(checked, digits(first), known)
-    second = _without_misprints(checked, differences(checked), known)
+    misprints = misprinted(paper, known) if paper else frozenset()
+    first = _without_misprints(numbers(checked), misprints)
+    sharp = _without_misprints(digits(first), misprints)
+    second = _without_misprints(differences(checked), misprints)
     every = [*first, *sharp, *second]
     drifted, claims = drift(checked), []
     if paper is not None:
@@ -120,6 +122,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     return Report(
         checked=checked,
         deviations=known,
+        misprints=misprints,
         numbers=_explained(checked, first, known),
         digits=_explained(checked, sharp, known),
         differences=_explained(checked, second, known),
@@ -139,12 +142,11 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
     )
 
 
-def _without_misprints(checked: Checked, findings: list[Finding], known: Sequence[Deviation]) -> list[Finding]:
+def _without_misprints(findings: list[Finding], misprints: Misprints) -> list[Finding]:
     """Return the findings, of which those on a misprint agree with nothing and deviate from nothing."""
-    names = misprinted(checked.published, known) if checked.published else frozenset()
     return [
         replace(one, state="misprint", distance=None, why=None)
-        if one.values and any((one.of, *column, one.metric) in names for column in one.columns)
+        if one.values and any((one.of, *column, one.metric) in misprints for column in one.columns)
         else one
         for one in findings
     ]
