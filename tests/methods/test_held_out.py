@@ -99,7 +99,7 @@ def test_an_ensemble_fits_no_learner_on_all_rows(told):
 def test_one_map_has_the_scores_of_all_folds_where_these_agree():
     X, y = blobs(1200, 2)
     cv = StratifiedKFold(4, shuffle=True, random_state=0)
-    fitted = SigmoidClassifier(LogisticRegression(), cv=cv).fit(X, y)
+    fitted = SigmoidClassifier(LogisticRegression(), cv=cv, random_state=0).fit(X, y)
     learners = [LogisticRegression().fit(X[learn], y[learn]) for learn, _ in cv.split(X, y)]
     rows = np.concatenate([rows for _, rows in cv.split(X, y)])
     of_folds = zip(learners, cv.split(X, y), strict=True)

@@ -156,6 +156,7 @@ def test_a_search_reaches_the_parameters_of_a_map():
         ([-3.0, 0.7, 1.5], [0, 1, 1], "reach from -3 to 1.5"),
         ([[0.2, 0.7], [0.5, 0.5]], [0, 1], r"row 0 \(counted from 0\) have the sum 0.9, not 1"),
         ([[0.2, 0.3, 0.5]] * 2, [0, 1], "3 columns, and y has 2 classes; give 1 or 2 columns"),
+        ([0.2] * 3, [0, 1, 2], "scores have 1 column, and y has 3 classes; give 3 columns"),
         ([[0.2, 0.8]] * 3, [0, 1, 2], "2 columns, and y has 3 classes; give 3 columns"),
         ([0.2, 0.7, 0.1], [0, 1], "inconsistent numbers of samples"),
         ([0.2, 0.7], [1, 1], "one class only"),

@@ -211,3 +211,16 @@ def test_a_pipeline_gets_the_weights_at_its_last_step():
         for learner in (LogisticRegression(), make_pipeline("passthrough", LogisticRegression()))
     )
     np.testing.assert_allclose(piped, alone)
+
+
+@pytest.mark.parametrize("calibrator", [VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator])
+def test_constant_predictions_change_the_intercept_only(calibrator):
+    fitted = calibrator().fit(np.full(1000, 0.2), [0] * 300 + [1] * 700)
+    assert fitted.matrix_.tolist() == [[1, 0], [0, 1]]
+    assert fitted.predict_proba([0.2])[0, 1] == pytest.approx(0.7, abs=0.01)
+
+
+def test_separated_rows_and_reversed_rows_have_a_temperature_within_its_bounds():
+    p, y = np.array([0.1, 0.2, 0.8, 0.9]), np.array([0, 0, 1, 1])
+    assert 1e-3 <= TemperatureCalibrator().fit(p, y).temperature_ < 0.1
+    assert TemperatureCalibrator().fit(p, 1 - y).temperature_ == pytest.approx(1000, rel=1e-6)

@@ -112,8 +112,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Return the scores of two classes as (n_rows, 1) or (n_rows, 2), or of several as (n_rows, n_classes)."""
         expected = (1, 2) if len(self.classes_) == 2 else (len(self.classes_),)
         if given.shape[1] not in expected:
+            columns = "1 column" if given.shape[1] == 1 else f"{given.shape[1]} columns"
             raise ValueError(
-                f"scores have {given.shape[1]} columns, and y has {len(self.classes_)} classes; give "
+                f"scores have {columns}, and y has {len(self.classes_)} classes; give "
                 f"{' or '.join(map(str, expected))} columns"
             )
         if self.input == "score":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from probcal._validation import check_choices
@@ -14,6 +14,9 @@ from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod,
 from probcal.methods.calibrators._calibrator import Calibrator, Input
 
 _COLDEST, _HOTTEST = 1e-3, 1e3
+_MOST_STEPS = 100
+_CLOSE = 1e-10
+"""Share of 1 / T. A smaller step is the last."""
 _MOST_POWER = 6
 """Of 1 / 2n. The log-odds of naive Bayes say something far beyond 1 / 2n, and those of most forests do not."""
 Form = Literal["vector", "matrix", "dirichlet"]
@@ -32,19 +35,35 @@ def class_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.
     return targets
 
 
-def fit_temperature(logits: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+def fit_temperature(
+    logits: np.ndarray, targets: np.ndarray, weights: np.ndarray, start: float = 1.0
+) -> tuple[float, float]:
     """Return (T, loss): T in [.001, 1000] of least cross entropy of softmax(logits / T) (Guo et al. 2017, section 4.2).
 
     ``logits`` and ``targets``: (n_rows, n_classes). ``weights``: (n_rows,). The loss, in nats and summed over the rows,
-    is convex in 1 / T.
+    is convex in b = 1 / T. Newton's method searches b from 1 / ``start``, and takes the middle of the interval where a
+    step leaves it.
     """
-
-    def loss(log_t: float) -> float:
-        return float(-(weights @ (targets * log_softmax(logits / np.exp(log_t), axis=1)).sum(axis=1)))
-
-    bounds = np.log(_COLDEST), np.log(_HOTTEST)
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-10})
-    return float(np.exp(found.x)), float(found.fun)
+    z = (logits - logits.max(axis=1, keepdims=True)).T.copy()  # one row for each class, at most 0
+    aim = float((z * targets.T).sum(axis=0) @ weights)
+    low, high, b = 1 / _HOTTEST, 1 / _COLDEST, 1 / start
+    for _ in range(_MOST_STEPS):
+        e = np.exp(b * z)
+        total = e.sum(axis=0)
+        e *= z
+        mean = e.sum(axis=0) / total
+        gradient = float(weights @ mean) - aim
+        e *= z
+        curve = float(weights @ (e.sum(axis=0) / total - mean**2))
+        if gradient == 0:
+            break  # all classes of each row have the same logit, or the rows are separated
+        low, high = (low, b) if gradient > 0 else (b, high)
+        after = b - gradient / curve if curve > 0 else 0.0
+        after = after if low < after < high else float(np.sqrt(low * high))
+        if abs(after - b) <= _CLOSE * b:
+            break
+        b = after
+    return float(1 / b), float(weights @ np.log(np.exp(b * z).sum(axis=0)) - b * aim)
 
 
 def fit_affine(
@@ -56,11 +75,11 @@ def fit_affine(
     ``"structured"`` the loss is the mean cross entropy in nats plus (k |b|^2 + k |diag W - 1|^2 + k (k - 1) |off W|^2)
     / n for k classes and n rows, which is structured matrix scaling (Berta et al. 2025). ``"dirichlet"`` leaves the
     diagonal free (Kull et al. 2019, section 3: off-diagonal and intercept regularisation). ``"none"``: no penalty but
-    1e-12, which chooses among equal solutions.
+    1e-12, which chooses among equal solutions. A class whose logit is constant keeps its column of the unit matrix.
     """
     k, n = logits.shape[1], float(weights.sum())
     diagonal = np.eye(k, dtype=bool)
-    free = diagonal if form == "vector" else np.ones((k, k), dtype=bool)
+    free = (diagonal if form == "vector" else np.ones((k, k), dtype=bool)) & (np.ptp(logits, axis=0) > 0)
     strength = np.where(diagonal, 0.0 if form == "dirichlet" else k, k * (k - 1)) / n
     of_intercept = k / n
     if penalty == "none":
@@ -107,10 +126,11 @@ class TemperatureCalibrator(Calibrator):
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
         weights = np.ones(len(labels)) if weights is None else weights
         truth = np.eye(len(self.classes_))[np.searchsorted(self.classes_, labels)]
-        least, lowest = np.inf, self._log_probabilities(matrix, self.smallest_**_MOST_POWER).min()
+        least, temperature = np.inf, 1.0
+        lowest = self._log_probabilities(matrix, self.smallest_**_MOST_POWER).min()
         for power in range(1, _MOST_POWER + 1):
             bound = self.smallest_**power
-            temperature, loss = fit_temperature(self._log_probabilities(matrix, bound), truth, weights)
+            temperature, loss = fit_temperature(self._log_probabilities(matrix, bound), truth, weights, temperature)
             if loss < least:
                 least, self.bound_, self.temperature_ = loss, bound, temperature
             if np.log(bound) <= lowest:
@@ -136,7 +156,8 @@ class _AffineScaling(Calibrator):
         weights = np.ones(len(labels)) if weights is None else weights
         logits = self._log_probabilities(matrix, self.smallest_)
         targets = class_targets(np.searchsorted(self.classes_, labels), len(self.classes_), weights)
-        cooled = self.penalty == "structured" and self.form != "dirichlet"  # the penalty pulls towards T, not towards 1
+        # the penalty pulls towards T, not towards 1; constant predictions tell nothing about T
+        cooled = self.penalty == "structured" and self.form != "dirichlet" and bool(np.ptp(logits, axis=0).any())
         self.temperature_ = fit_temperature(logits, targets, weights)[0] if cooled else 1.0
         self.matrix_, self.intercept_ = fit_affine(
             logits / self.temperature_, targets, weights, self.form, self.penalty
