@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from probcal.metrics.registry import metric_named
-from probcal.papers.bands import SIGMAS, Verdict, compare, enough, why_not_judged
+from probcal.papers.bands import SIGMAS, Verdict, compare, enough, units_off, why_not_judged
 from probcal.papers.deviations import misprints
 from probcal.papers.published import Published, PublishedTable
 from probcal.reporting.grid import (
@@ -105,7 +105,7 @@ def published_winner(published: Published | None, dataset: str, metric: str) -> 
 
 
 Lines = list[list[Text]]
-SPREAD, PAPER = "± sd", "[paper]"
+SPREAD, PAPER, UNITS = "± sd", "[paper]", "units off"
 """Labels of the lines below the means."""
 
 
@@ -137,6 +137,12 @@ def in_brackets(
 def beneath(label: str, texts: Sequence[str]) -> Lines:
     """Return a line that belongs to the one above, or no line where all its texts are empty."""
     return [[Text(text, minor=True) for text in (label, *texts)]] if any(texts) else []
+
+
+def _signed(units: float) -> str:
+    if math.isinf(units):
+        return f"+{INFINITY}" if units > 0 else f"-{INFINITY}"
+    return f"{units:+.0f}" if units else "0"
 
 
 def _plus_minus(spread: float | None, decimals: int) -> str:
@@ -280,6 +286,21 @@ class MetricResults:
         of_columns = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
         return in_brackets(self.theirs(row), of_columns, self.decimals)
 
+    def units_line(self, row: Row) -> list[str]:
+        """Return how many units of its last digit our number is above the published one: ``0``, ``+1``, ``-∞``.
+
+        Only a number of the paper's own split has a text.
+        """
+        decimals = self.table.printed_decimals if self.table else {}
+        texts = []
+        for a, published, column in zip(self.ours(row), self.theirs(row), self.outline.columns, strict=True):
+            place = (row.published, column.paper_learner or "", column.paper_method or "")
+            if published is None or not a.values or not a.of_the_papers_split:
+                texts.append("")
+            else:
+                texts.append(_signed(units_off(a.values[0], published, decimals[place])))
+        return texts
+
     def line(self, row: Row, decimals: int) -> list[Text]:
         """Return one cell per column with mean, sd and published number: ``4790.4 ± 12.1 [4814]``."""
         ours, theirs = self.ours(row), self.their_lines(row)
@@ -290,10 +311,11 @@ class MetricResults:
         ]
 
     def lines_below_each_other(self, row: Row, decimals: int) -> Lines:
-        """Return the lines of mean, sd and published number, without empty ones."""
+        """Return the lines of mean, sd, published number and units between them, without empty ones."""
         ours = self.ours(row)
         first = [Text(row.title), *means(self.outline.columns, ours, self.metric, decimals)]
-        return [first, *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, self.their_lines(row))]
+        below = [(SPREAD, spreads(ours, decimals)), (PAPER, self.their_lines(row)), (UNITS, self.units_line(row))]
+        return [first, *(line for label, texts in below for line in beneath(label, texts))]
 
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
         """Return each published number of the ``table``, but no misprint, with our summary that is compared with it."""
@@ -323,13 +345,15 @@ class MetricResults:
         """Return one summary per row and column."""
         return [one for row in self.outline.datasets for one in self.ours(row)]
 
-    def notes(self) -> list[str]:
-        """Return the notes: agreement with the paper, marks, missing cells, overrides."""
+    def notes(self, has_units: bool = True) -> list[str]:
+        """Return the notes: agreement with the paper, units if the table has them, marks, missing cells, overrides."""
         census_of_all = census(self.outline, self.results)
         notes = [*footnotes(self.every_summary, census_of_all), *exceptions(self.outline)]
         if self.table is not None:
             columns = self.outline.columns
             n_misprints = sum(self.is_misprint(row, column) for row in self.outline.datasets for column in columns)
+            if has_units and any(any(self.units_line(row)) for row in self.outline.datasets):
+                notes.insert(0, f"{UNITS}: ours minus the published number, in units of its last digit.")
             if line := agreement(self.pairs(self.table), self.table, n_misprints):
                 notes.insert(0, line)
         return notes
@@ -338,9 +362,10 @@ class MetricResults:
 def metric_table(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
     """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper."""
     one, columns = MetricResults(outline, results, metric, published), outline.columns
+    on_one_line = len(columns) <= MOST_ON_ONE_LINE
     rows: Lines = []
     for row in outline.datasets:
-        if len(columns) <= MOST_ON_ONE_LINE:
+        if on_one_line:
             rows.append([Text(row.title), *one.line(row, one.decimals)])
         else:
             rows += one.lines_below_each_other(row, one.decimals)
@@ -350,7 +375,7 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
         explanation=explanation([outline], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
-        notes=one.notes(),
+        notes=one.notes(has_units=not on_one_line),
     )
 
 

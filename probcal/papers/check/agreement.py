@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from probcal.papers.check.digits import units_apart
+from probcal.papers.bands import units_off
 from probcal.papers.check.findings import Checked, is_sharp, mean_of_finite, paper_column
 from probcal.reporting.metric_table import published_number, verdict_of
 from probcal.store.outline import ResultColumn, Row
@@ -104,7 +104,7 @@ def _block(checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric
     units, differences, in_band = (np.full((size, size), math.nan) for _ in range(3))
     for i in (i for i in range(size) if not math.isnan(published[i])):
         for j in range(size):
-            units[i, j] = units_apart(ours[j], published[i], table.printed_decimals[places[i]])
+            units[i, j] = abs(units_off(ours[j], published[i], table.printed_decimals[places[i]]))
             differences[i, j] = 0.0 if ours[j] == published[i] else abs(ours[j] - published[i])
             verdict = verdict_of(found[j], published[i], table)
             in_band[i, j] = math.nan if verdict is None else verdict.in_band
