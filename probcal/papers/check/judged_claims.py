@@ -126,6 +126,18 @@ def outcomes(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str,
     return {metric: {one: outcome(claim, numbers, *one) for one in found} for metric, found in entries.items()}
 
 
+def printed_there(claim: Claim, paper: Published, ours: ClaimNumbers) -> dict[str, Tally]:
+    """Return the tallies of the paper's own tables over the entries that we have, as ``Judged`` has them.
+
+    Together with ours, they tell whether the paper's own count comes back.
+    """
+    theirs = outcomes(claim, paper, Printed(paper))
+    return {
+        metric: _tally(theirs[metric][entry] for entry, outcome in found.items() if outcome is not None)
+        for metric, found in outcomes(claim, paper, ours).items()
+    }
+
+
 def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> Judged:
     """Judge a claim of a kind that counts, as ``judge`` does."""
     if claim.kind == "gains_most":
