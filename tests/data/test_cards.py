@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from probcal.data.card import Card, card_names
-from probcal.data.dataset import Dataset, assemble, in_order
+from probcal.data.dataset import Dataset, assemble
+from probcal.data.labels import in_order
 from probcal.data.sources.files import missing_files, read_original_files
 from probcal.data.sources.generated import bundled_rows
 from tests.data.small_cards import changed, shipped_card
