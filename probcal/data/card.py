@@ -16,20 +16,17 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
-    SerializerFunctionWrapHandler,
     ValidationInfo,
     field_validator,
-    model_serializer,
-    model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
 
 from probcal._io import shipped
 from probcal.config.validation import validated
 from probcal.config.yaml_file import YamlFile, one_or_more
+from probcal.data.card_split import Split
 from probcal.data.labels import MAJORITY, NUMBER, most_frequent
 from probcal.data.preparation import Preparation
-from probcal.data.row_numbers import RowNumbers, read_row_numbers
+from probcal.data.row_numbers import read_row_numbers
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 
@@ -52,51 +49,6 @@ def _name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f'name: "{name}" may hold only small letters, digits, - and _, at most 100')
     return name
-
-
-class Split(_Part):
-    """Describe which rows train and which test.
-
-    ``standard`` and ``chronological`` train on the first ``train`` rows. ``same`` trains and tests on all rows.
-    ``rows`` takes the row numbers of ``file``.
-    """
-
-    kind: Literal["standard", "holdout", "chronological", "same", "rows"]
-    """``holdout`` draws the rows at random from a seed. The other kinds always give the same rows."""
-    train: Count | None = None
-    """Number of training rows, taken from the top. For a standard or chronological split only."""
-    train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """Share of the rows that train. For a holdout only."""
-    file: str | None = None
-    """JSON file with the lists ``train`` and ``test`` of row numbers from 0, relative to the card. For rows only."""
-    rows: SkipJsonSchema[RowNumbers | None] = None
-    """The content of ``file``, which ``read_card`` puts here."""
-
-    @model_validator(mode="after")
-    def _needs_its_own_size(self) -> Split:
-        given = {key for key in ("train", "train_fraction", "file") if getattr(self, key) is not None}
-        wanted = {"same": set(), "holdout": {"train_fraction"}, "rows": {"file"}}.get(self.kind, {"train"})
-        if given == wanted:
-            if self.file and not self.rows:
-                raise ValueError(f"the row numbers of {self.file} were not read; use read_card")
-            return self
-        if self.kind == "same":
-            raise ValueError('a same split trains and tests on all rows: no "train" and no "train_fraction"')
-        unwanted = sorted(given - wanted) or [{"train": "train_fraction"}.get(min(wanted), "train")]
-        raise ValueError(f'a {self.kind} split takes "{min(wanted)}" and not "{unwanted[0]}"')
-
-    @model_serializer(mode="wrap")
-    def _without_unused(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the keys of another kind of split that are newer than many caches and results."""
-        return {key: value for key, value in dump(self).items() if key not in ("file", "rows") or value is not None}
-
-    def n_train(self, n_rows: int) -> int:
-        """Return the number of training rows among ``n_rows``. A fraction is rounded to the nearest row."""
-        if self.kind == "same":
-            return n_rows
-        if self.rows:
-            return len(self.rows.train)
-        return self.train if self.train is not None else round((self.train_fraction or 0) * n_rows)
 
 
 class Expectation(_Part):
