@@ -76,9 +76,8 @@ def written(folder: Path, paper: str, to: Path) -> Path:
         for learner, name in learners.items():
             cells = dict(main_results(folder / f"{start}_{name}_main_results.csv"))
             cells |= main_brier(folder / f"{start}_{name}_main_brier.csv")
-            writer.writerows(
-                (one, learner, method, metric, *cells[one, method, metric]) for one, method, metric in cells
-            )
+            for (dataset, method, metric), numbers in cells.items():
+                writer.writerow((dataset, learner, method, metric, *numbers))
     return path
 
 

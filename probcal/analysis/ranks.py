@@ -5,7 +5,6 @@ J. Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -280,7 +280,10 @@ def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judg
 
 
 def _judge_ranks(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judged:
-    """Judge mean ranks over the data sets, undecided until all have results. A win is a best rank of the first column."""
+    """Judge mean ranks over the data sets, undecided until all have results.
+
+    The tally counts the data sets in which the first column is the best.
+    """
     tallies: dict[str, Tally] = {}
     verdicts: list[Verdict] = []
     said = []
