@@ -38,7 +38,8 @@ def fold_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, numb
     Raises
     ------
     DataError
-        If a row lacks its group or time, and for fewer groups, or fewer rows of every class, than folds.
+        If the column of groups or of time does not exist or lacks a value, and for fewer groups, or fewer rows of
+        every class, than folds.
     """
     folds = split.folds or 1
     repetition, fold = divmod(number, folds)
@@ -49,7 +50,7 @@ def fold_rows(split: Split, name: str, X: pd.DataFrame, labels: np.ndarray, numb
     groups = None
     splitter: Any = {"k_fold": KFold, "stratified_k_fold": StratifiedKFold, "group_k_fold": StratifiedGroupKFold}
     if split.group is not None:
-        groups = _numbers(X[split.group], name)
+        groups = _numbers(X, split.group, name)
         if (n_groups := len(np.unique(groups))) < folds:
             raise DataError(f"{name}: column {split.group!r} has {n_groups} groups, too few for {folds} folds")
     drawn = stream_seed(seed, "folds", name, repetition) % 2**32
@@ -92,16 +93,18 @@ def _of_fold(folds: np.ndarray, fold: int) -> Rows:
 def _in_time(split: Split, name: str, X: pd.DataFrame, part: int) -> Rows:
     """Return the rows before a part in order of time, and those of the part. Equal times keep the rows' order."""
     n_rows, n_test = len(X), split.n_test_in_time(len(X))
-    order = np.arange(n_rows) if split.order is None else np.argsort(_numbers(X[split.order], name), kind="stable")
+    order = np.arange(n_rows) if split.order is None else np.argsort(_numbers(X, split.order, name), kind="stable")
     start = n_rows - ((split.folds or 1) - part) * n_test
     return order[:start], order[start : start + n_test]
 
 
-def _numbers(column: pd.Series, name: str) -> np.ndarray:
-    """Return numbers that are equal and ordered as the values of ``column``, (n_rows,)."""
-    is_nominal = isinstance(column.dtype, pd.CategoricalDtype)
-    missing = column.isna().to_numpy()
+def _numbers(X: pd.DataFrame, column: str, name: str) -> np.ndarray:
+    """Return numbers that are equal and ordered as the values of a column, (n_rows,)."""
+    if column not in X:
+        raise DataError(f"{name}: there is no column {column!r}, which the split reads")
+    values = X[column]
+    missing = values.isna().to_numpy()
     if missing.any():
         row = int(missing.argmax())
-        raise DataError(f"{name}: row {row + 1} lacks a value in column {column.name!r}, which the split reads")
-    return np.asarray(column.cat.codes if is_nominal else column)
+        raise DataError(f"{name}: row {row + 1} lacks a value in column {column!r}, which the split reads")
+    return np.asarray(values.cat.codes if isinstance(values.dtype, pd.CategoricalDtype) else values)

@@ -148,6 +148,12 @@ def test_a_row_without_a_group_is_named():
         rows("group_k_fold", [0, 1] * 3, folds=2, groups=groups)
 
 
+def test_a_column_that_does_not_exist_is_named():
+    labels = np.array([0, 1] * 3)
+    with pytest.raises(DataError, match="golden: there is no column 'site', which the split reads"):
+        fold_rows(Split(kind="group_k_fold", folds=2, group="site"), "golden", columns(labels), labels, 0, 0)
+
+
 def test_too_few_groups_or_rows_are_an_error():
     with pytest.raises(DataError, match="column 'g' has 2 groups, too few for 5 folds"):
         rows("group_k_fold", [0, 1] * 10, groups=np.arange(20) % 2)
