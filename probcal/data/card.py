@@ -152,6 +152,9 @@ class Card(_Part):
             raise ValueError(
                 f"expect: {split.file} has {n_rows} training and test rows, the card expects {expect.rows}"
             )
+        columns = info.data.get("columns")
+        if split is not None and columns is not None and (fault := split.fault(columns, expect.rows)):
+            raise ValueError(f"split: {fault}")
         n_train = split.n_train(expect.rows) if split is not None else 1
         if n_train < 1:
             raise ValueError(f"expect: of {expect.rows} rows, the split leaves none to train on")

@@ -22,7 +22,7 @@ Kind = Literal[
     "group_k_fold",
     "time_ordered",
 ]
-_KEYS: dict[Kind, tuple[str, ...]] = {
+KEYS: dict[Kind, tuple[str, ...]] = {
     "standard": ("train",),
     "chronological": ("train",),
     "holdout": ("train_fraction",),
@@ -34,10 +34,19 @@ _KEYS: dict[Kind, tuple[str, ...]] = {
     "group_k_fold": ("folds", "group"),
     "time_ordered": ("folds",),
 }
-"""Kind -> the keys that it needs. ``time_ordered`` may also have ``order``."""
+"""Kind -> the keys that it needs."""
+OPTIONAL: dict[Kind, str] = {"time_ordered": "order"}
+"""Kind -> a key that it may have."""
 _NEWER = ("file", "rows", "folds", "group", "order")
 """Keys that are newer than many caches and results, which must stay valid."""
-FOR_ALL = ("holdout", "k_fold", "stratified_k_fold", "legacy_stratified_k_fold", "group_k_fold", "time_ordered")
+FOR_ALL: tuple[Kind, ...] = (
+    "holdout",
+    "k_fold",
+    "stratified_k_fold",
+    "legacy_stratified_k_fold",
+    "group_k_fold",
+    "time_ordered",
+)
 """The kinds that an experiment can give to all of its data sets. The others belong to one data set."""
 
 
@@ -45,7 +54,7 @@ class Split(BaseModel):
     """Describe which rows train and which test.
 
     ``standard`` and ``chronological`` train on the first ``train`` rows. ``same`` trains and tests on all rows.
-    ``rows`` takes the row numbers of ``file``. The kinds with ``folds`` make that many splits, and each fold tests once.
+    ``rows`` takes the row numbers of ``file``. The kinds with ``folds`` make that many splits. Each fold tests once.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
@@ -67,18 +76,18 @@ class Split(BaseModel):
     group: str | None = None
     """Column whose rows of one value are in one fold. It is no input of a learner. For group_k_fold only."""
     order: str | None = None
-    """Column that orders the rows in time. It is no input of a learner. Default: the order of the file. For time_ordered
-    only.
+    """Column that orders the rows in time. It is no input of a learner. Default: the order of the file. For
+    time_ordered only.
     """
     rows: SkipJsonSchema[RowNumbers | None] = None
     """The content of ``file``, which ``read_card`` puts here."""
 
     @model_validator(mode="after")
     def _needs_its_own_keys(self) -> Split:
-        keys = ("train", "train_fraction", "file", "folds", "group", "order")
+        keys = {key for keys in KEYS.values() for key in keys} | set(OPTIONAL.values())
         given = {key for key in keys if getattr(self, key) is not None}
-        needed = set(_KEYS[self.kind])
-        unwanted = sorted(given - needed - ({"order"} if self.kind == "time_ordered" else set()))
+        needed = set(KEYS[self.kind])
+        unwanted = sorted(given - needed - {OPTIONAL.get(self.kind, "")})
         missing = sorted(needed - given)
         if self.kind == "same" and unwanted:
             raise ValueError('a same split trains and tests on all rows: no "train" and no "train_fraction"')

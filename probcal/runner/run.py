@@ -16,6 +16,7 @@ from probcal.config.components import import_class
 from probcal.config.experiment import Component, Experiment, parse_experiment
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card
+from probcal.data.card_split import Split
 from probcal.errors import StoreError
 from probcal.runner.dask import Cluster
 from probcal.runner.dask import outcomes as outcomes_on_dask
@@ -165,7 +166,8 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         "curves": list(experiment.curves),
         "seed": experiment.seed,
         "datasets": [
-            {"name": card.name, "title": card.title, "reading_of": card.reading_of, "split": card.split.kind}
+            {"name": card.name, "title": card.title, "reading_of": card.reading_of}
+            | _split(experiment.split or card.split)
             | ({"drawn": True} if card.generator else {})
             | _plane_labels(card)
             for card in experiment.cards
@@ -199,6 +201,10 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(json.dumps(settings, default=str))  # YAML also has dates
     return plain
+
+
+def _split(split: Split) -> dict[str, Any]:
+    return {"split": split.kind} | ({"folds": split.folds} if split.folds else {})
 
 
 def _plane_labels(card: Card) -> dict[str, Any]:
