@@ -385,11 +385,11 @@ def splits(outlines: Sequence[Outline]) -> str:
     if all(row.drawn for row in rows):
         what = "drawn data sets"
     else:
-        folds = {row.folds for row in rows}
+        folds = [row.folds for row in rows]
         what = "seeds on one split" if all(row.fixed for row in rows) else "random splits"
-        if len(folds) == 1 and (n_folds := folds.pop()) and len(several) == 1:
-            rounds = several[0] // n_folds
-            return f"mean ± sd over {how_many} splits: {f'{rounds} times ' if rounds > 1 else ''}{n_folds} folds"
+        if len(set(folds)) == 1 and folds[0] and len(several) == 1:
+            rounds = several[0] // folds[0]
+            return f"mean ± sd over {how_many} splits: {f'{rounds} times ' if rounds > 1 else ''}{folds[0]} folds"
         if None not in folds:
             what = "folds"
     return f"mean ± sd over {how_many} {what}" + (" (no sd: one split)" if 1 in counts else "")
