@@ -24,6 +24,8 @@ from probcal._io import shipped
 from probcal.config.validation import validated
 from probcal.config.yaml_file import YamlFile, one_or_more
 from probcal.data.card_split import Split
+from probcal.data.labels import MAJORITY, NUMBER, most_frequent
+from probcal.data.preparation import Preparation
 from probcal.data.row_numbers import read_row_numbers
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
@@ -34,8 +36,6 @@ Label = Annotated[str, Field(coerce_numbers_to_str=True)]
 _RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
 _MOST_COLUMNS = 100_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
-NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
-"""The spelling of a number on a card and in its files."""
 _NAME_POSITIVE = '; name the labels that make y = 1, or say "task: multiclass"'
 SOURCES = ("files", "openml", "bundled", "generator")
 FOR_TWO = 'for two, leave out "task" and name the positive one'
@@ -84,7 +84,9 @@ class Card(_Part):
     In a ``multilabel`` set a row has any number of labels, each predicted separately. Only a generator makes one.
     """
     positive: Annotated[list[Label], BeforeValidator(one_or_more, json_schema_input_type=Label | list[Label])] = []
-    """The labels that make y = 1. All other labels make y = 0. For a binary card only."""
+    """The labels that make y = 1. All other labels make y = 0. For a binary card only. ``majority`` is the most
+    frequent label, the first in order of several. Stratified folds then keep the shares of all labels, not of two.
+    """
     split: Split
     """Which rows train and which test."""
     drop_unlabelled: bool = False
@@ -95,6 +97,8 @@ class Card(_Part):
     """Column -> numbers that mean missing there (999 in KDD Cup 2004 Physics)."""
     levels: dict[str, Annotated[list[Label], Field(min_length=1)]] = {}
     """Nominal column -> all its levels in order, also those that no row has. Default: those that occur, sorted."""
+    prepare: Preparation | None = None
+    """How all rows are prepared before any split. For the readings of papers that did so. Default: not at all."""
     folder: Below | None = None
     """Folder of the original files inside the data directory. Default: the name of the card."""
     files: list[FileSource] = []
@@ -138,7 +142,12 @@ class Card(_Part):
         if classes is not None:
             if sum(classes.values()) != expect.rows:
                 raise ValueError(f"expect: the classes add up to {sum(classes.values())} of {expect.rows} rows")
-            _check_classes(list(classes), info.data.get("task"), info.data.get("positive", []))
+            named = info.data.get("positive", [])
+            _check_classes(
+                list(classes), info.data.get("task"), [most_frequent(classes)] if _by_majority(named, expect) else named
+            )
+        elif _by_majority(info.data.get("positive", []), expect):
+            raise ValueError('expect: "positive: majority" needs "classes", the number of rows of each label')
         if split is not None and split.rows and (n_rows := len(split.rows.in_order)) != expect.rows:
             raise ValueError(
                 f"expect: {split.file} has {n_rows} training and test rows, the card expects {expect.rows}"
@@ -173,12 +182,21 @@ class Card(_Part):
                 raise ValueError(f'levels: {name} has "{twice[0]}" twice')
         return levels
 
+    @field_validator("prepare")
+    @classmethod
+    def _keeps_the_rows_of_a_split(cls, prepare: Preparation | None, info: ValidationInfo) -> Preparation | None:
+        split = info.data.get("split")
+        if prepare and prepare.missing == "drop_rows" and split is not None and split.kind == "rows":
+            raise ValueError("prepare: drop_rows would take rows from the split of a file; leave them out there")
+        return prepare
+
     @field_validator("files")
     @classmethod
     def _sources_have_columns(cls, files: list[FileSource], info: ValidationInfo) -> list[FileSource]:
         for source in files:
             _source_fits("files", source, info)
-            if source.format == "delimited" and not source.header and "*" in info.data.get("columns", {}):
+            delimited = "delimited" in {file.format or source.format for file in source.files}
+            if delimited and not source.header and "*" in info.data.get("columns", {}):
                 raise ValueError('files: the column "*" needs a file with a header')
         return files
 
@@ -233,6 +251,16 @@ class Card(_Part):
         return card
 
     @property
+    def by_majority(self) -> bool:
+        """Return whether the most frequent label is the positive one, so that folds keep the shares of all labels."""
+        return _by_majority(self.positive, self.expect)
+
+    @property
+    def positive_labels(self) -> list[str]:
+        """Return the labels that make y = 1, with the most frequent one for the word ``majority``."""
+        return [most_frequent(self.expect.classes or {})] if self.by_majority else self.positive
+
+    @property
     def target(self) -> str:
         return next(name for name, kind in self.columns.items() if kind == "target")
 
@@ -242,7 +270,7 @@ class Card(_Part):
         excluded = {"like", "reading_of", "title", "about", "no_openml"}
         if self.task == "binary":  # the key is newer than many caches, which must stay valid
             excluded.add("task")
-        excluded |= {key for key in ("generator", "levels") if not getattr(self, key)}
+        excluded |= {key for key in ("generator", "levels", "prepare") if not getattr(self, key)}
         content = self.model_dump_json(exclude=excluded)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -250,7 +278,7 @@ class Card(_Part):
     def reading(self) -> str:
         """Return a hash of how the card reads rows (columns and labels), but not of where the rows come from."""
         excluded = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
-        excluded |= set() if self.levels else {"levels"}
+        excluded |= {key for key in ("levels", "prepare") if not getattr(self, key)}
         content = self.model_dump_json(exclude=excluded)
         parsed = [source.model_dump_json(exclude={"files"}) for source in self.files]
         return hashlib.sha256("\n".join([content, *parsed]).encode()).hexdigest()[:16]
@@ -261,6 +289,11 @@ class Card(_Part):
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state for another process, without ``beside``: it may run on another machine."""
         return {**super().__getstate__(), "__pydantic_private__": {"_beside": None, "_values": self._values}}
+
+
+def _by_majority(positive: list[str], expect: Expectation) -> bool:
+    """Return whether ``positive`` is the word ``majority``, and not a label of that name."""
+    return positive == [MAJORITY] and MAJORITY not in (expect.classes or {})
 
 
 def _check_classes(classes: list[str], task: str | None, positive: list[str]) -> None:

@@ -211,7 +211,7 @@ def _plane_labels(card: Card) -> dict[str, Any]:
     """Return the labels of the axes and marks in a picture of two columns."""
     inputs = [name for name, kind in card.columns.items() if kind not in ("ignore", "target")]
     names = {"inputs": inputs} if len(inputs) == 2 and "*" not in inputs else {}
-    return names | ({"positive": card.positive[0]} if len(card.positive) == 1 else {})
+    return names | ({"positive": card.positive_labels[0]} if len(card.positive) == 1 else {})
 
 
 def _calibrates(method: Component) -> bool:
