@@ -39,9 +39,9 @@ def rows_of(cell: Cell) -> SplitRows:
 def _rows(card: Card, split: Split, number: int, seed: int, max_rows: int | None, encoding: str) -> SplitRows:
     dataset = load(card)
     X: Any = dataset.X
-    strata = getattr(dataset, "strata", None)
     if split.folds:
-        train, test = fold_rows(split, card.name, X, dataset.y if strata is None else strata, number, seed)
+        labels = dataset.y if dataset.strata is None else dataset.strata
+        train, test = fold_rows(split, card.name, X, labels, number, seed)
     else:
         train, test = split_rows(card.model_copy(update={"split": split}), len(dataset.y), number, seed)
     if max_rows is not None:
