@@ -23,6 +23,7 @@ PAGES = (
     "docs/reproduction-conclusions.md",
     "docs/reproduction-random-splits.md",
     "docs/statistics.md",
+    "docs/which-method.md",
 )
 BLOCK = re.compile(r"<!-- results/(\S+) (.+?) -->(\n?)(.*?)<!-- end -->", re.S)
 

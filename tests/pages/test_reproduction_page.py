@@ -18,6 +18,7 @@ PAGES = (
     "docs/reproduction-conclusions.md",
     "docs/reproduction-random-splits.md",
     "docs/statistics.md",
+    "docs/which-method.md",
 )
 
 
