@@ -179,6 +179,8 @@ class PublishedTable:
     """Place of the numbers, as written in a sentence, if they are not in a table of the paper."""
     seed: int | None = None
     """Seed of the printed run, where it can be repeated. Then only our repetition with this seed is compared."""
+    splits: str | None = None
+    """Kind of the folds that a printed number is the mean of, one for each of ``runs``, if they can be drawn again."""
     decimals: int = 3
     """Number of decimals that our tables print."""
     printed_decimals: dict[tuple[str, str, str], int] = field(default_factory=dict)
@@ -188,6 +190,10 @@ class PublishedTable:
     def place(self) -> str:
         """Return where the numbers are printed: ``Table 1``, or the ``source``."""
         return self.source if self.number is None else f"Table {self.number}"
+
+    def is_of_folds(self, split: str | None, n: int) -> bool:
+        """Return whether ``n`` results of a kind of ``split`` are those of the paper's own folds, all of them."""
+        return self.splits is not None and (split, n) == (self.splits, self.runs)
 
     @property
     def rounding(self) -> float:
@@ -313,7 +319,7 @@ def _decimals(text: str) -> int:
 
 
 def _table(raw: dict[str, Any], texts: dict[str, Any], columns: list[tuple[str, str]]) -> PublishedTable:
-    more = {name: raw[name] for name in ("runs", "decimals", "seed", "source") if name in raw}
+    more = {name: raw[name] for name in ("runs", "decimals", "seed", "source", "splits") if name in raw}
     spreads = _by_column(raw.get("spreads", {}), columns)
     decimals = {
         (dataset, *column): _decimals(text) if math.isfinite(number) else 0

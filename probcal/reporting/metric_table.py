@@ -160,7 +160,8 @@ def _in_bold(columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: s
 
 
 def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
-    """Compare one published number with ours. The tolerance of its ``table`` is for a single planned split.
+    """Compare one published number with ours. The tolerance of its ``table`` is for a single planned split, or
+    for the paper's own folds.
 
     A data set with several planned splits, or with random ones, is judged by their spread. ``ours`` has all our
     repetitions, or only the one with the table's seed. Returns None when it cannot be judged.
@@ -185,8 +186,13 @@ def why_no_verdict(ours: Summary, published: float, table: PublishedTable) -> st
     return why_not_judged(ours.values, published, _tolerance(ours, table))
 
 
+def has_own_rows(ours: Summary, table: PublishedTable) -> bool:
+    """Return whether our results are of the paper's rows: those of one split that is not random, or of its folds."""
+    return ours.of_the_papers_split or table.is_of_folds(ours.split, ours.n)
+
+
 def _tolerance(ours: Summary, table: PublishedTable) -> float | None:
-    return table.tolerance if ours.of_the_papers_split else None
+    return table.tolerance if has_own_rows(ours, table) else None
 
 
 def verdicts(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> list[Verdict]:
@@ -204,13 +210,15 @@ def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable, n_m
     random_splits: list[bool] = []
     not_judged = 0
     tolerance, rounding = f"{table.tolerance:.{table.decimals}f}", f"{table.rounding:.{table.decimals + 1}f}"
-    alone = "one split" if table.seed is None else f"seed {table.seed}"
+    if not float(tolerance):
+        tolerance = f"{table.tolerance:g}"
+    alone = "the paper's folds" if table.splits else "one split" if table.seed is None else f"seed {table.seed}"
     more = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
     for ours, published in pairs:
         verdict = verdict_of(ours, published, table)
         not_judged += verdict is None and bool(ours.values)
         if verdict:
-            (one_split if ours.of_the_papers_split else random_splits).append(verdict.in_band)
+            (one_split if has_own_rows(ours, table) else random_splits).append(verdict.in_band)
     said = [
         f"with {alone}, {_count(one_split)} means are within {tolerance} of the published number" if one_split else "",
         f"with random splits, {_count(random_splits)} published numbers are within the band of {more} "
@@ -377,11 +385,11 @@ def splits(outlines: Sequence[Outline]) -> str:
     if all(row.drawn for row in rows):
         what = "drawn data sets"
     else:
-        folds = {row.folds for row in rows}
+        folds = [row.folds for row in rows]
         what = "seeds on one split" if all(row.fixed for row in rows) else "random splits"
-        if len(folds) == 1 and (n_folds := folds.pop()) and len(several) == 1:
-            rounds = several[0] // n_folds
-            return f"mean ± sd over {how_many} splits: {f'{rounds} times ' if rounds > 1 else ''}{n_folds} folds"
+        if len(set(folds)) == 1 and folds[0] and len(several) == 1:
+            rounds = several[0] // folds[0]
+            return f"mean ± sd over {how_many} splits: {f'{rounds} times ' if rounds > 1 else ''}{folds[0]} folds"
         if None not in folds:
             what = "folds"
     return f"mean ± sd over {how_many} {what}" + (" (no sd: one split)" if 1 in counts else "")
