@@ -82,7 +82,8 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
             raise ValueError("the rows of positive weight are of one class only")
         sign = np.where(labels == self.classes_[1], 1.0, -1.0)
         random = check_random_state(self.random_state)
-        self.estimators_, kept = [], []
+        self.estimators_: list[DecisionTreeClassifier] = []
+        kept: list[float] = []
         for _ in range(self.n_estimators):
             weights = weights / weights.sum()
             stump = DecisionTreeClassifier(max_depth=1, random_state=random.randint(2**31 - 1))
@@ -132,7 +133,7 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
     def _vote(self, stump: DecisionTreeClassifier, X: np.ndarray) -> np.ndarray:
         """Return -1 or 1 for each row, or the log-odds that the stump predicts, (n_rows,)."""
         votes = np.array([self._vote_of(p) for p in stump.tree_.value[:, 0]])
-        return votes[stump.apply(X)]
+        return np.asarray(votes[stump.apply(X)])
 
     def _vote_of(self, shares: np.ndarray) -> float:
         """Return the vote of a leaf with these weights of the classes, (2,)."""
