@@ -11,6 +11,7 @@ from probcal.methods.calibrators.isotonic import IsotonicCalibrator as IsotonicC
 from probcal.methods.calibrators.isotonic import IsotonicClassifier as IsotonicClassifier
 from probcal.methods.calibrators.logistic import LogisticCalibrationClassifier as LogisticCalibrationClassifier
 from probcal.methods.calibrators.logistic import LogisticCalibrator as LogisticCalibrator
+from probcal.methods.calibrators.mean_map import MeanMapClassifier as MeanMapClassifier
 from probcal.methods.calibrators.prior import PriorCalibrator as PriorCalibrator
 from probcal.methods.calibrators.prior import PriorCorrectedClassifier as PriorCorrectedClassifier
 from probcal.methods.calibrators.scaling import DirichletCalibrator as DirichletCalibrator

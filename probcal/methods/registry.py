@@ -44,6 +44,12 @@ METHODS: dict[str, Builtin] = {
         label="Mean",
         family="scores",
     ),
+    "mean_map": Builtin(
+        "probcal.methods.calibrators.mean_map.MeanMapClassifier",
+        "one classifier of all rows, mapped by the mean of one map per fold",
+        label="MeanMap",
+        family="scores",
+    ),
     "logistic_calibration": Builtin(
         "probcal.methods.calibrators.logistic.LogisticCalibrationClassifier",
         "logistic regression on the learner's probabilities, without smoothed labels",

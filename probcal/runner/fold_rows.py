@@ -20,6 +20,7 @@ from probcal.data.load import load
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
 from probcal.methods._fitting import SharedFits
+from probcal.methods._repetition import Repetition, RepetitionFits
 from probcal.runner.fit_predict import SplitRows
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def rows_of(cell: Cell) -> SplitRows:
 def _rows(card: Card, split: Split, number: int, seed: int, max_rows: int | None, encoding: str) -> SplitRows:
     dataset = load(card)
     X: Any = dataset.X
+    labels = dataset.y if dataset.strata is None else dataset.strata
     if split.folds:
-        labels = dataset.y if dataset.strata is None else dataset.strata
         train, test = fold_rows(split, card.name, X, labels, number, seed)
     else:
         train, test = split_rows(card.model_copy(update={"split": split}), len(dataset.y), number, seed)
@@ -56,11 +57,21 @@ def _rows(card: Card, split: Split, number: int, seed: int, max_rows: int | None
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
     y_train, y_test = dataset.y[train], dataset.y[test]
     n_classes = int(dataset.y.max()) + 1
-    rows = SplitRows(X_train, y_train, X_test, y_test, np.unique(y_train), n_classes, SharedFits())
+    fits = SharedFits()
+    if split.kind == "legacy_stratified_k_fold" and encoding == "native" and max_rows is None and _is_numbers(X):
+        folds = split.folds or 1
+        whole = Repetition(card, X.to_numpy(np.float64), dataset.y, labels, folds, number // folds)
+        fits = RepetitionFits(whole, number % folds)
+    rows = SplitRows(X_train, y_train, X_test, y_test, np.unique(y_train), n_classes, fits)
     for part in rows:
         if isinstance(part, np.ndarray):
             part.flags.writeable = False  # cells share the arrays, so no cell may change them
     return rows
+
+
+def _is_numbers(X: Any) -> bool:
+    """Return whether a frame has numbers only, none of them missing."""
+    return all(kind == np.float64 for kind in X.dtypes) and not X.isna().to_numpy().any()
 
 
 def _some(
