@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import lzma
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,8 @@ class Rows:
     """Hold a data set in file order.
 
     ``X``: (n_rows, n_columns) inputs. ``y``: (n_rows,), 1 for the positive class. ``classes``: (n_rows,) places of the
-    labels in the order in which they first occur, as a program without a header numbers them. ``parts``: name of a
-    part -> (n_rows,) bool, its rows.
+    labels in the order in which they first occur. ``parts``: name of a part -> (n_rows,) bool, its rows. ``order``:
+    the row numbers in the order of those parts.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Rows:
     y: np.ndarray
     classes: np.ndarray
     parts: dict[str, np.ndarray] = field(default_factory=dict)
+    order: np.ndarray | None = None
 
     @property
     def n(self) -> int:
@@ -57,12 +58,13 @@ def read_rows(name: str, folder: str | None = None, mlc: Path | None = None) -> 
         obtain(card, data_folder(folder))
     dataset = load(card)
     classes = pd.factorize(dataset.y)[0]
-    parts = _mlc_parts(dataset.X, dataset.y, mlc / MLC[name]) if mlc and name in MLC else {}
-    return Rows(name, dataset.X, dataset.y.astype(np.int64), classes, parts)
+    rows = Rows(name, dataset.X, dataset.y.astype(np.int64), classes)
+    return _with_parts(rows, mlc / MLC[name]) if mlc and name in MLC else rows
 
 
-def _mlc_parts(X: pd.DataFrame, y: np.ndarray, stem: Path) -> dict[str, np.ndarray]:
+def _with_parts(rows: Rows, stem: Path) -> Rows:
     """Find the lines of STEM.data and STEM.test among the rows. Equal rows are taken in order of appearance."""
+    X, y = rows.X, rows.y
     files = {part: _lines(stem.with_name(f"{stem.name}.{part}")) for part in ("data", "test")}
     theirs = pd.concat(files.values(), ignore_index=True)
     if theirs.shape != (len(X), X.shape[1] + 1):
@@ -76,7 +78,7 @@ def _mlc_parts(X: pd.DataFrame, y: np.ndarray, stem: Path) -> dict[str, np.ndarr
     train = np.zeros(len(X), bool)
     train[place["index"][place["index_theirs"] < len(files["data"])]] = True
     order = place.sort_values("index_theirs")["index"].to_numpy()
-    return {"MLC++ .data": train, "MLC++ .test": ~train, "order": order}
+    return replace(rows, parts={".data trains": train, ".test trains": ~train}, order=order)
 
 
 def _lines(path: Path) -> pd.DataFrame:

@@ -25,7 +25,7 @@ _SLOPES = -_NODES * _DENSITIES
 
 
 @njit(cache=True)
-def add_nominal(codes, n_levels, y, train, wanted, out):  # type: ignore[no-untyped-def]
+def add_nominal(codes, n_levels, y, train, wanted, out):
     """Add the log ratio of one nominal column to ``out``, for the rows that are ``wanted``. Code -1 is missing."""
     counts = np.ones((2, n_levels))
     for row in range(len(y)):
@@ -38,14 +38,14 @@ def add_nominal(codes, n_levels, y, train, wanted, out):  # type: ignore[no-unty
 
 
 @njit(cache=True)
-def _below(z):  # type: ignore[no-untyped-def]
+def _below(z):
     """Return the normal distribution function as Weka computes it: the upper tail loses its digits."""
     half = 0.5 * math.erfc(abs(z) / math.sqrt(2.0))
     return 1.0 - half if z > 0 else half
 
 
 @njit(cache=True)
-def _between(z, values, slopes):  # type: ignore[no-untyped-def]
+def _between(z, values, slopes):
     """Interpolate a table by cubics, with an error below 1e-9."""
     place = (z - _NODES[0]) * _NODES_PER_WIDTH
     left = int(place)
@@ -56,7 +56,7 @@ def _between(z, values, slopes):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _mass(z, bin_width):  # type: ignore[no-untyped-def]
+def _mass(z, bin_width):
     """Return the mass of a bin around z, both in widths of the kernel."""
     if abs(z) + bin_width / 2 > _CENTRAL:
         return _below(z + bin_width / 2) - _below(z - bin_width / 2)
@@ -67,7 +67,7 @@ def _mass(z, bin_width):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _density(x, centres, weights, size, total, width, precision):  # type: ignore[no-untyped-def]
+def _density(x, centres, weights, size, total, width, precision):
     """Return the estimate of Weka's KernelEstimator.getProbability, which stops early on either side."""
     if size == 0:
         return _mass(x / width, precision / width)
@@ -89,7 +89,7 @@ def _density(x, centres, weights, size, total, width, precision):  # type: ignor
 
 
 @njit(cache=True)
-def add_numeric(values, order, y, train, wanted, out):  # type: ignore[no-untyped-def]
+def add_numeric(values, order, y, train, wanted, out):
     """Add the log ratio of one numeric column to ``out``. ``order``: its known rows, sorted by value."""
     gaps, distinct, last, first = 0.0, 0, 0.0, True
     for row in order:

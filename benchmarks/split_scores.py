@@ -115,9 +115,7 @@ def area(odds: np.ndarray, y: np.ndarray) -> float:
     return float(above / (positives * (len(y) - positives)))
 
 
-def distances(
-    odds: np.ndarray, y: np.ndarray, test: np.ndarray, printed: Numbers, near: float = np.inf
-) -> np.ndarray:
+def distances(odds: np.ndarray, y: np.ndarray, test: np.ndarray, printed: Numbers, near: float = np.inf) -> np.ndarray:
     """Return each candidate's largest difference from the ``printed`` numbers, in units of the last digit.
 
     AUC takes most of the time. It is left out for candidates that RMS or CXE put farther away than ``near``.
