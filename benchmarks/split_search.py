@@ -25,7 +25,7 @@ import numpy as np
 from split_confirm import confirmations, printed
 from split_data import Rows, read_rows
 from split_generators import GENERATORS
-from split_scores import Bayes, Numbers, distances, measured, naive_bayes, sigmoid_on_training_rows, worst
+from split_scores import Bayes, distances, measured, naive_bayes, sigmoid_on_training_rows, worst
 
 from probcal.errors import ProbcalError
 

@@ -143,7 +143,7 @@ class Msvc(_Raw):
 
 
 class Matlab:
-    """rand of MATLAB 5 to 7.3 after rand('state', seed): subtract with borrow, its fraction xored with a shift register.
+    """rand of MATLAB 5 to 7.3 after rand('state', seed): subtract with borrow, xored with a shift register.
 
     Every session began with the state of seed 0. Described by C. Moler, "Random thoughts" (1995), and in chapter 9 of
     his "Numerical Computing with MATLAB".

@@ -241,6 +241,36 @@ def test_misprints_and_infinities_are_no_targets(script):
     assert printed("kr-vs-kp", "NB") == {"rms": 0.300, "cxe": 0.416, "auc": 0.953}
 
 
+@pytest.fixture
+def inference(script, rows, monkeypatch):
+    """The script of the inference, its random splits, and printed numbers that are in their middle."""
+    module = script("split_inference")
+    numbers = {"NB": {"rms": 0.4, "cxe": 0.8, "auc": 0.7}, "SigNB": {"rms": 0.4, "auc": 0.7}}
+    monkeypatch.setattr(module, "printed", lambda dataset, column: numbers[column])
+    bayes = script("split_scores").naive_bayes(rows.X, rows.y)
+    middle = np.median(module.draw(rows, bayes, 0.66, 60).numbers, axis=0)
+    numbers["NB"] = dict(zip(("rms", "cxe", "auc"), middle, strict=False))
+    numbers["SigNB"]["rms"] = middle[3]
+    return module, bayes, numbers
+
+
+def test_numbers_in_the_middle_of_random_splits_are_typical(inference, rows):
+    module, bayes, _ = inference
+    by_share = {share: module.draw(rows, bayes, share, 60) for share in module.SHARES}
+    assert by_share[0.66].names == ["NB rms", "NB cxe", "NB auc", "SigNB rms"]  # the AUC of SigNB is that of NB
+    assert by_share[0.66].test.sum(axis=1).tolist() == [rows.n - round(0.66 * rows.n)] * 60
+    assert float(module.joint_line(rows, by_share)[3]) > 0.9
+    assert {line[-1] for line in module.single_lines(rows, by_share[0.66])} == {"50%"}
+
+
+def test_a_number_that_no_random_split_has_gets_a_small_p(inference, rows):
+    module, bayes, numbers = inference
+    numbers["SigNB"]["rms"] += 0.2
+    by_share = {share: module.draw(rows, bayes, share, 60) for share in module.SHARES}
+    assert float(module.joint_line(rows, by_share)[3]) < 0.01
+    assert module.count_line(rows, by_share[0.66])[2] == "0 of 60"
+
+
 @pytest.mark.parametrize("text", ["5", "5:5", "-1:4", "a:b"])
 def test_a_wrong_range_of_seeds_is_refused(script, monkeypatch, capsys, text):
     search = script("split_search")
