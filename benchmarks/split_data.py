@@ -20,6 +20,7 @@ MLC = {
     "mushroom": "mushroom",
 }
 """Card -> name of the MLC++ files NAME.data (trains) and NAME.test. Of Sick there are none."""
+MLC_PART = ".data trains"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def _with_parts(rows: Rows, stem: Path) -> Rows:
     train = np.zeros(len(X), bool)
     train[place["index"][place["index_theirs"] < len(files["data"])]] = True
     order = place.sort_values("index_theirs")["index"].to_numpy()
-    return replace(rows, parts={".data trains": train, ".test trains": ~train}, order=order)
+    return replace(rows, parts={MLC_PART: train, ".test trains": ~train}, order=order)
 
 
 def _lines(path: Path) -> pd.DataFrame:

@@ -5,7 +5,7 @@
 
 The columns of the paper that draw nothing follow from the rows of the split (Weka 3.4.1). So a candidate is tested by
 naive Bayes first, which is quick, then by its sigmoid (SigNB). Those that come within one unit of the last digit in all
-their numbers are tested by Weka: J48, Logistic, SMO, until one misses. Name Weka 3.4.1 in PROBCAL_WEKA_JAR for that.
+their numbers are tested by Weka: J48, then Logistic. Name Weka 3.4.1 in PROBCAL_WEKA_JAR for that.
 
 What was tried goes to results/split-search/tried.csv, and is not tried again. Candidates that pass go to passed.csv.
 ``--table`` writes table.md from both. Add a generator to split_generators.py.

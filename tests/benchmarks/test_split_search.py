@@ -1,6 +1,7 @@
 """The search for unknown splits: its generators, its naive Bayes, and that it finds a split that was planted."""
 
 import sys
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -261,6 +262,14 @@ def test_numbers_in_the_middle_of_random_splits_are_typical(inference, rows):
     assert by_share[0.66].test.sum(axis=1).tolist() == [rows.n - round(0.66 * rows.n)] * 60
     assert float(module.joint_line(rows, by_share)[3]) > 0.9
     assert {line[-1] for line in module.single_lines(rows, by_share[0.66])} == {"50%"}
+
+
+def test_the_mlc_split_is_compared_with_random_ones(inference, rows):
+    module, bayes, _ = inference
+    draws = module.draw(rows, bayes, 0.66, 60)
+    [best] = [np.argmin(draws.units_off[:, draws.of_nb()].max(axis=1))]
+    with_parts = replace(rows, parts={".data trains": ~draws.test[best]})
+    assert module.mlc_line(with_parts, bayes, draws)[2] == "1 of 60"
 
 
 def test_a_number_that_no_random_split_has_gets_a_small_p(inference, rows):
