@@ -29,7 +29,7 @@ class Stream(Protocol):
 
 
 class Java:
-    """java.util.Random: 48 bits, the upper ones returned (documented in the Java API)."""
+    """Draw as java.util.Random: 48 bits, of which the upper ones are returned (documented in the Java API)."""
 
     def __init__(self, seeds: np.ndarray) -> None:
         self._state = (seeds.astype(np.uint64) ^ _MULTIPLIER) & _MASK_48
@@ -57,7 +57,7 @@ class Java:
 
 
 class Drand48:
-    """srand48 and drand48 of POSIX, which Perl's rand uses: the same recurrence, all 48 bits returned."""
+    """Draw as srand48 and drand48 of POSIX, and as Perl: the recurrence of Java, all 48 bits returned."""
 
     def __init__(self, seeds: np.ndarray) -> None:
         self._state = ((seeds.astype(np.uint64) & np.uint64(0xFFFFFFFF)) << np.uint64(16)) + np.uint64(0x330E)
@@ -87,7 +87,7 @@ class _Raw:
 
 
 class _AdditiveFeedback(_Raw):
-    """r[i] = r[i - degree] + r[i - lag], seeded by Park & Miller's generator, the first 10 * degree discarded."""
+    """Add r[i - degree] and r[i - lag]. Park & Miller's generator seeds them. The first 10 * degree are discarded."""
 
     degree, lag = 31, 3
 
@@ -109,17 +109,17 @@ class _AdditiveFeedback(_Raw):
 
 
 class Glibc(_AdditiveFeedback):
-    """srandom and random of glibc, which are srand and rand there: the generator of degree 31."""
+    """Draw as srand and rand of glibc, also its srandom and random: additive feedback of degree 31."""
 
 
 class Gawk(_AdditiveFeedback):
-    """srand and rand of gawk before 4.1.4: BSD's random with 256 bytes of state. Without srand its seed is 1."""
+    """Draw as srand and rand of gawk before 4.1.4: BSD's random with 256 bytes of state. Without srand the seed is 1."""
 
     degree, lag = 63, 1
 
 
 class Bsd(_Raw):
-    """rand of the C standard's example and of old BSD systems: 1103515245 x + 12345 modulo 2^31."""
+    """Draw as rand of old BSD systems and of the C standard's example: 1103515245 x + 12345 modulo 2^31."""
 
     def __init__(self, seeds: np.ndarray) -> None:
         self._state = seeds.astype(np.int64)
@@ -130,7 +130,7 @@ class Bsd(_Raw):
 
 
 class Msvc(_Raw):
-    """srand and rand of Microsoft's C library: 15 bits of 214013 x + 2531011 modulo 2^31."""
+    """Draw as srand and rand of Microsoft's C library: 15 bits of 214013 x + 2531011 modulo 2^31."""
 
     bits = 15
 
@@ -143,7 +143,7 @@ class Msvc(_Raw):
 
 
 class Matlab:
-    """rand of MATLAB 5 to 7.3 after rand('state', seed): subtract with borrow, xored with a shift register.
+    """Draw as rand of MATLAB 5 to 7.3 after rand('state', seed): subtract with borrow, xored with a shift register.
 
     Every session began with the state of seed 0. Described by C. Moler, "Random thoughts" (1995), and in chapter 9 of
     his "Numerical Computing with MATLAB".
@@ -207,7 +207,7 @@ class _Twister:
 
 
 class Python(_Twister):
-    """random.seed and random.random of Python since 2.3."""
+    """Draw as random.seed and random.random of Python since 2.3."""
 
     def numbers(self, seed: int) -> Callable[[int], np.ndarray]:
         draw = random.Random(seed).random
@@ -215,14 +215,14 @@ class Python(_Twister):
 
 
 class Twister(_Twister):
-    """The authors' own init_genrand and genrand_res53, as in numpy.random.RandomState."""
+    """Draw as the Mersenne Twister of its authors, init_genrand and genrand_res53 (numpy.random.RandomState)."""
 
     def numbers(self, seed: int) -> Callable[[int], np.ndarray]:
         return np.random.RandomState(seed).random_sample
 
 
 class R(_Twister):
-    """set.seed and runif of R since 1.7: its own scrambling of the seed, 32 bits a number."""
+    """Draw as set.seed and runif of R since 1.7: its own scrambling of the seed, 32 bits a number."""
 
     def numbers(self, seed: int) -> Callable[[int], np.ndarray]:
         scrambled = seed

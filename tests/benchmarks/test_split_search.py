@@ -312,3 +312,13 @@ def test_the_committed_table_is_that_of_the_committed_lines(script, tmp_path):
             (tmp_path / name).write_bytes((folder / name).read_bytes())
     script("split_report").write(tmp_path)
     assert (tmp_path / "table.md").read_text() == (folder / "table.md").read_text()
+
+
+def test_the_page_has_the_numbers_of_the_committed_inference():
+    found = (ROOT / "results/split-search/inference.md").read_text()
+    page = " ".join((ROOT / "docs/unknown-splits.md").read_text().split())
+    assert "| liver      | 4.3                 | 0 of 500 " in found
+    assert "Its MLC++ split comes within 4.3 units by NB, and none of 500 random splits does." in page
+    assert "| 2^2,950  |" in found and "Kr-vs-kp has 2^2,950 splits." in page
+    p_values = [float(line.split("|")[4]) for line in found.splitlines() if line.count("|") == 11 and "." in line]
+    assert len(p_values) == 6 and min(p_values) > 0.4  # "in the middle of what random splits of our rows give"
