@@ -113,7 +113,7 @@ class Glibc(_AdditiveFeedback):
 
 
 class Gawk(_AdditiveFeedback):
-    """Draw as srand and rand of gawk before 4.1.4: BSD's random with 256 bytes of state. Without srand the seed is 1."""
+    """Draw as srand and rand of gawk before 4.1.4: BSD's random with 256 bytes of state. Without srand: seed 1."""
 
     degree, lag = 63, 1
 
