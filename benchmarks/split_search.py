@@ -80,8 +80,8 @@ class Search:
         self.nb, self.sig_nb = printed(rows.name, "NB"), printed(rows.name, "SigNB")
 
     def run(self, name: str, seeds: np.ndarray) -> Tried:
-        """Return what the candidates of the generator ``name`` gave for these seeds."""
-        begin = time.process_time()
+        """Return what the candidates of the generator ``name`` gave for these seeds, and list those that pass."""
+        begin, listed = time.process_time(), []
         tried = Tried(self.rows.name, name, int(seeds[0]), int(seeds[-1]), 0, 0, 0, 0, 0, np.inf, "", 0.0)
         for variant, train in GENERATORS[name].candidates(self.rows, seeds):
             odds = self.bayes.log_odds(train)
@@ -93,6 +93,8 @@ class Search:
             tried = replace(tried, candidates=tried.candidates + len(train))
             for one in np.flatnonzero(found <= PASSES):
                 passed = self.tested(Passed(self.rows.name, name, variant, int(seeds[one]), 0, 0, "", ""), train[one])
+                if max(passed.nb, passed.sig_nb) <= PASSES and passed.missed != "J48":
+                    listed.append(passed)
                 tried = replace(
                     tried,
                     nb=tried.nb + (passed.nb <= PASSES),
@@ -100,10 +102,12 @@ class Search:
                     j48=tried.j48 + bool(passed.tested and passed.missed != "J48"),
                     all_columns=tried.all_columns + bool(passed.tested and not passed.missed),
                 )
+        for passed in listed:  # only now, so that a search that was stopped finds them once
+            append(self.out / "passed.csv", passed)
         return replace(tried, seconds=time.process_time() - begin)
 
     def tested(self, passed: Passed, train: np.ndarray) -> Passed:
-        """Return ``passed`` with the columns that were tested, and write it down unless one before Log missed."""
+        """Return ``passed`` with the columns that were tested: Weka's only if NB and SigNB let it pass."""
         odds = self.bayes.log_odds(train[None], everywhere=True)[0]
         sigmoid = sigmoid_on_training_rows(odds, self.rows.y, train)
         nb, sig_nb = (
@@ -121,8 +125,6 @@ class Search:
                     break
         except ProbcalError as error:
             print(f"not tested by Weka: {error}", file=sys.stderr)
-        if passed.missed != "J48":
-            append(self.out / "passed.csv", passed)
         return passed
 
 
