@@ -1,0 +1,278 @@
+"""Distributions of the drawn columns of Langford & Zadrozny (2005) on the published splits:
+PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar python benchmarks/drawn_columns.py --data-dir DIR [--seeds N] [-o FOLDER]
+
+ProbJ48 and ProbLog train on rejection samples, so that each seed gives other numbers. ProbSVM draws nothing, but the
+votes of SMO hang on the last bits of its weights: each draw multiplies the weight of each row by 1 + 1e-12 u, u uniform
+in [-1, 1]. The published number must lie within the distribution of the draws. Each draw is a line of draws.csv, which
+is written as soon as it is known; what the file has already is not drawn again. table.md is written at the end, and
+with --seeds 0 from the file alone. A draw takes a second or two, and seeds are drawn evenly over columns and data sets.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tabulate import tabulate
+
+from probcal import ProbingClassifier
+from probcal._io import csv_text
+from probcal.data.card import find_card, read_card
+from probcal.data.dataset import assemble
+from probcal.data.load import data_folder
+from probcal.data.sources.files import read_original_files
+from probcal.data.splits import split_rows
+from probcal.errors import ProbcalError
+from probcal.learners.registry import LEARNERS
+from probcal.learners.weka.classifier import WekaClassifier
+from probcal.learners.weka.jar import named_version
+from probcal.metrics import cross_entropy, rms_error, roc_auc
+from probcal.papers.published import Published
+
+DATASETS = ("australian", "breast", "diabetes", "echocardiogram", "hepatitis")
+COLUMNS = {"ProbJ48": ("j48", "rejection"), "ProbLog": ("weka_logistic", "rejection"), "ProbSVM": ("smo", "weight")}
+"""Column of the paper -> (learner, weighting)."""
+READINGS: dict[str, dict[str, Any]] = {
+    "test-rows": {"discretisation": "transductive", "n_probes": 98},
+    "training-rows": {"discretisation": "train", "n_probes": 100},
+}
+"""test-rows brings back most of ProbNB and ProbSVM (results/published-readings). training-rows is Algorithm 1 as
+printed."""
+METRICS = {"rms": rms_error, "cxe": cross_entropy, "auc": roc_auc}
+JITTER = 1e-12
+TAILS = (2.5, 97.5)
+RELEASE = "3.4.1"
+PAPER = "langford-zadrozny-2005"
+FOLDER = Path(__file__).parents[1] / "results" / "drawn-columns"
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Hold the numbers of one seed. ``cxe`` is in bits."""
+
+    reading: str
+    column: str
+    dataset: str
+    seed: int
+    rms: float
+    cxe: float
+    auc: float
+
+    @property
+    def name(self) -> tuple[str, str, str, int]:
+        return self.reading, self.column, self.dataset, self.seed
+
+
+Rows = tuple[Any, np.ndarray, Any, np.ndarray]
+"""Training rows and labels, test rows and labels."""
+
+
+def main() -> None:
+    asked = arguments()
+    draws = asked.out / "draws.csv"
+    names = [
+        (asked.reading, column, dataset, seed)
+        for seed in range(asked.seeds)
+        for dataset in asked.dataset or DATASETS
+        for column in asked.column or COLUMNS
+    ]
+    known = {one.name for one in read(draws)}
+    wanted = [name for name in names if name not in known]
+    try:
+        if wanted:
+            require_release()
+        for draw in progress(drawn(wanted, original_files(asked.data_dir)), len(wanted)):
+            append(draws, draw)
+    except ProbcalError as error:
+        sys.exit(f"error: {error}")
+    found = read(draws)
+    if not found:
+        sys.exit(f"error: {draws} has no draws; name at least one seed: --seeds 20")
+    text = page(found)
+    (asked.out / "table.md").write_text(text, encoding="utf-8")
+    print(text, end="")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Distributions of the drawn columns on the published splits.")
+    parser.add_argument("--seeds", type=int, default=100, metavar="N", help="0 to N - 1 (%(default)s)")
+    parser.add_argument("--reading", choices=READINGS, default="test-rows", help="rows that are counted (%(default)s)")
+    parser.add_argument("-d", "--dataset", action="append", choices=DATASETS, help="all unless given; may be repeated")
+    parser.add_argument("--column", action="append", choices=COLUMNS, help="all unless given; may be repeated")
+    parser.add_argument("--data-dir", metavar="DIR", help="original data files ($PROBCAL_DATA_DIR)")
+    parser.add_argument("-o", "--out", type=Path, default=FOLDER, metavar="FOLDER", help="results/drawn-columns")
+    return parser.parse_args()
+
+
+def original_files(chosen: str | None) -> Path:
+    """Return the folder of original data files. Raises ProbcalError without one."""
+    folder = data_folder(chosen)
+    if folder is None:
+        raise ProbcalError("name the folder of original data files: --data-dir DIR, or PROBCAL_DATA_DIR")
+    return folder
+
+
+def require_release() -> None:
+    """Raise ProbcalError unless ``PROBCAL_WEKA_JAR`` names Weka 3.4.1, and speed Java up."""
+    if not (named_version() or "").startswith(RELEASE):
+        raise ProbcalError(
+            f"PROBCAL_WEKA_JAR must name the jar file of Weka {RELEASE}; it names {named_version() or 'nothing'}"
+        )
+    # Logistic of 3.4.1 asks for a garbage collection in each iteration, which takes nearly all of its time
+    os.environ["JAVA_TOOL_OPTIONS"] = f"{os.environ.get('JAVA_TOOL_OPTIONS', '')} -XX:+DisableExplicitGC".strip()
+
+
+def drawn(wanted: Iterable[tuple[str, str, str, int]], folder: Path) -> Iterator[Draw]:
+    rows: dict[str, Rows] = {}
+    for reading, column, dataset, seed in wanted:
+        if dataset not in rows:
+            rows[dataset] = published_rows(dataset, folder)
+        p = probabilities(column, reading, seed, rows[dataset])
+        y = rows[dataset][3]
+        yield Draw(reading, column, dataset, seed, *(round(float(of(y, p)), 6) for of in METRICS.values()))
+
+
+def published_rows(dataset: str, folder: Path) -> Rows:
+    card = read_card(find_card(f"{dataset}-published"))
+    table = assemble(card, read_original_files(card, folder))
+    train, test = split_rows(card, len(table.y), 0, 0)
+    return table.X.iloc[train], table.y[train], table.X.iloc[test], table.y[test]
+
+
+def probabilities(column: str, reading: str, seed: int, rows: Rows) -> np.ndarray:
+    """Return the predicted probability of the positive class for each test row."""
+    X, y, X_test, _ = rows
+    learner, weighting = COLUMNS[column]
+    method = ProbingClassifier(
+        WekaClassifier(**LEARNERS[learner].params),
+        weighting=weighting,
+        total_weight="n" if weighting == "weight" else None,
+        clip=(0, 1),
+        random_state=seed,
+        **READINGS[reading],
+    )
+    weights = jittered(len(y), seed) if weighting == "weight" else None
+    method.fit(X, y, weights, X_test if method.needs_test_rows else None)
+    return np.asarray(method.predict_proba(X_test)[:, 1])
+
+
+def jittered(n: int, seed: int) -> np.ndarray:
+    """Return n weights of 1, give or take ``JITTER``."""
+    return 1 + JITTER * np.random.default_rng(seed).uniform(-1, 1, n)
+
+
+def progress(draws: Iterator[Draw], total: int) -> Iterator[Draw]:
+    begin = time.perf_counter()
+    for done, draw in enumerate(draws, 1):
+        yield draw
+        left = (time.perf_counter() - begin) / done * (total - done)
+        numbers = " / ".join(f"{getattr(draw, metric):.4f}" for metric in METRICS)
+        where = f"{draw.column} {draw.dataset} seed {draw.seed}"
+        print(f"{done}/{total} {where}: {numbers}; {left / 60:.0f} minutes left", file=sys.stderr, flush=True)
+
+
+def append(path: Path, draw: Draw) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    header = [] if path.exists() else [[field.name for field in fields(Draw)]]
+    with path.open("a", newline="", encoding="utf-8") as file:
+        file.write(csv_text([*header, asdict(draw).values()]))
+
+
+def read(path: Path) -> list[Draw]:
+    """Return the draws of the file, or none without it. A last line that was cut off is left out."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if all(line.values())]
+    return [
+        Draw(
+            line["reading"], line["column"], line["dataset"], int(line["seed"]), *(float(line[one]) for one in METRICS)
+        )
+        for line in lines
+    ]
+
+
+# The table
+
+
+@dataclass(frozen=True)
+class Place:
+    """Hold where a published number lies among the draws of it."""
+
+    draws: int
+    mean: float
+    sd: float
+    low: float
+    high: float
+    """The middle 95 % of the draws reach from ``low`` to ``high``."""
+    published: float
+    below: float
+    """Share of the draws below the published number. Draws with its printed digits count half."""
+    inside: bool
+    """Whether the published number is between low and high, give or take its rounding."""
+
+
+def place_of(values: np.ndarray, published: float, decimals: int) -> Place:
+    low, high = np.percentile(values, TAILS)
+    half = 0.5 / 10**decimals
+    same = np.abs(values - published) <= half
+    below = float(np.mean((values < published) & ~same) + np.mean(same) / 2)
+    inside = bool(low - half <= published <= high + half)
+    return Place(len(values), values.mean(), values.std(ddof=1), low, high, published, below, inside)
+
+
+def places(draws: list[Draw]) -> dict[tuple[str, str, str, str], Place]:
+    """Return (reading, column, data set, metric) -> place of the published number, in the order of the paper."""
+    paper = Published.read(PAPER)
+    found = {}
+    for reading in READINGS:
+        for column, (dataset, metric) in ((one, where) for one in COLUMNS for where in _where()):
+            of_it = [one for one in draws if (one.reading, one.column, one.dataset) == (reading, column, dataset)]
+            if len(of_it) < 2:
+                continue
+            key = (dataset, *paper.columns[column])
+            table = paper.tables[metric]
+            values = np.array([getattr(one, metric) for one in of_it])
+            found[reading, column, dataset, metric] = place_of(values, table.numbers[key], table.printed_decimals[key])
+    return found
+
+
+def _where() -> Iterator[tuple[str, str]]:
+    yield from ((dataset, metric) for dataset in DATASETS for metric in METRICS)
+
+
+HEADER = ["", "", "draws", "mean", "sd", "2.5 %", "97.5 %", "published", "share below", ""]
+
+
+def page(draws: list[Draw]) -> str:
+    found = places(draws)
+    blocks = ["# Drawn columns on the published splits", HEAD]
+    for reading, column in dict.fromkeys(name[:2] for name in found):
+        of_it = {name: one for name, one in found.items() if name[:2] == (reading, column)}
+        inside = sum(one.inside for one in of_it.values())
+        blocks.append(f"## {column}, {reading}\n\n{inside} of {len(of_it)} published numbers are inside.")
+        blocks.append(tabulate(_lines(of_it), HEADER, tablefmt="github", disable_numparse=True))
+    return "\n\n".join(blocks) + "\n"
+
+
+HEAD = """\
+Written by `benchmarks/drawn_columns.py` from [draws.csv](draws.csv)."""
+
+
+def _lines(places: dict[tuple[str, str, str, str], Place]) -> Iterator[list[str]]:
+    for (_, _, dataset, metric), one in places.items():
+        numbers = [f"{number:.4f}" for number in (one.mean, one.sd, one.low, one.high)]
+        share, said = f"{one.below:.0%}", "inside" if one.inside else "**outside**"
+        yield [dataset, metric.upper(), str(one.draws), *numbers, f"{one.published:.3f}", share, said]
+
+
+if __name__ == "__main__":
+    main()
