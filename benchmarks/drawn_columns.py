@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from tabulate import tabulate
 
 from probcal import ProbingClassifier
@@ -32,8 +33,9 @@ from probcal.data.sources.files import read_original_files
 from probcal.data.splits import split_rows
 from probcal.errors import ProbcalError
 from probcal.learners.registry import LEARNERS
-from probcal.learners.weka.classifier import WekaClassifier
+from probcal.learners.weka.classifier import Header, make
 from probcal.learners.weka.jar import named_version
+from probcal.learners.weka.jvm import java_class
 from probcal.metrics import cross_entropy, rms_error, roc_auc
 from probcal.papers.published import Published
 
@@ -71,8 +73,48 @@ class Draw:
         return self.reading, self.column, self.dataset, self.seed
 
 
-Rows = tuple[Any, np.ndarray, Any, np.ndarray]
-"""Training rows and labels, test rows and labels."""
+class Table:
+    """Hold the rows of a data set in Java. Making them anew for each classifier would take most of the time.
+
+    ``y``: (n_rows,) labels, 0 or 1. ``train`` and ``test``: (n, 1) numbers of rows.
+    """
+
+    def __init__(self, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> None:
+        self.y, self.train, self.test = y, train[:, None], test[:, None]
+        self.rows = Header.of(X, np.unique(y)).instances(X, y.astype(np.float64))
+        self.each = [self.rows.instance(place) for place in range(len(y))]
+
+    def part(self, numbers: np.ndarray, weights: np.ndarray | None) -> Any:
+        """Return the Instances of these rows with these weights."""
+        found = java_class("weka.core.Instances")(self.rows, len(numbers))
+        for place, number in enumerate(numbers.tolist()):
+            found.add(self.each[number])  # adds a copy
+            if weights is not None:
+                found.instance(place).setWeight(float(weights[place]))
+        return found
+
+
+class NumberedRows(ClassifierMixin, BaseEstimator):
+    """Fit and predict as ``WekaClassifier`` does, on numbers of rows of a ``Table``: X is (n_rows, 1) int."""
+
+    def __init__(self, table: Table, classifier: str, options: str = "", random_state: int | None = None) -> None:
+        self.table = table
+        self.classifier = classifier
+        self.options = options
+        self.random_state = random_state  # not used, but drawn: WekaClassifier has it, and the samples are drawn later
+
+    def __sklearn_clone__(self) -> NumberedRows:
+        return NumberedRows(self.table, self.classifier, self.options)  # with the same table
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> NumberedRows:
+        self.classes_ = np.unique(y)
+        self.java_ = make(self.classifier, self.options)
+        self.java_.buildClassifier(self.table.part(X[:, 0], sample_weight))
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        found = [self.java_.distributionForInstance(self.table.each[number]) for number in X[:, 0].tolist()]
+        return np.array([int(one[1] > one[0]) for one in found])
 
 
 def main() -> None:
@@ -131,37 +173,36 @@ def require_release() -> None:
 
 
 def drawn(wanted: Iterable[tuple[str, str, str, int]], folder: Path) -> Iterator[Draw]:
-    rows: dict[str, Rows] = {}
+    tables: dict[str, Table] = {}
     for reading, column, dataset, seed in wanted:
-        if dataset not in rows:
-            rows[dataset] = published_rows(dataset, folder)
-        p = probabilities(column, reading, seed, rows[dataset])
-        y = rows[dataset][3]
+        if dataset not in tables:
+            tables[dataset] = published_table(dataset, folder)
+        p = probabilities(column, reading, seed, tables[dataset])
+        y = tables[dataset].y[tables[dataset].test[:, 0]]
         yield Draw(reading, column, dataset, seed, *(round(float(of(y, p)), 6) for of in METRICS.values()))
 
 
-def published_rows(dataset: str, folder: Path) -> Rows:
+def published_table(dataset: str, folder: Path) -> Table:
     card = read_card(find_card(f"{dataset}-published"))
-    table = assemble(card, read_original_files(card, folder))
-    train, test = split_rows(card, len(table.y), 0, 0)
-    return table.X.iloc[train], table.y[train], table.X.iloc[test], table.y[test]
+    found = assemble(card, read_original_files(card, folder))
+    return Table(found.X, found.y, *split_rows(card, len(found.y), 0, 0))
 
 
-def probabilities(column: str, reading: str, seed: int, rows: Rows) -> np.ndarray:
+def probabilities(column: str, reading: str, seed: int, table: Table) -> np.ndarray:
     """Return the predicted probability of the positive class for each test row."""
-    X, y, X_test, _ = rows
     learner, weighting = COLUMNS[column]
     method = ProbingClassifier(
-        WekaClassifier(**LEARNERS[learner].params),
+        NumberedRows(table, **LEARNERS[learner].params),
         weighting=weighting,
         total_weight="n" if weighting == "weight" else None,
         clip=(0, 1),
         random_state=seed,
         **READINGS[reading],
     )
-    weights = jittered(len(y), seed) if weighting == "weight" else None
-    method.fit(X, y, weights, X_test if method.needs_test_rows else None)
-    return np.asarray(method.predict_proba(X_test)[:, 1])
+    weights = jittered(len(table.train), seed) if weighting == "weight" else None
+    y = table.y[table.train[:, 0]]
+    method.fit(table.train, y, weights, table.test if method.needs_test_rows else None)
+    return np.asarray(method.predict_proba(table.test)[:, 1])
 
 
 def jittered(n: int, seed: int) -> np.ndarray:
