@@ -42,12 +42,14 @@ from probcal.papers.published import Published
 DATASETS = ("australian", "breast", "diabetes", "echocardiogram", "hepatitis")
 COLUMNS = {"ProbJ48": ("j48", "rejection"), "ProbLog": ("weka_logistic", "rejection"), "ProbSVM": ("smo", "weight")}
 """Column of the paper -> (learner, weighting)."""
+ONE_STREAM = "one-stream"
 READINGS: dict[str, dict[str, Any]] = {
     "test-rows": {"discretisation": "transductive", "n_probes": 98},
     "training-rows": {"discretisation": "train", "n_probes": 100},
+    ONE_STREAM: {"discretisation": "transductive", "n_probes": 98},
 }
-"""test-rows brings back most of ProbNB and ProbSVM (results/published-readings). training-rows is Algorithm 1 as
-printed."""
+"""test-rows counts the rows of the test part, which brings ProbSVM and two sets of ProbNB back. training-rows is
+Algorithm 1 as printed. one-stream counts as test-rows does, and draws one number a row for all probes."""
 METRICS = {"rms": rms_error, "cxe": cross_entropy, "auc": roc_auc}
 JITTER = 1e-12
 TAILS = (2.5, 97.5)
@@ -94,6 +96,12 @@ class Table:
         return found
 
 
+def uniform_numbers(n: int, seed: int) -> np.ndarray:
+    """Return n numbers of Java's own generator, as a program that makes a new ``Random(seed)`` for each probe has."""
+    random = java_class("java.util.Random")(seed)
+    return np.array([random.nextDouble() for _ in range(n)])
+
+
 class NumberedRows(ClassifierMixin, BaseEstimator):
     """Fit and predict as ``WekaClassifier`` does, on numbers of rows of a ``Table``: X is (n_rows, 1) int."""
 
@@ -113,8 +121,34 @@ class NumberedRows(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the predicted labels, 0 or 1."""
         found = [self.java_.distributionForInstance(self.table.each[number]) for number in X[:, 0].tolist()]
         return np.array([int(one[1] > one[0]) for one in found])
+
+
+class OneStreamRows(NumberedRows):
+    """Fit on the rows whose number of ``uniform`` is below weight / largest weight: rejection sampling with one stream.
+
+    The samples of two thresholds then share nearly all rows, so that the votes of their classifiers err together.
+    """
+
+    def __init__(self, table: Table, classifier: str, options: str = "", uniform: np.ndarray | None = None) -> None:
+        super().__init__(table, classifier, options)
+        self.uniform = uniform
+
+    def __sklearn_clone__(self) -> OneStreamRows:
+        return OneStreamRows(self.table, self.classifier, self.options, self.uniform)
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> OneStreamRows:
+        chosen = self.uniform * sample_weight.max() < sample_weight
+        self.only_class_ = y[chosen][0] if (y[chosen] == y[chosen][0]).all() else None
+        if self.only_class_ is None:
+            super().fit(X[chosen], y[chosen])
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the predicted labels, 0 or 1."""
+        return super().predict(X) if self.only_class_ is None else np.full(len(X), self.only_class_)
 
 
 def main() -> None:
@@ -125,6 +159,7 @@ def main() -> None:
         for seed in range(asked.seeds)
         for dataset in asked.dataset or DATASETS
         for column in asked.column or COLUMNS
+        if asked.reading != ONE_STREAM or COLUMNS[column][1] == "rejection"
     ]
     known = {one.name for one in read(draws)}
     wanted = [name for name in names if name not in known]
@@ -146,7 +181,7 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Distributions of the drawn columns on the published splits.")
     parser.add_argument("--seeds", type=int, default=100, metavar="N", help="0 to N - 1 (%(default)s)")
-    parser.add_argument("--reading", choices=READINGS, default="test-rows", help="rows that are counted (%(default)s)")
+    parser.add_argument("--reading", choices=READINGS, default="test-rows", help="see READINGS (%(default)s)")
     parser.add_argument("-d", "--dataset", action="append", choices=DATASETS, help="all unless given; may be repeated")
     parser.add_argument("--column", action="append", choices=COLUMNS, help="all unless given; may be repeated")
     parser.add_argument("--data-dir", metavar="DIR", help="original data files ($PROBCAL_DATA_DIR)")
@@ -190,17 +225,20 @@ def published_table(dataset: str, folder: Path) -> Table:
 
 def probabilities(column: str, reading: str, seed: int, table: Table) -> np.ndarray:
     """Return the predicted probability of the positive class for each test row."""
-    learner, weighting = COLUMNS[column]
+    name, weighting = COLUMNS[column]
+    y = table.y[table.train[:, 0]]
+    learner: NumberedRows = NumberedRows(table, **LEARNERS[name].params)
+    if reading == ONE_STREAM:
+        learner = OneStreamRows(table, **LEARNERS[name].params, uniform=uniform_numbers(len(y), seed))
     method = ProbingClassifier(
-        NumberedRows(table, **LEARNERS[learner].params),
-        weighting=weighting,
+        learner,
+        weighting="weight" if reading == ONE_STREAM else weighting,
         total_weight="n" if weighting == "weight" else None,
         clip=(0, 1),
         random_state=seed,
         **READINGS[reading],
     )
-    weights = jittered(len(table.train), seed) if weighting == "weight" else None
-    y = table.y[table.train[:, 0]]
+    weights = jittered(len(y), seed) if weighting == "weight" else None
     method.fit(table.train, y, weights, table.test if method.needs_test_rows else None)
     return np.asarray(method.predict_proba(table.test)[:, 1])
 
