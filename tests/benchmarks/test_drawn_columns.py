@@ -75,7 +75,13 @@ def test_a_published_number_has_a_place_among_the_draws(script):
     found = script.place_of(np.arange(101) / 1000, 0.02, 3)
     assert (found.low, found.high, found.published) == (pytest.approx(0.0025), pytest.approx(0.0975), 0.02)
     assert (found.inside, found.below) == (True, pytest.approx(20.5 / 101))
-    assert not script.place_of(np.arange(101) / 1000, 0.099, 3).inside
+    assert not script.place_of(np.arange(101) / 1000, 0.12, 3).inside
+
+
+def test_few_draws_put_out_only_what_one_more_draw_would_not_give(script):
+    few = np.array([0.36, 0.361, 0.362])
+    assert script.place_of(few, 0.365, 3).inside
+    assert not script.place_of(few, 0.367, 3).inside
 
 
 def test_a_number_within_its_rounding_is_inside(script):
