@@ -110,3 +110,9 @@ def test_the_page_counts_what_is_inside(script):
 def test_another_weka_is_refused(script):
     with pytest.raises(script.ProbcalError, match=r"must name the jar file of Weka 3\.4\.1; it names nothing"):
         script.require_release()
+
+
+def test_the_committed_table_is_that_of_the_committed_draws(script):
+    committed = (script.FOLDER / "table.md").read_text(encoding="utf-8")
+    assert committed == script.page(script.read(script.FOLDER / "draws.csv"))
+    assert committed.count("## ProbSVM, test-rows\n\n15 of 15 published numbers are inside") == 1
