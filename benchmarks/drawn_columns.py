@@ -366,7 +366,7 @@ With the draws so far:
   digit only. So Algorithm 1 over SMO varies by rounding alone, on Breast by .005 in AUC (sd).
 - ProbJ48 and ProbLog of Australian, Breast and Diabetes are inside in all 18 numbers, with a stream for each probe.
 - ProbJ48 of Hepatitis has a CXE that is published several sd above all such draws, whichever rows are counted, and that
-  of Echocardiogram is at or beyond their edge. With one stream both are inside, but the draws are so wide that this says little,
+  of Echocardiogram is at or beyond their edge. With one stream both are inside, but its draws are too wide to say much,
   and Breast is then at the edge.
 - ProbLog of Hepatitis (.449 / 1.21) is far outside under every reading here. With direct weights, which are not drawn,
   its RMS is .445 and its CXE 2.5 to 3.2.
