@@ -48,6 +48,7 @@ results: $(VENV)/.installed-test
 	  if [ -f results/$$name/tables.md ]; then $(RUN) table results/$$name > results/$$name/tables.md || exit 1; fi; \
 	  if [ -f results/$$name/tables.csv ]; then $(RUN) table -f csv results/$$name > results/$$name/tables.csv || exit 1; fi; \
 	  if [ -f results/$$name/ranking.md ]; then $(RUN) audit results/$$name --cells > results/$$name/ranking.md || exit 1; fi; \
+	  if [ -f results/$$name/confirmed.md ]; then $(RUN) audit results/$$name --confirm 3 > results/$$name/confirmed.md || exit 1; fi; \
 	  if [ -d results/$$name/figures ]; then $(RUN) plot results/$$name || exit 1; fi; \
 	done
 

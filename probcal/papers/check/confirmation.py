@@ -1,0 +1,174 @@
+"""Variants chosen by the printed digits of some data sets, and confirmed on those of the others.
+
+The best of many variants agrees with the numbers that chose it, also where it agrees by luck. The numbers of other data
+sets tell the two apart. Only data sets on the paper's own split count, since only these can bring back digits.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from probcal.errors import ProbcalError
+from probcal.metrics.registry import metric_named
+from probcal.papers.check.agreement import our_number
+from probcal.papers.check.audit import Number, Ranking, audit
+from probcal.papers.check.digits import units_apart
+from probcal.papers.check.findings import FARTHEST
+from probcal.reporting.grid import INFINITY, Grid, Text, grouped, markdown
+from probcal.store.folder import Store
+
+
+class TooFewDataSets(ProbcalError):
+    """Signal that no published column has variants on more data sets than those to score on."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """Hold how near a variant comes to the printed digits."""
+
+    same: int
+    """Numbers with the printed digits."""
+    compared: int
+    median: float
+    """Median units of the last printed digit. A number counts ``FARTHEST`` units at most."""
+
+    @property
+    def key(self) -> tuple[int, float]:
+        """Return what scores are sorted by. The best comes first."""
+        return -self.same, self.median
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Hold the variant chosen on the data sets ``scored``, and how it does on the ``others``."""
+
+    scored: tuple[str, ...]
+    others: tuple[str, ...]
+    best: str
+    """Variant with the best score. The first of several, by their order in the experiment."""
+    tied: int
+    """Number of variants that share that score, itself included."""
+    chosen_by: Score
+    confirmed_by: Score
+    place: int
+    """Place of the chosen variant among all on the others. It counts from 1, and ties share the best place."""
+    average: float
+    """Numbers of the others with the printed digits, mean of all variants: what a variant chosen at random has."""
+
+
+def units(one: Number) -> float:
+    """Return the units of the last printed digit between the two numbers."""
+    table, place = one.paper.tables[one.metric], (one.dataset, *one.paper.columns[one.column])
+    return units_apart(our_number(one.ours.values), one.published, table.printed_decimals[place])
+
+
+def score(numbers: Iterable[Number]) -> Score:
+    every = [min(units(one), FARTHEST) for one in numbers]
+    return Score(every.count(0), len(every), statistics.median(every))
+
+
+def on_own_splits(ranking: Ranking) -> list[Number]:
+    """Return the counted numbers of data sets on the paper's own split."""
+    return [one for one in ranking.counted if one.ours.of_the_papers_split]
+
+
+def choices(numbers: Sequence[Number], scored: int) -> list[Choice]:
+    """Return one choice for each set of ``scored`` data sets, with the others to confirm it on."""
+    variants = grouped(numbers, lambda one: one.variant)
+    datasets = list(dict.fromkeys(one.dataset for one in numbers))
+    return [_choice(variants, datasets, chosen) for chosen in itertools.combinations(datasets, scored)]
+
+
+def _choice(variants: dict[str, list[Number]], datasets: list[str], scored: tuple[str, ...]) -> Choice:
+    here = {name: score(one for one in group if one.dataset in scored) for name, group in variants.items()}
+    there = {name: score(one for one in group if one.dataset not in scored) for name, group in variants.items()}
+    best = min(here, key=lambda name: here[name].key)
+    return Choice(
+        scored=scored,
+        others=tuple(name for name in datasets if name not in scored),
+        best=best,
+        tied=sum(one.key == here[best].key for one in here.values()),
+        chosen_by=here[best],
+        confirmed_by=there[best],
+        place=1 + sum(one.key < there[best].key for one in there.values()),
+        average=statistics.fmean(one.same for one in there.values()),
+    )
+
+
+_RULE = f"""\
+Variants by the printed digits, on data sets with the paper's own split. A variant is scored by the numbers with the
+printed digits, then by the median units of the last digit (at most {FARTHEST:g} each). Each choice of data sets has its
+best variant. Its digits on the other data sets stand beside those of a variant chosen at random.
+"""
+
+
+def confirmation_text(*stores: Store, scored: int) -> str:
+    """Return all choices of ``scored`` data sets for each published column, as Markdown.
+
+    Raises TooFewDataSets, and what ``audit`` raises.
+    """
+    found = {ranking.title: (ranking, on_own_splits(ranking)) for ranking in audit(stores).columns}
+    most = max((_datasets(numbers) for _, numbers in found.values()), default=0)
+    enough = {title: one for title, one in found.items() if _datasets(one[1]) > scored}
+    if not enough:
+        raise TooFewDataSets(
+            f"--confirm {scored} needs variants on at least {scored + 1} data sets with the paper's own split, and "
+            f"there are {most}; name fewer data sets to score on, or run more"
+        )
+    grids = [
+        grid
+        for title, (ranking, numbers) in enough.items()
+        for grid in (_units_grid(title, ranking, numbers), _choice_grid(title, choices(numbers, scored)))
+    ]
+    numbered = [replace(grid, number=number) for number, grid in enumerate(grids, 1)]
+    return _RULE + "\n" + markdown(f"Chosen on {scored} data sets, confirmed on the others", numbered)
+
+
+def _datasets(numbers: Sequence[Number]) -> int:
+    return len({one.dataset for one in numbers})
+
+
+def _units_grid(title: str, ranking: Ranking, numbers: list[Number]) -> Grid:
+    metrics = [metric_named(metric).short for metric in ranking.ranked[0].by_metric]
+    datasets = list(dict.fromkeys(one.dataset for one in numbers))
+    variants = grouped(numbers, lambda one: one.variant)
+    scores = {name: score(group) for name, group in variants.items()}
+    rows = []
+    for name in sorted(variants, key=lambda name: scores[name].key):
+        of_dataset = grouped(variants[name], lambda one: one.dataset)
+        each = [Text(" / ".join(_units_text(units(one)) for one in of_dataset[dataset])) for dataset in datasets]
+        rows.append([Text(name), Text(_share(scores[name])), Text(f"{scores[name].median:g}"), *each])
+    explanation = f"units of the last printed digit, {' / '.join(metrics)}."
+    return Grid(0, title, explanation, ["variant", "digits", "median", *datasets], rows, [])
+
+
+def _choice_grid(title: str, found: list[Choice]) -> Grid:
+    rows = [
+        [
+            Text(", ".join(one.scored)),
+            Text(one.best, "" if one.tied == 1 else f" and {one.tied - 1} tied"),
+            Text(_share(one.chosen_by)),
+            Text(", ".join(one.others)),
+            Text(_share(one.confirmed_by)),
+            Text(f"{one.average:.1f}"),
+            Text(f"{one.place}"),
+        ]
+        for one in found
+    ]
+    mean = statistics.fmean(one.confirmed_by.same for one in found)
+    average = statistics.fmean(one.average for one in found)
+    header = ["scored on", "best", "digits there", "confirmed on", "digits there", "at random", "place"]
+    note = f"mean digits on the others: {mean:.1f} for the chosen variant, {average:.1f} for one at random."
+    return Grid(0, title, "the best variant of each choice of data sets, on the others.", header, rows, [note])
+
+
+def _share(score: Score) -> str:
+    return f"{score.same}/{score.compared}"
+
+
+def _units_text(number: float) -> str:
+    return INFINITY if math.isinf(number) else f"{number:.0f}"

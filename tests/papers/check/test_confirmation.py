@@ -1,0 +1,107 @@
+"""The best variant of some data sets is held against the printed digits of the others."""
+
+from __future__ import annotations
+
+import pytest
+
+from probcal.papers.check.audit import audit
+from probcal.papers.check.confirmation import choices, confirmation_text, on_own_splits, score
+from probcal.papers.published import Published
+from probcal.store.folder import CellResult, Store
+from tests.commands import probcal, refused
+
+PAPER = Published.read("langford-zadrozny-2005")
+METRICS = ("cxe", "rms", "auc")
+UNIT = 0.001
+FOUR = ("adult", "coil", "liver", "sick")
+
+
+@pytest.fixture
+def made(tmp_path):
+    """``made({(data set, variant): units, ...})``: NB's published numbers, each that many units too large.
+
+    Every data set has one fixed split, except those of ``random``.
+    """
+
+    def make(cells: dict[tuple[str, str], float], random: tuple[str, ...] = ()) -> Store:
+        rows, variants = dict.fromkeys(row for row, _ in cells), dict.fromkeys(variant for _, variant in cells)
+        store = Store(tmp_path / "results")
+        with store.writing("results"):
+            store.write_experiment(
+                {
+                    "name": "results", "title": "results", "metrics": list(METRICS), "paper": "langford-zadrozny-2005",
+                    "repetitions": {row: 2 if row in random else 1 for row in rows},
+                    "datasets": [
+                        {"name": row, "title": row, "reading_of": None, "split": "holdout" if row in random else "rows"}
+                        for row in rows
+                    ],
+                    "columns": [
+                        {"learner": variant, "method": "direct", "label": variant, "group": variant,
+                         "paper_learner": "NB", "paper_method": "sigmoid"}
+                        for variant in variants
+                    ],
+                }
+            )  # fmt: skip
+            for (row, variant), units in cells.items():
+                for split in range(2 if row in random else 1):
+                    printed = {metric: PAPER.number(row, "NB", "sigmoid", metric) for metric in METRICS}
+                    numbers = {metric: number + units * UNIT for metric, number in printed.items()}
+                    store.add(CellResult(row, split, variant, "direct", "done", "run", 1.0, metrics=numbers))
+        return store
+
+    return make
+
+
+def numbers_of(store: Store):
+    [ranking] = audit([store]).columns
+    return on_own_splits(ranking)
+
+
+def test_each_choice_is_confirmed_on_the_other_data_sets(made):
+    right, lucky = dict.fromkeys(((row, "right") for row in FOUR), 0.2), {("adult", "lucky"): 0}
+    lucky |= {(row, "lucky"): 7 for row in FOUR[1:]}
+    right["adult", "right"] = 1
+    found = {one.scored: one for one in choices(numbers_of(made(right | lucky)), 1)}
+    assert {one.best for scored, one in found.items() if scored != ("adult",)} == {"right/direct"}
+    chosen = found["adult",]
+    assert (chosen.best, chosen.others) == ("lucky/direct", FOUR[1:])
+    assert (chosen.chosen_by.same, chosen.confirmed_by.same, chosen.confirmed_by.median) == (3, 0, 7)
+    assert (chosen.place, chosen.average) == (2, 4.5)
+
+
+def test_there_is_a_choice_for_each_set_of_that_size(made):
+    numbers = numbers_of(made({(row, variant): 0 for row in FOUR for variant in "ab"}))
+    assert [len(choices(numbers, scored)) for scored in (1, 2, 3)] == [4, 6, 4]
+    assert {(one.best, one.tied, one.place) for one in choices(numbers, 2)} == {("a/direct", 2, 1)}
+
+
+def test_digits_count_before_the_median_and_far_numbers_count_ten(made):
+    cells = {("adult", "a"): 60, ("adult", "b"): 30, ("coil", "a"): 0, ("coil", "b"): 1}
+    numbers = numbers_of(made(cells))
+    of_a, of_b = (score(one for one in numbers if one.variant == f"{name}/direct") for name in "ab")
+    assert (of_a.same, of_a.compared, of_a.median) == (3, 6, 5)
+    assert (of_b.same, of_b.median) == (0, 5.5)
+    assert of_a.key < of_b.key
+
+
+def test_data_sets_on_random_splits_bring_back_no_digits(made):
+    store = made({(row, variant): 0 for row in FOUR for variant in "ab"}, random=("liver", "sick"))
+    assert {one.dataset for one in numbers_of(store)} == {"adult", "coil"}
+
+
+def test_the_command_shows_units_by_data_set_and_the_mean_of_all_choices(made):
+    store = made({(row, "a"): 0 for row in FOUR} | {(row, "b"): 2 for row in FOUR})
+    text = probcal("audit", store.folder, "--confirm", "3").stdout
+    assert text == confirmation_text(store, scored=3)
+    lines = [[part.strip() for part in line.strip("|").split("|")] for line in text.splitlines()]
+    assert ["b/direct", "0/12", "2", *["2 / 2 / 2"] * 4] in lines
+    assert ["adult, coil, liver", "a/direct", "9/9", "sick", "3/3", "1.5", "1"] in lines
+    assert "mean digits on the others: 3.0 for the chosen variant, 1.5 for one at random" in text
+
+
+def test_too_few_data_sets_are_refused_with_what_to_do(made):
+    store = made({(row, variant): 0 for row in FOUR for variant in "ab"})
+    assert "at least 5 data sets with the paper's own split, and there are 4" in refused(
+        "audit", store.folder, "--confirm", "4"
+    )
+    assert "leave --format and --cells out" in refused("audit", store.folder, "--confirm", "2", "--cells")
