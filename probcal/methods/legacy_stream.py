@@ -115,7 +115,7 @@ def _of_beta(p: np.ndarray) -> np.ndarray:
 
 def _of_log_odds(p: np.ndarray) -> np.ndarray:
     p = np.clip(p, _LEAST, 1 - _LEAST)
-    return np.log(p / (1 - p)).reshape(-1, 1)
+    return np.asarray(np.log(p / (1 - p)).reshape(-1, 1))
 
 
 def _of_two(p: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from probcal.learners.weka.jar import INSTALL, VARIABLE, WekaMissing, weka_jar
 _OPTIONS = (
     "-Xrs",  # Ctrl-C and SIGTERM stay with Python
     "-XX:+UseSerialGC",  # one thread, because cells run in parallel processes
+    "-XX:+DisableExplicitGC",  # Logistic of Weka 3.4 asks for a full collection in every iteration: 40 times slower
     "-Djava.awt.headless=true",
     "--enable-native-access=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",  # without it Weka's package loader complains

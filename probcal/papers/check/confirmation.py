@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
+from probcal.papers.bands import units_off
 from probcal.papers.check.agreement import our_number
 from probcal.papers.check.audit import Number, Ranking, audit
-from probcal.papers.check.digits import units_apart
 from probcal.papers.check.findings import FARTHEST
 from probcal.reporting.grid import INFINITY, Grid, Text, grouped, markdown
 from probcal.store.folder import Store
@@ -63,7 +63,7 @@ class Choice:
 def units(one: Number) -> float:
     """Return the units of the last printed digit between the two numbers."""
     table, place = one.paper.tables[one.metric], (one.dataset, *one.paper.columns[one.column])
-    return units_apart(our_number(one.ours.values), one.published, table.printed_decimals[place])
+    return abs(units_off(our_number(one.ours.values), one.published, table.printed_decimals[place]))
 
 
 def score(numbers: Iterable[Number]) -> Score:
