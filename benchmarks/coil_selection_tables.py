@@ -1,0 +1,153 @@
+"""Scores of the candidates of benchmarks/coil_selection.py, and the tables that it writes."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+from tabulate import tabulate
+
+from probcal.papers.published import Published
+
+Numbers = dict[tuple[str, str], tuple[float, ...]]
+"""(candidate, column) -> RMS, CXE in bits and AUC."""
+METRICS = ("rms", "cxe", "auc")
+EXACT = ("J48", "SigSVM", "NB", "SigNB", "Log", "BagJ48")
+"""The columns that draw nothing."""
+DRAWN = ("ProbLog", "ProbJ48", "ProbNB", "ProbSVM")
+UNIT = 0.001
+"""The last digit that the paper prints."""
+MOST = 20.0
+"""Units beyond which a number is no worse: it is wrong, and how much says little."""
+SEED = 2005
+CONFIRMED = 3
+"""Number of candidates whose drawn columns are computed, the default not counted."""
+TOP = 15
+"""Number of candidates in the table."""
+NOTE = """# Which inputs of COIL did Langford & Zadrozny (2005) use?
+
+Written by `PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar python -m benchmarks.coil_selection --data-dir DIR`.
+
+{n} candidates, each a subset of the 85 inputs. Of the six columns that draw nothing, three drawn with the seed
+{seed} choose ({score}), and the other three confirm ({confirm}). The columns are halved and not the single numbers,
+because RMS, CXE and AUC of a column come from the same predictions. A distance is the mean difference from the printed
+numbers, in units of the last printed digit (.001), and no number counts for more than {most:.0f}. `J48` is one leaf for
+most candidates and then tells nothing.
+"""
+HALVES = """## Every other choice of the half
+
+The six columns have 20 halves. Each of them chooses a candidate, and its other half confirms. Chosen: {chosen}.
+
+Nothing is gained by looking where `chosen and confirmed` is no better than chance, which is the best of the {n_random}
+random subsets chosen in the same way.
+"""
+SUBSETS = """## All ten columns
+
+RMS / CXE (bits) / AUC. The drawn columns have one seed and chose nothing.
+"""
+
+
+def published(column: str) -> tuple[float, ...]:
+    """Return RMS, CXE and AUC of COIL as the paper prints them."""
+    paper = Published.read("langford-zadrozny-2005")
+    learner, method = paper.columns[column]
+    return tuple(float(paper.tables[metric].numbers["coil", learner, method]) for metric in METRICS)
+
+
+def distance(numbers: Numbers, candidate: str, columns: Iterable[str]) -> float:
+    """Return the mean distance of a candidate's numbers from the printed ones, in units of the last digit."""
+    return statistics.mean(
+        min(abs(found - printed) / UNIT, MOST)
+        for column in columns
+        for found, printed in zip(numbers[candidate, column], published(column), strict=True)
+    )
+
+
+def halves() -> list[tuple[str, ...]]:
+    """Return every choice of half of the exact columns."""
+    return list(combinations(EXACT, len(EXACT) // 2))
+
+
+def drawn_half() -> tuple[str, ...]:
+    """Return the half of the exact columns that chooses, drawn with the seed."""
+    return halves()[int(np.random.default_rng(SEED).integers(len(halves())))]
+
+
+def others(half: Sequence[str]) -> tuple[str, ...]:
+    """Return the half of the exact columns that confirms."""
+    return tuple(column for column in EXACT if column not in half)
+
+
+def best_candidates(numbers: Numbers, tried: Iterable[str]) -> list[str]:
+    """Return the candidates that the drawn half finds best, the best first."""
+    return sorted(tried, key=lambda name: distance(numbers, name, drawn_half()))[:CONFIRMED]
+
+
+def tables(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
+    """Return the page of tables. ``tried`` is candidate -> inputs, all with numbers of the exact columns."""
+    half = drawn_half()
+    note = NOTE.format(n=len(tried), seed=SEED, score=", ".join(half), confirm=", ".join(others(half)), most=MOST)
+    return "\n".join([
+        note,
+        _candidates(numbers, tried, default),
+        "",
+        _halves(numbers, tried, default),
+        "",
+        SUBSETS,
+        _columns(numbers, [default, *(name for name in best_candidates(numbers, tried) if name != default)]),
+        "",
+    ])  # fmt: skip
+
+
+def _candidates(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
+    half = drawn_half()
+    score, confirm = (
+        {name: distance(numbers, name, columns) for name in tried} for columns in (half, others(half))
+    )  # fmt: skip
+    order, confirmed = (sorted(tried, key=by.__getitem__) for by in (score, confirm))
+    random = [name for name in order if name.startswith("random")][:1]
+    shown = order[:TOP] + [name for name in (default, "all 85", *random) if name not in order[:TOP]]
+    rows = [
+        [order.index(name) + 1, name, f"{score[name]:.2f}", f"{confirm[name]:.2f}", confirmed.index(name) + 1,
+         " ".join(tried[name]) if len(tried[name]) < 20 else f"{len(tried[name])} inputs"]
+        for name in shown
+    ]  # fmt: skip
+    header = ["place", "candidate", "distance, choosing", "distance, confirming", "place, confirming", "inputs"]
+    return tabulate(rows, header, "github", disable_numparse=True)
+
+
+def _halves(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
+    random = [name for name in tried if name.startswith("random")]
+    of_all, of_random = ([_chosen(numbers, names, half) for half in halves()] for names in (list(tried), random))
+    picks = [name for name, _, _ in of_all]
+    often = sorted(dict.fromkeys(picks), key=picks.count, reverse=True)
+    chosen = ", ".join(f"{name} ({picks.count(name)})" for name in often)
+    rows = [["chosen", *_means(of_all)], ["chosen from the random subsets", *_means(of_random)]]
+    for name in (default, "all 85"):
+        rows.append([name, *_means([_chosen(numbers, [name], half) for half in halves()])])
+    header = ["", "distance, choosing", "distance, confirming"]
+    return HALVES.format(chosen=chosen, n_random=len(random)) + "\n" + tabulate(
+        rows, header, "github", disable_numparse=True
+    )  # fmt: skip
+
+
+def _chosen(numbers: Numbers, names: list[str], half: tuple[str, ...]) -> tuple[str, float, float]:
+    """Return the candidate that a half chooses, with its distances in this half and in the other."""
+    name = min(names, key=lambda one: distance(numbers, one, half))
+    return name, distance(numbers, name, half), distance(numbers, name, others(half))
+
+
+def _means(found: list[tuple[str, float, float]]) -> list[str]:
+    return [f"{statistics.mean(values):.2f}" for values in ([one[1] for one in found], [one[2] for one in found])]
+
+
+def _columns(numbers: Numbers, names: list[str]) -> str:
+    columns = [*EXACT, *DRAWN]
+    rows = [[column, _text(published(column)), *(_text(numbers[name, column]) for name in names)] for column in columns]
+    return tabulate(rows, ["column", "published", *names], "github", disable_numparse=True)
+
+
+def _text(numbers: Iterable[float]) -> str:
+    return " / ".join("\N{INFINITY}" if np.isinf(one) else f"{one:.3f}".lstrip("0") for one in numbers)
