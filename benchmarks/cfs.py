@@ -3,8 +3,8 @@
 The merit of a subset is that of M. A. Hall, "Correlation-based Feature Selection for Machine Learning" (PhD thesis,
 University of Waikato, 1999), equation 4.4: columns that tell much about the class and little about each other. The
 correlation of two columns is their symmetrical uncertainty. Numeric columns are cut by the MDL criterion of U. M.
-Fayyad and K. B. Irani, "Multi-interval discretization of continuous-valued attributes" (IJCAI 1993). The rules of the search
-are read off Weka 3.4.1.
+Fayyad and K. B. Irani, "Multi-interval discretization of continuous-valued attributes" (IJCAI 1993). The rules of the
+search are those of Weka 3.4.1.
 """
 
 from __future__ import annotations

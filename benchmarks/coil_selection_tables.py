@@ -22,8 +22,6 @@ UNIT = 0.001
 MOST = 20.0
 """Units beyond which a number is no worse: it is wrong, and how much says little."""
 SEED = 2005
-CONFIRMED = 3
-"""Number of candidates whose drawn columns are computed, the default not counted."""
 TOP = 15
 """Number of candidates in the table."""
 NOTE = """# Which inputs of COIL did Langford & Zadrozny (2005) use?
@@ -80,9 +78,9 @@ def others(half: Sequence[str]) -> tuple[str, ...]:
     return tuple(column for column in EXACT if column not in half)
 
 
-def best_candidates(numbers: Numbers, tried: Iterable[str]) -> list[str]:
-    """Return the candidates that the drawn half finds best, the best first."""
-    return sorted(tried, key=lambda name: distance(numbers, name, drawn_half()))[:CONFIRMED]
+def best_candidate(numbers: Numbers, tried: Iterable[str]) -> str:
+    """Return the candidate that the drawn half finds best."""
+    return min(tried, key=lambda name: distance(numbers, name, drawn_half()))
 
 
 def tables(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
@@ -96,7 +94,7 @@ def tables(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
         _halves(numbers, tried, default),
         "",
         SUBSETS,
-        _columns(numbers, [default, *(name for name in best_candidates(numbers, tried) if name != default)]),
+        _columns(numbers, list(dict.fromkeys([default, best_candidate(numbers, tried)]))),
         "",
     ])  # fmt: skip
 
@@ -108,10 +106,10 @@ def _candidates(numbers: Numbers, tried: dict[str, list[str]], default: str) -> 
     )  # fmt: skip
     order, confirmed = (sorted(tried, key=by.__getitem__) for by in (score, confirm))
     random = [name for name in order if name.startswith("random")][:1]
-    shown = order[:TOP] + [name for name in (default, "all 85", *random) if name not in order[:TOP]]
+    shown = order[:TOP] + [name for name in (default, *random) if name not in order[:TOP]]
     rows = [
         [order.index(name) + 1, name, f"{score[name]:.2f}", f"{confirm[name]:.2f}", confirmed.index(name) + 1,
-         " ".join(tried[name]) if len(tried[name]) < 20 else f"{len(tried[name])} inputs"]
+         " ".join(tried[name])]
         for name in shown
     ]  # fmt: skip
     header = ["place", "candidate", "distance, choosing", "distance, confirming", "place, confirming", "inputs"]
@@ -125,8 +123,7 @@ def _halves(numbers: Numbers, tried: dict[str, list[str]], default: str) -> str:
     often = sorted(dict.fromkeys(picks), key=picks.count, reverse=True)
     chosen = ", ".join(f"{name} ({picks.count(name)})" for name in often)
     rows = [["chosen", *_means(of_all)], ["chosen from the random subsets", *_means(of_random)]]
-    for name in (default, "all 85"):
-        rows.append([name, *_means([_chosen(numbers, [name], half) for half in halves()])])
+    rows.append([default, *_means([_chosen(numbers, [default], half) for half in halves()])])
     header = ["", "distance, choosing", "distance, confirming"]
     return HALVES.format(chosen=chosen, n_random=len(random)) + "\n" + tabulate(
         rows, header, "github", disable_numparse=True

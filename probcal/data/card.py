@@ -58,37 +58,48 @@ class Split(_Part):
     """Describe which rows train and which test.
 
     ``standard`` and ``chronological`` train on the first ``train`` rows. ``same`` trains and tests on all rows.
-    ``rows`` takes the row numbers of ``file``.
+    ``rows`` takes the row numbers of ``file``. ``group_holdout`` keeps the rows with one value of ``column`` together.
     """
 
-    kind: Literal["standard", "holdout", "chronological", "same", "rows"]
+    kind: Literal["standard", "holdout", "chronological", "same", "rows", "group_holdout"]
     """``holdout`` draws the rows at random from a seed. The other kinds always give the same rows."""
     train: Count | None = None
-    """Number of training rows, taken from the top. For a standard or chronological split only."""
+    """Number of training rows. For a standard or chronological split, which takes them from the top, and for a group
+    holdout.
+    """
     train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Share of the rows that train. For a holdout only."""
     file: str | None = None
     """JSON file with the lists ``train`` and ``test`` of row numbers from 0, relative to the card. For rows only."""
+    column: str | None = None
+    """Column of the groups, such as patients, which are drawn by the name of the card. For a group holdout only."""
     rows: SkipJsonSchema[RowNumbers | None] = None
     """The content of ``file``, which ``read_card`` puts here."""
 
     @model_validator(mode="after")
     def _needs_its_own_size(self) -> Split:
-        given = {key for key in ("train", "train_fraction", "file") if getattr(self, key) is not None}
-        wanted = {"same": set(), "holdout": {"train_fraction"}, "rows": {"file"}}.get(self.kind, {"train"})
+        given = {key for key in ("train", "train_fraction", "file", "column") if getattr(self, key) is not None}
+        wanted = {
+            "same": set(), "holdout": {"train_fraction"}, "rows": {"file"}, "group_holdout": {"column", "train"}
+        }.get(self.kind, {"train"})  # fmt: skip
         if given == wanted:
             if self.file and not self.rows:
                 raise ValueError(f"the row numbers of {self.file} were not read; use read_card")
             return self
         if self.kind == "same":
             raise ValueError('a same split trains and tests on all rows: no "train" and no "train_fraction"')
+        if self.kind == "group_holdout":
+            raise ValueError(
+                'a group_holdout split takes "column", which names the groups, and "train", and no other key'
+            )
         unwanted = sorted(given - wanted) or [{"train": "train_fraction"}.get(min(wanted), "train")]
         raise ValueError(f'a {self.kind} split takes "{min(wanted)}" and not "{unwanted[0]}"')
 
     @model_serializer(mode="wrap")
     def _without_unused(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out the keys of another kind of split that are newer than many caches and results."""
-        return {key: value for key, value in dump(self).items() if key not in ("file", "rows") or value is not None}
+        newer = ("file", "rows", "column")
+        return {key: value for key, value in dump(self).items() if key not in newer or value is not None}
 
     def n_train(self, n_rows: int) -> int:
         """Return the number of training rows among ``n_rows``. A fraction is rounded to the nearest row."""
@@ -178,6 +189,15 @@ class Card(_Part):
         if len(targets) != 1:
             raise ValueError(f"columns: exactly one must be the target, {len(targets)} are")
         return expanded
+
+    @field_validator("split")
+    @classmethod
+    def _groups_have_a_column(cls, split: Split, info: ValidationInfo) -> Split:
+        if split.column:
+            _known("split", [split.column], info)
+            if info.data.get("columns", {}).get(split.column) == "target":
+                raise ValueError(f"split: {split.column} is the target; name the column of the groups")
+        return split
 
     @field_validator("expect")
     @classmethod

@@ -12,6 +12,7 @@ from pandas.api.types import union_categoricals
 from scipy.sparse import csr_matrix
 
 from probcal.data.card import FOR_TWO, NUMBER, Card
+from probcal.data.splits import stream_seed
 from probcal.errors import DataError, RowError, did_you_mean
 
 _MOST_CLASSES = 128
@@ -66,7 +67,7 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     ``rows`` has the card's column names. Values are text, numbers or categories as the source has them, and
     missing ones are None or NaN. The rows of a holdout set are sorted, so that the splits do not depend on the
     order in which a source keeps them. Of a split by row numbers, the training rows come first and then the test rows,
-    each in the order of its file, and other rows are left out.
+    each in the order of its file, and other rows are left out. Of a group holdout, the groups that train come first.
 
     Raises DataError when a value, the shape, the class counts or the fingerprint is not as expected.
     """
@@ -83,6 +84,8 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     rows = rows[~unlabelled]
     if card.split.rows:
         rows = _in_order_of_split(card, card.split.rows.in_order, rows)
+    if card.split.column:
+        rows = _in_order_of_groups(card, card.split.column, rows)
     labels = rows[card.target].map(as_text).to_numpy(object)
     _check_labels(card, labels)
     columns = {name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)}
@@ -222,6 +225,27 @@ def _in_order_of_split(card: Card, numbers: list[int], rows: pd.DataFrame) -> pd
             "is it the split of these files?"
         )
     return rows.iloc[numbers]
+
+
+def _in_order_of_groups(card: Card, column: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows group by group, the groups in an order drawn from the name of the card.
+
+    Within a group, rows keep their order. Raises DataError if the first ``train`` rows do not end where a group ends.
+    """
+    if column not in rows:
+        raise DataError(f"{card.name}: the data have no column {column!r}, which names the groups of the split")
+    if rows[column].isna().any():
+        first = int(rows[column].isna().idxmax())
+        raise RowError(f"{card.name}: row {first + 1} has no value in column {column!r}, so no group", first)
+    groups, names = pd.factorize(rows[column].map(as_text).to_numpy(object), sort=True)
+    order = np.random.default_rng(stream_seed("groups", card.name)).permutation(len(names))
+    ends = np.bincount(groups)[order].cumsum()
+    n_train = card.split.n_train(len(rows))
+    if n_train not in ends[:-1]:
+        nearest = ends[:-1][np.abs(ends[:-1] - n_train).argmin()] if len(ends) > 1 else None
+        advice = f"the nearest number is {nearest}" if nearest else "there is only one group"
+        raise DataError(f"{card.name}: {n_train} training rows would divide a group of column {column!r}; {advice}")
+    return rows.iloc[np.argsort(np.argsort(order)[groups], kind="stable")]
 
 
 def _in_sorted_order(dataset: Dataset) -> Dataset:
