@@ -41,7 +41,7 @@ class Row(_Part):
     reading_of: str | None = None
     """The data set whose published numbers this one is compared with, if not its own."""
     split: str | None = None
-    """``holdout``, ``standard``, ``chronological``, ``same`` or ``rows``. None in folders of earlier versions."""
+    """Kind of split, such as ``holdout``. None in folders of earlier versions."""
     drawn: bool = False
     """Whether a generator draws new rows for each repetition."""
     inputs: list[Shown] = []
@@ -52,15 +52,15 @@ class Row(_Part):
     @property
     def fixed(self) -> bool:
         """Return whether every repetition has the same training and test rows."""
-        return self.split in ("standard", "chronological", "same", "rows") and not self.drawn
+        return self.split in ("standard", "chronological", "same", "rows", "group_holdout") and not self.drawn
 
     @property
     def random(self) -> bool:
-        """Return whether every repetition draws its split or its rows.
+        """Return whether the split or the rows are drawn, so that they are not those of a paper.
 
         It is False where an earlier version did not store it.
         """
-        return self.drawn or self.split == "holdout"
+        return self.drawn or self.split in ("holdout", "group_holdout")
 
     @property
     def published(self) -> str:

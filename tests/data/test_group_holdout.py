@@ -13,6 +13,7 @@ from probcal.data.sources.files import read_original_files
 from probcal.data.splits import repetitions_of, split_rows
 from probcal.errors import DataError, FileProblems
 from probcal.runner.fingerprint import _split
+from probcal.store.outline import Row
 
 CARD = """
 name: small
@@ -85,6 +86,11 @@ def test_a_group_holdout_is_one_repetition(tmp_path):
 
 def test_the_column_of_the_groups_is_in_the_fingerprint(tmp_path):
     assert _split(card_in(tmp_path))["column"] == "patient"
+
+
+def test_a_group_holdout_is_not_the_split_of_a_paper():
+    row = Row(name="small", title="Small", split="group_holdout")
+    assert row.fixed and row.random
 
 
 @pytest.mark.parametrize(

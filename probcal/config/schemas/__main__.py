@@ -93,6 +93,7 @@ def card_schema() -> Schema:
         _split(("standard", "chronological"), "train"),
         _split(("holdout",), "train_fraction"),
         _split(("rows",), "file"),
+        _split(("group_holdout",), "column", "train"),
         _split(("same",)),
     ]
     needed = [key for key in schema["required"] if key != "name"]  # a card has its own name, even if "like" another
@@ -105,7 +106,7 @@ def card_schema() -> Schema:
 
 
 def _split(kinds: tuple[str, ...], *wanted: str) -> Schema:
-    unwanted = {key: False for key in ("train", "train_fraction", "file") if key not in wanted}
+    unwanted = {key: False for key in ("train", "train_fraction", "file", "column") if key not in wanted}
     return {"properties": {"kind": {"enum": list(kinds)}, **unwanted}, "required": ["kind", *wanted]}
 
 
