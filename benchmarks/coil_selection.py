@@ -4,8 +4,8 @@
 
 Each candidate is a subset of the 85 inputs. The six columns of the paper that draw nothing are computed with Weka for
 each of them and appended to results/coil-selection/numbers.csv, so that an ended run goes on where it was. Three of the
-six columns choose a candidate, and the other three confirm it. The four columns that draw are computed for the best
-candidate and the default only, and choose nothing. The tables are in results/coil-selection/table.md.
+six columns choose a candidate, and the other three confirm it. With --drawn, the four columns that draw are computed
+for the best candidate and for the default. They choose nothing. The tables are in results/coil-selection/table.md.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ SEED = 2005
 CODES = ("MOSTYPE", "MOSHOOFD")
 """The two inputs whose numbers are codes without an order."""
 DEFAULT = "CFS, codes nominal"
+NEAREST = "PBYSTAND"
+"""The input without which the default came nearest, so that the neighbours of this candidate were tried too."""
 RANDOM = 8
 """Number of random subsets, which show how near chance comes."""
 
@@ -53,8 +55,9 @@ def main() -> None:
         tried = subsets(asked.out / "subsets.json", data.X, data.y, n_train)
         for name, inputs in tried.items():
             measure(path, name, data.X[inputs], data.y, n_train, EXACT)
-        for name in dict.fromkeys([DEFAULT, best_candidate(read_numbers(path), tried)]):
-            measure(path, name, data.X[tried[name]], data.y, n_train, DRAWN)
+        if asked.drawn:
+            for name in dict.fromkeys([DEFAULT, best_candidate(read_numbers(path), tried)]):
+                measure(path, name, data.X[tried[name]], data.y, n_train, DRAWN)
         text = tables(read_numbers(path), tried, DEFAULT)
         (asked.out / "table.md").write_text(text, encoding="utf-8")
     except ProbcalError as error:
@@ -65,6 +68,7 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Which inputs of COIL did Langford & Zadrozny (2005) use?")
     parser.add_argument("--data-dir", metavar="DIR", help="folder of original files")
+    parser.add_argument("--drawn", action="store_true", help="compute the columns that draw, too: half an hour")
     parser.add_argument("-o", "--out", type=Path, default=OUT, metavar="DIR", help="(%(default)s)")
     return parser.parse_args()
 
@@ -113,6 +117,9 @@ def _candidates(X: pd.DataFrame, y: np.ndarray, n_train: int) -> Iterator[tuple[
             yield f"first ten by {ranking}, {coding}", order[:10]
     for name in default:
         yield f"{DEFAULT}, without {name}", [other for other in default if other != name]
+    for name in default:
+        if name != NEAREST:
+            yield f"{DEFAULT}, without {NEAREST} and {name}", [one for one in default if one not in (NEAREST, name)]
     random = np.random.default_rng(SEED)
     for number in range(RANDOM):
         yield f"random {number + 1}", list(random.choice(np.array(X.columns), len(default), replace=False))
