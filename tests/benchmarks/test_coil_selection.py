@@ -110,3 +110,19 @@ def test_the_printed_numbers_have_distance_zero():
 def test_the_committed_table_follows_from_the_committed_numbers():
     numbers, tried = read_numbers(OUT / "numbers.csv"), subsets()
     assert (OUT / "table.md").read_text(encoding="utf-8") == tables(numbers, tried, DEFAULT)
+
+
+def test_with_the_inputs_of_the_card_four_columns_are_within_the_tolerances():
+    """Weka 3.4.1, .010 for CXE and .005 for RMS and AUC. The AUC of SigSVM and BagJ48 remain further off."""
+    numbers = read_numbers(OUT / "numbers.csv")
+    near = [
+        column
+        for column in EXACT
+        if all(
+            abs(found - printed) <= tolerance
+            for found, printed, tolerance in zip(
+                numbers[DEFAULT, column], published(column), (0.005, 0.010, 0.005), strict=True
+            )
+        )
+    ]
+    assert near == ["J48", "NB", "SigNB", "Log"]
