@@ -41,12 +41,18 @@ A number above {allowed} is a failure. `-` means that nothing finite was there t
 
 {failed}
 
-## The mean log loss over the data sets, in bits
+## The mean log loss on data sets with fewer than 1,000 training rows, in bits
 
 The lowest of each learner is bold. `inf` means that a row of a class got the probability 0.
 
-{means}
+{few}
+
+## The mean log loss on the others, with up to 3,000 training rows, in bits
+
+{many}
 """
+FEW_ROWS = ("australian", "breast", "credit-g", "diabetes", "ionosphere", "qsar-biodeg")
+"""Data sets with fewer than 1,000 training rows."""
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -109,8 +115,7 @@ def report(losses: pd.DataFrame, judged: pd.DataFrame) -> str:
     worst = judged.pivot_table(index="method", columns="learner", values="difference", aggfunc="max", sort=False)
     failed = judged[judged["failed"]].sort_values("difference", ascending=False)
     splits = losses.groupby("method", sort=False)["splits"].agg(["min", "max"]).drop_duplicates()
-    means = losses.pivot_table(index="method", columns="learner", values="loss", sort=False)
-    lowest = means.min()
+    few = losses["dataset"].isin(FEW_ROWS)
     return NOTE.format(
         judged=len(judged),
         datasets=losses["dataset"].nunique(),
@@ -128,14 +133,22 @@ def report(losses: pd.DataFrame, judged: pd.DataFrame) -> str:
         )
         if len(failed)
         else "None.",
-        means=_table(
-            means.apply(
-                lambda column: [
-                    "-" if pd.isna(value) else f"**{value:.4f}**" if value == lowest[column.name] else f"{value:.4f}"
-                    for value in column
-                ]
-            )
-        ),
+        few=mean_table(losses[few]),
+        many=mean_table(losses[~few]),
+    )
+
+
+def mean_table(losses: pd.DataFrame) -> str:
+    """Return the mean loss over the data sets, with a row for each method and a column for each learner."""
+    means = losses.pivot_table(index="method", columns="learner", values="loss", sort=False)
+    lowest = means.min()
+    return _table(
+        means.apply(
+            lambda column: [
+                "-" if pd.isna(value) else f"**{value:.4f}**" if value == lowest[column.name] else f"{value:.4f}"
+                for value in column
+            ]
+        )
     )
 
 

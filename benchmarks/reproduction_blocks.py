@@ -1,4 +1,4 @@
-"""What docs/reproduction.md and docs/statistics.md can ask of a folder of results."""
+"""What the pages of docs can ask of a folder of results."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
+import defaults
+import pandas as pd
 from reproduction_tables import TABLES
 from speed import ROOT
 
@@ -72,6 +74,11 @@ def _comparison(folder: str) -> Comparison:
 
 
 @functools.cache
+def _losses(folder: str) -> pd.DataFrame:
+    return defaults.mean_losses([ROOT / "results" / folder])
+
+
+@functools.cache
 def _audit(folder: str) -> Audit:
     return audit([Store(ROOT / "results" / folder)])
 
@@ -128,6 +135,12 @@ def gate(asked: Asked, place: str, which: str) -> str:
 def compared(asked: Asked) -> str:
     """How many published numbers have results of ours, without misprints."""
     return str(asked.report.agreement.numbers)
+
+
+def digits_same(asked: Asked) -> str:
+    """How many numbers of exact columns on published splits are the printed digits: ``84 of 90``."""
+    every = asked.report.digits.all
+    return f"{sum(one.distance == 0 for one in every)} of {len(every)}"
 
 
 def digits_in_band(asked: Asked) -> str:
@@ -300,6 +313,30 @@ def sure_places(asked: Asked, share: str) -> str:
     return f"{sum(max(one.shares.values(), default=0) >= float(share) for one in every)} of {len(every)}"
 
 
+def loss(asked: Asked, rows: str, learner: str, method: str) -> str:
+    """The mean log loss in bits over the data sets with ``few`` training rows, or with ``many``."""
+    found = _losses(asked.folder)
+    of = found[(found["learner"] == learner) & (found["method"] == method)]
+    return short(float(of.loc[of["dataset"].isin(defaults.FEW_ROWS) == (rows == "few"), "loss"].mean()))
+
+
+def near_the_best(asked: Asked, method: str, bits: str) -> str:
+    """With how many learners the mean loss is at most ``bits`` above that of the best map: ``12 of 14``.
+
+    The learners count twice, with few training rows and with many.
+    """
+    found = _losses(asked.folder).assign(few=lambda each: each["dataset"].isin(defaults.FEW_ROWS))
+    means = found[~found["method"].isin(defaults.OTHERS)].groupby(["few", "learner", "method"])["loss"].mean().unstack()
+    near = means[method] <= means.min(axis=1) + float(bits)
+    return f"{int(near.sum())} of {len(near)}"
+
+
+def failures(asked: Asked) -> str:
+    """How many combinations fail the gate: ``15 of 1,000``."""
+    judged = defaults.judge(_losses(asked.folder))
+    return f"{int(judged['failed'].sum())} of {len(judged):,}"
+
+
 def normalised(asked: Asked, metric: str, which: str) -> str:
     """How many ``pairs`` of data set and learner; in how many is normalised Probing ``better``, ``worse``."""
     with (ROOT / "results" / asked.folder / "tables.csv").open(encoding="utf-8") as file:
@@ -329,7 +366,7 @@ _ASKED = {
         at, infinite_on, in_band, share_in_band, out_of_band, differences_in_band, splits, ranked, median, reading,
         median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,
         critical_difference, sure_places, verdict_there, verdicts_there, by_the_means_there, pair_p, behind, told_apart,
-        figure, gate, compared, digits_in_band,
+        figure, gate, compared, digits_in_band, digits_same, loss, near_the_best, failures,
         infinite_here, infinite_there, not_judged, infinite_in, published_below, normalised, best_of_multiclass,
     )
 }  # fmt: skip

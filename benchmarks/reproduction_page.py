@@ -1,4 +1,4 @@
-"""Puts numbers of results into README.md and two pages of docs: python benchmarks/reproduction_page.py
+"""Puts numbers of results into README.md and pages of docs: python benchmarks/reproduction_page.py
 
 What stands from "<!-- results/FOLDER WORDS -->" to "<!-- end -->" is what WORDS ask of that folder, a number within a
 sentence or a table; ``reproduction_blocks`` says what can be asked. To be run after results/ has changed.
@@ -14,7 +14,17 @@ from speed import ROOT
 from probcal.analysis.ranks_figure import draw_ranks
 from probcal.store.folder import Store
 
-PAGES = ("README.md", "docs/check.md", "docs/reproduction.md", "docs/statistics.md")
+PAGES = (
+    "README.md",
+    "docs/check.md",
+    "docs/native-learners.md",
+    "docs/reproduction.md",
+    "docs/reproduction-classes.md",
+    "docs/reproduction-conclusions.md",
+    "docs/reproduction-random-splits.md",
+    "docs/statistics.md",
+    "docs/which-method.md",
+)
 BLOCK = re.compile(r"<!-- results/(\S+) (.+?) -->(\n?)(.*?)<!-- end -->", re.S)
 
 

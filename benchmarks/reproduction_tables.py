@@ -1,4 +1,4 @@
-"""The tables of docs/reproduction.md and docs/statistics.md."""
+"""The tables that pages of docs take from results."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from probcal.analysis.claim_support import ClaimSupport, DrawnVerdict
 from probcal.analysis.comparison_tables import draws_text, grids, wins_text
 from probcal.analysis.pairs import p_text
 from probcal.metrics.registry import metric_named
+from probcal.papers.bands import units_off
 from probcal.papers.check.power_text import agreement_rows, percent
 from probcal.reporting.grid import markdown
 
@@ -182,6 +183,47 @@ def agreement_figures(asked: Any) -> str:
     return _pipe(agreement_rows(found), ["", "ours", "shuffled columns", f"{found.plain} in all columns"])
 
 
+def digits(asked: Any) -> str:
+    """The paper's numbers of its exact columns, RMS / CXE / AUC, with the units that ours are off behind each."""
+    found = _digits(asked)
+    titles = {row.name: row.title.split(",")[0] for row in asked.checked.outline.datasets}
+    rows = []
+    for dataset in dict.fromkeys(one.dataset for one in found):
+        of = {(one.what, one.metric): one for one in found if one.dataset == dataset}
+        columns = dict.fromkeys(one.what for one in found)
+        rows.append([
+            titles[dataset],
+            *(" / ".join(_with_units(of[what, metric]) for metric in ("rms", "cxe", "auc") if (what, metric) in of)
+              for what in columns),
+        ])  # fmt: skip
+    return _pipe(rows, ["", *dict.fromkeys(one.what for one in found)])
+
+
+def digits_by_column(asked: Any) -> str:
+    """How many numbers of each exact column are the printed digits, and how many are at most one unit away."""
+    found = _digits(asked)
+    rows = []
+    for what in [*dict.fromkeys(one.what for one in found), ""]:
+        units = [abs(_units(one)) for one in found if what in ("", one.what)]
+        same, near = sum(one == 0 for one in units), sum(one <= 1 for one in units)
+        rows.append([what or "all", f"{same} of {len(units)}", f"{near} of {len(units)}"])
+    return _pipe(rows, ["column", "the printed digits", "at most one unit away"])
+
+
+def _digits(asked: Any) -> list[Any]:
+    """The numbers of exact columns on the paper's own splits, but for the misprints."""
+    return [one for one in asked.report.numbers.all if one.sharp and one.values]
+
+
+def _units(one: Any) -> float:
+    return units_off(one.values[0], one.published, one.decimals)
+
+
+def _with_units(one: Any) -> str:
+    units, said = _units(one), _number(one.published, one.decimals)
+    return f"**{said} ({units:+.0f})**" if units else said
+
+
 def what_passes(asked: Any) -> str:
     """What each rule of the check lets pass."""
     plain = asked.report.agreement.plain
@@ -215,8 +257,8 @@ def _grid(asked: Any, name: str) -> str:
     return markdown("x", [one]).split("\n\n", 2)[2].rstrip("\n")
 
 
-def _number(number: float) -> str:
-    return "∞" if number == float("inf") else f"{number:.3f}".removeprefix("0")
+def _number(number: float, decimals: int = 3) -> str:
+    return "∞" if number == float("inf") else f"{number:.{decimals}f}".removeprefix("0")
 
 
 def _pipe(rows: list[list[str]], header: list[str]) -> str:
@@ -236,6 +278,8 @@ TABLES = {
         out_of_band_table,
         agreement,
         agreement_figures,
+        digits,
+        digits_by_column,
         what_passes,
     )
 }

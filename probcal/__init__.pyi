@@ -4,10 +4,14 @@ from probcal.methods.calibrators.beta import BetaCalibrationClassifier as BetaCa
 from probcal.methods.calibrators.beta import BetaCalibrator as BetaCalibrator
 from probcal.methods.calibrators.beta import QuadraticCalibrator as QuadraticCalibrator
 from probcal.methods.calibrators.beta import QuadraticClassifier as QuadraticClassifier
+from probcal.methods.calibrators.fold_mean import FoldMeanClassifier as FoldMeanClassifier
 from probcal.methods.calibrators.histogram import HistogramBinningCalibrator as HistogramBinningCalibrator
 from probcal.methods.calibrators.histogram import HistogramBinningClassifier as HistogramBinningClassifier
 from probcal.methods.calibrators.isotonic import IsotonicCalibrator as IsotonicCalibrator
 from probcal.methods.calibrators.isotonic import IsotonicClassifier as IsotonicClassifier
+from probcal.methods.calibrators.logistic import LogisticCalibrationClassifier as LogisticCalibrationClassifier
+from probcal.methods.calibrators.logistic import LogisticCalibrator as LogisticCalibrator
+from probcal.methods.calibrators.mean_map import MeanMapClassifier as MeanMapClassifier
 from probcal.methods.calibrators.prior import PriorCalibrator as PriorCalibrator
 from probcal.methods.calibrators.prior import PriorCorrectedClassifier as PriorCorrectedClassifier
 from probcal.methods.calibrators.scaling import DirichletCalibrator as DirichletCalibrator

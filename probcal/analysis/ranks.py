@@ -5,22 +5,18 @@ J. Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from probcal.analysis.rank_tests import critical_difference, friedman, p_of_friedman, rank_table
 from probcal.analysis.split_results import one_reading_each, split_values
 from probcal.metrics.registry import metric_named
 from probcal.store.outline import Outline
 from probcal.store.summary import Results
 
-_ENOUGH = 10
-"""Fewest data sets for the F test. It is too liberal with fewer (two that agree give p = 0), so ranks are permuted."""
-_PERMUTATIONS = 9_999
 _EPSILON = 1e-9
 
 
@@ -90,17 +86,13 @@ def ranked(
 
     Raises ValueError for NaN, and for fewer than two data sets or columns.
     """
-    from scipy import stats
-
     n, k = numbers.shape
     if n < 2 or k < 2 or np.isnan(numbers).any():
         raise ValueError("ranks need at least two data sets and two columns, without missing numbers")
-    signed = -numbers if metric_named(metric).larger_is_better else numbers
-    table = stats.rankdata(signed, axis=1)
+    table = rank_table(numbers, metric_named(metric).larger_is_better)
     mean_ranks = table.mean(axis=0)
     chi_square, f = friedman(table)
-    permuted = n < _ENOUGH
-    p = _p_permuted(table) if permuted else float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+    p, permuted = p_of_friedman(table)
     critical = critical_difference(k, n, level)
     order = sorted(range(k), key=lambda one: (mean_ranks[one], labels[one]))
     names, values = [labels[one] for one in order], [float(mean_ranks[one]) for one in order]
@@ -109,41 +101,6 @@ def ranked(
         metric, tuple(names), tuple(values), n, tuple(left_out), chi_square, f, p, permuted, critical, level,
         tuple(groups),
     )  # fmt: skip
-
-
-def friedman(table: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return Friedman's chi-square and Iman & Davenport's F of ranks, (n_datasets, n_columns). Both are 0 for ties."""
-    n, k = table.shape
-    spread = float(((table - (k + 1) / 2) ** 2).sum())
-    if spread < _EPSILON:
-        return 0.0, 0.0
-    sums = table.sum(axis=0) - n * (k + 1) / 2
-    chi_square = (k - 1) * float((sums**2).sum()) / spread  # Conover's form, which includes the correction for ties
-    left = n * (k - 1) - chi_square
-    return chi_square, math.inf if left < _EPSILON else (n - 1) * chi_square / left
-
-
-def critical_difference(n_columns: int, n_datasets: int, level: float = 0.95) -> float:
-    """Return Nemenyi's critical difference, q sqrt(k (k + 1) / 6n).
-
-    q is the quantile of the studentised range with infinite degrees of freedom, divided by sqrt 2.
-    """
-    from scipy import stats
-
-    q = float(stats.studentized_range.ppf(level, n_columns, np.inf)) / math.sqrt(2)
-    return q * math.sqrt(n_columns * (n_columns + 1) / (6 * n_datasets))
-
-
-def _p_permuted(table: npt.NDArray[np.float64]) -> float:
-    """Return the share of tables with randomly permuted ranks that are at least as far from even."""
-    random = np.random.default_rng(0)
-
-    def uneven(some: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return np.asarray((some.sum(axis=-2) ** 2).sum(axis=-1))
-
-    there = float(uneven(table))
-    drawn = random.permuted(np.broadcast_to(table, (_PERMUTATIONS, *table.shape)).copy(), axis=2)
-    return (1 + int((uneven(drawn) >= there - _EPSILON).sum())) / (1 + _PERMUTATIONS)
 
 
 def _groups(names: list[str], values: list[float], critical: float) -> list[tuple[str, ...]]:

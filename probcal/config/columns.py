@@ -72,6 +72,11 @@ class Override:
         return "not run" if self.skip else ", ".join(words)
 
 
+def _rounds(card: Card) -> tuple[bool, int | None]:
+    """Return what the number of splits depends on, besides the experiment."""
+    return card.split.is_random, card.split.folds
+
+
 def _named_variants(*components: Component) -> list[str]:
     return [one.variant for one in components if one.variant]
 
@@ -259,7 +264,7 @@ class Resolution:
             if other.name == card.name and other.digest != card.digest:
                 message = f'"{entry.card}" and "{text}" are both called "{card.name}"; rename one'
                 self._file.report((*place, "card"), message)
-            if other.name in asked and (card.split.kind == "holdout") != (other.split.kind == "holdout"):
+            if other.name in asked and not self._file.data.get("split") and _rounds(card) != _rounds(other):
                 message = (
                     f"{card.name} has a {card.split.kind} split and {other.name} a {other.split.kind} one, so "
                     "their numbers of splits differ; list it under datasets instead"

@@ -10,9 +10,11 @@ from probcal._io import shipped
 from probcal.config.columns import Column, Override, Resolution
 from probcal.config.entries import Component
 from probcal.config.experiment_file import ExperimentFile, card_reader
+from probcal.config.splits import check_splits
 from probcal.config.validation import Validation
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card
+from probcal.data.card_split import Split
 from probcal.data.splits import repetitions_of
 from probcal.errors import ProbcalError, did_you_mean
 
@@ -40,11 +42,16 @@ class Experiment:
     repeat_fixed_splits: bool = False
     weka: str | None = None
     """The release of Weka that the numbers are of. None means the Weka that is installed, whichever it is."""
+    split: Split | None = None
+    """The split that replaces those of the cards."""
     max_rows: int | None = None
     """The largest number of training and of test rows (``--quick``). None means all rows."""
 
     def repetitions_of(self, card: Card) -> int:
-        """Return how often a data set is split, drawn, or fitted with another seed."""
+        """Return how often a data set is split, drawn, or fitted with another seed. Each fold is a split."""
+        split = self.split or card.split
+        if self.split or split.folds:
+            return split.n_splits(self.repeats, self.repeat_fixed_splits)
         return repetitions_of(card, self.repeats, self.repeat_fixed_splits)
 
     def departed(self, card: Card, column: Column) -> tuple[Card, Column] | None:
@@ -131,6 +138,7 @@ def parse_experiment(file: YamlFile) -> Experiment:
     card_of = card_reader(file.path.parent)
     validation = Validation(ExperimentFile, file, card_of)
     resolution = Resolution(file, validation.faulty_places, card_of)
+    check_splits(file, validation.faulty_places, card_of)
     parsed = validation.finish()
     return Experiment(
         name=parsed.name,
@@ -145,6 +153,7 @@ def parse_experiment(file: YamlFile) -> Experiment:
         curves=tuple(parsed.curves),
         repeat_fixed_splits=parsed.repeat_fixed_splits,
         weka=parsed.weka,
+        split=parsed.split,
         path=file.path,
         text=file.text,
         departures=tuple(resolution.overrides),

@@ -26,6 +26,7 @@ from pydantic_core import CoreSchema, core_schema
 from probcal.config.validation import Faults, checked_by
 from probcal.config.yaml_file import one_or_more
 from probcal.data.card import Card, find_card, read_card
+from probcal.data.card_split import FOR_ALL, Split
 from probcal.errors import DataError, FileProblems, unknown_name
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
@@ -40,7 +41,7 @@ SETTINGS = ("card", "use", "params", "method_params", "skip")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _WINDOWS_DEVICES = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]", re.IGNORECASE)
 """Names that Windows reserves for devices, so that they cannot be folders."""
-_MOST_REPEATS = 10_000
+MOST_SPLITS = 10_000
 """All cells are listed before the first one runs. A typing error must not fill the memory."""
 
 
@@ -53,6 +54,12 @@ def _check_folder_name(name: str) -> str:
     if _WINDOWS_DEVICES.fullmatch(name):
         raise ValueError(f'name: "{name}" is the name of a device on Windows and cannot name a folder there')
     return name
+
+
+def _check_split_for_all(split: Split | None) -> Split | None:
+    if split is not None and split.kind not in FOR_ALL:
+        raise ValueError(f"split: a {split.kind} split belongs to one data set; write it on its card")
+    return split
 
 
 def _method_with_parameters(item: Any) -> Any:
@@ -281,8 +288,10 @@ class ExperimentFile(_Part):
     """The paper whose published numbers are shown beside ours."""
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
     """The seed of all splits and fits. ``--seed`` overrides it."""
-    repeats: Annotated[int, Field(ge=1, le=_MOST_REPEATS, strict=True)] = 1
-    """How often a data set is split at random, or drawn by its generator. A fixed split is run once."""
+    repeats: Annotated[int, Field(ge=1, le=MOST_SPLITS, strict=True)] = 1
+    """How often a data set is split at random or into folds, or drawn by its generator. A fixed split is run once."""
+    split: Annotated[Split | None, AfterValidator(_check_split_for_all)] = None
+    """The split of all data sets, which replaces those of their cards."""
     repeat_fixed_splits: Annotated[bool, Field(strict=True)] = False
     """Whether a fixed split is also run ``repeats`` times, each time with other seeds."""
     weka: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$", coerce_numbers_to_str=True)] | None = None

@@ -65,7 +65,8 @@ def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     folder = _folder_of(fingerprint)
     try:
         y = np.load(folder / "y.npy", allow_pickle=False)
-        dataset = Dataset(card, pd.read_parquet(folder / "X.parquet"), y)
+        strata = np.load(folder / "strata.npy", allow_pickle=False) if card.by_majority else None
+        dataset = Dataset(card, pd.read_parquet(folder / "X.parquet"), y, strata=strata)
         if dataset.fingerprint() != fingerprint:
             return None
     except Exception:  # a damaged file may make a reader raise anything
@@ -140,6 +141,8 @@ def _put(dataset: Dataset, target: Path) -> None:
         new.mkdir()
         dataset.X.to_parquet(new / "X.parquet")
         np.save(new / "y.npy", dataset.y)
+        if dataset.strata is not None:
+            np.save(new / "strata.npy", dataset.strata)
         try:
             os.replace(new, target)
         except OSError:

@@ -16,18 +16,17 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
-    SerializerFunctionWrapHandler,
     ValidationInfo,
     field_validator,
-    model_serializer,
-    model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
 
 from probcal._io import shipped
 from probcal.config.validation import validated
 from probcal.config.yaml_file import YamlFile, one_or_more
-from probcal.data.row_numbers import RowNumbers, read_row_numbers
+from probcal.data.card_split import Split
+from probcal.data.labels import MAJORITY, NUMBER, most_frequent
+from probcal.data.preparation import Preparation
+from probcal.data.row_numbers import read_row_numbers
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 
@@ -37,8 +36,6 @@ Label = Annotated[str, Field(coerce_numbers_to_str=True)]
 _RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
 _MOST_COLUMNS = 100_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
-NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
-"""The spelling of a number on a card and in its files."""
 _NAME_POSITIVE = '; name the labels that make y = 1, or say "task: multiclass"'
 SOURCES = ("files", "openml", "bundled", "generator")
 FOR_TWO = 'for two, leave out "task" and name the positive one'
@@ -52,62 +49,6 @@ def _name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise ValueError(f'name: "{name}" may hold only small letters, digits, - and _, at most 100')
     return name
-
-
-class Split(_Part):
-    """Describe which rows train and which test.
-
-    ``standard`` and ``chronological`` train on the first ``train`` rows. ``same`` trains and tests on all rows.
-    ``rows`` takes the row numbers of ``file``. ``group_holdout`` keeps the rows with one value of ``column`` together.
-    """
-
-    kind: Literal["standard", "holdout", "chronological", "same", "rows", "group_holdout"]
-    """``holdout`` draws the rows at random from a seed. The other kinds always give the same rows."""
-    train: Count | None = None
-    """Number of training rows. For a standard or chronological split, which takes them from the top, and for a group
-    holdout.
-    """
-    train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """Share of the rows that train. For a holdout only."""
-    file: str | None = None
-    """JSON file with the lists ``train`` and ``test`` of row numbers from 0, relative to the card. For rows only."""
-    column: str | None = None
-    """Column of the groups, such as patients, which are drawn by the name of the card. For a group holdout only."""
-    rows: SkipJsonSchema[RowNumbers | None] = None
-    """The content of ``file``, which ``read_card`` puts here."""
-
-    @model_validator(mode="after")
-    def _needs_its_own_size(self) -> Split:
-        given = {key for key in ("train", "train_fraction", "file", "column") if getattr(self, key) is not None}
-        wanted = {
-            "same": set(), "holdout": {"train_fraction"}, "rows": {"file"}, "group_holdout": {"column", "train"}
-        }.get(self.kind, {"train"})  # fmt: skip
-        if given == wanted:
-            if self.file and not self.rows:
-                raise ValueError(f"the row numbers of {self.file} were not read; use read_card")
-            return self
-        if self.kind == "same":
-            raise ValueError('a same split trains and tests on all rows: no "train" and no "train_fraction"')
-        if self.kind == "group_holdout":
-            raise ValueError(
-                'a group_holdout split takes "column", which names the groups, and "train", and no other key'
-            )
-        unwanted = sorted(given - wanted) or [{"train": "train_fraction"}.get(min(wanted), "train")]
-        raise ValueError(f'a {self.kind} split takes "{min(wanted)}" and not "{unwanted[0]}"')
-
-    @model_serializer(mode="wrap")
-    def _without_unused(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out the keys of another kind of split that are newer than many caches and results."""
-        newer = ("file", "rows", "column")
-        return {key: value for key, value in dump(self).items() if key not in newer or value is not None}
-
-    def n_train(self, n_rows: int) -> int:
-        """Return the number of training rows among ``n_rows``. A fraction is rounded to the nearest row."""
-        if self.kind == "same":
-            return n_rows
-        if self.rows:
-            return len(self.rows.train)
-        return self.train if self.train is not None else round((self.train_fraction or 0) * n_rows)
 
 
 class Expectation(_Part):
@@ -143,7 +84,9 @@ class Card(_Part):
     In a ``multilabel`` set a row has any number of labels, each predicted separately. Only a generator makes one.
     """
     positive: Annotated[list[Label], BeforeValidator(one_or_more, json_schema_input_type=Label | list[Label])] = []
-    """The labels that make y = 1. All other labels make y = 0. For a binary card only."""
+    """The labels that make y = 1. All other labels make y = 0. For a binary card only. ``majority`` is the most
+    frequent label, the first in order of several. Stratified folds then keep the shares of all labels, not of two.
+    """
     split: Split
     """Which rows train and which test."""
     drop_unlabelled: bool = False
@@ -154,6 +97,8 @@ class Card(_Part):
     """Column -> numbers that mean missing there (999 in KDD Cup 2004 Physics)."""
     levels: dict[str, Annotated[list[Label], Field(min_length=1)]] = {}
     """Nominal column -> all its levels in order, also those that no row has. Default: those that occur, sorted."""
+    prepare: Preparation | None = None
+    """How all rows are prepared before any split. For the readings of papers that did so. Default: not at all."""
     folder: Below | None = None
     """Folder of the original files inside the data directory. Default: the name of the card."""
     files: list[FileSource] = []
@@ -190,15 +135,6 @@ class Card(_Part):
             raise ValueError(f"columns: exactly one must be the target, {len(targets)} are")
         return expanded
 
-    @field_validator("split")
-    @classmethod
-    def _groups_have_a_column(cls, split: Split, info: ValidationInfo) -> Split:
-        if split.column:
-            _known("split", [split.column], info)
-            if info.data.get("columns", {}).get(split.column) == "target":
-                raise ValueError(f"split: {split.column} is the target; name the column of the groups")
-        return split
-
     @field_validator("expect")
     @classmethod
     def _counts_agree(cls, expect: Expectation, info: ValidationInfo) -> Expectation:
@@ -206,11 +142,19 @@ class Card(_Part):
         if classes is not None:
             if sum(classes.values()) != expect.rows:
                 raise ValueError(f"expect: the classes add up to {sum(classes.values())} of {expect.rows} rows")
-            _check_classes(list(classes), info.data.get("task"), info.data.get("positive", []))
+            named = info.data.get("positive", [])
+            _check_classes(
+                list(classes), info.data.get("task"), [most_frequent(classes)] if _by_majority(named, expect) else named
+            )
+        elif _by_majority(info.data.get("positive", []), expect):
+            raise ValueError('expect: "positive: majority" needs "classes", the number of rows of each label')
         if split is not None and split.rows and (n_rows := len(split.rows.in_order)) != expect.rows:
             raise ValueError(
                 f"expect: {split.file} has {n_rows} training and test rows, the card expects {expect.rows}"
             )
+        columns = info.data.get("columns")
+        if split is not None and columns is not None and (fault := split.fault(columns, expect.rows)):
+            raise ValueError(f"split: {fault}")
         n_train = split.n_train(expect.rows) if split is not None else 1
         if n_train < 1:
             raise ValueError(f"expect: of {expect.rows} rows, the split leaves none to train on")
@@ -238,12 +182,21 @@ class Card(_Part):
                 raise ValueError(f'levels: {name} has "{twice[0]}" twice')
         return levels
 
+    @field_validator("prepare")
+    @classmethod
+    def _keeps_the_rows_of_a_split(cls, prepare: Preparation | None, info: ValidationInfo) -> Preparation | None:
+        split = info.data.get("split")
+        if prepare and prepare.missing == "drop_rows" and split is not None and split.kind == "rows":
+            raise ValueError("prepare: drop_rows would take rows from the split of a file; leave them out there")
+        return prepare
+
     @field_validator("files")
     @classmethod
     def _sources_have_columns(cls, files: list[FileSource], info: ValidationInfo) -> list[FileSource]:
         for source in files:
             _source_fits("files", source, info)
-            if source.format == "delimited" and not source.header and "*" in info.data.get("columns", {}):
+            delimited = "delimited" in {file.format or source.format for file in source.files}
+            if delimited and not source.header and "*" in info.data.get("columns", {}):
                 raise ValueError('files: the column "*" needs a file with a header')
         return files
 
@@ -298,6 +251,16 @@ class Card(_Part):
         return card
 
     @property
+    def by_majority(self) -> bool:
+        """Return whether the most frequent label is the positive one, so that folds keep the shares of all labels."""
+        return _by_majority(self.positive, self.expect)
+
+    @property
+    def positive_labels(self) -> list[str]:
+        """Return the labels that make y = 1, with the most frequent one for the word ``majority``."""
+        return [most_frequent(self.expect.classes or {})] if self.by_majority else self.positive
+
+    @property
     def target(self) -> str:
         return next(name for name, kind in self.columns.items() if kind == "target")
 
@@ -307,7 +270,7 @@ class Card(_Part):
         excluded = {"like", "reading_of", "title", "about", "no_openml"}
         if self.task == "binary":  # the key is newer than many caches, which must stay valid
             excluded.add("task")
-        excluded |= {key for key in ("generator", "levels") if not getattr(self, key)}
+        excluded |= {key for key in ("generator", "levels", "prepare") if not getattr(self, key)}
         content = self.model_dump_json(exclude=excluded)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -315,7 +278,7 @@ class Card(_Part):
     def reading(self) -> str:
         """Return a hash of how the card reads rows (columns and labels), but not of where the rows come from."""
         excluded = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
-        excluded |= set() if self.levels else {"levels"}
+        excluded |= {key for key in ("levels", "prepare") if not getattr(self, key)}
         content = self.model_dump_json(exclude=excluded)
         parsed = [source.model_dump_json(exclude={"files"}) for source in self.files]
         return hashlib.sha256("\n".join([content, *parsed]).encode()).hexdigest()[:16]
@@ -326,6 +289,11 @@ class Card(_Part):
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state for another process, without ``beside``: it may run on another machine."""
         return {**super().__getstate__(), "__pydantic_private__": {"_beside": None, "_values": self._values}}
+
+
+def _by_majority(positive: list[str], expect: Expectation) -> bool:
+    """Return whether ``positive`` is the word ``majority``, and not a label of that name."""
+    return positive == [MAJORITY] and MAJORITY not in (expect.classes or {})
 
 
 def _check_classes(classes: list[str], task: str | None, positive: list[str]) -> None:

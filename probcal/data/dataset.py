@@ -11,8 +11,9 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 from scipy.sparse import csr_matrix
 
-from probcal.data.card import FOR_TWO, NUMBER, Card
-from probcal.data.splits import stream_seed
+from probcal.data.card import FOR_TWO, Card
+from probcal.data.labels import in_order
+from probcal.data.preparation import prepared
 from probcal.errors import DataError, RowError, did_you_mean
 
 _MOST_CLASSES = 128
@@ -39,6 +40,10 @@ class Dataset:
     y: np.ndarray
     truth: np.ndarray | None = None
     """The true P(y = 1) of each row, in the shape of ``y``, where it is known."""
+    strata: np.ndarray | None = None
+    """(n_rows,) int8, the place of each row's own label among the sorted labels, on a card with ``positive: majority``.
+    There ``y`` has two classes, and stratified folds keep the shares of these labels. None on all other cards.
+    """
 
     @property
     def name(self) -> str:
@@ -58,6 +63,8 @@ class Dataset:
                 values[values == 0] = 0.0  # one bit pattern for zero
                 digest.update(values.tobytes())
         digest.update(self.y.astype("i1").tobytes())
+        if self.strata is not None:
+            digest.update(b"\0strata\0" + self.strata.astype("i1").tobytes())
         return digest.hexdigest()
 
 
@@ -67,7 +74,8 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     ``rows`` has the card's column names. Values are text, numbers or categories as the source has them, and
     missing ones are None or NaN. The rows of a holdout set are sorted, so that the splits do not depend on the
     order in which a source keeps them. Of a split by row numbers, the training rows come first and then the test rows,
-    each in the order of its file, and other rows are left out. Of a group holdout, the groups that train come first.
+    each in the order of its file, and other rows are left out. The rows of a card with ``prepare`` are prepared, and
+    the card expects the counts of the rows that stay.
 
     Raises DataError when a value, the shape, the class counts or the fingerprint is not as expected.
     """
@@ -84,12 +92,13 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     rows = rows[~unlabelled]
     if card.split.rows:
         rows = _in_order_of_split(card, card.split.rows.in_order, rows)
-    if card.split.column:
-        rows = _in_order_of_groups(card, card.split.column, rows)
     labels = rows[card.target].map(as_text).to_numpy(object)
+    X = pd.DataFrame({name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)})
+    if card.prepare:
+        X, kept = prepared(card.prepare, X)
+        labels = labels[kept]
     _check_labels(card, labels)
-    columns = {name: _column(card, name, kind, rows[name]) for name, kind in _kinds(card, rows)}
-    dataset = Dataset(card, pd.DataFrame(columns), _codes(card, labels))
+    dataset = Dataset(card, X, _codes(card, labels), strata=_places(labels) if card.by_majority else None)
     if card.split.kind == "holdout":
         dataset = _in_sorted_order(dataset)
     check(dataset)
@@ -125,40 +134,43 @@ def _check_labels(card: Card, labels: np.ndarray) -> None:
     if len(found) < 2:
         only = f"only the label {next(iter(found))!r}" if found else "no rows"
         raise DataError(f"{card.name}: column {card.target!r} holds {only}; two classes are needed")
-    named = {*card.positive, *(card.expect.classes or {})}
+    named = {*card.positive_labels, *(card.expect.classes or {})}
     if doubtful := [label for label in found if label.casefold() in _LIKE_MISSING and label not in named]:
         raise DataError(
             f"{card.name}: {found[doubtful[0]]} rows have the label {doubtful[0]!r} in column {card.target!r}, as if "
             'it were missing; name it under "missing" of the files, or under "classes" if it is one'
         )
-    if card.task == "multiclass":
+    if card.task == "multiclass" or card.by_majority:
         _check_number_of_classes(card, sorted(found))
-    elif not set(card.positive) & set(found):
-        raise DataError(f"{card.name}: no row has the positive label {card.positive}; the labels are {sorted(found)}")
-    elif set(found) <= set(card.positive):
-        raise DataError(f"{card.name}: every row has a positive label {card.positive}; two are needed")
+    if card.task == "binary":
+        _check_positive(card, sorted(found))
     if card.expect.classes is not None and found != card.expect.classes:
         raise DataError(f"{card.name}: the classes are {found}, the card expects {card.expect.classes}")
 
 
+def _check_positive(card: Card, labels: list[str]) -> None:
+    positive = card.positive_labels
+    if not set(positive) & set(labels):
+        raise DataError(f"{card.name}: no row has the positive label {positive}; the labels are {labels}")
+    if set(labels) <= set(positive):
+        raise DataError(f"{card.name}: every row has a positive label {positive}; two are needed")
+
+
 def _check_number_of_classes(card: Card, labels: list[str]) -> None:
     where = f"{card.name}: column {card.target!r} of a multiclass card holds"
-    if len(labels) < 3:
+    if card.task == "multiclass" and len(labels) < 3:
         raise DataError(f"{where} the labels {labels} only; {FOR_TWO}")
     if len(labels) > _MOST_CLASSES:
         raise DataError(f"{where} {len(labels)} labels, at most {_MOST_CLASSES} are taken; is it the right column?")
 
 
-def in_order(labels: Iterable[str]) -> list[str]:
-    """Return the distinct labels in order: by number where all are numbers ("10" after "9"), otherwise as text."""
-    distinct = sorted(set(labels))
-    return sorted(distinct, key=float) if all(map(NUMBER.fullmatch, distinct)) else distinct
-
-
 def _codes(card: Card, labels: np.ndarray) -> np.ndarray:
     """Return the (n_rows,) int8 ``y`` of the Dataset."""
-    if card.task == "binary":
-        return np.isin(labels, card.positive).astype(np.int8)
+    return np.isin(labels, card.positive_labels).astype(np.int8) if card.task == "binary" else _places(labels)
+
+
+def _places(labels: np.ndarray) -> np.ndarray:
+    """Return the place of each of the ``labels`` (n_rows,) among the sorted ones, int8."""
     place = {label: number for number, label in enumerate(in_order(labels))}
     return np.array([place[label] for label in labels], dtype=np.int8)
 
@@ -227,34 +239,19 @@ def _in_order_of_split(card: Card, numbers: list[int], rows: pd.DataFrame) -> pd
     return rows.iloc[numbers]
 
 
-def _in_order_of_groups(card: Card, column: str, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows group by group, the groups in an order drawn from the name of the card.
-
-    Within a group, rows keep their order. Raises DataError if the first ``train`` rows do not end where a group ends.
-    """
-    if column not in rows:
-        raise DataError(f"{card.name}: the data have no column {column!r}, which names the groups of the split")
-    if rows[column].isna().any():
-        first = int(rows[column].isna().idxmax())
-        raise RowError(f"{card.name}: row {first + 1} has no value in column {column!r}, so no group", first)
-    groups, names = pd.factorize(rows[column].map(as_text).to_numpy(object), sort=True)
-    order = np.random.default_rng(stream_seed("groups", card.name)).permutation(len(names))
-    ends = np.bincount(groups)[order].cumsum()
-    n_train = card.split.n_train(len(rows))
-    if n_train not in ends[:-1]:
-        nearest = ends[:-1][np.abs(ends[:-1] - n_train).argmin()] if len(ends) > 1 else None
-        advice = f"the nearest number is {nearest}" if nearest else "there is only one group"
-        raise DataError(f"{card.name}: {n_train} training rows would divide a group of column {column!r}; {advice}")
-    return rows.iloc[np.argsort(np.argsort(order)[groups], kind="stable")]
-
-
 def _in_sorted_order(dataset: Dataset) -> Dataset:
     keys = [
         column.cat.codes.to_numpy() if isinstance(column.dtype, pd.CategoricalDtype) else column.to_numpy()
         for _, column in dataset.X.items()
     ]
-    order = np.lexsort([dataset.y, *reversed(keys)])
-    return Dataset(dataset.card, dataset.X.iloc[order].reset_index(drop=True), dataset.y[order])
+    strata = dataset.strata
+    order = np.lexsort([dataset.y if strata is None else strata, *reversed(keys)])
+    return Dataset(
+        dataset.card,
+        dataset.X.iloc[order].reset_index(drop=True),
+        dataset.y[order],
+        strata=None if strata is None else strata[order],
+    )
 
 
 Spelling = Callable[[str], str | None]

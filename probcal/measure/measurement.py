@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from probcal.data.dataset import in_order
+from probcal.data.labels import in_order
 from probcal.measure.predictions import MISSING_GROUP, Predictions
 from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
 

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal.data.dataset import as_text, in_order
+from probcal.data.dataset import as_text
+from probcal.data.labels import in_order
 from probcal.errors import DataError, did_you_mean
 from probcal.measure.classes import class_of_columns, positive_of
 from probcal.try_table.file_reader import UserTable, read_table

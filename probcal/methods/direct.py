@@ -9,8 +9,10 @@ from sklearn.base import clone
 
 from probcal._validation import check_choices, check_clip
 from probcal.config.components import unmet_need
-from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes, two_columns
+from probcal.methods._base import ProbabilityMethod, class_scores, clipped_rows, combine_classes
 from probcal.methods._fitting import drawn_seed, fit_weighted, fresh_copy
+
+Kept = Literal["both", "positive", "predicted"]
 
 
 class DirectClassifier(ProbabilityMethod):
@@ -21,9 +23,9 @@ class DirectClassifier(ProbabilityMethod):
     estimator : classifier with ``predict_proba``.
     clip : predicted probabilities are clipped to this range. Vovk, Petej & Gammerman (2021) truncate those of a forest
         like this, because a certain and wrong prediction costs an infinite loss. ``(0, 1)`` changes nothing.
-    negative : where P(negative) of two classes comes from. ``"predicted"`` takes the learner's own column.
-        ``"complement"`` takes 1 - P(positive), which is 0 where P(positive) rounds to 1. Programs that store one number
-        per row compute the log loss in this way.
+    kept : which probability of two classes is kept. The other class has 1 minus it, which is 0 where it rounds to 1.
+        ``"both"``: each class keeps its own. ``"positive"``: that of the second class, as in programs that store one
+        number for each row. ``"predicted"``: the larger one, as in Weka's printed predictions (``-p``).
     random_state : seed of the classifier.
 
     Attributes
@@ -34,19 +36,19 @@ class DirectClassifier(ProbabilityMethod):
     """
 
     needs_one_of = ("predict_proba",)
-    negative: Literal["predicted", "complement"] = "predicted"  # the default for subclasses without this parameter
+    kept: Kept = "both"  # the default for subclasses without this parameter
 
     def __init__(
         self,
         estimator: Any,
         *,
         clip: tuple[float, float] = (0.0, 1.0),
-        negative: Literal["predicted", "complement"] = "predicted",
+        kept: Kept = "both",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.estimator = estimator
         self.clip = clip
-        self.negative = negative
+        self.kept = kept
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -75,12 +77,15 @@ class DirectClassifier(ProbabilityMethod):
         """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
         self._before_predicting(X)
         p = clipped_rows(self.estimator_.predict_proba(X), self.clip)
-        return two_columns(p[:, 1]) if self.negative == "complement" and len(self.classes_) == 2 else p
+        if self.kept == "both" or len(self.classes_) != 2:
+            return p
+        first = (p[:, 0] > p[:, 1]) & (self.kept == "predicted")
+        return np.column_stack([np.where(first, p[:, 0], 1 - p[:, 1]), np.where(first, 1 - p[:, 0], p[:, 1])])
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
         check_clip(self.clip)
-        check_choices(self, {"negative": ("predicted", "complement")})
+        check_choices(self, {"kept": ("both", "positive", "predicted")})
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the learner's own predicted labels, (n_rows,)."""

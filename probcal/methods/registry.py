@@ -38,6 +38,24 @@ METHODS: dict[str, Builtin] = {
         label="Iso",
         family="scores",
     ),
+    "fold_mean": Builtin(
+        "probcal.methods.calibrators.fold_mean.FoldMeanClassifier",
+        "the learner's own probabilities, the mean of one classifier per fold",
+        label="Mean",
+        family="scores",
+    ),
+    "mean_map": Builtin(
+        "probcal.methods.calibrators.mean_map.MeanMapClassifier",
+        "one classifier of all rows, mapped by the mean of one map per fold",
+        label="MeanMap",
+        family="scores",
+    ),
+    "logistic_calibration": Builtin(
+        "probcal.methods.calibrators.logistic.LogisticCalibrationClassifier",
+        "logistic regression on the learner's probabilities, without smoothed labels",
+        label="LogCal",
+        family="scores",
+    ),
     "venn_abers": Builtin(
         "probcal.methods.calibrators.venn_abers.VennAbersClassifier",
         "Venn-Abers predictors, cross or inductive",
@@ -122,6 +140,7 @@ _WITHOUT_SHORT_NAME = {
     "probcal.methods.direct.RescaledClassifier": "scores",
     "probcal.methods.calibrators.sigmoid.SigmoidCalibrator": "maps",
     "probcal.methods.calibrators.isotonic.IsotonicCalibrator": "maps",
+    "probcal.methods.calibrators.logistic.LogisticCalibrator": "maps",
     "probcal.methods.calibrators.venn_abers.VennAbersCalibrator": "maps",
     "probcal.methods.calibrators.beta.BetaCalibrator": "maps",
     "probcal.methods.calibrators.beta.QuadraticCalibrator": "maps",

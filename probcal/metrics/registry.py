@@ -21,7 +21,7 @@ from probcal.metrics.checked_rows import checked, checked_two_classes, class_num
 from probcal.metrics.curve_distance import Distances, distance_quantile, distances, mean_distance
 from probcal.metrics.curves import COARSE, LOESS_POINTS
 from probcal.metrics.decomposition import ScoreDecomposition, decomposition_of, sharpness_of
-from probcal.metrics.losses import cost, entropy_of, l1_error, n_errors, squared_error
+from probcal.metrics.losses import accuracy_of, clipped_log_loss, cost, entropy_of, l1_error, n_errors, squared_error
 from probcal.metrics.ranking import RankedRows, area_under_roc
 from probcal.metrics.recalibration import intercept_of, slope_of
 from probcal.metrics.smooth_ece import smooth_error
@@ -239,6 +239,33 @@ _ENTRIES = (
         most=_LARGEST_COUNT,
         measured="asked",
         decimals=1,
+    ),
+    # Kull, Silva Filho & Flach (2017)
+    Metric(
+        "accuracy",
+        "share of rows whose predicted class is observed, positive from 1/2 up",
+        "Accuracy",
+        "Accuracy",
+        lambda one: accuracy_of(one.rows),
+        larger_is_better=True,
+        measured="asked",
+    ),
+    Metric(
+        "log_loss",
+        "cross entropy in nats with the predictions clipped to [1e-16, 1 - 1e-16]",
+        "Log loss",
+        "Log loss (nats) with the predictions clipped to [1e-16, 1 - 1e-16]",
+        lambda one: clipped_log_loss(one.rows),
+        most=-math.log(1e-16),
+        measured="asked",
+    ),
+    Metric(
+        "brier",
+        "mean squared error, of several classes half the sum over the classes",
+        "Brier",
+        "Brier score: mean squared error",
+        lambda one: squared_error(one.rows),
+        measured="asked",
     ),
     Metric(
         "log10_loss",

@@ -122,3 +122,14 @@ def _finite(values: Sequence[float]) -> list[float]:
 
 def _splits(n: int, more: str = "") -> str:
     return f"{n} split{'s' if n > 1 else ''}" + (f", {more}" if more else "")
+
+
+def units_off(ours: float, published: float, decimals: int) -> float:
+    """Return our number minus the published one, in units of its last digit, once ours is rounded to its ``decimals``.
+
+    Two ∞ are 0 units apart. ∞ and a number are ∞ or -∞ apart.
+    """
+    if math.isinf(ours) or math.isinf(published):
+        return 0.0 if ours == published else ours - published
+    scale = 10**decimals
+    return float(round(ours * scale) - round(published * scale))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 import math
 from dataclasses import dataclass, field
@@ -40,6 +41,9 @@ class Claim(BaseModel):
       take ``within``
     - ``gains``: on every split, the first column's log10 loss less that of the second, which protects it, is the
       second's log10 S, give or take the share ``within`` of it
+    - ``ranked``: the mean ranks of ``columns`` over the data sets are in this order, the best one first
+    - ``ranks_apart``: by Friedman's and Nemenyi's test at 5 %, the first of ``columns`` ranks better than the second.
+      The other columns are ranked with them
     - ``grows_most``: the tenth of the stream in which the column's log10 S grows most begins in the range ``between``
       of the stream
 
@@ -63,6 +67,8 @@ class Claim(BaseModel):
         "saves",
         "gains",
         "grows_most",
+        "ranked",
+        "ranks_apart",
     ]
     columns: tuple[str, ...] = ()
     """Titles of published columns."""
@@ -81,6 +87,8 @@ class Claim(BaseModel):
     def _check_number_of_columns(self) -> Claim:
         if len(self.columns) != _COLUMNS.get(self.kind, len(self.columns)):
             raise ValueError(f"{self.label}: {self.kind} takes {_COLUMNS[self.kind]} columns")
+        if self.kind in ("ranked", "ranks_apart") and len(self.columns) < 2:
+            raise ValueError(f"{self.label}: {self.kind} takes two columns or more")
         return self
 
     def needed(self, entries: int) -> int:
@@ -110,6 +118,8 @@ class Claim(BaseModel):
             "saves": f"{a} saves {self.range_saved()} of the loss on average, within {100 * self.within:g} points",
             "gains": f"{a} less {b} is log10 S of {b} within {self.within:g} of it on every split",
             "grows_most": f"{a} grows most in a tenth of the rows that begins at {self.range_saved()} of them",
+            "ranked": f"mean ranks in the order {', '.join(self.columns)}",
+            "ranks_apart": f"{a} ranks better than {b} by Nemenyi's test at 5 %, among {', '.join(self.columns)}",
         }
         stages = f" at stage {self.after}" if self.after and self.kind in ("beats", "same") else ""
         return texts[self.kind] + stages + self._scope_text()
@@ -169,6 +179,8 @@ class PublishedTable:
     """Place of the numbers, as written in a sentence, if they are not in a table of the paper."""
     seed: int | None = None
     """Seed of the printed run, where it can be repeated. Then only our repetition with this seed is compared."""
+    splits: str | None = None
+    """Kind of the folds that a printed number is the mean of, one for each of ``runs``, if they can be drawn again."""
     decimals: int = 3
     """Number of decimals that our tables print."""
     printed_decimals: dict[tuple[str, str, str], int] = field(default_factory=dict)
@@ -178,6 +190,10 @@ class PublishedTable:
     def place(self) -> str:
         """Return where the numbers are printed: ``Table 1``, or the ``source``."""
         return self.source if self.number is None else f"Table {self.number}"
+
+    def is_of_folds(self, split: str | None, n: int) -> bool:
+        """Return whether ``n`` results of a kind of ``split`` are those of the paper's own folds, all of them."""
+        return self.splits is not None and (split, n) == (self.splits, self.runs)
 
     @property
     def rounding(self) -> float:
@@ -222,7 +238,11 @@ class Published:
                 f" (there are: {', '.join(known)})"
             )
         text = (PAPERS / f"{name}.yaml").read_bytes()
-        return _parsed(yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER))
+        raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)
+        for metric, table in raw["tables"].items():
+            if "file" in table:
+                _put_numbers(raw, table, texts["tables"][metric], metric)
+        return _parsed(raw, texts)
 
     def number(self, dataset: str, learner: str, method: str, metric: str) -> float | None:
         """Return the printed number (``inf`` for ∞), or None where the paper has none."""
@@ -269,11 +289,40 @@ def _parsed(raw: dict[str, Any], texts: dict[str, Any]) -> Published:
     )
 
 
+def _put_numbers(raw: dict[str, Any], table: dict[str, Any], texts: dict[str, Any], metric: str) -> None:
+    """Put the rows and spreads of a ``metric`` from the CSV file of the ``table`` where those of a YAML file stand.
+
+    The file has the columns dataset (a row title of the paper), learner, method, metric, mean and sd.
+    """
+    found = {
+        (line["dataset"], line["learner"], line["method"]): (line["mean"], line["sd"])
+        for line in _csv_lines(PAPERS / table["file"])
+        if line["metric"] == metric
+    }
+    places = [(column["learner"], column["method"]) for column in raw["columns"].values()]
+    every = {name: [found[title, *place] for place in places] for name, title in raw["datasets"].items()}
+    texts["rows"] = {name: [mean for mean, _ in row] for name, row in every.items()}
+    table["rows"] = {name: [float(mean) for mean, _ in row] for name, row in every.items()}
+    table["spreads"] = {name: [float(sd) for _, sd in row] for name, row in every.items()}
+
+
+@functools.cache
+def _csv_lines(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _decimals(text: str) -> int:
+    """Return the number of decimals of a number as it is written: 2 of 1.07, 7 of 1.25e-05."""
+    digits, _, exponent = text.lower().partition("e")
+    return max(len(digits.partition(".")[2]) - int(exponent or 0), 0)
+
+
 def _table(raw: dict[str, Any], texts: dict[str, Any], columns: list[tuple[str, str]]) -> PublishedTable:
-    more = {name: raw[name] for name in ("runs", "decimals", "seed", "source") if name in raw}
+    more = {name: raw[name] for name in ("runs", "decimals", "seed", "source", "splits") if name in raw}
     spreads = _by_column(raw.get("spreads", {}), columns)
     decimals = {
-        (dataset, *column): len(text.partition(".")[2]) if math.isfinite(number) else 0
+        (dataset, *column): _decimals(text) if math.isfinite(number) else 0
         for dataset, row in raw["rows"].items()
         for column, number, text in zip(columns, row, texts["rows"][dataset], strict=True)
         if number is not None

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from probcal.metrics.registry import metric_named
-from probcal.papers.bands import SIGMAS, Verdict, compare, enough, why_not_judged
+from probcal.papers.bands import SIGMAS, Verdict, compare, enough, units_off, why_not_judged
 from probcal.papers.deviations import misprints
 from probcal.papers.published import Published, PublishedTable
 from probcal.reporting.grid import (
@@ -105,7 +105,7 @@ def published_winner(published: Published | None, dataset: str, metric: str) -> 
 
 
 Lines = list[list[Text]]
-SPREAD, PAPER = "± sd", "[paper]"
+SPREAD, PAPER, UNITS = "± sd", "[paper]", "units off"
 """Labels of the lines below the means."""
 
 
@@ -139,6 +139,12 @@ def beneath(label: str, texts: Sequence[str]) -> Lines:
     return [[Text(text, minor=True) for text in (label, *texts)]] if any(texts) else []
 
 
+def _signed(units: float) -> str:
+    if math.isinf(units):
+        return f"+{INFINITY}" if units > 0 else f"-{INFINITY}"
+    return f"{units:+.0f}" if units else "0"
+
+
 def _plus_minus(spread: float | None, decimals: int) -> str:
     return "" if spread is None else f" ± {printed(spread, decimals)}"
 
@@ -160,7 +166,8 @@ def _in_bold(columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: s
 
 
 def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
-    """Compare one published number with ours. The tolerance of its ``table`` is for a single planned split.
+    """Compare one published number with ours. The tolerance of its ``table`` is for a single planned split, or
+    for the paper's own folds.
 
     A data set with several planned splits, or with random ones, is judged by their spread. ``ours`` has all our
     repetitions, or only the one with the table's seed. Returns None when it cannot be judged.
@@ -185,8 +192,13 @@ def why_no_verdict(ours: Summary, published: float, table: PublishedTable) -> st
     return why_not_judged(ours.values, published, _tolerance(ours, table))
 
 
+def has_own_rows(ours: Summary, table: PublishedTable) -> bool:
+    """Return whether our results are of the paper's rows: those of one split that is not random, or of its folds."""
+    return ours.of_the_papers_split or table.is_of_folds(ours.split, ours.n)
+
+
 def _tolerance(ours: Summary, table: PublishedTable) -> float | None:
-    return table.tolerance if ours.of_the_papers_split else None
+    return table.tolerance if has_own_rows(ours, table) else None
 
 
 def verdicts(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> list[Verdict]:
@@ -204,13 +216,15 @@ def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable, n_m
     random_splits: list[bool] = []
     not_judged = 0
     tolerance, rounding = f"{table.tolerance:.{table.decimals}f}", f"{table.rounding:.{table.decimals + 1}f}"
-    alone = "one split" if table.seed is None else f"seed {table.seed}"
+    if not float(tolerance):
+        tolerance = f"{table.tolerance:g}"
+    alone = "the paper's folds" if table.splits else "one split" if table.seed is None else f"seed {table.seed}"
     more = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
     for ours, published in pairs:
         verdict = verdict_of(ours, published, table)
         not_judged += verdict is None and bool(ours.values)
         if verdict:
-            (one_split if ours.of_the_papers_split else random_splits).append(verdict.in_band)
+            (one_split if has_own_rows(ours, table) else random_splits).append(verdict.in_band)
     said = [
         f"with {alone}, {_count(one_split)} means are within {tolerance} of the published number" if one_split else "",
         f"with random splits, {_count(random_splits)} published numbers are within the band of {more} "
@@ -280,6 +294,21 @@ class MetricResults:
         of_columns = [spreads.get((row.published, c.paper_learner or "", c.paper_method or "")) for c in columns]
         return in_brackets(self.theirs(row), of_columns, self.decimals)
 
+    def units_line(self, row: Row) -> list[str]:
+        """Return how many units of its last digit our number is above the published one: ``0``, ``+1``, ``-∞``.
+
+        Only a number of the paper's own split has a text.
+        """
+        decimals = self.table.printed_decimals if self.table else {}
+        texts = []
+        for a, published, column in zip(self.ours(row), self.theirs(row), self.outline.columns, strict=True):
+            place = (row.published, column.paper_learner or "", column.paper_method or "")
+            if published is None or not a.values or not a.of_the_papers_split:
+                texts.append("")
+            else:
+                texts.append(_signed(units_off(a.values[0], published, decimals[place])))
+        return texts
+
     def line(self, row: Row, decimals: int) -> list[Text]:
         """Return one cell per column with mean, sd and published number: ``4790.4 ± 12.1 [4814]``."""
         ours, theirs = self.ours(row), self.their_lines(row)
@@ -290,10 +319,11 @@ class MetricResults:
         ]
 
     def lines_below_each_other(self, row: Row, decimals: int) -> Lines:
-        """Return the lines of mean, sd and published number, without empty ones."""
+        """Return the lines of mean, sd, published number and units between them, without empty ones."""
         ours = self.ours(row)
         first = [Text(row.title), *means(self.outline.columns, ours, self.metric, decimals)]
-        return [first, *beneath(SPREAD, spreads(ours, decimals)), *beneath(PAPER, self.their_lines(row))]
+        below = [(SPREAD, spreads(ours, decimals)), (PAPER, self.their_lines(row)), (UNITS, self.units_line(row))]
+        return [first, *(line for label, texts in below for line in beneath(label, texts))]
 
     def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
         """Return each published number of the ``table``, but no misprint, with our summary that is compared with it."""
@@ -323,13 +353,15 @@ class MetricResults:
         """Return one summary per row and column."""
         return [one for row in self.outline.datasets for one in self.ours(row)]
 
-    def notes(self) -> list[str]:
-        """Return the notes: agreement with the paper, marks, missing cells, overrides."""
+    def notes(self, has_units: bool = True) -> list[str]:
+        """Return the notes: agreement with the paper, units if the table has them, marks, missing cells, overrides."""
         census_of_all = census(self.outline, self.results)
         notes = [*footnotes(self.every_summary, census_of_all), *exceptions(self.outline)]
         if self.table is not None:
             columns = self.outline.columns
             n_misprints = sum(self.is_misprint(row, column) for row in self.outline.datasets for column in columns)
+            if has_units and any(any(self.units_line(row)) for row in self.outline.datasets):
+                notes.insert(0, f"{UNITS}: ours minus the published number, in units of its last digit.")
             if line := agreement(self.pairs(self.table), self.table, n_misprints):
                 notes.insert(0, line)
         return notes
@@ -338,9 +370,10 @@ class MetricResults:
 def metric_table(number: int, outline: Outline, results: Results, metric: str, published: Published | None) -> Grid:
     """Return table ``number`` of one metric. ``published`` is None where the experiment follows no paper."""
     one, columns = MetricResults(outline, results, metric, published), outline.columns
+    on_one_line = len(columns) <= MOST_ON_ONE_LINE
     rows: Lines = []
     for row in outline.datasets:
-        if len(columns) <= MOST_ON_ONE_LINE:
+        if on_one_line:
             rows.append([Text(row.title), *one.line(row, one.decimals)])
         else:
             rows += one.lines_below_each_other(row, one.decimals)
@@ -350,7 +383,7 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
         explanation=explanation([outline], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
-        notes=one.notes(),
+        notes=one.notes(has_units=not on_one_line),
     )
 
 
@@ -377,5 +410,11 @@ def splits(outlines: Sequence[Outline]) -> str:
     if all(row.drawn for row in rows):
         what = "drawn data sets"
     else:
+        folds = [row.folds for row in rows]
         what = "seeds on one split" if all(row.fixed for row in rows) else "random splits"
+        if len(set(folds)) == 1 and folds[0] and len(several) == 1:
+            rounds = several[0] // folds[0]
+            return f"mean ± sd over {how_many} splits: {f'{rounds} times ' if rounds > 1 else ''}{folds[0]} folds"
+        if None not in folds:
+            what = "folds"
     return f"mean ± sd over {how_many} {what}" + (" (no sd: one split)" if 1 in counts else "")

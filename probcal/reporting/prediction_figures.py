@@ -206,7 +206,7 @@ def _scores(heading: str, pictures: Sequence[PredictionFigure]) -> Figure:
 def _note(kind: str, row: Row, pictures: Sequence[PredictionFigure]) -> str:
     counts = sorted({one.n_splits for one in pictures})
     splits = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    several = f"test rows of {splits} {'draws' if row.drawn else 'runs' if row.fixed else 'random splits'} together"
+    several = f"test rows of {splits} {row.kind_of_splits} together"
     top = any(one.top_label for one in pictures)
     sides = ("right ones", "wrong ones") if top else ("positive rows", "negative rows")
     explanation = {

@@ -75,13 +75,16 @@ def estimates_for(
 def appearances(row: Row, cell: CellResult, n_splits: int) -> float:
     """Return in how many of ``n_splits`` a tested row is tested, on average.
 
-    That is every split where all test the same rows, and one where each split draws its own rows. With random splits
-    that test a share s, a row is tested in n s of n splits, and in none of them with probability (1 - s)^n.
+    That is every split where all test the same rows, and one where each split draws its own rows. Of the folds of one
+    repetition, one tests the row. With random splits that test a share s, a row is tested in n s of n splits, and in
+    none of them with probability (1 - s)^n.
     """
     if row.drawn:
         return 1.0
     if row.fixed:
         return float(n_splits)
+    if row.folds:
+        return max(1.0, n_splits / row.folds)
     n_train, n_test = cell.n_train or 0, cell.n_test or 0
     share = n_test / (n_train + n_test) if n_test else 1.0
     return max(1.0, n_splits * share / (1 - (1 - share) ** n_splits))

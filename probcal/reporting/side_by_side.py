@@ -13,6 +13,7 @@ from probcal.reporting.grid import Grid, Text, grouped, numbered
 from probcal.reporting.metric_table import (
     PAPER,
     SPREAD,
+    UNITS,
     Lines,
     MetricResults,
     beneath,
@@ -166,6 +167,7 @@ def _measured(number: int, every: list[PaperExperiment], metric: str, published:
         return [
             [Text(one.name, minor=True), *_aligned(titles, own, means(columns, summaries, metric), Text())],
             *beneath(SPREAD, _aligned(titles, own, spreads(summaries), "")),
+            *beneath(UNITS, _aligned(titles, own, measured[one.name].units_line(row), "")),
         ]
 
     def theirs(dataset: str) -> Lines:

@@ -18,7 +18,8 @@ import numpy as np
 
 from probcal.errors import StoreError
 from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
-from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions, rows_of
+from probcal.runner import fit_predict, fold_rows
+from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions
 from probcal.runner.plan import Cell, Planned
 from probcal.store.cell_result import CellResult, curves_fault
 from probcal.store.folder import Store
@@ -68,6 +69,11 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
         row["seconds"] = _seconds_since(start)
         return Outcome(CellResult(status="failed", warnings=_counted(given), **row))
+
+
+def rows_of(cell: Cell) -> SplitRows:
+    """Return the rows of the cell's split, which it shares with other cells."""
+    return fold_rows.rows_of(cell) if cell.has_fold_rows else fit_predict.rows_of(cell)
 
 
 def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, asked: tuple[str, ...]) -> dict[str, float]:

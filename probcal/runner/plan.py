@@ -12,6 +12,7 @@ from probcal._io import visible
 from probcal.config.components import import_class, unmet_requirement
 from probcal.config.experiment import Column, Experiment
 from probcal.data.card import Card
+from probcal.data.card_split import Split
 from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
 from probcal.learners.registry import WEKA
@@ -41,6 +42,18 @@ class Cell:
     asked: tuple[str, ...] = ()
     """Metrics that are measured only where an experiment asks for them."""
     curves: tuple[str, ...] = ()
+    split: Split | None = None
+    """The split of the experiment, which replaces that of the card."""
+
+    @property
+    def used_split(self) -> Split:
+        """Return the split of the experiment, or else that of the card."""
+        return self.split or self.card.split
+
+    @property
+    def has_fold_rows(self) -> bool:
+        """Return whether ``probcal.runner.fold_rows`` makes its rows: it has folds, or the split of the experiment."""
+        return self.split is not None or self.card.split.folds is not None
 
     @property
     def names(self) -> dict[str, Any]:
@@ -70,6 +83,7 @@ def cells_of(experiment: Experiment) -> list[Cell]:
             stages=experiment.stages,
             asked=asked,
             curves=() if repetition else experiment.curves,
+            split=experiment.split,
         )
         for card in experiment.cards
         for departed in [_departed(experiment, card)]

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -224,8 +225,9 @@ def outcomes(
                 outcome, alive = news_of(worker, run, None if news else timeout, last_try=lost_starts + 1 >= _STARTS)
                 lost_starts = 0 if alive or worker.busy else lost_starts + 1
                 if alive and waiting:
-                    started(waiting[0])
-                    worker.give(waiting.popleft())
+                    chosen = take_next(waiting, worker.busy, [one.busy for one in workers if one is not worker])
+                    started(chosen)
+                    worker.give(chosen)
                 else:
                     workers.remove(worker)
                     worker.end()
@@ -237,6 +239,33 @@ def outcomes(
             worker.kill()
         for worker in workers:
             worker.end()
+
+
+_AHEAD = 200
+"""Number of waiting cells among which a worker looks for its own."""
+
+
+def take_next(waiting: deque[Planned], last: Planned | None, others: list[Planned | None]) -> Planned:
+    """Take a cell from ``waiting`` for the worker whose ``last`` cell this was, while other workers have ``others``.
+
+    Methods with a shared seed share the fits of a learner on a split, in one process. So the first cell of the same
+    fits is taken, or else the first of fits that no other worker makes. All other cells are taken in their order.
+    """
+    mine, theirs = _shared_fits(last), {_shared_fits(one) for one in others} - {None}
+    ahead = [_shared_fits(one) for one in islice(waiting, _AHEAD if mine or theirs else 1)]
+    place = ahead.index(mine) if mine and mine in ahead else 0
+    if ahead[place] in theirs and ahead[place] != mine:
+        place = next((number for number, fits in enumerate(ahead) if fits not in theirs), 0)
+    chosen = waiting[place]
+    del waiting[place]
+    return chosen
+
+
+def _shared_fits(planned: Planned | None) -> tuple[str, int, str] | None:
+    """Return data set, split and learner, which name the fits that a cell shares. None for a cell that shares none."""
+    if planned is None or not planned.cell.column.method.shared_seed:
+        return None
+    return planned.cell.dataset, planned.cell.repetition, planned.cell.column.learner.name
 
 
 def _shipped_modules(planned: list[Planned]) -> list[str]:

@@ -16,6 +16,7 @@ from probcal.config.components import import_class
 from probcal.config.experiment import Component, Experiment, parse_experiment
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card
+from probcal.data.card_split import Split
 from probcal.errors import StoreError
 from probcal.runner.dask import Cluster
 from probcal.runner.dask import outcomes as outcomes_on_dask
@@ -165,7 +166,8 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         "curves": list(experiment.curves),
         "seed": experiment.seed,
         "datasets": [
-            {"name": card.name, "title": card.title, "reading_of": card.reading_of, "split": card.split.kind}
+            {"name": card.name, "title": card.title, "reading_of": card.reading_of}
+            | _split(experiment.split or card.split)
             | ({"drawn": True} if card.generator else {})
             | _plane_labels(card)
             for card in experiment.cards
@@ -201,11 +203,15 @@ def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
+def _split(split: Split) -> dict[str, Any]:
+    return {"split": split.kind} | ({"folds": split.folds} if split.folds else {})
+
+
 def _plane_labels(card: Card) -> dict[str, Any]:
     """Return the labels of the axes and marks in a picture of two columns."""
     inputs = [name for name, kind in card.columns.items() if kind not in ("ignore", "target")]
     names = {"inputs": inputs} if len(inputs) == 2 and "*" not in inputs else {}
-    return names | ({"positive": card.positive[0]} if len(card.positive) == 1 else {})
+    return names | ({"positive": card.positive_labels[0]} if len(card.positive) == 1 else {})
 
 
 def _calibrates(method: Component) -> bool:

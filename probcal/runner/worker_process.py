@@ -20,9 +20,9 @@ import numpy as np
 import sklearn
 
 from probcal.errors import ProbcalError
-from probcal.runner.execute import Outcome, bounded, execute, failed_outcome
+from probcal.runner.execute import Outcome, bounded, execute, failed_outcome, rows_of
 from probcal.runner.fingerprint import modules_of
-from probcal.runner.fit_predict import rows_of, seed_shared_generators
+from probcal.runner.fit_predict import seed_shared_generators
 from probcal.runner.interruption import SIGNALS, heeded, held
 from probcal.runner.plan import Cell, Planned
 

@@ -41,7 +41,9 @@ class Row(_Part):
     reading_of: str | None = None
     """The data set whose published numbers this one is compared with, if not its own."""
     split: str | None = None
-    """Kind of split, such as ``holdout``. None in folders of earlier versions."""
+    """The kind of split, such as ``holdout`` or ``k_fold``. None in folders of earlier versions."""
+    folds: Annotated[int, Field(ge=2)] | None = None
+    """Number of folds, where the split has folds. Split s is fold s % folds of repetition s // folds."""
     drawn: bool = False
     """Whether a generator draws new rows for each repetition."""
     inputs: list[Shown] = []
@@ -52,20 +54,27 @@ class Row(_Part):
     @property
     def fixed(self) -> bool:
         """Return whether every repetition has the same training and test rows."""
-        return self.split in ("standard", "chronological", "same", "rows", "group_holdout") and not self.drawn
+        return self.split in ("standard", "chronological", "same", "rows") and not self.drawn
 
     @property
     def random(self) -> bool:
-        """Return whether the split or the rows are drawn, so that they are not those of a paper.
+        """Return whether every repetition draws its split or its rows, or is one fold of several.
 
         It is False where an earlier version did not store it.
         """
-        return self.drawn or self.split in ("holdout", "group_holdout")
+        return self.drawn or self.split == "holdout" or self.folds is not None
 
     @property
     def published(self) -> str:
         """Return the name of the data set with the published numbers."""
         return self.reading_of or self.name
+
+    @property
+    def kind_of_splits(self) -> str:
+        """Return what its several splits are, in words."""
+        if self.drawn:
+            return "draws"
+        return "folds" if self.folds else "runs" if self.fixed else "random splits"
 
 
 class ResultColumn(_Part):

@@ -26,6 +26,8 @@ class Summary:
     """Finished repetitions without a number: it is NaN, or the metric was not measured."""
     random_splits: bool = False
     """Whether every repetition is random, even where only one is planned."""
+    split: str | None = None
+    """The kind of split, such as ``holdout``. None in folders of earlier versions."""
 
     @property
     def of_the_papers_split(self) -> bool:
@@ -116,7 +118,7 @@ def summarise(
     done = [result.metrics.get(metric, math.nan) for result in found if result.status == "done"]
     values = tuple(value for value in done if not math.isnan(value))
     random_splits = seed is None and row.random
-    return Summary(values, len(ids), len(found) - len(done), len(done) - len(values), random_splits)
+    return Summary(values, len(ids), len(found) - len(done), len(done) - len(values), random_splits, row.split)
 
 
 def census(outline: Outline, results: Results) -> Census:

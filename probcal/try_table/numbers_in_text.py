@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from probcal._io import some
-from probcal.data.card import NUMBER
+from probcal.data.labels import NUMBER
 
 Mark = Literal[".", ","]
 """The decimal mark. The other one of the two then separates thousands."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from probcal._io import some
-from probcal.data.card import NUMBER
-from probcal.data.dataset import as_text, in_order
+from probcal.data.dataset import as_text
+from probcal.data.labels import NUMBER, in_order
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.numbers_in_text import Mark, number
 

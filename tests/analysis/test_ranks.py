@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from probcal.analysis.ranks import critical_difference, friedman, labels_of, ranked, ranks
+from probcal.analysis.rank_tests import critical_difference, friedman
+from probcal.analysis.ranks import labels_of, ranked, ranks
 from probcal.store.outline import Outline
 from tests.reporting.conftest import cxe, small  # noqa: F401
 

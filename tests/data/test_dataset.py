@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.data.dataset import assemble, in_order
+from probcal.data.dataset import assemble
+from probcal.data.labels import in_order
 from probcal.errors import DataError
 from tests.data.small_cards import changed, make_card
 

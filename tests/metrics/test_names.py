@@ -25,7 +25,7 @@ def test_every_metric_has_bounds(name):
 
 
 def test_what_is_no_metric_has_none():
-    assert find_metric("accuracy") is None and find_metric("cost(1)") is None
+    assert find_metric("precision") is None and find_metric("cost(1)") is None
 
 
 def faults(found):
@@ -70,8 +70,8 @@ def names_of(holds):
     return {name for name in NAMED if holds(find_metric(name))}
 
 
-def test_only_auc_p_value_and_discrimination_are_better_when_larger():
-    assert names_of(lambda metric: metric.larger_is_better) == {"auc", "c_emp_p", "discrimination"}
+def test_only_four_metrics_are_better_when_larger():
+    assert names_of(lambda metric: metric.larger_is_better) == {"auc", "c_emp_p", "accuracy", "discrimination"}
     assert [find_metric(name).good_end for name in ("auc", "rms")] == ["larger is better", "smaller is better"]
     assert find_metric("rms").help.endswith(", smaller is better")
     assert [find_metric(name).best([0.3, 0.1, 0.2]) for name in ("auc", "rms")] == [0.3, 0.1]

@@ -9,7 +9,17 @@ import pytest
 from scipy import stats
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/check.md", "docs/reproduction.md", "docs/statistics.md")
+PAGES = (
+    "README.md",
+    "docs/check.md",
+    "docs/native-learners.md",
+    "docs/reproduction.md",
+    "docs/reproduction-classes.md",
+    "docs/reproduction-conclusions.md",
+    "docs/reproduction-random-splits.md",
+    "docs/statistics.md",
+    "docs/which-method.md",
+)
 
 
 @pytest.fixture

@@ -59,7 +59,9 @@ def test_a_block_a_data_set_a_mean_and_its_sd_an_experiment_and_the_paper_once(w
     assert lines_of(grid) == [
         ["Adult", "", "", "", ""],
         ["weka", "∞", "*0.434*", "", "–"],
+        ["units off", "0", "-2", "", ""],
         ["native", "*0.400*", "0.600", "–", ""],
+        ["units off", "-∞", "+164", "", ""],
         ["[paper]", "[∞]", "[0.436]", "[0.949]", "[∞]"],
         ["Breast", "", "", "", ""],
         ["weka", "–", "0.750", "", "–"],
@@ -73,7 +75,7 @@ def test_readings_of_one_data_set_stand_in_its_block_and_the_note_says_so(small,
     alive = small("alive", paper=PAPER, datasets={"echo-2": 1}, **reading).write({("echo-2", "j48.direct"): cxe(0.9)})
     original = small("original", paper=PAPER, datasets={"echocardiogram": 1}).write({})
     grid = grid_of(alive, original)
-    assert [line[0] for line in lines_of(grid)] == ["Echocardio", "alive", "original", "[paper]"]
+    assert [line[0] for line in lines_of(grid)] == ["Echocardio", "alive", "units off", "original", "[paper]"]
     assert "alive: here Echocardio is echo-2." in grid.notes
 
 
@@ -88,7 +90,7 @@ def test_columns_go_by_the_papers_titles_and_a_note_says_what_they_are(weka, nat
     grid = grid_of(weka, store)
     assert "ProbTree" not in grid.header
     assert "native: here ProbJ48 is ProbTree." in grid.notes
-    assert lines_of(grid)[2][1:3] == ["*0.400*", "0.600"], "groups are the paper's"
+    assert lines_of(grid)[3][1:3] == ["*0.400*", "0.600"], "groups are the paper's"
 
 
 def test_a_column_that_the_paper_lacks_is_named_and_left_out(weka, native):
@@ -113,7 +115,7 @@ def test_a_metric_that_the_paper_lacks_has_no_line_of_the_paper(weka, native):
 
 def test_a_metric_of_one_experiment_has_its_lines_only(weka, small):
     store = small("other", paper=PAPER, metrics=("rms",)).write({})
-    assert [line[0] for line in lines_of(grid_of(weka, store))][:3] == ["Adult", "weka", "[paper]"]
+    assert [line[0] for line in lines_of(grid_of(weka, store))][:4] == ["Adult", "weka", "units off", "[paper]"]
 
 
 def test_notes_that_all_have_stand_once_and_others_behind_their_experiments_name(small):
@@ -159,7 +161,7 @@ def test_an_experiment_without_a_paper_or_of_another_one_is_refused(weka, small)
 def test_experiments_of_one_name_go_by_their_folders(weka, native):
     path = native.folder / "experiment.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"native"', '"weka"'), encoding="utf-8")
-    assert [line[0] for line in lines_of(grid_of(weka, native))][1:3] == ["weka", "native"]
+    assert [line[0] for line in lines_of(grid_of(weka, native))][1:5:2] == ["weka", "native"]
     with pytest.raises(NotTogether, match="have distinct names"):
         side_by_side_tables(weka, weka)
 

@@ -45,7 +45,8 @@ def sure(bench):
         learners={"sure": {"type": "sure.Sure", "encoding": "native"}},
         methods={
             "direct": {},
-            "one_column": {"type": "direct", "params": {"negative": "complement"}},
+            "one_column": {"type": "direct", "params": {"kept": "positive"}},
+            "printed": {"type": "direct", "params": {"kept": "predicted"}},
             "means": {"type": "bagging", "params": {"n_estimators": 3, "voting": "means", "clip": [0, 1]}},
         },
         repeats=1,
@@ -67,7 +68,7 @@ def test_the_one_column_variant_gives_the_infinite_loss(sure):
 
 def test_stored_predictions_hold_both_columns(sure):
     store = Store(sure.results)
-    for method, negative in {"direct": TINY, "one_column": 0.0, "means": TINY}.items():
+    for method, negative in {"direct": TINY, "one_column": 0.0, "printed": 0.0, "means": TINY}.items():
         _, p = store.predictions(store.results()[f"wine-first/0/sure/{method}"])
         assert (p == [negative, 1.0]).all()
 
@@ -86,9 +87,9 @@ def test_a_clipped_row_within_the_range_keeps_both_columns():
     assert found.tolist() == [[TINY, 1.0]]
 
 
-def test_another_word_for_the_negative_column_is_refused():
-    with pytest.raises(ValueError, match="negative must be one of"):
-        DirectClassifier(Sure(), negative="one").fit([[0.0], [1.0]], [0, 1])
+def test_another_word_for_the_kept_column_is_refused():
+    with pytest.raises(ValueError, match="kept must be one of"):
+        DirectClassifier(Sure(), kept="one").fit([[0.0], [1.0]], [0, 1])
 
 
 def test_a_sigmoid_keeps_the_digits_of_a_small_negative_probability():
@@ -97,3 +98,23 @@ def test_a_sigmoid_keeps_the_digits_of_a_small_negative_probability():
     # -log2(1 / (1 + e^50)) = 50 / ln 2, but for e^-50
     assert -np.log2(sigmoid.complement(score)) == pytest.approx(50 / math.log(2))
     assert cross_entropy([0], np.column_stack([sigmoid.complement(score), sigmoid(score)])) < 73
+
+
+class Stated(Sure):
+    """Says TINY for the negative class of the first row and for the positive class of the second."""
+
+    def predict_proba(self, X):
+        return np.array([[TINY, 1.0], [1.0, TINY], [0.25, 0.75]])
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"),
+    [
+        ("both", [[TINY, 1], [1, TINY], [0.25, 0.75]]),
+        ("positive", [[0, 1], [1, TINY], [0.25, 0.75]]),
+        ("predicted", [[0, 1], [1, 0], [0.25, 0.75]]),
+    ],
+)
+def test_the_class_that_is_not_kept_has_1_minus_the_other(kept, expected):
+    fitted = DirectClassifier(Stated(), kept=kept).fit([[0.0], [1.0]], [0, 1])
+    assert fitted.predict_proba([[0.0]] * 3).tolist() == expected

@@ -23,6 +23,7 @@ from probcal.config.components import Builtin, import_class
 from probcal.config.experiment_file import SETTINGS, STAGE_METRICS, ExperimentFile, names_schema
 from probcal.config.schemas import schema_path
 from probcal.data.card import SOURCES, Card, card_names
+from probcal.data.card_split import FOR_ALL, KEYS, OPTIONAL, Kind
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS, PUBLIC_CLASSES
 from probcal.metrics import NAMED, metric_named
@@ -89,13 +90,7 @@ def card_schema() -> Schema:
     for key in ("like", "reading_of"):
         keys[key]["anyOf"] = [names_schema(card_names()), _NULL]
     keys["columns"]["minProperties"] = 2
-    parts["Split"]["oneOf"] = [
-        _split(("standard", "chronological"), "train"),
-        _split(("holdout",), "train_fraction"),
-        _split(("rows",), "file"),
-        _split(("group_holdout",), "column", "train"),
-        _split(("same",)),
-    ]
+    parts["Split"]["oneOf"] = [*map(_split, KEYS)]
     needed = [key for key in schema["required"] if key != "name"]  # a card has its own name, even if "like" another
     schema["required"] = ["name"]
     schema["anyOf"] = [
@@ -105,9 +100,10 @@ def card_schema() -> Schema:
     return dict(_numbers_too(schema))
 
 
-def _split(kinds: tuple[str, ...], *wanted: str) -> Schema:
-    unwanted = {key: False for key in ("train", "train_fraction", "file", "column") if key not in wanted}
-    return {"properties": {"kind": {"enum": list(kinds)}, **unwanted}, "required": ["kind", *wanted]}
+def _split(kind: Kind) -> Schema:
+    allowed = {*KEYS[kind], OPTIONAL.get(kind)}
+    unwanted = {key: False for keys in (*KEYS.values(), OPTIONAL.values()) for key in keys if key not in allowed}
+    return {"properties": {"kind": {"const": kind}, **unwanted}, "required": ["kind", *KEYS[kind]]}
 
 
 def _numbers_too(schema: Any) -> Any:
@@ -137,6 +133,7 @@ def experiment_schema() -> Schema:
         keys[key]["items"] = {"anyOf": [names_schema({name: metric_named(name).help for name in metrics}), _COST]}
     for key in ("datasets", "metrics", "stages", "curves"):
         keys[key]["uniqueItems"] = True
+    parts["Split"]["oneOf"] = [*map(_split, FOR_ALL)]
     parts["OverrideEntry"]["properties"]["card"]["anyOf"] = [card, _NULL]
     parts["OverrideEntry"]["allOf"] = [
         {"anyOf": [{"required": [key]} for key in keys]} for keys in (("dataset", "datasets"), SETTINGS)

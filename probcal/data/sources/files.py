@@ -12,6 +12,7 @@ import pandas as pd
 from probcal.data.card import Card
 from probcal.data.dataset import as_text, respelt, stacked, text_column
 from probcal.data.sources.formats import UNPACK, line_numbers, read_arff, read_delimited, unpacked
+from probcal.data.sources.mat import read_mat
 from probcal.data.sources.specifications import DataFile, FileSource, LabelFile
 from probcal.errors import DataError, did_you_mean
 
@@ -35,8 +36,8 @@ def read_original_files(card: Card, folder: Path | str | None, read: Read | None
     """Read the rows of the first complete file source of ``card``, ready for ``assemble``.
 
     The frame is (n_rows, n_columns) in the card's column names. Text is categorical, numbers are float64 (from
-    ARFF only), and missing values are NaN. A file may be plain, .gz or .xz. The digest of each file that was
-    read is added to ``read``.
+    ARFF and MATLAB files only), and missing values are NaN. A file may be plain, .gz or .xz. The digest of each file
+    that was read is added to ``read``.
 
     Raises DataError when files are missing or damaged, have another checksum than on the card, or hold something
     that the card does not describe. The message names the file and the line.
@@ -92,7 +93,7 @@ def origin(card: Card, folder: Path | str | None, row: int | None = None) -> str
     assert source is not None  # its rows were read
     paths = [_find(place, file.name) for file in source.files]
     for file, path in zip(source.files, paths, strict=True):
-        if row is None or source.format != "delimited":
+        if row is None or _format(source, file) != "delimited":
             break
         lines = line_numbers(_content(path, file, {}), source, file.skip_lines)  # type: ignore[arg-type]  # a row has a number only where its file was found
         if row < len(lines):
@@ -170,8 +171,11 @@ def _read(
     if path is None:
         raise AssertionError(file.name)  # only complete sources are read
     content = _content(path, file, read)
-    if source.format == "arff":
+    format = _format(source, file)
+    if format == "arff":
         frame = read_arff(content, path)
+    elif format == "mat":
+        frame = read_mat(content, path, source.missing)
     else:
         skip = file.skip_lines if isinstance(file, DataFile) else []
         frame = read_delimited(content, path, source, None if source.header else names, skip)
@@ -180,6 +184,10 @@ def _read(
             raise DataError(f"{path}: has {len(frame.columns)} columns, the card {len(names)}")
         return frame.set_axis(names, axis=1)
     return frame.rename(columns=source.column_names)
+
+
+def _format(source: FileSource, file: DataFile | LabelFile) -> str:
+    return (file.format if isinstance(file, DataFile) else None) or source.format
 
 
 def _content(path: Path, file: DataFile | LabelFile, read: Read) -> bytes:

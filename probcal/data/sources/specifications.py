@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 Real = Annotated[float, Field(allow_inf_nan=False)]
 TestRows = Annotated[int, Field(ge=0, strict=True)]
@@ -115,6 +123,7 @@ def _below(name: str) -> str:
     return name
 
 
+FileFormat = Literal["delimited", "arff", "mat"]
 Below = Annotated[str, Field(min_length=1), AfterValidator(_below)]
 
 
@@ -140,13 +149,20 @@ class DataFile(_Part):
     """File that holds the labels of these rows, if they are in another file."""
     skip_lines: list[Count] = []
     """Numbers of malformed lines to skip, counted from 1."""
+    format: FileFormat | None = None
+    """The format of this file, where it is not that of the others."""
+
+    @model_serializer(mode="wrap")
+    def _without_unused(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the key that is newer than many caches, where it is not used."""
+        return {key: value for key, value in dump(self).items() if key != "format" or value is not None}
 
 
 class FileSource(_Part):
     """Describe one complete set of original files, whose rows follow one another in this order."""
 
-    format: Literal["delimited", "arff"]
-    """``delimited`` text, such as CSV, or Weka's ``arff``."""
+    format: FileFormat
+    """``delimited`` text, such as CSV, Weka's ``arff``, or ``mat``, a MATLAB file of mldata.org."""
     files: Some[DataFile]
     """The files, whose rows follow one another in this order."""
     separator: Annotated[str, AfterValidator(_separator)] = ","
@@ -154,7 +170,7 @@ class FileSource(_Part):
     header: bool = False
     """Whether the first line names the columns. Without it they are the card's, in the card's order."""
     missing: list[str] = ["?", ""]
-    """Texts that mean a missing value."""
+    """Texts that mean a missing value. For delimited text and MATLAB files."""
     comment: str | None = None
     """Lines that start with this text are not data."""
     label_until: str | None = None

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from probcal.papers.check.digits import units_apart
+from probcal.papers.bands import units_off
 from probcal.papers.check.findings import Checked, is_sharp, mean_of_finite, paper_column
-from probcal.reporting.metric_table import published_number, verdict_of
+from probcal.reporting.metric_table import has_own_rows, published_number, verdict_of
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import summarise
 
@@ -55,7 +55,7 @@ class Block:
     in_band: Floats
     """1 where `probcal check` finds the number in band, 0 where it is out of band, NaN where it cannot judge it."""
     own_split: bool
-    """Whether our results are those of one split that is not random."""
+    """Whether our results are those of one split that is not random, or of the paper's folds."""
     sharp: NDArray[np.bool_]
     """Whether the printed digits of a column must come back."""
     misprints: int
@@ -104,7 +104,7 @@ def _block(checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric
     units, differences, in_band = (np.full((size, size), math.nan) for _ in range(3))
     for i in (i for i in range(size) if not math.isnan(published[i])):
         for j in range(size):
-            units[i, j] = units_apart(ours[j], published[i], table.printed_decimals[places[i]])
+            units[i, j] = abs(units_off(ours[j], published[i], table.printed_decimals[places[i]]))
             differences[i, j] = 0.0 if ours[j] == published[i] else abs(ours[j] - published[i])
             verdict = verdict_of(found[j], published[i], table)
             in_band[i, j] = math.nan if verdict is None else verdict.in_band
@@ -117,7 +117,7 @@ def _block(checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric
         units=units,
         differences=differences,
         in_band=in_band,
-        own_split=found[0].of_the_papers_split,
+        own_split=has_own_rows(found[0], table),
         sharp=np.array([is_sharp(checked.published, row, column, found[0].planned) for column in columns]),
         misprints=sum(wrong),
     )

@@ -15,6 +15,7 @@ from probcal.errors import ProbcalError
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict
 from probcal.papers.check.findings import FARTHEST, Checked, mean_of_finite, paper_column, sd_of_finite, spread_text
+from probcal.papers.deviations import misprints
 from probcal.papers.published import Published
 from probcal.reporting.grid import Grid, Text, exceptions, grouped, markdown, printed
 from probcal.reporting.metric_table import published_number, ranking_verdict
@@ -139,17 +140,23 @@ def _prefixes(stores: Sequence[Store]) -> list[str]:
 
 
 def _numbers(checked: Checked, prefix: str) -> Iterator[Number]:
-    """Yield every published number that our results can be compared with, in the order of the paper's columns."""
+    """Yield every published number that our results can be compared with, in the order of the paper's columns.
+
+    Misprints are left out.
+    """
     paper, outline = checked.published, checked.outline
     if paper is None:
         return
+    wrong = misprints(outline.paper) if outline.paper else frozenset()
     of_title = [
-        (title, column) for title, names in paper.columns.items() for column in outline.columns
+        (title, names, column) for title, names in paper.columns.items() for column in outline.columns
         if paper_column(column) == names
     ]  # fmt: skip
-    for title, column in of_title:
+    for title, names, column in of_title:
         for row, metric in itertools.product(outline.datasets, checked.paper_metrics):
             published, table = published_number(paper, row, column, metric), paper.tables[metric]
+            if (row.published, *names, metric) in wrong:
+                continue
             ours = summarise(outline, checked.results, row, column, metric, table.seed)
             verdict = None if published is None else ranking_verdict(ours, published, table)
             if published is not None and verdict is not None:

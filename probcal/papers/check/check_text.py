@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +14,7 @@ from tabulate import tabulate
 from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, JudgedClaim, Report
 from probcal.papers.check.findings import FARTHEST, Finding, spread_text
-from probcal.papers.check.judged_claims import Judged
+from probcal.papers.check.judged_claims import Judged, Tally
 from probcal.papers.check.power_text import agreement_lines, power_json
 from probcal.reporting.grid import INFINITY, grouped, printed, troubles
 from probcal.store.cell_result import CellResult
@@ -109,20 +109,23 @@ def _claims(claims: list[JudgedClaim]) -> list[str]:
     for one in claims:
         mark = "NEW " if one.new else ""
         lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
-        own = f"the paper's own tables {counts(one.printed)}" if one.tabled else "the paper has no table of it"
-        lines.append(f"      ours {one.ours.said or counts(one.ours)} / {own}")
+        own = f"the paper's own tables {counts(one.printed.tallies)}" if one.tabled else "the paper has no table of it"
+        partly = one.tabled and any(tally.known and tally.not_run for tally in one.ours.tallies.values())
+        there = f", on those run {counts(one.printed_there)}" if partly else ""
+        lines.append(f"      ours {one.ours.said or counts(one.ours.tallies)} / {own}{there}")
         if one.known and one.ours.verdict == "not supported":
             lines.append(f"      known: {one.known.reason}")
     return ["claims:", *lines] if lines else []
 
 
-def counts(judged: Judged) -> str:
+def counts(tallies: Mapping[str, Tally]) -> str:
+    """Return the counts of each metric: ``cxe 3 of 5, 10 not run``."""
     text_parts = [
         f"{metric} {tally.wins} of {tally.known}".strip() + (f" ({tally.ties} tied)" if tally.ties else "")
-        for metric, tally in judged.tallies.items()
+        for metric, tally in tallies.items()
         if tally.known
     ]
-    not_run = max(tally.not_run for tally in judged.tallies.values())
+    not_run = max(tally.not_run for tally in tallies.values())
     return ", ".join(text_parts + ([f"{not_run} not run"] if not_run else []))
 
 

@@ -6,25 +6,14 @@ rows of the paper its digits must come back. Every other column is compared by i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 
+from probcal.papers.bands import units_off
 from probcal.papers.check.findings import Finding, State
 
 FARTHEST_UNITS = 1.0
 """Largest number of units that the sharp comparison allows: a digit may be rounded the other way."""
-
-
-def units_apart(ours: float, published: float, decimals: int) -> float:
-    """Return the units of the last printed digit between the two numbers, once ours is rounded to its ``decimals``.
-
-    Two ∞ are 0 units apart, ∞ and a number are infinitely far apart.
-    """
-    if math.isinf(ours) or math.isinf(published):
-        return 0.0 if ours == published else math.inf
-    scale = 10**decimals
-    return float(abs(round(ours * scale) - round(published * scale)))
 
 
 def digits(numbers: Iterable[Finding]) -> list[Finding]:
@@ -33,6 +22,6 @@ def digits(numbers: Iterable[Finding]) -> list[Finding]:
 
 
 def _by_digits(number: Finding) -> Finding:
-    units = units_apart(number.values[0], number.published, number.decimals)
+    units = abs(units_off(number.values[0], number.published, number.decimals))
     state: State = "in band" if units <= FARTHEST_UNITS else "out of band"
     return replace(number, kind="digits", state=state, distance=units, why=None)

@@ -327,7 +327,8 @@ def _difference_findings(
     subtracted, number = (paper.number(row.published, *paper_column(column), metric) for column in (earlier, later))
     if subtracted is None or number is None or math.isinf(subtracted) or math.isinf(number):
         return
-    published, seed = round(number - subtracted, 6), paper.tables[metric].seed
+    table = paper.tables[metric]
+    published, seed = round(number - subtracted, 6), table.seed
     before, after = (checked.splits(row, column, metric, seed=seed) for column in (earlier, later))
     both = sorted(before.keys() & after.keys())
     values = tuple(
@@ -336,9 +337,11 @@ def _difference_findings(
     planned = len(planned_ids(checked.outline, row, later, seed))
     # Both published numbers are rounded. On the paper's own split the difference gets the tolerance of one number.
     own_split = planned == 1 and not (seed is None and row.random)
-    tolerance = paper.tables[metric].tolerance + ROUNDING if own_split else None
+    tolerance = table.tolerance + ROUNDING if own_split else None
+    if table.is_of_folds(row.split, len(values)):  # both numbers have all digits, and each its tolerance
+        tolerance = 2 * table.tolerance
     why = why_not_judged(values, published, tolerance)
-    verdict = None if why else compare(values, published, tolerance, rounding=2 * ROUNDING)
+    verdict = None if why else compare(values, published, tolerance, 2 * ROUNDING, table.runs)
     state = "no finite difference" if both and not values else state_of(values, verdict)
     yield Finding(
         kind="difference",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import ROUNDING
 from probcal.papers.check.findings import LOG10_MARTINGALE, STEEPEST, Checked, Splits, largest_gap
@@ -100,6 +105,8 @@ def judge(claim: Claim, paper: Published, numbers: ClaimNumbers) -> Judged:
     datasets = _datasets(claim, paper)
     if claim.kind == "saves":
         return _saves(claim, numbers, datasets)
+    if claim.kind in ("ranked", "ranks_apart"):
+        return _judge_ranks(claim, numbers, datasets)
     if claim.kind in _STREAM_OUTCOMES:
         return _judge_streams(claim, numbers, datasets)
     found = outcomes(claim, paper, numbers)
@@ -114,7 +121,7 @@ def outcomes(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str,
     """Return metric -> (data set, metric) -> outcome, with None where nothing is known.
 
     Claims about all metrics together have the single key ``""``. Claims that do not count data sets (``saves``,
-    ``gains``, ``grows_most``) have no outcomes.
+    ``gains``, ``grows_most``, ``ranked``, ``ranks_apart``) have no outcomes.
     """
     entries = {metric: [(dataset, metric) for dataset in _datasets(claim, paper)] for metric in claim.metrics}
     if claim.kind in ("best", "printed_best"):
@@ -124,6 +131,18 @@ def outcomes(claim: Claim, paper: Published, numbers: ClaimNumbers) -> dict[str,
         return {}
     outcome = _OUTCOMES[claim.kind]
     return {metric: {one: outcome(claim, numbers, *one) for one in found} for metric, found in entries.items()}
+
+
+def printed_there(claim: Claim, paper: Published, ours: ClaimNumbers) -> dict[str, Tally]:
+    """Return the tallies of the paper's own tables over the entries that we have, as ``Judged`` has them.
+
+    Together with ours, they tell whether the paper's own count comes back.
+    """
+    theirs = outcomes(claim, paper, Printed(paper))
+    return {
+        metric: _tally(theirs[metric][entry] for entry, outcome in found.items() if outcome is not None)
+        for metric, found in outcomes(claim, paper, ours).items()
+    }
 
 
 def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> Judged:
@@ -270,6 +289,49 @@ def _saves(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judg
     if len(saved) < len(datasets):
         return Judged("undecided", {metric: tally}, said)
     return Judged("supported" if low <= mean <= high else "not supported", {metric: tally}, said)
+
+
+def _judge_ranks(claim: Claim, numbers: ClaimNumbers, datasets: Sequence[str]) -> Judged:
+    """Judge mean ranks over the data sets, undecided until all have results.
+
+    The tally counts the data sets in which the first column is the best.
+    """
+    tallies: dict[str, Tally] = {}
+    verdicts: list[Verdict] = []
+    said = []
+    for metric in claim.metrics:
+        found = {dataset: _means_of_all(claim, numbers, dataset, metric) for dataset in datasets}
+        known = [means for means in found.values() if means]
+        best = metric_named(metric).best
+        tallies[metric] = _tally(
+            None if not means else "win" if best(means) == means[0] else "loss" for means in found.values()
+        )
+        if len(known) < 2:
+            verdicts.append("undecided")
+            continue
+        table = rank_table(np.array(known), metric_named(metric).larger_is_better)
+        holds, words = _ranks_hold(claim, table)
+        verdicts.append("undecided" if len(known) < len(datasets) else "supported" if holds else "not supported")
+        said.append(words)
+    return Judged(_combined(verdicts), tallies, "; ".join(said))
+
+
+def _ranks_hold(claim: Claim, table: NDArray[np.float64]) -> tuple[bool, str]:
+    """Return whether the claim holds for ranks, (n_datasets, n_columns), and the numbers in words."""
+    means = table.mean(axis=0).tolist()
+    words = "mean ranks " + ", ".join(f"{title} {rank:.2f}" for title, rank in zip(claim.columns, means, strict=True))
+    if claim.kind == "ranked":
+        return all(earlier < later for earlier, later in itertools.pairwise(means)), words
+    critical, (p, _) = critical_difference(table.shape[1], len(table)), p_of_friedman(table)
+    apart = p <= _SIGNIFICANT and means[1] - means[0] > critical
+    return apart, f"{words}, critical difference {critical:.2f}, Friedman's p {p:.2g}"
+
+
+def _means_of_all(claim: Claim, numbers: ClaimNumbers, dataset: str, metric: str) -> list[float]:
+    """Return the means of all columns of the claim over their common splits, or none without such a split."""
+    found = [numbers.splits(dataset, title, metric, claim.after or None) for title in claim.columns]
+    common = set.intersection(*(set(one) for one in found))
+    return [_mean([one[split] for split in sorted(common)]) for one in found] if common else []
 
 
 def _percent(share: float) -> str:

@@ -16,8 +16,8 @@ from tests.commands import probcal, refused
 PAPER = "langford-zadrozny-2005"
 
 
-def published(dataset: str, metric: str) -> float:
-    return Published.read(PAPER).number(dataset, "J48", "direct", metric)
+def published(dataset: str, metric: str, learner: str = "J48") -> float:
+    return Published.read(PAPER).number(dataset, learner, "direct", metric)
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def made(tmp_path):
     A row is called after its data set, with ``-x`` behind it for another reading. Coil has one split, the others two.
     """
 
-    def make(name: str, cells: dict[tuple[str, str], float], metrics=("cxe", "rms", "auc")) -> Store:
+    def make(name: str, cells: dict[tuple[str, str], float], metrics=("cxe", "rms", "auc"), learner="J48") -> Store:
         rows, variants = dict.fromkeys(row for row, _ in cells), dict.fromkeys(variant for _, variant in cells)
         splits = {row: 1 if row.startswith("coil") else 2 for row in rows}
         store = Store(tmp_path / name)
@@ -41,14 +41,14 @@ def made(tmp_path):
                     ],
                     "columns": [
                         {"learner": variant, "method": "direct", "label": variant, "group": variant,
-                         "paper_learner": "J48", "paper_method": "direct"}
+                         "paper_learner": learner, "paper_method": "direct"}
                         for variant in variants
                     ],
                 }
             )  # fmt: skip
             for (row, variant), shift in cells.items():
                 for split in range(splits[row]):
-                    of = {metric: published(row.removesuffix("-x"), metric) for metric in metrics}
+                    of = {metric: published(row.removesuffix("-x"), metric, learner) for metric in metrics}
                     spread = 0.01 * (2 * split - 1) if splits[row] > 1 else 0.0
                     numbers = {metric: number + shift + spread for metric, number in of.items()}
                     store.add(CellResult(row, split, variant, "direct", "done", "run", 1.0, metrics=numbers))
@@ -87,6 +87,11 @@ def test_only_what_every_variant_has_is_counted(made):
     [ranking] = audit([store]).columns
     assert places(ranking.ranked) == [(1, False, "a/direct", 3, 3), (2, False, "b/direct", 0, 3)]
     assert "- left out: hepatitis; no number of b/direct" in audit_text(store)
+
+
+def test_misprints_do_not_count(made):
+    store = made("one", {("ionosphere", name): 0.0 for name in ("one", "other")}, learner="Log")
+    assert {one.metric for one in audit([store]).columns[0].numbers} == {"rms", "auc"}
 
 
 def test_infinity_counts_as_ten(made):

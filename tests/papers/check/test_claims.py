@@ -5,7 +5,7 @@ import math
 import pytest
 
 from probcal.papers.check.findings import Checked
-from probcal.papers.check.judged_claims import Ours, Printed, Tally, judge
+from probcal.papers.check.judged_claims import Ours, Printed, Tally, judge, printed_there
 from probcal.papers.published import Claim, Published
 
 NAME = "langford-zadrozny-2005"
@@ -122,3 +122,10 @@ def test_no_clear_difference_is_a_sign_test(paper):
 def test_a_claim_says_what_is_evaluated():
     assert claim("beats", "A", "B", all_but=["sick"]).statement() == "A better than B, all data sets but sick"
     assert claim("best", "A", "B", at_least=20).statement() == "A or B best, at least 20 entries"
+
+
+def test_the_papers_count_is_taken_over_the_data_sets_that_were_run(paper, ours):
+    infinite = claim("infinite", "J48", **TWO)
+    few = ours({("adult", "j48.direct"): [math.inf], ("breast", "j48.direct"): [0.5]})
+    assert printed_there(infinite, paper, few) == {"cxe": Tally(2, 0, 0, 0)}
+    assert printed_there(infinite, paper, ours({("adult", "j48.direct"): [0.5]})) == {"cxe": Tally(1, 0, 0, 0)}

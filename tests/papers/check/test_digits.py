@@ -6,8 +6,8 @@ from decimal import ROUND_HALF_EVEN, Decimal
 import numpy as np
 import pytest
 
+from probcal.papers.bands import units_off
 from probcal.papers.check.checked_experiment import check
-from probcal.papers.check.digits import units_apart
 from probcal.papers.check.findings import Checked
 from probcal.papers.deviations import Deviation, misprints
 from probcal.papers.published import Published
@@ -57,7 +57,7 @@ def _metrics(paper, column):
     ],
 )
 def test_units_are_counted_between_printed_digits(ours, published, decimals, units):
-    assert units_apart(ours, published, decimals) == units
+    assert abs(units_off(ours, published, decimals)) == units
 
 
 def test_units_equal_those_of_decimal_arithmetic():
@@ -65,7 +65,7 @@ def test_units_equal_those_of_decimal_arithmetic():
         for decimals in (2, 3, 4):
             unit = Decimal(1).scaleb(-decimals)
             a, b = (Decimal(float(one)).quantize(unit, ROUND_HALF_EVEN) for one in (ours, published))
-            assert units_apart(ours, published, decimals) == abs(a - b) / unit
+            assert units_off(ours, published, decimals) == (a - b) / unit
 
 
 def test_digits_of_a_published_number_are_those_printed():

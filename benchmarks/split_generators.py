@@ -1,0 +1,213 @@
+"""Ways in which somebody may have split a data set in 2004, in one registry. Add a way by adding one function:
+
+    @generator("mine", "every k-th row tests, k = seed")
+    def mine(rows: Rows, seeds: np.ndarray) -> Candidates:
+        yield "from the first row", np.array([np.arange(rows.n) % seed != 0 for seed in seeds])
+
+A generator yields pairs: the name of a variant, and its training rows as (n_seeds, n_rows) bool. One that uses no seeds
+says ``seeded=False`` and yields (1, n_rows).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from split_data import Rows
+from split_streams import STREAMS, Java, Stream
+
+Candidates = Iterator[tuple[str, np.ndarray]]
+SHARES = {"66 %": 0.66, "2/3": 2 / 3, "67 %": 0.67}
+"""What "66% of the examples" and "33%" for the test may mean."""
+
+
+@dataclass(frozen=True)
+class Generator:
+    """Hold a way to split. ``seeded``: whether its candidates depend on a seed."""
+
+    about: str
+    candidates: Callable[[Rows, np.ndarray], Candidates]
+    seeded: bool = True
+
+
+GENERATORS: dict[str, Generator] = {}
+
+
+def generator(name: str, about: str, seeded: bool = True) -> Callable[[Callable[..., Candidates]], Generator]:
+    """Register a function as the generator ``name``."""
+
+    def register(candidates: Callable[..., Candidates]) -> Generator:
+        GENERATORS[name] = Generator(about, candidates, seeded)
+        return GENERATORS[name]
+
+    return register
+
+
+def sizes(n: int) -> list[int]:
+    """Return the numbers of training rows to try, each share rounded down and up."""
+    return sorted({rounded(share * n) for share in SHARES.values() for rounded in (math.floor, math.ceil)})
+
+
+@generator("file", "rows in file order: a first, last or middle part, every third row, the same in each class", False)
+def in_file_order(rows: Rows, seeds: np.ndarray) -> Candidates:
+    """Cut the file as it is. 200 rows are the training part of Ionosphere's first use, 2,800 that of Sick."""
+    place = np.arange(rows.n)
+    within = np.empty(rows.n, np.int64)  # place among the rows of the same class
+    for label in (0, 1):
+        within[rows.y == label] = np.arange((rows.y == label).sum())
+    for size in [*sizes(rows.n), 200, 2800]:
+        if size < rows.n:
+            yield f"first {size}", (place < size)[None]
+            yield f"last {size}", (place >= rows.n - size)[None]
+    middle = (place < rows.n // 3) | (place >= 2 * rows.n // 3)
+    yield "without the middle third", middle[None]
+    for rest in range(3):
+        yield f"every third row tests, from {rest}", (place % 3 != rest)[None]
+        yield f"every third row of a class tests, from {rest}", (within % 3 != rest)[None]
+    of_class = np.bincount(rows.y)[rows.y]
+    for name, share in SHARES.items():
+        yield f"first {name} of each class", (within < np.rint(share * of_class))[None]
+        yield f"last {name} of each class", (within >= of_class - np.rint(share * of_class))[None]
+
+
+@generator("mlc", "MLC++ parts NAME.data and NAME.test, either one trains, or the first rows of both together", False)
+def mlc_parts(rows: Rows, seeds: np.ndarray) -> Candidates:
+    """Take the parts that ``--mlc`` gave, if any."""
+    for name, train in rows.parts.items():
+        yield name, train[None]
+    if rows.order is not None:
+        for size in [*sizes(rows.n), round(0.66 * rows.n)]:
+            yield f"first {size} of .data and .test", np.isin(np.arange(rows.n), rows.order[:size])[None]
+
+
+@generator("weka-folds", "Weka 3.4.1: two of three folds, stratified or not, randomized (seed > 0) or in file order")
+def weka_folds(rows: Rows, seeds: np.ndarray) -> Candidates:
+    """Follow RemoveFolds and StratifiedRemoveFolds -N 3, and the Explorer's cross-validation with three folds."""
+    orders = shuffled_down(Java(seeds), rows.n)
+    orders[:, seeds == 0] = np.arange(rows.n)[:, None]
+    stratified = np.column_stack([stratify(order, rows.classes, 3) for order in orders.T])
+    for name, order in (("plain", orders), ("stratified", stratified)):
+        for fold in range(3):
+            size = rows.n // 3 + (fold < rows.n % 3)
+            start = fold * (rows.n // 3) + min(fold, rows.n % 3)
+            yield f"{name}, fold {fold + 1} tests", ~chosen(order[start : start + size], rows.n)
+
+
+@generator(
+    "weka-experiment", "Weka 3.4.1's Experimenter, random split: each class shuffled and cut, the cut rounded at random"
+)
+def weka_experiment(rows: Rows, seeds: np.ndarray) -> Candidates:
+    """Follow RandomSplitResultProducer, whose seed is the number of the run. 66 % is its default."""
+    for name, percent in (("66 %", 66.0), ("66.67 %", 66.67), ("67 %", 67.0)):
+        stream = Java(seeds)
+        order = shuffled_down(stream, rows.n)
+        labels = rows.classes[order]
+        train = np.zeros((len(seeds), rows.n), bool)
+        for label in range(rows.classes.max() + 1):
+            exact = (labels[:, 0] == label).sum() * percent / 100
+            size = math.floor(exact) + (stream.uniform() < exact - math.floor(exact))
+            place = np.cumsum(labels == label, axis=0)
+            at, of_seed = np.nonzero((labels == label) & (place <= size))
+            train[of_seed, order[at, of_seed]] = True
+        yield name, train
+
+
+def stratify(order: np.ndarray, classes: np.ndarray, n_folds: int) -> np.ndarray:
+    """Return the order of rows after Weka's Instances.stratify, (n_rows,)."""
+    moved, labels = order.tolist(), classes[order].tolist()
+    at = 1
+    while at < len(moved):
+        wanted = labels[at - 1]
+        for place in range(at, len(moved)):
+            if labels[place] == wanted:
+                moved[at], moved[place] = moved[place], moved[at]
+                labels[at], labels[place] = labels[place], labels[at]
+                at += 1
+        at += 1
+    return np.concatenate([np.array(moved[start::n_folds], np.int64) for start in range(n_folds)])
+
+
+def chosen(rows: np.ndarray, n: int) -> np.ndarray:
+    """Return the (n_seeds, n) bool whose true places are the row numbers in each column of ``rows``."""
+    train = np.zeros((rows.shape[1], n), bool)
+    train[np.arange(rows.shape[1]), rows] = True
+    return train
+
+
+def shuffled_down(stream: Stream, n: int, drawn: str = "below") -> np.ndarray:
+    """Shuffle from the last place down (Knuth; Weka's randomize, Collections.shuffle, Perl's FAQ): (n, n_seeds)."""
+    return _swapped(stream, n, range(n - 1, 0, -1), lambda i: (0, i + 1), drawn)
+
+
+def shuffled_up(stream: Stream, n: int, drawn: str = "below") -> np.ndarray:
+    """Shuffle from the first place up: swap place i with one of i to n - 1."""
+    return _swapped(stream, n, range(n - 1), lambda i: (i, n - i), drawn)
+
+
+def shuffled_naively(stream: Stream, n: int, drawn: str = "below") -> np.ndarray:
+    """Swap each place with any other, the usual mistake."""
+    return _swapped(stream, n, range(n), lambda i: (0, n), drawn)
+
+
+def _swapped(stream: Stream, n: int, places: range, others: Callable[[int], tuple[int, int]], drawn: str) -> np.ndarray:
+    order: np.ndarray | None = None
+    for place in places:
+        first, bound = others(place)
+        draw = stream.below(bound) if drawn == "below" else (stream.uniform() * bound).astype(np.int64)
+        if order is None:
+            order = np.repeat(np.arange(n, dtype=np.int32)[:, None], len(draw), axis=1)
+            column = np.arange(len(draw))
+        other = first + draw
+        moved = order[other, column]
+        order[other, column] = order[place]
+        order[place] = moved
+    assert order is not None
+    return order
+
+
+def sorted_by_draws(stream: Stream, n: int) -> np.ndarray:
+    """Sort the rows by one number each (MATLAB's randperm, a spreadsheet)."""
+    draws = np.array([stream.uniform() for _ in range(n)])
+    return np.argsort(draws, axis=0, kind="stable").astype(np.int32)
+
+
+def _of_stream(name: str) -> Callable[[Rows, np.ndarray], Candidates]:
+    """Return the candidates of one random number generator: all ways to shuffle and cut, and rows drawn one by one."""
+    make = STREAMS[name]
+
+    def candidates(rows: Rows, seeds: np.ndarray) -> Candidates:
+        n = rows.n
+        shuffles = {"down": shuffled_down, "up": shuffled_up, "naive": shuffled_naively}
+        for how, shuffle in shuffles.items():
+            for drawn in ("below", "uniform") if _differ(make) else ("below",):
+                yield from _cuts(f"{how}, {drawn}", shuffle(make(seeds), n, drawn), n)
+        yield from _cuts("sorted", sorted_by_draws(make(seeds), n), n)
+        stream = make(seeds)
+        draws = np.array([stream.uniform() for _ in range(n)]).T
+        for share_name, share in SHARES.items():
+            yield f"row by row, trains below {share_name}", draws < share
+            yield f"row by row, tests below 1 - {share_name}", draws >= 1 - share
+
+    return candidates
+
+
+def _differ(make: type[Stream]) -> bool:
+    """Return whether whole numbers are drawn in another way than by multiplying numbers in [0, 1)."""
+    seeds, bound = np.array([1, 2, 3, 4]), 1000
+    one, other = make(seeds), make(seeds)
+    return any((one.below(bound) != (other.uniform() * bound).astype(np.int64)).any() for _ in range(4))
+
+
+def _cuts(name: str, order: np.ndarray, n: int) -> Candidates:
+    for size in sizes(n):
+        train = chosen(order[:size], n)
+        yield f"{name}, first {size}", train
+        train = chosen(order[n - size :], n)
+        yield f"{name}, last {size}", train
+
+
+for _name, _stream in STREAMS.items():
+    _about = (_stream.__doc__ or "").strip().splitlines()[0].rstrip(".")
+    GENERATORS[_name] = Generator(f"{_about}; shuffled, sorted or drawn row by row", _of_stream(_name))

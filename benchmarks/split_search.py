@@ -1,0 +1,213 @@
+"""Search for the splits of Langford & Zadrozny (2005) that are not known: python benchmarks/split_search.py DATASET
+
+    python benchmarks/split_search.py kr-vs-kp --generator java --seeds 0:4000
+    python benchmarks/split_search.py --table
+
+The columns of the paper that draw nothing follow from the rows of the split (Weka 3.4.1). So a candidate is tested by
+naive Bayes first, which is quick, then by its sigmoid (SigNB). Those that come within one unit of the last digit in all
+their numbers are tested by Weka: J48, then Logistic. Name Weka 3.4.1 in PROBCAL_WEKA_JAR for that.
+
+What was tried goes to results/split-search/tried.csv, and is not tried again. Candidates that pass go to passed.csv.
+``--table`` writes table.md from both. Add a generator to split_generators.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+import numpy as np
+from split_confirm import confirmations, printed
+from split_data import Rows, read_rows
+from split_generators import GENERATORS
+from split_scores import Bayes, distances, measured, naive_bayes, sigmoid_on_training_rows, worst
+
+from probcal.errors import ProbcalError
+
+FOLDER = Path("results/split-search")
+CHUNK = 100
+"""Seeds per line of tried.csv. A line is written when all its candidates were tested."""
+PASSES = 1.0
+"""Units of the last digit within which a column counts as found. On the known splits the worst differs by one."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Result of the candidates of one generator and a range of seeds. ``nearest`` is by naive Bayes alone."""
+
+    dataset: str
+    generator: str
+    first_seed: int
+    last_seed: int
+    candidates: int
+    nb: int
+    sig_nb: int
+    j48: int
+    all_columns: int
+    distance: float
+    nearest: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A candidate that NB, SigNB and J48 let pass. ``missed`` is the first column that does not, or empty.
+
+    ``tested`` has the distances of Weka's columns, and is empty where Weka was not at hand.
+    """
+
+    dataset: str
+    generator: str
+    variant: str
+    seed: int
+    nb: float
+    sig_nb: float
+    tested: str
+    missed: str
+
+
+class Search:
+    """Test candidates of one data set."""
+
+    def __init__(self, rows: Rows, out: Path) -> None:
+        self.rows, self.out = rows, out
+        self.bayes: Bayes = naive_bayes(rows.X, rows.y)
+        self.nb, self.sig_nb = printed(rows.name, "NB"), printed(rows.name, "SigNB")
+
+    def run(self, name: str, seeds: np.ndarray) -> Tried:
+        """Return what the candidates of the generator ``name`` gave for these seeds, and list those that pass."""
+        begin, listed = time.process_time(), []
+        tried = Tried(self.rows.name, name, int(seeds[0]), int(seeds[-1]), 0, 0, 0, 0, 0, np.inf, "", 0.0)
+        for variant, train in GENERATORS[name].candidates(self.rows, seeds):
+            odds = self.bayes.log_odds(train)
+            found = distances(odds, self.rows.y, ~train, self.nb, near=max(PASSES, tried.distance))
+            best = int(np.argmin(found))
+            if found[best] < tried.distance:
+                seed = f", seed {seeds[best]}" if GENERATORS[name].seeded else ""
+                tried = replace(tried, distance=float(found[best]), nearest=variant + seed)
+            tried = replace(tried, candidates=tried.candidates + len(train))
+            for one in np.flatnonzero(found <= PASSES):
+                passed = self.tested(Passed(self.rows.name, name, variant, int(seeds[one]), 0, 0, "", ""), train[one])
+                if max(passed.nb, passed.sig_nb) <= PASSES and passed.missed != "J48":
+                    listed.append(passed)
+                tried = replace(
+                    tried,
+                    nb=tried.nb + (passed.nb <= PASSES),
+                    sig_nb=tried.sig_nb + (max(passed.nb, passed.sig_nb) <= PASSES),
+                    j48=tried.j48 + bool(passed.tested and passed.missed != "J48"),
+                    all_columns=tried.all_columns + bool(passed.tested and not passed.missed),
+                )
+        for passed in listed:  # only now, so that a search that was stopped finds them once
+            append(self.out / "passed.csv", passed)
+        return replace(tried, seconds=time.process_time() - begin)
+
+    def tested(self, passed: Passed, train: np.ndarray) -> Passed:
+        """Return ``passed`` with the columns that were tested: Weka's only if NB and SigNB let it pass."""
+        odds = self.bayes.log_odds(train[None], everywhere=True)[0]
+        sigmoid = sigmoid_on_training_rows(odds, self.rows.y, train)
+        nb, sig_nb = (
+            worst(measured(one[~train], self.rows.y[~train]), numbers)
+            for one, numbers in ((odds, self.nb), (sigmoid, self.sig_nb))
+        )
+        passed = replace(passed, nb=nb, sig_nb=sig_nb)
+        if max(nb, sig_nb) > PASSES:
+            return passed
+        try:
+            for column, distance in confirmations(self.rows, train):
+                passed = replace(passed, tested=f"{passed.tested} {column} {distance:.1f}".strip())
+                if distance > PASSES:
+                    passed = replace(passed, missed=column)
+                    break
+        except ProbcalError as error:
+            print(f"not tested by Weka: {error}", file=sys.stderr)
+        return passed
+
+
+def append(path: Path, line: Tried | Passed) -> None:
+    """Write a line at the end of a CSV file, after its header where it is new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = not path.exists()
+    with path.open("a", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if new:
+            writer.writerow([field.name for field in fields(line)])
+        writer.writerow([f"{value:.4g}" if isinstance(value, float) else value for value in asdict(line).values()])
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Return the lines of a CSV file, or none where it is not there."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def chunks(name: str, seeds: range) -> Iterator[np.ndarray]:
+    """Yield the seeds in blocks with fixed borders, so that overlapping ranges share their blocks."""
+    if not GENERATORS[name].seeded:
+        yield np.array([0])
+        return
+    for start in range(seeds.start - seeds.start % CHUNK, seeds.stop, CHUNK):
+        yield np.arange(max(start, seeds.start), min(start + CHUNK, seeds.stop))
+
+
+def seed_range(text: str) -> range:
+    """Return the seeds of ``text``, such as 0:4000, the end not included."""
+    try:
+        first, end = map(int, text.split(":"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no range of seeds; write it as 0:4000") from None
+    if not 0 <= first < end:
+        raise argparse.ArgumentTypeError(f"{text!r} is empty or negative; write it as 0:4000")
+    return range(first, end)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", nargs="?", help="card, such as kr-vs-kp")
+    parser.add_argument("--generator", action="append", choices=GENERATORS, help="all unless given; may be repeated")
+    parser.add_argument("--seeds", type=seed_range, default=range(1000), metavar="FIRST:END", help="(0:1000)")
+    parser.add_argument("--data-dir", metavar="DIR", help="original data files (PROBCAL_DATA_DIR)")
+    parser.add_argument("--mlc", type=Path, metavar="DIR", help="MLC++ files NAME.data and NAME.test")
+    parser.add_argument("--out", type=Path, default=FOLDER, metavar="DIR", help="(%(default)s)")
+    parser.add_argument("--table", action="store_true", help="only write table.md")
+    asked = parser.parse_args()
+    if not asked.table:
+        if not asked.dataset:
+            parser.error("name a data set, such as kr-vs-kp, or ask for the --table")
+        try:
+            search = Search(read_rows(asked.dataset, asked.data_dir, asked.mlc), asked.out)
+        except ProbcalError as error:
+            sys.exit(f"error: {error}")
+        for name in asked.generator or GENERATORS:
+            run(search, name, asked.seeds)
+    from split_report import write
+
+    write(asked.out)
+    print(f"written: {asked.out / 'table.md'}")
+
+
+def run(search: Search, name: str, seeds: range) -> None:
+    """Try a generator on the seeds that were not tried yet, and tell of each block."""
+    done = {
+        (line["dataset"], line["generator"], int(line["first_seed"]), int(line["last_seed"]))
+        for line in read(search.out / "tried.csv")
+    }
+    for block in chunks(name, seeds):
+        if (search.rows.name, name, int(block[0]), int(block[-1])) in done:
+            continue
+        tried = search.run(name, block)
+        if not tried.candidates:
+            continue
+        append(search.out / "tried.csv", tried)
+        told = f"{tried.candidates:,} candidates, {tried.nb} pass NB, {tried.sig_nb} SigNB, {tried.j48} J48"
+        print(f"{tried.dataset} {name} {block[0]}:{block[-1] + 1}: {told}; nearest {tried.distance:.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

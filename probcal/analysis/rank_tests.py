@@ -1,0 +1,75 @@
+"""Ranks of columns over data sets, Friedman's test and Nemenyi's critical difference: arrays in, numbers out.
+
+J. Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_ENOUGH = 10
+"""Fewest data sets for the F test. It is too liberal with fewer (two that agree give p = 0), so ranks are permuted."""
+_PERMUTATIONS = 9_999
+_EPSILON = 1e-9
+
+
+def rank_table(numbers: npt.NDArray[np.float64], larger_is_better: bool = False) -> npt.NDArray[np.float64]:
+    """Return the ranks of the columns within each data set, (n_datasets, n_columns).
+
+    Rank 1 is the best, and equal numbers share their ranks.
+    """
+    from scipy import stats
+
+    return np.asarray(stats.rankdata(-numbers if larger_is_better else numbers, axis=1))
+
+
+def friedman(table: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Return Friedman's chi-square and Iman & Davenport's F of ranks, (n_datasets, n_columns). Both are 0 for ties."""
+    n, k = table.shape
+    spread = float(((table - (k + 1) / 2) ** 2).sum())
+    if spread < _EPSILON:
+        return 0.0, 0.0
+    sums = table.sum(axis=0) - n * (k + 1) / 2
+    chi_square = (k - 1) * float((sums**2).sum()) / spread  # Conover's form, which includes the correction for ties
+    left = n * (k - 1) - chi_square
+    return chi_square, math.inf if left < _EPSILON else (n - 1) * chi_square / left
+
+
+def critical_difference(n_columns: int, n_datasets: int, level: float = 0.95) -> float:
+    """Return Nemenyi's critical difference, q sqrt(k (k + 1) / 6n).
+
+    q is the quantile of the studentised range with infinite degrees of freedom, divided by sqrt 2.
+    """
+    from scipy import stats
+
+    q = float(stats.studentized_range.ppf(level, n_columns, np.inf)) / math.sqrt(2)
+    return q * math.sqrt(n_columns * (n_columns + 1) / (6 * n_datasets))
+
+
+def p_of_friedman(table: npt.NDArray[np.float64]) -> tuple[float, bool]:
+    """Return the p-value of Friedman's test on ranks, (n_datasets, n_columns), and whether the ranks were permuted.
+
+    With fewer than ten data sets they are. Otherwise the p-value is that of Iman & Davenport's F.
+    """
+    from scipy import stats
+
+    n, k = table.shape
+    if n < _ENOUGH:
+        return _p_permuted(table), True
+    return float(stats.f.sf(friedman(table)[1], k - 1, (k - 1) * (n - 1))), False
+
+
+def _p_permuted(table: npt.NDArray[np.float64]) -> float:
+    """Return the share of tables with randomly permuted ranks that are at least as far from even."""
+    random = np.random.default_rng(0)
+
+    def uneven(some: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.asarray((some.sum(axis=-2) ** 2).sum(axis=-1))
+
+    there = float(uneven(table))
+    drawn = random.permuted(np.broadcast_to(table, (_PERMUTATIONS, *table.shape)).copy(), axis=2)
+    return (1 + int((uneven(drawn) >= there - _EPSILON).sum())) / (1 + _PERMUTATIONS)

@@ -1,0 +1,154 @@
+"""The split of a card or of an experiment: which rows train and which test."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic.json_schema import SkipJsonSchema
+
+from probcal.data.row_numbers import RowNumbers
+from probcal.data.sources.specifications import Count
+
+Kind = Literal[
+    "standard",
+    "holdout",
+    "chronological",
+    "same",
+    "rows",
+    "k_fold",
+    "stratified_k_fold",
+    "legacy_stratified_k_fold",
+    "group_k_fold",
+    "time_ordered",
+]
+KEYS: dict[Kind, tuple[str, ...]] = {
+    "standard": ("train",),
+    "chronological": ("train",),
+    "holdout": ("train_fraction",),
+    "same": (),
+    "rows": ("file",),
+    "k_fold": ("folds",),
+    "stratified_k_fold": ("folds",),
+    "legacy_stratified_k_fold": ("folds",),
+    "group_k_fold": ("folds", "group"),
+    "time_ordered": ("folds",),
+}
+"""Kind -> the keys that it needs."""
+OPTIONAL: dict[Kind, str] = {"time_ordered": "order"}
+"""Kind -> a key that it may have."""
+_NEWER = ("file", "rows", "folds", "group", "order")
+"""Keys that are newer than many caches and results, which must stay valid."""
+FOR_ALL: tuple[Kind, ...] = (
+    "holdout",
+    "k_fold",
+    "stratified_k_fold",
+    "legacy_stratified_k_fold",
+    "group_k_fold",
+    "time_ordered",
+)
+"""The kinds that an experiment can give to all of its data sets. The others belong to one data set."""
+
+
+class Split(BaseModel):
+    """Describe which rows train and which test.
+
+    ``standard`` and ``chronological`` train on the first ``train`` rows. ``same`` trains and tests on all rows.
+    ``rows`` takes the row numbers of ``file``. The kinds with ``folds`` make that many splits. Each fold tests once.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=True, use_attribute_docstrings=True)
+
+    kind: Kind
+    """``holdout`` draws the rows at random from a seed. So do ``k_fold``, ``stratified_k_fold`` (each fold has the
+    classes in the same shares) and ``group_k_fold`` (as far as groups that stay together allow).
+    ``legacy_stratified_k_fold`` draws as scikit-learn did before 0.20, from the number of the repetition.
+    ``time_ordered`` trains on the past and tests on the next part. The other kinds always give the same rows.
+    """
+    train: Count | None = None
+    """Number of training rows, taken from the top. For a standard or chronological split only."""
+    train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Share of the rows that train. For a holdout only."""
+    file: str | None = None
+    """JSON file with the lists ``train`` and ``test`` of row numbers from 0, relative to the card. For rows only."""
+    folds: Annotated[int, Field(ge=2, le=100, strict=True)] | None = None
+    """Number of folds, or of test parts in order of time."""
+    group: str | None = None
+    """Column whose rows of one value are in one fold. It is no input of a learner. For group_k_fold only."""
+    order: str | None = None
+    """Column that orders the rows in time. It is no input of a learner. Default: the order of the file. For
+    time_ordered only.
+    """
+    rows: SkipJsonSchema[RowNumbers | None] = None
+    """The content of ``file``, which ``read_card`` puts here."""
+
+    @model_validator(mode="after")
+    def _needs_its_own_keys(self) -> Split:
+        keys = {key for keys in KEYS.values() for key in keys} | set(OPTIONAL.values())
+        given = {key for key in keys if getattr(self, key) is not None}
+        needed = set(KEYS[self.kind])
+        unwanted = sorted(given - needed - {OPTIONAL.get(self.kind, "")})
+        missing = sorted(needed - given)
+        if self.kind == "same" and unwanted:
+            raise ValueError('a same split trains and tests on all rows: no "train" and no "train_fraction"')
+        if self.folds is None and (missing or unwanted) and needed and "folds" not in needed:
+            other = unwanted or [{"train": "train_fraction"}.get(min(needed), "train")]
+            raise ValueError(f'a {self.kind} split takes "{min(needed)}" and not "{other[0]}"')
+        if missing:
+            raise ValueError(f'a {self.kind} split needs "{missing[0]}"')
+        if unwanted:
+            raise ValueError(f'a {self.kind} split takes no "{unwanted[0]}"')
+        if self.file and not self.rows:
+            raise ValueError(f"the row numbers of {self.file} were not read; use read_card")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_unused(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out the keys of another kind of split that are newer than many caches and results."""
+        return {key: value for key, value in dump(self).items() if key not in _NEWER or value is not None}
+
+    @property
+    def is_random(self) -> bool:
+        """Return whether each repetition draws other rows."""
+        return self.kind == "holdout" or (self.folds is not None and self.kind != "time_ordered")
+
+    @property
+    def column(self) -> str | None:
+        """Return the column that the split reads, which learners do not get."""
+        return self.group or self.order
+
+    def n_train(self, n_rows: int) -> int:
+        """Return the number of training rows among ``n_rows``, of several folds the smallest number.
+
+        A fraction is rounded to the nearest row. Groups are taken to be equally large.
+        """
+        if self.kind == "same":
+            return n_rows
+        if self.rows:
+            return len(self.rows.train)
+        if self.kind == "time_ordered":
+            return n_rows - (self.folds or 0) * self.n_test_in_time(n_rows)
+        if self.folds:
+            return n_rows - -(-n_rows // self.folds)
+        return self.train if self.train is not None else round((self.train_fraction or 0) * n_rows)
+
+    def n_test_in_time(self, n_rows: int) -> int:
+        """Return the number of rows in each test part of a time-ordered split."""
+        return n_rows // ((self.folds or 0) + 1)
+
+    def n_splits(self, repeats: int, fixed_too: bool = False) -> int:
+        """Return how many splits ``repeats`` repetitions have. Split s is fold s % folds of repetition s // folds.
+
+        A split without chance has one repetition, unless ``fixed_too``.
+        """
+        return (self.folds or 1) * (repeats if self.is_random or fixed_too else 1)
+
+    def fault(self, columns: dict[str, Any], n_rows: int) -> str | None:
+        """Return why the split does not fit a data set with these ``columns`` (name -> kind) and rows, or None."""
+        if self.column is not None:
+            kind = columns.get(self.column, columns.get("*"))
+            if kind in (None, "ignore", "target"):
+                what = f'is "{kind}"' if kind else "does not exist"
+                return f'the column "{self.column}" {what}; the split needs a numeric or nominal column'
+        least = (self.folds or 0) + (self.kind == "time_ordered")
+        return f"{n_rows} rows are too few for {self.folds} folds" if n_rows < least else None

@@ -1,0 +1,36 @@
+"""A support vector machine with a kernel, whose scores are read as log-odds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.svm import SVC
+
+from probcal.methods._base import normalised_rows
+
+
+class LogisticSVC(SVC):
+    """Read the decision function of scikit-learn's SVC as log-odds, without a fit of its own.
+
+    ``SVC(probability=True)`` would fit a sigmoid on cross-validated scores. Here the scores stay what they are, so that
+    methods can calibrate them. Kull, Silva Filho & Flach (2017) take the logistic function of the score for the
+    uncalibrated probability. With more than two classes, each class's score against the rest is read so, and a row is
+    divided by its sum.
+
+    Parameters
+    ----------
+    C, kernel, gamma, ... : as in ``sklearn.svm.SVC``.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    """
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
+        scores = np.asarray(self.decision_function(X))
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        return normalised_rows(expit(scores))

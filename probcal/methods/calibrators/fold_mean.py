@@ -1,0 +1,68 @@
+"""The learner's own probabilities, as the mean of one classifier per fold: what calibration by folds starts from."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
+from probcal.methods.calibrators._calibrator import Calibrator, Input
+
+
+class _Unchanged(Calibrator):
+    """Return probabilities as they are, and the logistic function of scores."""
+
+    def __init__(self, input: Input = "probability") -> None:
+        self.input = input
+
+    def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
+        pass
+
+    def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
+        return self._probabilities(matrix)
+
+
+class FoldMeanClassifier(CalibratedMethod):
+    """Predict the mean of the probabilities of one classifier per fold, each trained on the other folds.
+
+    These classifiers are those that the calibrators fit with ``calibration="cross_val"`` and ``ensemble=True``. So the
+    predictions are what calibration changes, without the gain of a single classifier from more training rows. Kull,
+    Silva Filho & Flach (2017) compare calibrated probabilities with them.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba`` or ``decision_function``. The latter is read as log-odds.
+    scores : ``"auto"`` is the predicted probability if the learner has one, and the decision function otherwise. The
+        other choices are those of SigmoidClassifier, all read as log-odds.
+    cv : as in SigmoidClassifier.
+    random_state : seed of the classifiers and of the folds.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimators_ : the fitted classifiers, one per fold.
+    """
+
+    score_choices = ("auto", "decision_function", "log_odds")
+    prefers = "predict_proba"
+    before_and_after = False
+    calibration: Calibration = "cross_val"
+    ensemble: Ensemble = True
+    holdout_size = 0.25
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        scores: Literal["auto", "decision_function", "log_odds"] = "auto",
+        cv: Any = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.scores = scores
+        self.cv = cv
+        self.random_state = random_state
+
+    def _calibrator(self, read_as: Input) -> Calibrator:
+        return _Unchanged(read_as)

@@ -1,0 +1,226 @@
+"""Calibration with one random stream for outer folds, inner folds and fits, as experiments before 2018 ran.
+
+Kull, Silva Filho & Flach (2017) call ``numpy.random.seed(r)`` once for each repetition r. The outer folds, and then for
+each of them the inner folds, the learners and the maps, all draw from this one stream. So an inner fold depends on all
+draws before it, and a cell can only be reproduced by a replay of its repetition up to its fold.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from probcal._validation import check_choices, check_flag
+from probcal.data.folds import draw_legacy_folds
+from probcal.methods._base import ProbabilityMethod, two_columns
+from probcal.methods._fitting import _fit_key
+from probcal.methods._repetition import Repetition, present_fold
+from probcal.methods.calibrators.isotonic import IsotonicCalibrator
+
+_INNER = 3
+_LEAST = 1e-16
+_MOST_STREAMS = 16
+ORDERS = {
+    "aistats": ("none", "sigmoid", "isotonic", "beta", "beta_am", "beta_ab"),
+    "ejs": ("none", "beta", "beta_ab", "beta_am", "isotonic", "sigmoid"),
+}
+"""The order in which each of the two papers fits the maps, which decides their draws."""
+Map = Callable[[np.ndarray], np.ndarray]
+
+
+class _Protocol(NamedTuple):
+    order: str
+    constraint: bool
+    one_classifier: bool
+
+
+@dataclass(frozen=True)
+class _Fold:
+    """Hold the fitted learner for each inner fold, and for each method the map of each inner fold."""
+
+    learners: list[Any]
+    maps: dict[str, list[Map]]
+
+
+class _Stream:
+    """Replay a repetition with one learner, as far as its folds are asked for."""
+
+    def __init__(self, repetition: Repetition, learner: Any, protocol: _Protocol) -> None:
+        self._repetition, self._learner, self._protocol = repetition, learner, protocol
+        self._random = np.random.RandomState(repetition.number)
+        self._outer = draw_legacy_folds(repetition.labels, repetition.folds, self._random)
+        self._done: list[_Fold] = []
+
+    def fold(self, number: int) -> _Fold:
+        while len(self._done) <= number:
+            self._done.append(self._next())
+        return self._done[number]
+
+    def _next(self) -> _Fold:
+        rows = np.flatnonzero(self._outer != len(self._done))
+        X, y = self._repetition.X[rows], self._repetition.y[rows]
+        inner = draw_legacy_folds(y, _INNER, self._random)
+        one = self._fitted(X, y) if self._protocol.one_classifier else None
+        learners: list[Any] = []
+        maps: dict[str, list[Map]] = {name: [] for name in ORDERS[self._protocol.order]}
+        for number in range(_INNER):
+            learner = self._fitted(X[inner != number], y[inner != number])
+            p = learner.predict_proba(X[inner == number])[:, 1]
+            for name, of_method in maps.items():
+                of_method.append(self._map(name, p, y[inner == number]))
+            learners.append(one or learner)
+        return _Fold(learners, maps)
+
+    def _fitted(self, X: np.ndarray, y: np.ndarray) -> Any:
+        learner = clone(self._learner)
+        seeds = dict.fromkeys(_seeds(learner), self._random)
+        return learner.set_params(**seeds).fit(X, y)
+
+    def _map(self, name: str, p: np.ndarray, y: np.ndarray) -> Map:
+        if name == "none":
+            return lambda p: p
+        if name == "isotonic":
+            isotonic = IsotonicCalibrator("score", clip=(0.0, 1.0)).fit(p, y)
+            return lambda p: isotonic.predict_proba(p)[:, 1]
+        features = _FEATURES[name]
+        kept = [0] if name in ("sigmoid", "beta_am") else [0, 1]
+        fitted = self._regression(features(p), y, intercept=name != "beta_ab")
+        if name == "beta" and self._protocol.constraint and fitted.coef_.min() < 0:
+            kept = [1] if fitted.coef_[0, 0] < 0 else [0]
+            fitted = self._regression(features(p)[:, kept], y)
+        return lambda p: np.asarray(fitted.predict_proba(features(p)[:, kept])[:, 1])
+
+    def _regression(self, features: np.ndarray, y: np.ndarray, intercept: bool = True) -> LogisticRegression:
+        """Return their regression, which is next to unpenalised and takes one seed from the stream."""
+        regression = LogisticRegression(
+            C=99999999999, solver="liblinear", fit_intercept=intercept, random_state=self._random
+        )
+        return regression.fit(features, y)
+
+
+def _of_probability(p: np.ndarray) -> np.ndarray:
+    return p.reshape(-1, 1)
+
+
+def _of_beta(p: np.ndarray) -> np.ndarray:
+    p = np.clip(p, _LEAST, 1 - _LEAST)
+    return np.column_stack([np.log(p), -np.log(1 - p)])
+
+
+def _of_log_odds(p: np.ndarray) -> np.ndarray:
+    p = np.clip(p, _LEAST, 1 - _LEAST)
+    return np.log(p / (1 - p)).reshape(-1, 1)
+
+
+def _of_two(p: np.ndarray) -> np.ndarray:
+    p = np.clip(p, _LEAST, 1 - _LEAST)
+    return np.column_stack([np.log(2 * p), -np.log(2 * (1 - p))])
+
+
+_FEATURES = {"sigmoid": _of_probability, "beta": _of_beta, "beta_am": _of_log_odds, "beta_ab": _of_two}
+_streams: OrderedDict[Hashable, _Stream] = OrderedDict()
+"""Key of repetition, learner and protocol -> its replay, the last used one at the end."""
+
+
+def _stream(repetition: Repetition, learner: Any, protocol: _Protocol) -> _Stream:
+    key = (repetition.key, repetition.folds, repetition.number, _fit_key(learner), protocol)
+    if key not in _streams:
+        _streams[key] = _Stream(repetition, learner, protocol)
+    _streams.move_to_end(key)
+    while len(_streams) > _MOST_STREAMS:
+        _streams.popitem(last=False)
+    return _streams[key]
+
+
+def _seeds(learner: Any) -> list[str]:
+    return [name for name in learner.get_params(deep=True) if name.rpartition("__")[2] == "random_state"]
+
+
+class LegacyStreamClassifier(ProbabilityMethod):
+    """Calibrate as Kull, Silva Filho & Flach (2017) do, with the random stream of their program.
+
+    It can be fitted only by an experiment with a ``legacy_stratified_k_fold`` split, because it needs the other folds
+    of its repetition. Each of three inner folds is scored by the learner trained on the other two, and fits a map. The
+    prediction is the mean of three mapped probabilities.
+
+    Parameters
+    ----------
+    estimator : classifier of two classes with ``predict_proba``. Every ``random_state`` draws from the stream.
+    map : ``"none"``, ``"sigmoid"`` (logistic regression on the probability), ``"isotonic"``, ``"beta"``,
+        ``"beta_am"`` (a = b) or ``"beta_ab"`` (1/2 stays 1/2).
+    order : the order in which the six maps draw: that of ``"aistats"`` or of ``"ejs"``, the longer paper.
+    constraint : whether a map of three parameters with a negative a or b is fitted again without it. It changes the
+        draws of all maps.
+    one_classifier : whether the test rows are scored by one classifier of all training rows, and not by the three.
+
+    Attributes
+    ----------
+    classes_ : (2,) labels in sorted order.
+    estimators_ : the learner of each inner fold, or three times the one of all training rows.
+    """
+
+    needs_one_of = ("predict_proba",)
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        map: Literal["none", "sigmoid", "isotonic", "beta", "beta_am", "beta_ab"] = "beta",
+        order: Literal["aistats", "ejs"] = "aistats",
+        constraint: bool = True,
+        one_classifier: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.map = map
+        self.order = order
+        self.constraint = constraint
+        self.one_classifier = one_classifier
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Replay the repetition up to the fold whose training rows are ``X`` and ``y``.
+
+        Parameters
+        ----------
+        X : numbers, (n_rows, n_columns).
+        y : labels 0 and 1, (n_rows,).
+
+        Raises
+        ------
+        ValueError
+            For an invalid parameter, and unless an experiment fits it on all training rows of such a fold.
+        """
+        X, labels, _ = self._begin(X, y, None)
+        found = present_fold()
+        if found is None or len(labels) >= len(found[0].y) or len(self.classes_) != 2:
+            raise ValueError(
+                f"{type(self).__name__} replays the folds of an experiment: give it a split of kind "
+                "legacy_stratified_k_fold, a learner with the encoding native, and a data set of two classes"
+            )
+        repetition, fold = found
+        learner = clone(self.estimator)
+        learner.set_params(**dict.fromkeys(_seeds(learner)))
+        stream = _stream(repetition, learner, _Protocol(self.order, self.constraint, self.one_classifier))
+        done = stream.fold(fold)
+        self.estimators_, self._maps = done.learners, done.maps[self.map]
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return (n_rows, 2) probabilities in the order of ``classes_``."""
+        self._before_predicting(X)
+        rows = np.asarray(X, dtype=np.float64)
+        mapped = [
+            one(learner.predict_proba(rows)[:, 1]) for learner, one in zip(self.estimators_, self._maps, strict=True)
+        ]
+        return two_columns(np.mean(mapped, axis=0))
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, {"map": ORDERS["aistats"], "order": tuple(ORDERS)})
+        check_flag(self, "constraint")
+        check_flag(self, "one_classifier")

@@ -1,0 +1,183 @@
+"""Folds: which rows train and test in each split, and on what that may depend."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probcal.data.card_split import Split
+from probcal.data.folds import fold_rows, legacy_stratified_folds
+from probcal.errors import DataError
+
+RANDOM = ("k_fold", "stratified_k_fold", "legacy_stratified_k_fold", "group_k_fold")
+GOLDEN = {
+    "k_fold": [0, 5, 7, 10],
+    "stratified_k_fold": [0, 3, 4, 6],
+    "legacy_stratified_k_fold": [0, 9, 10],
+    "group_k_fold": [3, 5, 6, 10],
+}
+"""The rows that test in the second fold of the second repetition."""
+
+
+def split(kind, folds=5):
+    return Split(kind=kind, folds=folds, **({"group": "g"} if kind == "group_k_fold" else {}))
+
+
+def columns(labels, groups=None):
+    n_rows = len(labels)
+    return pd.DataFrame({"x": np.arange(n_rows, dtype=float), "g": np.arange(n_rows) if groups is None else groups})
+
+
+def rows(kind, labels, number=0, *, folds=5, seed=1, name="golden", groups=None):
+    return fold_rows(split(kind, folds), name, columns(labels, groups), np.asarray(labels), number, seed)
+
+
+def slow_legacy_folds(labels, folds, seed):
+    """The folds of the old class row by row, from the global generator and with no helper of ours."""
+    np.random.seed(seed)
+    fold_of = {}
+    for label in sorted(set(labels)):
+        mine = [row for row, one in enumerate(labels) if one == label]
+        places = list(range(max(len(mine), folds)))
+        np.random.shuffle(places)
+        start = 0
+        for fold in range(folds):
+            size = len(places) // folds + (1 if fold < len(places) % folds else 0)
+            for place in places[start : start + size]:
+                if place < len(mine):
+                    fold_of[mine[place]] = fold
+            start += size
+    return [fold_of[row] for row in range(len(labels))]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(RANDOM),
+    st.lists(st.integers(0, 3), min_size=12, max_size=80),
+    st.integers(2, 6),
+    st.integers(0, 3),
+    st.integers(0, 2**40),
+)
+def test_each_row_tests_once_in_a_repetition(kind, labels, folds, repetition, seed):
+    labels = [*labels, *([0] * folds)]  # a class with a row for each fold
+    parts = [rows(kind, labels, repetition * folds + fold, folds=folds, seed=seed) for fold in range(folds)]
+    assert sorted(np.concatenate([test for _, test in parts])) == list(range(len(labels)))
+    for train, test in parts:
+        assert sorted([*train, *test]) == list(range(len(labels)))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=60), st.integers(2, 7), st.integers(0, 2**31))
+def test_legacy_folds_are_those_of_the_description(labels, folds, seed):
+    assert legacy_stratified_folds(np.array(labels), folds, seed).tolist() == slow_legacy_folds(labels, folds, seed)
+
+
+def test_these_folds_never_change():
+    # any other outcome makes every stored result of such a split a result of other rows
+    labels = [0, 1, 0, 2, 1, 0, 0, 1, 2, 0, 1, 0]
+    tested = {kind: rows(kind, labels, 4, folds=3)[1].tolist() for kind in RANDOM}
+    assert tested == GOLDEN
+
+
+def test_legacy_folds_ignore_seed_and_name():
+    labels = [0, 1] * 20
+    first = rows("legacy_stratified_k_fold", labels, 7)[1].tolist()
+    assert rows("legacy_stratified_k_fold", labels, 7, seed=9, name="silver")[1].tolist() == first
+
+
+def test_legacy_folds_leave_the_global_stream_alone():
+    np.random.seed(5)
+    expected = np.random.random()
+    np.random.seed(5)
+    legacy_stratified_folds(np.array([0, 1] * 10), 5, 0)
+    assert np.random.random() == expected
+
+
+@pytest.mark.parametrize("kind", ["stratified_k_fold", "legacy_stratified_k_fold"])
+def test_stratified_folds_have_equal_shares_of_each_class(kind):
+    labels = np.repeat([0, 1, 2], [50, 25, 10])
+    for fold in range(5):
+        assert np.bincount(labels[rows(kind, labels, fold)[1]]).tolist() == [10, 5, 2]
+
+
+def test_a_group_is_in_one_fold():
+    groups = np.repeat(np.arange(12), 5)
+    labels = np.tile([0, 1, 1, 0, 1], 12)
+    for fold in range(4):
+        train, test = rows("group_k_fold", labels, fold, folds=4, groups=groups)
+        assert not set(groups[train]) & set(groups[test])
+
+
+@pytest.mark.parametrize("change", [{"number": 5}, {"seed": 2}, {"name": "silver"}])
+@pytest.mark.parametrize("kind", ["k_fold", "stratified_k_fold", "group_k_fold"])
+def test_another_repetition_seed_or_data_set_has_other_folds(kind, change):
+    labels = [0, 1] * 20
+    assert rows(kind, labels)[1].tolist() != rows(kind, labels, **change)[1].tolist()
+
+
+def test_time_ordered_parts_train_on_the_past():
+    days = np.array([5, 1, 4, 2, 3, 0, 6, 7])
+    parts = [
+        fold_rows(Split(kind="time_ordered", folds=3, order="g"), "golden", columns(days, days), days, part, 0)
+        for part in range(3)
+    ]
+    assert [(days[train].tolist(), days[test].tolist()) for train, test in parts] == [
+        ([0, 1], [2, 3]),
+        ([0, 1, 2, 3], [4, 5]),
+        ([0, 1, 2, 3, 4, 5], [6, 7]),
+    ]
+
+
+def test_time_ordered_rows_without_a_column_keep_their_order():
+    labels = [0, 1] * 6
+    train, test = fold_rows(Split(kind="time_ordered", folds=3), "golden", columns(labels), np.array(labels), 0, 0)
+    assert (train.tolist(), test.tolist()) == ([0, 1, 2], [3, 4, 5])
+
+
+def test_dates_as_texts_are_in_order_of_time():
+    days = pd.Categorical(["2020-02-01", "2019-12-31", "2020-01-15", "2021-01-01"])
+    X = pd.DataFrame({"x": 0.0, "day": days})
+    ordered = Split(kind="time_ordered", folds=3, order="day")
+    assert [fold_rows(ordered, "golden", X, np.zeros(4), part, 0)[1].tolist() for part in range(3)] == [[2], [0], [3]]
+
+
+def test_a_row_without_a_group_is_named():
+    groups = np.array([0.0, 1, np.nan, 3, 4, 5])
+    with pytest.raises(DataError, match="golden: row 3 lacks a value in column 'g'"):
+        rows("group_k_fold", [0, 1] * 3, folds=2, groups=groups)
+
+
+def test_a_column_that_does_not_exist_is_named():
+    labels = np.array([0, 1] * 3)
+    with pytest.raises(DataError, match="golden: there is no column 'site', which the split reads"):
+        fold_rows(Split(kind="group_k_fold", folds=2, group="site"), "golden", columns(labels), labels, 0, 0)
+
+
+def test_too_few_groups_or_rows_are_an_error():
+    with pytest.raises(DataError, match="column 'g' has 2 groups, too few for 5 folds"):
+        rows("group_k_fold", [0, 1] * 10, groups=np.arange(20) % 2)
+    with pytest.raises(DataError, match="golden: cannot be split into 5 folds"):
+        rows("stratified_k_fold", [0, 1, 2, 3] * 3)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"kind": "k_fold"}, 'a k_fold split needs "folds"'),
+        ({"kind": "group_k_fold", "folds": 5}, 'a group_k_fold split needs "group"'),
+        ({"kind": "k_fold", "folds": 5, "group": "g"}, 'a k_fold split takes no "group"'),
+        ({"kind": "k_fold", "folds": 5, "train": 5}, 'a k_fold split takes no "train"'),
+        ({"kind": "holdout", "train_fraction": 0.5, "folds": 5}, 'a holdout split takes no "folds"'),
+        ({"kind": "k_fold", "folds": 1}, "greater than or equal to 2"),
+    ],
+)
+def test_a_split_with_folds_takes_only_its_keys(keys, message):
+    with pytest.raises(ValueError, match=message):
+        Split(**keys)
+
+
+def test_random_folds_are_repeated_and_time_is_not():
+    assert split("stratified_k_fold").n_splits(10) == 50
+    assert split("time_ordered").n_splits(10) == 5
+    assert split("time_ordered").n_splits(10, fixed_too=True) == 50

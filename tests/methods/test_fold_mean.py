@@ -1,0 +1,93 @@
+"""The mean of one classifier per fold, the mean of one map per fold, and logistic calibration."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+
+from probcal import (
+    BetaCalibrator,
+    DirectClassifier,
+    FoldMeanClassifier,
+    IsotonicCalibrator,
+    LogisticCalibrationClassifier,
+    LogisticCalibrator,
+    MeanMapClassifier,
+    SigmoidClassifier,
+)
+
+X, Y = load_breast_cancer(return_X_y=True)
+BETA = {"": "abm", "_am": "am", "_ab": "ab"}
+TRAIN, TEST = np.arange(0, len(Y), 2), np.arange(1, len(Y), 2)
+
+
+def test_it_is_the_mean_of_the_classifiers_of_the_folds():
+    pairs = list(StratifiedKFold(3).split(X[TRAIN], Y[TRAIN]))
+    found = FoldMeanClassifier(GaussianNB(), cv=pairs).fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])
+    by_hand = [GaussianNB().fit(X[TRAIN][learn], Y[TRAIN][learn]).predict_proba(X[TEST]) for learn, _ in pairs]
+    np.testing.assert_allclose(found, np.mean(by_hand, axis=0), atol=1e-12)
+
+
+def test_it_has_the_folds_of_the_calibrators():
+    mean = FoldMeanClassifier(GaussianNB(), cv=3, random_state=5).fit(X[TRAIN], Y[TRAIN])
+    sigmoid = SigmoidClassifier(GaussianNB(), cv=3, ensemble=True, random_state=5).fit(X[TRAIN], Y[TRAIN])
+    for one, other in zip(mean.estimators_, sigmoid.estimators_, strict=True):
+        np.testing.assert_array_equal(one.theta_, other.theta_)
+
+
+def test_scores_are_read_as_log_odds():
+    fitted = FoldMeanClassifier(SVC(), cv=2, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    scores = [one.decision_function(X[TEST]) for one in fitted.estimators_]
+    expected = np.mean([1 / (1 + np.exp(-one)) for one in scores], axis=0)
+    np.testing.assert_allclose(fitted.predict_proba(X[TEST])[:, 1], expected, atol=1e-12)
+
+
+def test_logistic_calibration_is_an_unpenalised_regression_on_p():
+    p = GaussianNB().fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])
+    found = LogisticCalibrator().fit(p, Y[TEST]).predict_proba(p)
+    other = LogisticRegression(C=1e11, tol=1e-10).fit(p[:, 1:], Y[TEST])
+    np.testing.assert_allclose(found, other.predict_proba(p[:, 1:]), atol=1e-5)
+
+
+@pytest.mark.parametrize("scores", ["auto", "decision_function"])
+def test_separated_classes_have_a_finite_map(scores):
+    features, labels = load_iris(return_X_y=True)
+    fitted = LogisticCalibrationClassifier(LogisticRegression(), scores=scores, cv=3, ensemble=True, random_state=0)
+    p = fitted.fit(features, labels == 0).predict_proba(features)
+    assert np.isfinite(p).all() and (p[labels == 0, 1] > 0.99).all() and (p[labels != 0, 1] < 0.01).all()
+
+
+@pytest.mark.parametrize("name", ["logistic", "isotonic", "beta", "beta_am", "beta_ab"])
+def test_a_mean_map_is_the_mean_over_the_folds_of_one_score(name):
+    pairs = list(StratifiedKFold(3).split(X[TRAIN], Y[TRAIN]))
+    found = MeanMapClassifier(GaussianNB(), map=name, cv=pairs, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    score = GaussianNB().fit(X[TRAIN], Y[TRAIN]).predict_proba(X[TEST])
+    maps = []
+    for learn, rows in pairs:
+        inner = GaussianNB().fit(X[TRAIN][learn], Y[TRAIN][learn]).predict_proba(X[TRAIN][rows])
+        made = {
+            "logistic": LogisticCalibrator(),
+            "isotonic": IsotonicCalibrator("score", clip=(0, 1)),
+            **{f"beta{end}": BetaCalibrator(parameters=part, targets="labels") for end, part in BETA.items()},
+        }[name]
+        given, asked = (inner[:, 1], score[:, 1]) if name == "isotonic" else (inner, score)
+        maps.append(made.fit(given, Y[TRAIN][rows]).predict_proba(asked))
+    np.testing.assert_allclose(found.predict_proba(X[TEST]), np.mean(maps, axis=0), atol=1e-12)
+
+
+def test_a_mean_map_shares_its_classifier_with_direct():
+    forest = RandomForestClassifier(3)
+    mapped = MeanMapClassifier(forest, cv=3, random_state=4).fit(X[TRAIN], Y[TRAIN])
+    direct = DirectClassifier(forest, random_state=4).fit(X[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(
+        mapped.estimators_[0].predict_proba(X[TEST]), direct.estimator_.predict_proba(X[TEST])
+    )
+
+
+def test_a_map_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="map"):
+        MeanMapClassifier(GaussianNB(), map="gamma").fit(X, Y)

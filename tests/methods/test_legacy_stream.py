@@ -1,0 +1,153 @@
+"""The replay of one random stream, against a slow version with the global generator and against published numbers."""
+
+import csv
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from probcal.data.card import find_card, read_card
+from probcal.data.folds import legacy_stratified_folds
+from probcal.data.load import load, obtain
+from probcal.methods._repetition import Repetition, RepetitionFits
+from probcal.methods.legacy_stream import ORDERS, LegacyStreamClassifier
+from probcal.metrics.checked_rows import checked
+from probcal.metrics.losses import clipped_log_loss
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = X[:240, :3], Y[:240]
+LABELS = Y + 2 * (X[:, 0] > 14)
+PAPERS = Path(__file__).parents[2] / "probcal" / "papers"
+
+
+def predicted(learner, number, fold, data=(X, Y, LABELS), key="test", **params):
+    """The test rows of one fold and their predictions, as the runner asks for them."""
+    features, y, labels = data
+    outer = legacy_stratified_folds(labels, 5, number)
+    fits = RepetitionFits(Repetition(key, features, y, labels, 5, number), fold)
+    train, test = features[outer != fold], outer == fold
+    with fits.of_rows(train, y[outer != fold]):
+        method = LegacyStreamClassifier(learner, **params).fit(train, y[outer != fold])
+    return test, method.predict_proba(features[test])[:, 1]
+
+
+def old_folds(labels, k):
+    """The old stratified k-fold, drawn from the global generator."""
+    folds = np.zeros(len(labels), int)
+    for label in sorted(set(labels)):
+        places = np.arange(max((labels == label).sum(), k))
+        np.random.shuffle(places)
+        mine = np.flatnonzero(labels == label)
+        size, longer = divmod(len(places), k)
+        ends = np.cumsum([size + (fold < longer) for fold in range(k)])
+        for fold, end in enumerate(ends):
+            start = 0 if fold == 0 else ends[fold - 1]
+            for place in places[start:end]:
+                if place < len(mine):
+                    folds[mine[place]] = fold
+    return folds
+
+
+def slow_repetition(learner, number, constraint):
+    """Fold -> method -> predictions of its test rows: the description of the program, line by line."""
+
+    def regression(features, y, **more):
+        return LogisticRegression(C=99999999999, solver="liblinear", **more).fit(features, y)
+
+    found = []
+    np.random.seed(number)
+    outer = old_folds(LABELS, 5)
+    for fold in range(5):
+        train, test = outer != fold, outer == fold
+        inner = old_folds(Y[train], 3)
+        total = dict.fromkeys(ORDERS["aistats"], 0.0)
+        for part in range(3):
+            learnt = learner().fit(X[train][inner != part], Y[train][inner != part])
+            y = Y[train][inner == part]
+            p, q = (
+                np.clip(learnt.predict_proba(rows)[:, 1], 1e-16, 1 - 1e-16)
+                for rows in (X[train][inner == part], X[test])
+            )
+            total["none"] += q / 3
+            total["sigmoid"] += regression(p[:, None], y).predict_proba(q[:, None])[:, 1] / 3
+            total["isotonic"] += IsotonicRegression(out_of_bounds="clip").fit(p, y).predict(q) / 3
+            three, asked = (np.column_stack([np.log(one), -np.log(1 - one)]) for one in (p, q))
+            fitted = regression(three, y)
+            if constraint and fitted.coef_[0, 0] < 0:
+                three, asked = three[:, 1:], asked[:, 1:]
+                fitted = regression(three, y)
+            elif constraint and fitted.coef_[0, 1] < 0:
+                three, asked = three[:, :1], asked[:, :1]
+                fitted = regression(three, y)
+            total["beta"] += fitted.predict_proba(asked)[:, 1] / 3
+            odds, asked = (np.log(one / (1 - one))[:, None] for one in (p, q))
+            total["beta_am"] += regression(odds, y).predict_proba(asked)[:, 1] / 3
+            two, asked = (np.column_stack([np.log(2 * one), -np.log(2 * (1 - one))]) for one in (p, q))
+            total["beta_ab"] += regression(two, y, fit_intercept=False).predict_proba(asked)[:, 1] / 3
+        found.append((test, total))
+    return found
+
+
+@pytest.mark.parametrize("constraint", [True, False])
+@pytest.mark.parametrize("learner", [GaussianNB, lambda: LogisticRegression(solver="liblinear")])
+def test_a_replay_is_the_program_line_by_line(learner, constraint):
+    warnings.simplefilter("ignore")
+    for fold, (test, expected) in enumerate(slow_repetition(learner, 3, constraint)):
+        for name, p in expected.items():
+            rows, found = predicted(learner(), 3, fold, map=name, constraint=constraint, key=("slow", constraint))
+            assert np.array_equal(rows, test)
+            np.testing.assert_allclose(found, p, atol=1e-9, err_msg=name)
+
+
+def test_folds_may_be_asked_for_in_any_order():
+    forward = [predicted(GaussianNB(), 1, fold, key="forward")[1] for fold in range(5)]
+    backward = [predicted(GaussianNB(), 1, fold, key="backward")[1] for fold in reversed(range(5))]
+    for one, other in zip(forward, reversed(backward), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_one_classifier_scores_all_test_rows():
+    outer = legacy_stratified_folds(LABELS, 5, 0)
+    test, p = predicted(GaussianNB(), 0, 2, map="none", one_classifier=True)
+    expected = GaussianNB().fit(X[outer != 2], Y[outer != 2]).predict_proba(X[test])[:, 1]
+    np.testing.assert_allclose(p, expected, atol=1e-12)
+
+
+def test_it_is_refused_without_the_other_folds():
+    with pytest.raises(ValueError, match="give it a split of kind legacy_stratified_k_fold"):
+        LegacyStreamClassifier(GaussianNB()).fit(X, Y)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("paper", "column", "learner", "params"),
+    [
+        ("kull-silva-filho-flach-2017", "nbayes", GaussianNB(), {"constraint": False}),
+        ("kull-silva-filho-flach-2017", "logistic", LogisticRegression(solver="liblinear"), {}),
+        ("kull-silva-filho-flach-2017-ejs", "nbayes", GaussianNB(), {"order": "ejs", "one_classifier": True}),
+    ],
+)
+def test_published_numbers_come_back_to_nine_digits(original_files, paper, column, learner, params):
+    if not (original_files / "kull2017").is_dir():
+        pytest.skip("the original data files have no folder kull2017")
+    card = read_card(find_card("kull-heart-statlog"))
+    obtain(card, original_files)
+    data = load(card)
+    rows = data.X.to_numpy(float), data.y, data.y if data.strata is None else data.strata
+    with (PAPERS / f"{paper}.csv").open() as file:
+        published = {
+            one["method"]: float(one["mean"])
+            for one in csv.DictReader(file)
+            if (one["dataset"], one["learner"], one["metric"]) == ("heart-statlog", column, "log_loss")
+        }
+    for name in ORDERS["aistats"]:
+        losses = []
+        for number in range(50):
+            test, p = predicted(learner, *divmod(number, 5), data=rows, key=paper + column, map=name, **params)
+            losses.append(clipped_log_loss(checked(data.y[test], p)))
+        assert np.mean(losses) == pytest.approx(published[name], abs=1e-9), name

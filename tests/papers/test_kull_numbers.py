@@ -1,0 +1,72 @@
+"""The published numbers of the beta calibration papers."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from benchmarks.beta_calibration_numbers import PAPER_FILES, written
+from probcal.data.card import card_names
+from probcal.papers.check.judged_claims import Printed, judge
+from probcal.papers.deviations import known_deviations
+from probcal.papers.published import PAPERS, Published
+
+AISTATS, EJS = PAPER_FILES
+
+
+@pytest.mark.parametrize(
+    ("paper", "dataset", "column", "metric", "mean", "sd"),
+    [
+        (AISTATS, "vehicle", "NB", "log_loss", 0.42628021452, 0.112614273828),
+        (AISTATS, "abalone", "LR", "accuracy", 0.634742882765, 0.0112131005891),
+        (AISTATS, "abalone", "AdaO", "log_loss", 0.612436914835, 0.01088455217),
+        (AISTATS, "abalone", "AdaS beta", "brier", 0.220081122816, 0.00255057665479),
+        (AISTATS, "abalone", "NB beta am", "brier", 0.216492161302, 0.00329324995716),
+        (EJS, "autos", "SVM beta", "log_loss", 0.358843988446, 0.0743572758411),
+        (EJS, "abalone", "SVM beta ab", "accuracy", 0.635932724736, 0.00672621533361),
+        (EJS, "abalone", "RF", "log_loss", 0.613501939404, 0.015204508042),
+    ],
+)
+def test_a_number_is_that_of_the_result_files(paper, dataset, column, metric, mean, sd):
+    published = Published.read(paper)
+    place = (f"kull-{dataset}", *published.columns[column])
+    table = published.tables[metric]
+    assert (table.numbers[place], table.spreads[place], table.runs) == (mean, sd, 50)
+
+
+@pytest.mark.parametrize(("paper", "columns"), [(AISTATS, 24), (EJS, 42)])
+def test_every_table_has_41_data_sets_and_all_columns(paper, columns):
+    published = Published.read(paper)
+    assert set(published.titles) == {name for name in card_names() if name.startswith("kull-")}
+    for metric in ("accuracy", "log_loss", "brier"):
+        places = itertools.product(published.titles, published.columns.values())
+        assert set(published.tables[metric].numbers) == {(dataset, *column) for dataset, column in places}
+        assert len(published.tables[metric].numbers) == 41 * columns
+
+
+def test_a_number_keeps_the_digits_of_its_file():
+    table = Published.read(AISTATS).tables["log_loss"]
+    assert table.printed_decimals["kull-vehicle", "nbayes", "none"] == 11
+    assert table.printed_decimals["kull-autos", "nbayes", "none"] >= 11
+
+
+@pytest.mark.parametrize("paper", PAPER_FILES)
+def test_the_numbers_are_those_that_the_program_writes(paper, original_files, tmp_path):
+    """The authors' result files lie beside the folder of original data files, where they are at hand."""
+    folder = original_files.parent / "kull2017" / "published"
+    if not folder.is_dir():
+        pytest.skip(f"not at hand: {folder}")
+    assert written(folder, paper, tmp_path).read_bytes() == (PAPERS / f"{paper}.csv").read_bytes()
+
+
+@pytest.mark.parametrize("paper", PAPER_FILES)
+def test_the_published_numbers_support_every_claim(paper):
+    published = Published.read(paper)
+    for claim in published.claims:
+        assert judge(claim, published, Printed(published)).verdict == "supported", claim.label
+
+
+@pytest.mark.parametrize("paper", PAPER_FILES)
+def test_the_deviations_are_sound(paper):
+    assert all(one.reason for one in known_deviations(paper))
