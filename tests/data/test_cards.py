@@ -18,7 +18,7 @@ PAPER = {
 }  # fmt: skip
 NEVER_SEEN = {"kdd98": "not at hand", "physics": "not at hand", "kull-lung-cancer": "not at hand"}
 """Cards whose files nobody could read yet, and the words of the card that say so."""
-LARGE = {"biology", "covertype"}
+LARGE = {"biology", "biology-by-block", "biology-file-order", "covertype"}
 """Cards whose files a folder of original files may lack: they are 70 MB and more."""
 MANY_ROWS = {"kull-letter", "kull-shuttle"}
 """Cards whose files take some seconds to read."""
