@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,8 @@ class Repetition:
     labels: np.ndarray
     folds: int
     number: int
+    draw_folds: Callable[[np.ndarray, int, np.random.RandomState], np.ndarray]
+    """Function that draws the fold of each row from labels, a number of folds and a stream."""
 
 
 class RepetitionFits(SharedFits):

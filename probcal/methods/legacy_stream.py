@@ -17,7 +17,6 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from probcal._validation import check_choices, check_flag
-from probcal.data.folds import draw_legacy_folds
 from probcal.methods._base import ProbabilityMethod, two_columns
 from probcal.methods._fitting import _fit_key
 from probcal.methods._repetition import Repetition, present_fold
@@ -54,7 +53,7 @@ class _Stream:
     def __init__(self, repetition: Repetition, learner: Any, protocol: _Protocol) -> None:
         self._repetition, self._learner, self._protocol = repetition, learner, protocol
         self._random = np.random.RandomState(repetition.number)
-        self._outer = draw_legacy_folds(repetition.labels, repetition.folds, self._random)
+        self._outer = repetition.draw_folds(repetition.labels, repetition.folds, self._random)
         self._done: list[_Fold] = []
 
     def fold(self, number: int) -> _Fold:
@@ -65,7 +64,7 @@ class _Stream:
     def _next(self) -> _Fold:
         rows = np.flatnonzero(self._outer != len(self._done))
         X, y = self._repetition.X[rows], self._repetition.y[rows]
-        inner = draw_legacy_folds(y, _INNER, self._random)
+        inner = self._repetition.draw_folds(y, _INNER, self._random)
         one = self._fitted(X, y) if self._protocol.one_classifier else None
         learners: list[Any] = []
         maps: dict[str, list[Map]] = {name: [] for name in ORDERS[self._protocol.order]}
@@ -87,7 +86,7 @@ class _Stream:
             return lambda p: p
         if name == "isotonic":
             isotonic = IsotonicCalibrator("score", clip=(0.0, 1.0)).fit(p, y)
-            return lambda p: isotonic.predict_proba(p)[:, 1]
+            return lambda p: np.asarray(isotonic.predict_proba(p)[:, 1])
         features = _FEATURES[name]
         kept = [0] if name in ("sigmoid", "beta_am") else [0, 1]
         fitted = self._regression(features(p), y, intercept=name != "beta_ab")

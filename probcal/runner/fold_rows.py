@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from probcal._validation import take_rows
 from probcal.data.card import Card
 from probcal.data.encode import ENCODERS
-from probcal.data.folds import fold_rows
+from probcal.data.folds import draw_legacy_folds, fold_rows
 from probcal.data.load import load
 from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
@@ -60,7 +60,7 @@ def _rows(card: Card, split: Split, number: int, seed: int, max_rows: int | None
     fits = SharedFits()
     if split.kind == "legacy_stratified_k_fold" and encoding == "native" and max_rows is None and _is_numbers(X):
         folds = split.folds or 1
-        whole = Repetition(card, X.to_numpy(np.float64), dataset.y, labels, folds, number // folds)
+        whole = Repetition(card, X.to_numpy(np.float64), dataset.y, labels, folds, number // folds, draw_legacy_folds)
         fits = RepetitionFits(whole, number % folds)
     rows = SplitRows(X_train, y_train, X_test, y_test, np.unique(y_train), n_classes, fits)
     for part in rows:

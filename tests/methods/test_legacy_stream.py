@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from probcal.data.card import find_card, read_card
-from probcal.data.folds import legacy_stratified_folds
+from probcal.data.folds import draw_legacy_folds, legacy_stratified_folds
 from probcal.data.load import load, obtain
 from probcal.methods._repetition import Repetition, RepetitionFits
 from probcal.methods.legacy_stream import ORDERS, LegacyStreamClassifier
@@ -29,7 +29,7 @@ def predicted(learner, number, fold, data=(X, Y, LABELS), key="test", **params):
     """The test rows of one fold and their predictions, as the runner asks for them."""
     features, y, labels = data
     outer = legacy_stratified_folds(labels, 5, number)
-    fits = RepetitionFits(Repetition(key, features, y, labels, 5, number), fold)
+    fits = RepetitionFits(Repetition(key, features, y, labels, 5, number, draw_legacy_folds), fold)
     train, test = features[outer != fold], outer == fold
     with fits.of_rows(train, y[outer != fold]):
         method = LegacyStreamClassifier(learner, **params).fit(train, y[outer != fold])

@@ -93,7 +93,7 @@ def test_only_cells_with_folds_count_the_code_of_folds(bench):
     [plain] = cells(bench, repeats=1)
     folded = cells(bench, repeats=1, split=FOLDS)[0]
     added = set(code_of(*modules_of(folded))) - set(code_of(*modules_of(plain)))
-    assert added == {"probcal.data.folds", "probcal.runner.fold_rows"}
+    assert added == {"probcal.data.folds", "probcal.runner.fold_rows", "probcal.methods._repetition"}
 
 
 def test_another_number_of_folds_makes_results_stale(bench):
@@ -127,6 +127,17 @@ def test_a_comparison_knows_that_folds_share_training_rows(bench):
     found = split_values(outline, store.results(), outline.datasets[0], outline.columns, "cxe")
     assert found.values.shape == (2, 10)
     assert found.test_share == pytest.approx(1 / 5, abs=0.01)  # Nadeau & Bengio: 1 / 10 + 1 / 4, not 1 / 10
+
+
+def test_a_replayed_stream_is_the_same_with_several_workers(bench):
+    stream = "probcal.methods.legacy_stream.LegacyStreamClassifier"
+    legacy = {"kind": "legacy_stratified_k_fold", "folds": 3}
+    methods = {name: {"type": stream, "params": {"map": name}} for name in ("none", "beta")}
+    learners = {"nb": {"type": "gaussian_nb", "encoding": "native"}}
+    cells(bench, repeats=1, split=legacy, methods=methods, learners=learners)
+    assert bench.run("-o", "one").code == bench.run("-o", "two", "-j", "2").code == 0
+    assert len(bench.numbers(bench.folder / "one")) == 6
+    assert bench.numbers(bench.folder / "one") == bench.numbers(bench.folder / "two")
 
 
 def test_a_split_that_does_not_fit_is_refused_with_its_line(bench):
