@@ -68,7 +68,7 @@ def test_every_fault_of_a_card_is_told_with_its_line_under_the_line_that_names_t
         '  mine.yaml:3: columns.a must be "numeric", "nominal", "infer", "ignore" or "target", not \'number\';'
         ' did you mean "numeric"?',
         "  mine.yaml:6: expect.rows must be a whole number, not 'six'",
-        '  mine.yaml:8: files[1].format must be "delimited" or "arff", not \'csv\'',
+        '  mine.yaml:8: files[1].format must be "delimited", "arff" or "mat", not \'csv\'',
     ]
 
 
