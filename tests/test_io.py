@@ -21,6 +21,8 @@ WRITERS = {"writer", "DictWriter", "to_csv", "savetxt"}
 OTHERS = {
     "probcal/_io.py": "is that place",
     "benchmarks/weka_command_line.py": "writes the rows of an ARFF file for Weka's own command line",
+    "benchmarks/beta_calibration_numbers.py": "copies the characters of published files",
+    "benchmarks/split_search.py": "writes names and numbers of its own, and reads them again to go on",
     "benchmarks/mutation.py": "writes lines of code, and reads the same lines again to judge survivors anew",
 }
 OF_DATA = {

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from probcal._validation import check_clip
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
 from probcal.methods.calibrators._regression import fit_logistic
@@ -24,6 +25,7 @@ class LogisticCalibrator(OneAgainstRestCalibrator):
     Parameters
     ----------
     input : what ``fit`` gets: ``"probability"``, or any real ``"score"``, which is read as log-odds.
+    clip : as in SigmoidCalibrator. ``(0, 1)`` changes nothing, as in the paper.
 
     Attributes
     ----------
@@ -32,8 +34,14 @@ class LogisticCalibrator(OneAgainstRestCalibrator):
         each of several.
     """
 
-    def __init__(self, input: Input = "probability") -> None:
+    def __init__(self, input: Input = "probability", *, clip: Literal["rows"] | tuple[float, float] = "rows") -> None:
         self.input = input
+        self.clip = clip
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        super().check_parameters()
+        check_clip(self.clip, or_rows=True)
 
     def _columns(self, matrix: np.ndarray) -> np.ndarray:
         p = self._probabilities(matrix)
@@ -43,7 +51,8 @@ class LogisticCalibrator(OneAgainstRestCalibrator):
         weights = np.ones(len(scores)) if weights is None else weights
         features = np.column_stack([scores, np.ones(len(scores))])
         slope, intercept = fit_logistic(features, positive.astype(np.float64), weights, _PENALTY).tolist()
-        return Sigmoid(-slope, -intercept)
+        low, high = (self.smallest_, 1 - self.smallest_) if self.clip == "rows" else self.clip
+        return Sigmoid(-slope, -intercept, clip=(low, high))
 
 
 class LogisticCalibrationClassifier(CalibratedMethod):
@@ -54,6 +63,7 @@ class LogisticCalibrationClassifier(CalibratedMethod):
     estimator, calibration, ensemble, cv, holdout_size, random_state : as in SigmoidClassifier.
     scores : ``"auto"`` is the predicted probability if the learner has one. Otherwise it is the decision function, read
         as log-odds. The other choices are those of SigmoidClassifier, all read as log-odds.
+    clip : as in LogisticCalibrator.
 
     Attributes
     ----------
@@ -73,6 +83,7 @@ class LogisticCalibrationClassifier(CalibratedMethod):
         ensemble: Ensemble = "auto",
         cv: Any = 5,
         holdout_size: float = 0.25,
+        clip: Literal["rows"] | tuple[float, float] = "rows",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         super().__init__(
@@ -84,6 +95,7 @@ class LogisticCalibrationClassifier(CalibratedMethod):
             holdout_size=holdout_size,
             random_state=random_state,
         )
+        self.clip = clip
 
     def _calibrator(self, read_as: Input) -> LogisticCalibrator:
-        return LogisticCalibrator(read_as)
+        return LogisticCalibrator(read_as, clip=self.clip)

@@ -84,7 +84,7 @@ class MeanMapClassifier(CalibratedMethod):
 
     def _calibrator(self, read_as: Input) -> Calibrator:
         if self.map == "logistic":
-            return LogisticCalibrator(read_as)
+            return LogisticCalibrator(read_as, clip=(0.0, 1.0))
         if self.map == "isotonic":
             return IsotonicCalibrator(read_as, clip=(0.0, 1.0))
         parameters: Any = {"beta": "abm", "beta_am": "am", "beta_ab": "ab"}[self.map]
