@@ -119,12 +119,25 @@ class Cluster:
 
 
 async def _reach(address: str, seconds: float) -> None:
-    """Raise an error when nothing answers at ``address``. A Client would print pages of its own then."""
+    """Raise an error when nothing answers at ``address``. A Client would print pages of its own then.
+
+    A scheduler that just ends may still close a connection, so an attempt that fails early is repeated.
+    """
     from distributed.comm import connect
     from distributed.security import Security
 
-    comm = await connect(address, timeout=seconds, **Security().get_connection_args("client"))
-    comm.abort()
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            left = max(until - time.monotonic(), 0.1)
+            comm = await connect(address, timeout=left, **Security().get_connection_args("client"))
+        except OSError:
+            if time.monotonic() >= until:
+                raise
+            await asyncio.sleep(0.1)
+        else:
+            comm.abort()
+            return
 
 
 # In a process on a worker's machine
