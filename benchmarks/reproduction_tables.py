@@ -204,23 +204,19 @@ def digits_by_column(asked: Any) -> str:
     found = _digits(asked)
     rows = []
     for what in [*dict.fromkeys(one.what for one in found), ""]:
-        units = [abs(_units(one)) for one in found if what in ("", one.what)]
+        units = [one.distance for one in found if what in ("", one.what)]
         same, near = sum(one == 0 for one in units), sum(one <= 1 for one in units)
         rows.append([what or "all", f"{same} of {len(units)}", f"{near} of {len(units)}"])
     return _pipe(rows, ["column", "the printed digits", "at most one unit away"])
 
 
-def _digits(asked: Any) -> list[Any]:
-    """The numbers of exact columns on the paper's own splits, but for the misprints."""
-    return [one for one in asked.report.numbers.all if one.sharp and one.values]
-
-
-def _units(one: Any) -> float:
-    return units_off(one.values[0], one.published, one.decimals)
+def _digits(asked: Any) -> Any:
+    """The numbers of exact columns on the paper's own splits, with their distances in units."""
+    return asked.report.digits.all
 
 
 def _with_units(one: Any) -> str:
-    units, said = _units(one), _number(one.published, one.decimals)
+    units, said = units_off(one.values[0], one.published, one.decimals), _number(one.published, one.decimals)
     return f"**{said} ({units:+.0f})**" if units else said
 
 

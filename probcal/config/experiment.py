@@ -10,7 +10,7 @@ from probcal._io import shipped
 from probcal.config.columns import Column, Override, Resolution
 from probcal.config.entries import Component
 from probcal.config.experiment_file import ExperimentFile, card_reader
-from probcal.config.splits import check_splits
+from probcal.config.split_checks import check_splits
 from probcal.config.validation import Validation
 from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card

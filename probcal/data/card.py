@@ -25,7 +25,7 @@ from probcal.config.validation import validated
 from probcal.config.yaml_file import YamlFile, one_or_more
 from probcal.data.card_split import Split
 from probcal.data.labels import MAJORITY, NUMBER, most_frequent
-from probcal.data.preparation import Preparation
+from probcal.data.prepared_rows import Preparation
 from probcal.data.row_numbers import read_row_numbers
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 
 from probcal.data.card import FOR_TWO, Card
 from probcal.data.labels import in_order
-from probcal.data.preparation import prepared
+from probcal.data.prepared_rows import prepared
 from probcal.errors import DataError, RowError, did_you_mean
 
 _MOST_CLASSES = 128

@@ -51,7 +51,7 @@ METHODS: dict[str, Builtin] = {
         family="scores",
     ),
     "logistic_calibration": Builtin(
-        "probcal.methods.calibrators.logistic.LogisticCalibrationClassifier",
+        "probcal.methods.calibrators.logistic_calibration.LogisticCalibrationClassifier",
         "logistic regression on the learner's probabilities, without smoothed labels",
         label="LogCal",
         family="scores",
@@ -140,7 +140,7 @@ _WITHOUT_SHORT_NAME = {
     "probcal.methods.direct.RescaledClassifier": "scores",
     "probcal.methods.calibrators.sigmoid.SigmoidCalibrator": "maps",
     "probcal.methods.calibrators.isotonic.IsotonicCalibrator": "maps",
-    "probcal.methods.calibrators.logistic.LogisticCalibrator": "maps",
+    "probcal.methods.calibrators.logistic_calibration.LogisticCalibrator": "maps",
     "probcal.methods.calibrators.venn_abers.VennAbersCalibrator": "maps",
     "probcal.methods.calibrators.beta.BetaCalibrator": "maps",
     "probcal.methods.calibrators.beta.QuadraticCalibrator": "maps",

@@ -37,7 +37,7 @@ def drawn(script, seed, **numbers):
 
 @pytest.mark.parametrize("column", ["ProbJ48", "ProbSVM"])
 def test_numbered_rows_give_the_votes_of_the_rows_themselves(script, column):
-    pytest.importorskip("jpype")
+    pytest.importorskip("jpype", reason="needs probcal[weka]")
     X, y, train, test = eighty_rows()
     ours = script.probabilities(column, "test-rows", 7, script.Table(X, y, train, test))
     learner, weighting = script.COLUMNS[column]
@@ -58,7 +58,7 @@ def test_numbered_rows_give_the_votes_of_the_rows_themselves(script, column):
 
 
 def test_one_stream_draws_the_same_rows_for_each_threshold(script, monkeypatch):
-    pytest.importorskip("jpype")
+    pytest.importorskip("jpype", reason="needs probcal[weka]")
     table = script.Table(*eighty_rows())
     samples = {}
     kept = script.NumberedRows.fit

@@ -13,7 +13,7 @@ from probcal.methods.calibrators._calibrator import Calibrator, Input
 from probcal.methods.calibrators._fold_maps import FoldScores
 from probcal.methods.calibrators.beta import BetaCalibrator
 from probcal.methods.calibrators.isotonic import IsotonicCalibrator
-from probcal.methods.calibrators.logistic import LogisticCalibrator
+from probcal.methods.calibrators.logistic_calibration import LogisticCalibrator
 
 MAPS = ("logistic", "isotonic", "beta", "beta_am", "beta_ab")
 

@@ -12,9 +12,9 @@ from typing import Any
 from tabulate import tabulate
 
 from probcal.papers.check.accepted import AcceptedDrift
-from probcal.papers.check.checked_experiment import Findings, JudgedClaim, Report
+from probcal.papers.check.checked_experiment import Findings, Report
 from probcal.papers.check.findings import FARTHEST, Finding, spread_text
-from probcal.papers.check.judged_claims import Judged, Tally
+from probcal.papers.check.judged_claims import Judged, Ours, Tally, printed_there
 from probcal.papers.check.power_text import agreement_lines, power_json
 from probcal.reporting.grid import INFINITY, grouped, printed, troubles
 from probcal.store.cell_result import CellResult
@@ -33,7 +33,7 @@ def text(report: Report) -> str:
         *_findings("differences on the same splits", report.differences),
         _not_judged(report),
         _agreeing(report),
-        _claims(report.claims),
+        _claims(report),
         _drift(report.drift),
         _gone(report.drift),
         _cells(report),
@@ -104,14 +104,16 @@ def _agreeing(report: Report) -> list[str]:
     ]
 
 
-def _claims(claims: list[JudgedClaim]) -> list[str]:
-    lines = []
-    for one in claims:
+def _claims(report: Report) -> list[str]:
+    paper, lines = report.checked.published, []
+    if paper is None:
+        return []
+    for one in report.claims:
         mark = "NEW " if one.new else ""
         lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
         own = f"the paper's own tables {counts(one.printed.tallies)}" if one.tabled else "the paper has no table of it"
         partly = one.tabled and any(tally.known and tally.not_run for tally in one.ours.tallies.values())
-        there = f", on those run {counts(one.printed_there)}" if partly else ""
+        there = f", on those run {counts(printed_there(one.claim, paper, Ours(report.checked)))}" if partly else ""
         lines.append(f"      ours {one.ours.said or counts(one.ours.tallies)} / {own}{there}")
         if one.known and one.ours.verdict == "not supported":
             lines.append(f"      known: {one.known.reason}")

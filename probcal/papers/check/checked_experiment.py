@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import AcceptedDrift, drift
 from probcal.papers.check.agreement import Agreement, Block, Misprints, agreement, blocks
 from probcal.papers.check.digits import digits
 from probcal.papers.check.findings import Checked, Finding, differences, numbers, without_number
-from probcal.papers.check.judged_claims import Judged, Ours, Printed, Tally, judge, printed_there
+from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
 from probcal.papers.check.power import Gate, gates
 from probcal.papers.deviations import Deviation, known_deviations, misprinted
 from probcal.papers.published import Claim, Published
@@ -29,8 +29,6 @@ class JudgedClaim:
     """Deviation that explains why it is not supported, if one is known."""
     tabled: bool = True
     """Whether the paper has a table for this claim."""
-    printed_there: dict[str, Tally] = field(default_factory=dict)
-    """The counts of the paper's own tables, over the data sets that we have."""
 
     @property
     def new(self) -> bool:
@@ -120,8 +118,7 @@ def check(checked: Checked, known: Sequence[Deviation] | None = None) -> Report:
         for claim in paper.claims:
             reason = next((one for one in known if one.explains_claim(outline.name, claim.label)), None)
             printed, ours = judge(claim, paper, Printed(paper)), judge(claim, paper, Ours(checked))
-            there = printed_there(claim, paper, Ours(checked))
-            claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim), there))
+            claims.append(JudgedClaim(claim, printed, ours, reason, paper.tells(claim)))
     return Report(
         checked=checked,
         deviations=known,

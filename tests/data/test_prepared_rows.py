@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from sklearn.preprocessing import StandardScaler
 
 from probcal.data.dataset import assemble
-from probcal.data.preparation import Preparation, prepared
+from probcal.data.prepared_rows import Preparation, prepared
 from tests.data.small_cards import changed, make_card
 
 COLUMNS = {"a": "numeric", "b": "nominal", "y": "target"}

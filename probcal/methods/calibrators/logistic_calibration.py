@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 import numpy as np
 
-from probcal._validation import check_clip
-from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
-from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators._calibrator import Input
 from probcal.methods.calibrators._regression import fit_logistic
-from probcal.methods.calibrators.sigmoid import Sigmoid
+from probcal.methods.calibrators.sigmoid import Sigmoid, SigmoidCalibrator, SigmoidClassifier
 
 _PENALTY = 1e-11
 """Of the squared coefficients: 1 / C of the authors, so that separated classes have a finite map."""
 
 
-class LogisticCalibrator(OneAgainstRestCalibrator):
+class LogisticCalibrator(SigmoidCalibrator):
     """Map p to 1 / (1 + exp(A p + B)), fitted to the labels 0 and 1 (Kull, Silva Filho & Flach 2017).
 
     It differs from SigmoidCalibrator in two ways: p is never turned into log-odds, and the labels are not smoothed. So
@@ -34,15 +30,6 @@ class LogisticCalibrator(OneAgainstRestCalibrator):
         each of several.
     """
 
-    def __init__(self, input: Input = "probability", *, clip: Literal["rows"] | tuple[float, float] = "rows") -> None:
-        self.input = input
-        self.clip = clip
-
-    def check_parameters(self) -> None:
-        """Raise ValueError for an invalid parameter."""
-        super().check_parameters()
-        check_clip(self.clip, or_rows=True)
-
     def _columns(self, matrix: np.ndarray) -> np.ndarray:
         p = self._probabilities(matrix)
         return p[:, 1:] if p.shape[1] == 2 else p
@@ -55,7 +42,7 @@ class LogisticCalibrator(OneAgainstRestCalibrator):
         return Sigmoid(-slope, -intercept, clip=(low, high))
 
 
-class LogisticCalibrationClassifier(CalibratedMethod):
+class LogisticCalibrationClassifier(SigmoidClassifier):
     """Calibrate a learner by logistic regression on its cross-validated probabilities (Kull et al. 2017).
 
     Parameters
@@ -70,32 +57,10 @@ class LogisticCalibrationClassifier(CalibratedMethod):
     classes_ : (n_classes,) labels in sorted order.
     estimators_, calibrators_ : the fitted classifiers, and the LogisticCalibrator of each: one per fold, or only one.
     estimator_, calibrator_ : the only ones, if there is one of each.
+    slope_, intercept_ : as in SigmoidClassifier.
     """
 
     prefers = "predict_proba"
-
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        scores: Any = "auto",
-        calibration: Calibration = "cross_val",
-        ensemble: Ensemble = "auto",
-        cv: Any = 5,
-        holdout_size: float = 0.25,
-        clip: Literal["rows"] | tuple[float, float] = "rows",
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            scores=scores,
-            calibration=calibration,
-            ensemble=ensemble,
-            cv=cv,
-            holdout_size=holdout_size,
-            random_state=random_state,
-        )
-        self.clip = clip
 
     def _calibrator(self, read_as: Input) -> LogisticCalibrator:
         return LogisticCalibrator(read_as, clip=self.clip)
