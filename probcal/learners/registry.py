@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from probcal.config.components import Builtin
 
-WEKA = "probcal.learners.weka.WekaClassifier"
-"""The import path of every learner of Weka."""
+WEKA_PACKAGE = "probcal.learners.weka."
+"""The import path of every learner of Weka begins so."""
+WEKA = f"{WEKA_PACKAGE}WekaClassifier"
 
 LEARNERS: dict[str, Builtin] = {
     "j48": Builtin(
@@ -19,6 +20,12 @@ LEARNERS: dict[str, Builtin] = {
         WEKA,
         "Weka's SMO, a linear support vector machine with C = 1 (needs probcal[weka])",
         {"classifier": "functions.SMO"},
+        label="SVM",
+        encoding="native",
+    ),
+    "jittered_smo": Builtin(
+        f"{WEKA_PACKAGE}jittered_smo.JitteredSMO",
+        "the same with weights changed by 1e-12, which shows what rounding alone does (needs probcal[weka])",
         label="SVM",
         encoding="native",
     ),

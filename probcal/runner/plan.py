@@ -15,7 +15,7 @@ from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.data.load import data_folder
 from probcal.errors import ProbcalError
-from probcal.learners.registry import WEKA
+from probcal.learners.registry import WEKA_PACKAGE
 from probcal.metrics.registry import METRICS
 from probcal.runner.data_step import DataStep, data_now
 from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts, is_measured_alike
@@ -237,7 +237,7 @@ def refuse_unmet(cells: Sequence[Cell], weka: str | None = None) -> None:
     needing: dict[str, dict[str, list[str]]] = {}
     for word, path, name in dict.fromkeys((word, one.path, one.name) for word, one in parts):
         unmet = unmet_requirement(import_class(path))
-        if not unmet and weka and path == WEKA:
+        if not unmet and weka and path.startswith(WEKA_PACKAGE):
             from probcal.learners.weka.jar import other_release  # imports pandas, which most commands do not need
 
             unmet = other_release(weka)
