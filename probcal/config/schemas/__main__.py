@@ -198,6 +198,10 @@ def _kind(hint: Any) -> Schema:
         return {}
 
 
+_WIDTH = 120
+"""Longest line, as in pyproject.toml."""
+
+
 def as_text(schema: Schema) -> str:
     """Return the text of a schema's file."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
@@ -212,6 +216,7 @@ def stub_text() -> str:
     """Return the text of ``__init__.pyi``: every public class of the registry, imported."""
     classes = sorted(PUBLIC_CLASSES.items(), key=lambda one: (one[1], one[0]))
     lines = [f"from {module} import {name} as {name}" for name, module in classes]
+    lines = [line if len(line) <= _WIDTH else line.replace("import ", "import (\n    ") + ",\n)" for line in lines]
     return "\n".join(["# written by python -m probcal.config.schemas", *lines, "", "__version__: str", ""])
 
 
