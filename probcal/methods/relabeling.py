@@ -29,13 +29,15 @@ class RelabelingClassifier(ThresholdMethod):
     positive row becomes negative with probability 1 - 1/(2p). A row of probability p is then equally likely to be
     positive or negative. The best classifier for these labels, without weights, predicts 1 where D(1|x) > p.
 
-    Thresholds, votes and predictions are those of ``ProbingClassifier``, so the two methods differ in nothing else.
-    Halck's own choice of thresholds is not known to us.
+    Votes and predictions are those of ``ProbingClassifier``, so with ``discretisation="train"`` the two methods differ
+    in nothing else. Halck's own choice of thresholds is not known to us.
 
     Parameters
     ----------
     estimator : classifier with ``fit`` and ``predict``. Only its labels are used, and it needs no weights.
-    n_probes, loss, discretisation, multiclass, clip, n_jobs : as in ``ProbingClassifier``.
+    n_probes, loss, multiclass, clip, n_jobs : as in ``ProbingClassifier``.
+    discretisation : ``"uniform"`` takes the thresholds t / (n_probes + 1). ``"train"`` is that of ``ProbingClassifier``.
+        It puts most thresholds near 0 and 1. There nearly half of a class is relabelled, so the labels are mostly noise.
     random_state : seed. Each threshold has its own random stream.
 
     The attributes are those of ``ProbingClassifier``.
@@ -47,7 +49,7 @@ class RelabelingClassifier(ThresholdMethod):
         n_probes: int = 100,
         *,
         loss: Loss = "log_loss",
-        discretisation: Literal["train", "uniform"] = "train",
+        discretisation: Literal["train", "uniform"] = "uniform",
         multiclass: Multiclass = "difference",
         clip: tuple[float, float] = (0.001, 0.999),
         n_jobs: int | None = None,

@@ -35,7 +35,7 @@ from probcal.methods._fitting import fit_weighted, fresh_copy, last_step, takes_
 from probcal.methods._multiclass import class_pairs, combine_problems, couple_pairs
 from probcal.methods._probes import Train
 from probcal.methods._threshold_method import ThresholdMethod, TwoClasses
-from probcal.methods.importance import WeightedTraining, Weighting, check_weights_accepted
+from probcal.methods.importance import WeightedTraining, Weighting, check_weights_accepted, is_linear
 from probcal.methods.iso_probability import Lines, iso_probability, rows_by_class, score_against_probability
 from probcal.methods.refinement import Goal, ThresholdClassifiers, even_thresholds
 
@@ -107,9 +107,9 @@ class WeightSweepClassifier(ThresholdMethod):
         in its ``support_``, as in section 3. ``sklearn.svm.SVC`` has it, also as the last step of a Pipeline. The
         predictions then describe these rows, whose classes are almost balanced and no longer have their densities. See
         ``probcal.methods.weight_sweep`` for why few levels still have a surface.
-    weighting : as in ``ProbingClassifier``, but ``"auto"`` is ``"weight"`` for every learner that accepts weights, as
-        in the paper. Weights passed directly sum at every level to the number of rows swept over, or to the sum of
-        ``sample_weight``.
+    weighting : as in ``ProbingClassifier``. The paper has ``"weight"``. With ``"auto"``, a learner that fits its rows
+        without error, such as boosted trees, gets rejection samples, because it hardly reacts to weights. Weights
+        passed directly sum at every level to the number of rows swept over, or to the sum of ``sample_weight``.
     multiclass : with k > 2 classes, ``"rest"`` takes each class against the rest and divides each row by its sum.
         ``"pairs"`` sweeps over the rows of each pair of classes and joins them by pairwise coupling.
     n_jobs : number of processes.
@@ -244,7 +244,7 @@ class WeightSweepClassifier(ThresholdMethod):
             self.training_rows_ = rows_by_class(X, labels, classes)
         weighting = self.weighting
         if weighting == "auto":
-            weighting = "weight" if takes_weights(self.estimator) else "rejection"
+            weighting = "weight" if is_linear(self.estimator) and takes_weights(self.estimator) else "rejection"
         return WeightedTraining(self.estimator, X, labels, classes, weights, weighting, "n", 1, stream)
 
     def _problems(self, labels: np.ndarray) -> list[TwoClasses]:
