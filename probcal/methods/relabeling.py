@@ -36,8 +36,8 @@ class RelabelingClassifier(ThresholdMethod):
     ----------
     estimator : classifier with ``fit`` and ``predict``. Only its labels are used, and it needs no weights.
     n_probes, loss, multiclass, clip, n_jobs : as in ``ProbingClassifier``.
-    discretisation : ``"uniform"`` takes the thresholds t / (n_probes + 1). ``"train"`` is that of ``ProbingClassifier``.
-        It puts most thresholds near 0 and 1. There nearly half of a class is relabelled, so the labels are mostly noise.
+    discretisation : ``"uniform"`` takes the thresholds t / (n_probes + 1). ``"train"`` is as in ``ProbingClassifier``.
+        It puts most thresholds near 0 and 1. There nearly half of a class is relabelled: the labels are mostly noise.
     random_state : seed. Each threshold has its own random stream.
 
     The attributes are those of ``ProbingClassifier``.
