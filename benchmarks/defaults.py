@@ -1,9 +1,9 @@
 """Whether a method without options is as good as what a person had: python benchmarks/defaults.py, after the runs.
 
 Run `probcal run` with defaults, defaults-labels and defaults-digits first. For each data set, learner and method this
-takes the mean log loss over the splits. It may be at most .01 bits above the better of two others: the learner alone,
-and scikit-learn's CalibratedClassifierCV with the same kind of map. It must never be infinite. Writes gate.md. Exit
-code 1 if a method fails.
+takes the mean log loss over the splits. It may be at most .01 bits above the better of two others on the same splits:
+the learner alone, and scikit-learn's CalibratedClassifierCV with the same kind of map. It must never be infinite.
+Writes gate.md. Exit code 1 if a method fails.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ NOTE = """# Every method without options
 
 {judged} combinations of {datasets} data sets, {learners} learners and {methods} methods: **{failures} failures**,
 {infinite} of them infinite. A method fails if its mean log loss is infinite, or more than {allowed} bits above the
-better of the learner alone and scikit-learn's `CalibratedClassifierCV()` with the same kind of map.
-Splits: {splits}. Written by `python benchmarks/defaults.py`.
+better of the learner alone and scikit-learn's `CalibratedClassifierCV()` with the same kind of map, on the same splits.
+Written by `python benchmarks/defaults.py`.
+
+{experiments}
 
 ## The worst difference to the better of the two, in bits
 
@@ -41,16 +43,14 @@ A number above {allowed} is a failure. `-` means that nothing finite was there t
 
 {failed}
 
-## The mean log loss on data sets with fewer than 1,000 training rows, in bits
+{means}
+"""
+MEANS = """## {experiment}: the mean log loss on {rows}, in bits
 
 The lowest of each learner is bold. `inf` means that a row of a class got the probability 0.
 
-{few}
-
-## The mean log loss on the others, with up to 3,000 training rows, in bits
-
-{many}
-"""
+{table}"""
+ROWS = {True: "data sets with fewer than 1,000 training rows", False: "data sets with up to 3,000 training rows"}
 FEW_ROWS = ("australian", "breast", "credit-g", "diabetes", "ionosphere", "qsar-biodeg")
 """Data sets with fewer than 1,000 training rows."""
 
@@ -63,8 +63,8 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("-o", "--out", type=Path, default=FOLDERS[0] / "gate.md", help="file to write (%(default)s)")
     asked = parser.parse_args(words)
-    losses = mean_losses(asked.folders)
-    judged = judge(losses)
+    losses = {folder.name: mean_losses([folder]) for folder in asked.folders}
+    judged = pd.concat([judge(of_folder) for of_folder in losses.values()], ignore_index=True)
     asked.out.write_text(report(losses, judged), encoding="utf-8")
     failures = int(judged["failed"].sum())
     print(f"{len(judged)} combinations, {failures} failures: {asked.out}")
@@ -110,21 +110,23 @@ def judge(losses: pd.DataFrame) -> pd.DataFrame:
     return judged
 
 
-def report(losses: pd.DataFrame, judged: pd.DataFrame) -> str:
-    """Return the page: the worst difference of each method and learner, the failures, and the mean losses."""
+def report(losses: dict[str, pd.DataFrame], judged: pd.DataFrame) -> str:
+    """Return the page: the worst difference of each method and learner, the failures, and the mean losses.
+
+    ``losses`` are those of each experiment, by its name.
+    """
     worst = judged.pivot_table(index="method", columns="learner", values="difference", aggfunc="max", sort=False)
     failed = judged[judged["failed"]].sort_values("difference", ascending=False)
-    splits = losses.groupby("method", sort=False)["splits"].agg(["min", "max"]).drop_duplicates()
-    few = losses["dataset"].isin(FEW_ROWS)
+    together = pd.concat(losses.values())
     return NOTE.format(
         judged=len(judged),
-        datasets=losses["dataset"].nunique(),
-        learners=losses["learner"].nunique(),
+        datasets=together["dataset"].nunique(),
+        learners=together["learner"].nunique(),
         methods=judged["method"].nunique(),
         failures=len(failed),
         infinite=int(np.isinf(failed["loss"]).sum()),
         allowed=ALLOWED,
-        splits=", ".join(sorted({str(number) for number in splits.to_numpy().ravel()}, key=int)),
+        experiments="\n".join(f"- {_experiment(name, of_name)}" for name, of_name in losses.items()),
         worst=_table(worst.map(lambda value: "-" if pd.isna(value) else f"{value:+.4f}")),
         failed=_table(
             failed[["dataset", "learner", "method", "loss", "had", "difference"]]
@@ -133,9 +135,19 @@ def report(losses: pd.DataFrame, judged: pd.DataFrame) -> str:
         )
         if len(failed)
         else "None.",
-        few=mean_table(losses[few]),
-        many=mean_table(losses[~few]),
+        means="\n\n".join(
+            MEANS.format(experiment=name, rows=ROWS[few], table=mean_table(of_name[few_rows == few]))
+            for name, of_name in losses.items()
+            for few_rows in [of_name["dataset"].isin(FEW_ROWS)]
+            for few in ROWS
+            if (few_rows == few).any()
+        ),
     )
+
+
+def _experiment(name: str, losses: pd.DataFrame) -> str:
+    splits = sorted(set(losses["splits"]))
+    return f"`{name}`: {losses['dataset'].nunique()} data sets, {' or '.join(map(str, splits))} splits"
 
 
 def mean_table(losses: pd.DataFrame) -> str:

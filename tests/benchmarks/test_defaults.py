@@ -36,6 +36,6 @@ def test_a_method_fails_above_the_better_of_the_learner_and_scikit_learn(method,
 def test_the_page_names_each_failure():
     rows = [("a", "tree", "direct", 0.5, 10), ("a", "tree", "beta", 0.6, 10), ("a", "tree", "spline", 0.5, 10)]
     losses = pd.DataFrame(rows, columns=["dataset", "learner", "method", "loss", "splits"])
-    page = SCRIPT["report"](losses, SCRIPT["judge"](losses))
+    page = SCRIPT["report"]({"defaults": losses}, SCRIPT["judge"](losses))
     assert "2 combinations of 1 data sets, 1 learners and 2 methods: **1 failures**" in page
     assert "| a         | tree      | beta     | 0.6000 | 0.5000 | 0.1000       |" in page
