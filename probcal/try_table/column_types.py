@@ -64,7 +64,7 @@ def as_date(day: float) -> str:
     return str((pd.Timestamp(0) + day * _DAY).date())
 
 
-Kind = Literal["number", "category", "date", "left out"]
+Kind = Literal["number", "category", "date", "group", "time", "left out"]
 
 MOST_LEVELS = 200
 """Largest number of levels of a category. Most learners get a column for each level."""
@@ -116,14 +116,14 @@ def guess(name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", d
     if missing == len(raw):
         return TableColumn(name, "left out", "empty", missing)
     if name in choices.category:
-        return _category(name, _as_text_column(raw))
+        return _category(name, as_text_column(raw))
     if pd.api.types.is_datetime64_any_dtype(raw):
         return _date(name, pd.Series(days(raw)))
     if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
         return _number(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), choices)
     if raw.dtype == object and _are_numbers(raw):
         return _number(name, pd.Series([np.nan if pd.isna(one) else float(one) for one in raw]), choices)
-    text = _as_text_column(raw)
+    text = as_text_column(raw)
     is_category = declared or pd.api.types.is_bool_dtype(raw)
     return _guess_text(name, text, choices, is_category, mark)
 
@@ -207,7 +207,7 @@ def _constant(name: str, value: str, missing: int) -> TableColumn:
     return TableColumn(name, "left out", about, missing)
 
 
-def _as_text_column(raw: pd.Series) -> pd.Series:
+def as_text_column(raw: pd.Series) -> pd.Series:
     """Return categorical text without line breaks, which the file of rows cannot hold. Unused levels are left out."""
     if isinstance(raw.dtype, pd.CategoricalDtype):
         raw = raw.astype(object)
@@ -252,15 +252,12 @@ _NAMED = 5
 
 def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
     """Yield a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
-    copies = [column.name for column in columns if _determines(column, labels)]
-    if copies:
-        yield f"{_quoted(copies)} alone determines the target in every row; --drop it unless you know it beforehand"
     for column in columns:
-        if column.kind == "number" and (found := _missing_code(column)):
-            number, rows = found
+        if column.kind == "number" and (found := _missing_codes(column)):
+            listed = " and ".join(f"{as_text(number)} in {rows:,} rows" for number, rows in found)
             yield (
-                f"{_quoted([column.name])} is {as_text(number)} in {rows:,} rows, far from all others, and read "
-                "as a number; if it stands for a missing value, make those fields empty"
+                f"{_quoted([column.name])} is {listed}, far from all others, and read as a number; if it stands for a "
+                "missing value, make those fields empty"
             )
     alike: dict[str, list[str]] = {}
     for label in sorted(set(labels)):
@@ -270,8 +267,8 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
             yield f"labels that differ only in capitals are read as different classes: {_quoted(several)}"
 
 
-def _determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
-    """Return whether each of its few values, a missing one too, occurs with only one label."""
+def determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
+    """Return whether each of the column's few values, a missing one too, occurs with only one label."""
     if column.values is None or len(labels) < _FEW:
         return False
     codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
@@ -280,16 +277,19 @@ def _determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
     return bool((pd.Series(labels).groupby(codes).nunique() == 1).all())
 
 
-def _missing_code(column: TableColumn) -> tuple[float, int] | None:
-    """Return a number of ``column`` that looks like a missing value, and how many rows have it."""
+def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:
+    """Return the numbers of ``column`` that look like missing values, each with how many rows have it."""
     assert column.values is not None
     seen = column.values.dropna().to_numpy(np.float64)
-    for number in (seen.min(), seen.max()):
-        others = seen[seen != number]
-        rows = len(seen) - len(others)
-        if number not in _MISSING_CODES or rows < _FEWEST or len(others) == 0:
-            continue
-        beside_zero = number < 0 <= others.min()
-        if beside_zero or np.abs(others - number).min() > _FEWEST_RANGES * np.ptp(others):
-            return float(number), rows
-    return None
+    numbers, rows = np.unique(seen, return_counts=True)
+    is_code = np.array([number in _MISSING_CODES for number in numbers]) & (rows >= _FEWEST)
+    others = numbers[~is_code]
+    if not len(others):
+        return []
+    low, high = others.min(), others.max()
+    far = _FEWEST_RANGES * (high - low)
+    return [
+        (float(number), int(count))
+        for number, count in zip(numbers[is_code], rows[is_code], strict=True)
+        if (number < 0 <= low) or number < low - far or number > high + far
+    ]

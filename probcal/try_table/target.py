@@ -49,6 +49,14 @@ class Target:
         return np.array([label is not None for label in self.labels], dtype=bool)
 
     @property
+    def classes(self) -> npt.NDArray[np.object_]:
+        """Return (n_rows,) the class of each row, one of the names of ``class_counts``. Rows without a label too."""
+        if self.positive is None:
+            return self.labels
+        _, other = self.class_counts
+        return np.where(self.labels == self.positive, self.positive, other).astype(object)
+
+    @property
     def class_counts(self) -> dict[str, int]:
         """Return the rows of each class: the positive label and all others, or every label."""
         if self.positive is None:

@@ -15,8 +15,11 @@ from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan
-from probcal.try_table.preparation import TableRequest, balanced_seed, cleaned, prepare, slug
-from probcal.try_table.ranked_methods import ranked_lines, ranking, sentence
+from probcal.try_table.measures import LOSS, MEASURES, Measure, Scale
+from probcal.try_table.preparation import Prepared, TableRequest, cleaned, prepare, slug
+from probcal.try_table.ranked_methods import RankedMethod, cell_ids, ranked_lines, ranking, split_values
+from probcal.try_table.traps import Traps, find_traps
+from probcal.try_table.verdict import Circumstances, verdict
 
 Say = Callable[[str], None]
 
@@ -35,6 +38,8 @@ class TrialOptions:
     dry_run: bool = False
     again: str = "the same command"
     """The command that runs it once more."""
+    measure: Measure = LOSS
+    """The measure that ranks."""
 
 
 def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: Say) -> int:
@@ -42,7 +47,7 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
 
     Raises ProbcalError for a table, a name or a folder that cannot be used, before anything is written or run.
     """
-    prepared = prepare(request)
+    prepared = prepare(request, options.splits)
     counts = prepared.target.class_counts
     usual, left_out = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or usual, prepared.most_levels)
@@ -51,8 +56,7 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     combined = choices.combinations(list(learners), list(methods), options.methods)
     card_name = slug(prepared.table.name, "table")
     table_files = files.table_files(prepared, card_name)
-    seed, balanced = balanced_seed(table_files.dataset.card, table_files.dataset.y, options.splits, request.seed)
-    plan = Plan(learners, methods, combined, options.splits, seed, {} if options.learners else left_out)
+    plan = Plan(learners, methods, combined, prepared.split, request.seed, {} if options.learners else left_out)
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
@@ -62,10 +66,13 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
         files.refuse_others(options.save, card_name)
     Store(folder).refuse_others(name)
     _refuse_another_table(path, heading)
-    description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, balanced)]
+    description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan)]
+    traps = find_traps(prepared, prepared.raw, table_files.dataset, request.seed)
     for line in description:
         say(line)
     if options.dry_run:
+        for line in describe.trap_lines(traps.lines):
+            say(line)
         return 0
     files.write(table_files, plan, path, title, heading)
     if options.save:
@@ -78,11 +85,17 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     from probcal.reporting.html import write_report  # draws, which takes a second to import
 
     store = Store(folder)
-    ranked = ranking(Outline.of(store), store.results())
-    found, lines = sentence(ranked), list(ranked_lines(ranked))
-    for line in ["", *lines, "", *describe.wrapped(found, hang=0), ""]:
+    outline = Outline.of(store)
+    scale = Scale(choices.bound(counts.values()), prepared.class_weights)
+    ranked = ranking(store, outline, scale, options.measure, prepared.split.test_share)
+    found, lines = (
+        verdict(ranked, _circumstances(prepared, store, outline, scale, ranked, traps)),
+        list(ranked_lines(ranked, scale.bound)),
+    )
+    beside = list(describe.trap_lines(traps.lines))
+    for line in ["", *lines, "", *describe.wrapped(found, hang=0), *beside, ""]:
         say(line)
-    page = write_report([store], folder / "report.html", found, "\n".join([*lines, "", *description]))
+    page = write_report([store], folder / "report.html", found, "\n".join([*lines, *beside, "", *description]))
     say(f"report: {page}")
     if prepared.table.has_changed():
         again = f"{options.again} (with another file after --save)" if options.save else options.again
@@ -91,6 +104,17 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
             f"content; to run its present content, type: {again}"
         )
     return code
+
+
+def _circumstances(
+    prepared: Prepared, store: Store, outline: Outline, scale: Scale, ranked: Sequence[RankedMethod], traps: Traps
+) -> Circumstances:
+    best = next((one for one in ranked if one.learner != choices.BASELINE and one.is_ranked), None)
+    aucs: Sequence[float] = ()
+    if best is not None:
+        ids = cell_ids(outline, best.learner, best.method)
+        aucs = split_values(store, store.results(), ids, [MEASURES["auc"]], scale)[0]["auc"]
+    return Circumstances(prepared.target.class_counts, aucs, traps.leaks)
 
 
 def _refuse_another_table(path: Path, heading: str) -> None:
