@@ -91,6 +91,10 @@ class TableColumn:
     """Its values in words, or why it is left out."""
     missing: int
     values: pd.Series | None = None
+    mark: Mark = "."
+    """The decimal mark of its numbers."""
+    written: bool = False
+    """Whether its numbers were written with units, currencies or as times."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +137,14 @@ def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category:
     if name in choices.number or not is_category:
         rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
         numbers, words, marks = read_numbers(levels, mark)
+        dates = parse_dates(levels) if len(words) == len(levels) and name in choices.number else None
+        if isinstance(dates, np.ndarray):
+            return _date(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
         if len(words) == len(levels) and name in choices.number:
             raise DataError(f'--number: column "{name}" holds no number, but {_listed(levels)}')
         if name in choices.number or holds_numbers(words, rows_of):
             values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
-            notes = marks + (f"; {_listed(words)} read as missing" if words else "")
+            notes = marks + (f"; {some(words, _MOST_WORDS_SHOWN)} read as missing" if words else "")
             return _number(name, values, choices, notes)
     if not is_category:
         dates = parse_dates(levels)
@@ -248,6 +255,7 @@ _FEWEST = 3
 _FEWEST_RANGES = 2.0
 """Such a number lies this many times the range of all other values away from them."""
 _NAMED = 5
+_MOST_WORDS_SHOWN = 50
 
 
 def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:

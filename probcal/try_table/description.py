@@ -103,7 +103,7 @@ def plan_lines(prepared: Prepared, plan: Plan) -> Iterator[str]:
         why = "so that it takes minutes" if prepared.width < 400 else f"for {prepared.width:,} columns, levels counted"
         yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used, {why}; --rows uses more")
     if prepared.enriched:
-        yield from wrapped(_of_rare_classes(prepared))
+        yield from wrapped(_sentence_on_rare_classes(prepared))
     yield from wrapped(visible(plan.split.sentence(n)))
     by_methods: dict[tuple[str, ...], list[str]] = {}
     for learner, methods in plan.pairs.items():
@@ -126,15 +126,15 @@ def trap_lines(traps: Sequence[str]) -> Iterator[str]:
             yield from wrapped(visible(f"- {trap}."))
 
 
-def _of_rare_classes(prepared: Prepared) -> str:
+def _sentence_on_rare_classes(prepared: Prepared) -> str:
     known = replace(prepared.target, counts=prepared.counts).class_counts
     kept = (
         f'all {rows:,} rows of "{name}"' if rows == known[name] else f'{rows:,} of {known[name]:,} rows of "{name}"'
         for name, rows in prepared.enriched.items()
     )
     return visible(
-        f"it keeps {some(kept, 5)}, because a class under {100 * RARE:.0f} % is rare; the predictions are corrected, and "
-        "the rows are weighted, for the shares of the whole table"
+        f"it keeps {some(kept, 5)}, because a class under {100 * RARE:.0f} % is rare; predictions are corrected and "
+        "rows weighted for the shares of the whole table"
     )
 
 
@@ -175,7 +175,7 @@ def _column_lines(columns: list[TableColumn]) -> Iterator[str]:
     name_width = min(_LONGEST_NAME, max(len(visible(column.name)) for column in shown))
     for group in (kept, out):
         for column in group[:_MOST_LISTED]:
-            yield _column_line(column, name_width)
+            yield from _column_lines_of(column, name_width)
         if len(group) > _MOST_LISTED:
             yield f"  … {len(group) - _MOST_LISTED:,} more{' left out' if group is out else ''}"
 
@@ -184,10 +184,17 @@ def _counted(n: int, one: str, several: str) -> str:
     return f"{n:,} {one if n == 1 else several}"
 
 
-def _column_line(column: TableColumn, name_width: int) -> str:
+def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:
     missing = f" ({column.missing:,} missing)" if column.missing and column.kind != "left out" else ""
-    line = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
-    return line + shortened(visible(column.about), _WIDTH - len(line) - len(missing)) + missing
+    start = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
+    about = visible(column.about)
+    if column.kind in ("category", "left out"):  # levels may be long
+        yield start + shortened(about, _WIDTH - len(start) - len(missing)) + missing
+        return
+    lines = wrap(about + missing, _WIDTH - len(start), break_long_words=False, break_on_hyphens=False)
+    yield start + lines[0]
+    for line in lines[1:]:
+        yield " " * len(start) + line
 
 
 def _cell(text: str, width: int) -> str:

@@ -20,7 +20,8 @@ from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks
 from probcal.try_table.sampling import draw_sample, sample_size
 from probcal.try_table.split_choice import SplitChoice, choose_splits
 from probcal.try_table.split_column import group_column, refuse_few_groups, time_column
-from probcal.try_table.target import Target, read_target, refuse_rare_classes
+from probcal.try_table.target import Target, labels_among_words, read_target, refuse_rare_classes
+from probcal.try_table.written_numbers import WrittenNumbers, read_written_numbers
 
 _LONGEST = 80
 
@@ -152,19 +153,27 @@ def prepare(request: TableRequest, n_splits: int = 10) -> Prepared:
     place = _place_of_target(request.target or table.target, table, names, where)
     target_name = names[place]
     frame = table.frame.set_axis(range(len(names)), axis=1)
+    said = [word for word in (*request.label, request.positive) if word is not None]
+    frame[place], words = labels_among_words(target_name, frame[place], table.with_words.get(place), said)
+    if missing := table.missing_words(but=place):
+        table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])
     choices = _column_choices(request, names, target_name, where)
+    written = {} if table.declared else _written_numbers(frame, names, place, choices)
+    for one, found in written.items():
+        frame[one] = found.column
     marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices)
     target = read_target(target_name, frame[place], where, marks[place], request.positive)
     labelled = target.labelled
     others = frame[labelled].reset_index(drop=True)
     columns = [
-        _column(name, others[one], choices, marks[one], table.declared, split)
+        _column(name, others[one], choices, marks[one], table.declared, split, written.get(one))
         for one, name in enumerate(names)
         if one != place
     ]
     read = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({one: name for one, name in enumerate(names) if name in read}))
-    notes += _notes(table, target, columns)
+    notes += [*words, *_notes(table, target, columns)]
+    _refuse_unknown_labels(request.label, target, where)
     prepared = Prepared(table, target, columns, target.counts, np.arange(len(others)), split, notes=notes)
     if not prepared.inputs:
         raise DataError(f"{where}: no column is left to learn from{_why_none(columns)}")
@@ -186,10 +195,19 @@ def _with_rows(prepared: Prepared, request: TableRequest, where: str) -> Prepare
 
 
 def _column(
-    name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark, declared: bool, split: SplitChoice
+    name: str,
+    raw: pd.Series,
+    choices: ColumnChoices,
+    mark: Mark,
+    declared: bool,
+    split: SplitChoice,
+    written: WrittenNumbers | None,
 ) -> TableColumn:
     if name != split.column:
-        return guess(name, raw, choices, mark, declared)
+        found = guess(name, raw, choices, mark, declared)
+        if written is not None and found.kind == "number":
+            return replace(found, about=found.about + written.note, mark=mark, written=True)
+        return replace(found, mark=mark)
     if split.kind == "group_k_fold":
         return group_column(name, raw)
     return time_column(name, guess(name, raw, ColumnChoices(), mark, declared))
@@ -229,6 +247,19 @@ def _column_choices(request: TableRequest, names: list[str], target: str, where:
     return ColumnChoices(request.category, request.number, request.drop)
 
 
+def _written_numbers(
+    frame: pd.DataFrame, names: list[str], target: int, choices: ColumnChoices
+) -> dict[int, WrittenNumbers]:
+    """Return the columns of text with numbers as people write them, by their places."""
+    found = {}
+    for place, name in enumerate(names):
+        if place != target and name not in (*choices.category, *choices.drop):
+            written = read_written_numbers(frame[place], name in choices.number)
+            if written is not None:
+                found[place] = written
+    return found
+
+
 def _marks(table: UserTable, request: TableRequest, frame: pd.DataFrame, target: str, choices: ColumnChoices) -> Marks:
     """Return the decimal marks, decided from all columns with numbers as text, the target among them."""
     names = list(frame.columns)
@@ -253,6 +284,14 @@ def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list
         notes.append(f"{has} another name here than in the table, so that each name is unique")
     notes.extend(warnings(columns, target.labels[target.labelled]))
     return notes
+
+
+def _refuse_unknown_labels(words: Sequence[str], target: Target, where: str) -> None:
+    for word in words:
+        if word not in target.counts:
+            raise DataError(
+                f'--label: {where}: column "{target.name}" holds no "{word}" (it has: {some(target.counts, 10)})'
+            )
 
 
 def _why_none(columns: Sequence[TableColumn]) -> str:
