@@ -26,7 +26,10 @@ _MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece", "accuracy")
     "probcal try customers.csv --target left\nprobcal try customers.csv --target left --drop email --save my.yaml\n"
     "probcal try openml:31 -l forest -m direct -m isotonic -j 2\ncat customers.csv | probcal try - --target left",
     name="try",
-    files={"results/try-NAME/": "the results (-o: elsewhere); probcal table, report and plot read them"},
+    files={
+        "results/try-NAME/": "the results (-o: elsewhere); probcal table, report and plot read them",
+        "DIR/ of --export": "the fitted model, predict.py, train.py, a model card, predictions of held-out rows",
+    },
     environment=(*options.DATA[1:], *options.TRUST, *options.JAVA),
     exits={
         0: "all cells are done",
@@ -68,6 +71,9 @@ _MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece", "accuracy")
     "-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Results folder (default: results/try-…)."
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Save the experiment as a YAML file.")
+@click.option(
+    "--export", type=click.Path(path_type=Path), metavar="DIR", help="Fit the best and write it, ready to use."
+)
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--dry-run", is_flag=True, help="Show the columns and the plan, and run nothing.")
 @options.trusted_imports
@@ -92,6 +98,7 @@ def try_(
     jobs: int,
     output: Path | None,
     save: Path | None,
+    export: Path | None,
     retry_failed: bool,
     dry_run: bool,
 ) -> None:
@@ -112,7 +119,7 @@ def try_(
         table, target, positive, category, number, drop, rows, seed, decimal, label, group=group, time=time
     )
     again = shlex.join(["probcal", *sys.argv[1:]])
-    trial = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again, measure)
+    trial = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again, measure, export)
 
     def say(line: str, err: bool = False) -> None:
         click.echo(visible(line), err=err)

@@ -16,53 +16,8 @@ import pandas as pd
 from probcal._io import shortened, some
 from probcal.data.dataset import as_text, text_column
 from probcal.errors import DataError
+from probcal.try_table.dates_in_text import AMBIGUOUS, as_date, days, parse_dates
 from probcal.try_table.numbers_in_text import Mark, holds_numbers, read_numbers
-
-_LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:\d{2}.*)?Z?")
-_TIMES = ("", " %H:%M", " %H:%M:%S")
-_DAY_FIRST = ("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
-_MONTH_FIRST = ("%m/%d/%Y", "%m.%d.%Y", "%m-%d-%Y")
-_DAY = pd.Timedelta(days=1)
-
-AMBIGUOUS = "ambiguous"
-
-
-def parse_dates(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
-    """Return (n,) days since 1970-01-01 with fractions, or None where not all ``texts`` are dates.
-
-    Return ``AMBIGUOUS`` where day and month could be exchanged in every date.
-    """
-    if not texts or not all(map(_LIKE_A_DATE.fullmatch, texts)):
-        return None
-    iso = _parsed(texts, ("ISO8601", *(f"%Y/%m/%d{time}" for time in _TIMES)))
-    if iso is not None:
-        return iso
-    day_first = _parsed(texts, [f"{one}{time}" for one in _DAY_FIRST for time in _TIMES])
-    month_first = _parsed(texts, [f"{one}{time}" for one in _MONTH_FIRST for time in _TIMES])
-    if day_first is not None and month_first is not None:
-        return day_first if np.array_equal(day_first, month_first) else AMBIGUOUS
-    return day_first if day_first is not None else month_first
-
-
-def days(times: pd.Series | pd.DatetimeIndex) -> np.ndarray[Any, Any]:
-    """Return (n,) times as days since 1970-01-01, with NaN for a missing one."""
-    index = pd.DatetimeIndex(pd.to_datetime(times, utc=True))
-    return np.asarray((index - pd.Timestamp(0, tz="UTC")) / _DAY, dtype=np.float64)
-
-
-def _parsed(texts: list[str], formats: tuple[str, ...] | list[str]) -> np.ndarray[Any, Any] | None:
-    for one in formats:
-        try:
-            return days(pd.to_datetime(texts, format=one, utc=True))
-        except (ValueError, OverflowError):
-            continue
-    return None
-
-
-def as_date(day: float) -> str:
-    """Return the date of a day number, such as ``2026-11-21``."""
-    return str((pd.Timestamp(0) + day * _DAY).date())
-
 
 Kind = Literal["number", "category", "date", "group", "time", "left out"]
 

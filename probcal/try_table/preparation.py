@@ -94,6 +94,8 @@ class Prepared:
     """Label -> number of its rows in the whole table. ``target.counts`` counts the used rows."""
     rows: npt.NDArray[np.intp]
     """The numbers of the used labelled rows, sorted."""
+    target_mark: Mark = "."
+    """The decimal mark of labels that are numbers."""
     split: SplitChoice = field(default_factory=lambda: choose_splits(10))
     enriched: Mapping[str, int] = field(default_factory=dict)
     """Rare class -> number of its used rows, more than its share."""
@@ -174,7 +176,7 @@ def prepare(request: TableRequest, n_splits: int = 10) -> Prepared:
     notes = list(marks.notes({one: name for one, name in enumerate(names) if name in read}))
     notes += [*words, *_notes(table, target, columns)]
     _refuse_unknown_labels(request.label, target, where)
-    prepared = Prepared(table, target, columns, target.counts, np.arange(len(others)), split, notes=notes)
+    prepared = Prepared(table, target, columns, target.counts, np.arange(len(others)), marks[place], split, notes=notes)
     if not prepared.inputs:
         raise DataError(f"{where}: no column is left to learn from{_why_none(columns)}")
     refuse_rare_classes(target, where)

@@ -10,16 +10,15 @@ from probcal.config.experiment import read_experiment
 from probcal.errors import ProbcalError
 from probcal.runner.run import RunOptions, run_experiment
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
 from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan
-from probcal.try_table.measures import LOSS, MEASURES, Measure, Scale
-from probcal.try_table.preparation import Prepared, TableRequest, cleaned, prepare, slug
-from probcal.try_table.ranked_methods import RankedMethod, cell_ids, ranked_lines, ranking, split_values
-from probcal.try_table.traps import Traps, find_traps
-from probcal.try_table.verdict import Circumstances, verdict
+from probcal.try_table.export import refuse_export
+from probcal.try_table.finished_trial import Finished
+from probcal.try_table.measures import LOSS, Measure
+from probcal.try_table.preparation import TableRequest, cleaned, prepare, slug
+from probcal.try_table.traps import find_traps
 
 Say = Callable[[str], None]
 
@@ -40,6 +39,8 @@ class TrialOptions:
     """The command that runs it once more."""
     measure: Measure = LOSS
     """The measure that ranks."""
+    export: Path | None = None
+    """Folder for the fitted winner."""
 
 
 def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: Say) -> int:
@@ -64,6 +65,8 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     files.refuse_unsound(table_files, plan, name)
     if options.save:
         files.refuse_others(options.save, card_name)
+    if options.export:
+        refuse_export(options.export)
     Store(folder).refuse_others(name)
     _refuse_another_table(path, heading)
     description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan)]
@@ -84,19 +87,17 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     code = run_experiment(experiment, experiment, run_options, progress)
     from probcal.reporting.html import write_report  # draws, which takes a second to import
 
-    store = Store(folder)
-    outline = Outline.of(store)
-    scale = Scale(choices.bound(counts.values()), prepared.class_weights)
-    ranked = ranking(store, outline, scale, options.measure, prepared.split.test_share)
-    found, lines = (
-        verdict(ranked, _circumstances(prepared, store, outline, scale, ranked, traps)),
-        list(ranked_lines(ranked, scale.bound)),
-    )
-    beside = list(describe.trap_lines(traps.lines))
-    for line in ["", *lines, "", *describe.wrapped(found, hang=0), *beside, ""]:
+    finished = Finished(prepared, table_files.dataset, experiment, folder, options.measure, traps)
+    lines = [*finished.ranked_lines, "", *describe.wrapped(finished.verdict, hang=0), *describe.trap_lines(traps.lines)]
+    for line in ["", *lines, ""]:
         say(line)
-    page = write_report([store], folder / "report.html", found, "\n".join([*lines, *beside, "", *description]))
+    page = write_report(
+        [Store(folder)], folder / "report.html", finished.verdict, "\n".join([*lines, "", *description])
+    )
     say(f"report: {page}")
+    if options.export:
+        for line in finished.export(options.export, request.number):
+            say(line)
     if prepared.table.has_changed():
         again = f"{options.again} (with another file after --save)" if options.save else options.again
         progress(
@@ -104,17 +105,6 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
             f"content; to run its present content, type: {again}"
         )
     return code
-
-
-def _circumstances(
-    prepared: Prepared, store: Store, outline: Outline, scale: Scale, ranked: Sequence[RankedMethod], traps: Traps
-) -> Circumstances:
-    best = next((one for one in ranked if one.learner != choices.BASELINE and one.is_ranked), None)
-    aucs: Sequence[float] = ()
-    if best is not None:
-        ids = cell_ids(outline, best.learner, best.method)
-        aucs = split_values(store, store.results(), ids, [MEASURES["auc"]], scale)[0]["auc"]
-    return Circumstances(prepared.target.class_counts, aucs, traps.leaks)
 
 
 def _refuse_another_table(path: Path, heading: str) -> None:
