@@ -15,6 +15,7 @@ from probcal.store.folder import Store
 from probcal.try_table.measures import Scale
 from probcal.try_table.new_rows import probability_names
 from probcal.try_table.preparation import Prepared, card_names
+from probcal.try_table.traps import names_a_case
 
 _IDS = ("an id", "a running number", "a different value in every row")
 """How the reason begins for which a column of ids is left out."""
@@ -56,7 +57,11 @@ def held_out_text(found: HeldOut, prepared: Prepared, classes: list[str]) -> str
     """Return the predictions as CSV, with row and line of the file, columns of ids, and the label."""
     table, target = prepared.table, prepared.target
     frame = table.frame.set_axis(card_names(table.frame.columns), axis=1)
-    ids = [one.name for one in prepared.columns if one.kind == "group" or one.about.startswith(_IDS)]
+    ids = [
+        one.name
+        for one in prepared.columns
+        if one.kind == "group" or one.about.startswith(_IDS) or names_a_case(one.name)
+    ]
     lines = None if table.lines is None else table.lines[found.rows]
     header = ["row", *(["line"] if lines is not None else []), *ids, target.name, *probability_names(classes)]
     shown = found.p[:, 1:] if len(classes) == 2 else found.p

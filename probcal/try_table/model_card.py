@@ -78,9 +78,9 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
     yield "- `predictions.csv`: the probabilities of held-out rows, with row, line and ids of the table"
     yield "- `train.py`: fits the same model again"
     yield "- `columns.json`: how the columns are read"
-    yield "- `model.joblib`: the fitted scikit-learn pipeline. joblib stores every estimator, and scikit-learn brings it;"
-    yield "  skops would be one more package, and needs a list of every type to trust. Loading runs code from the"
-    yield "  file, so load only files that you trust. `predict.py` says if it is not the exported file"
+    yield "- `model.joblib`: the fitted scikit-learn pipeline. joblib stores every estimator; skops would be one more"
+    yield "  package, and needs a list of every type to trust. Loading runs code from the file, so load only files"
+    yield "  that you trust. `predict.py` warns you if it is not the exported file"
     yield from ("", "```python", facts.code.rstrip(), "```", "", "## Versions", "")
     yield f"- Python {platform.python_version()}"
     yield from (f"- {name} {version(name)}" for name in _PACKAGES)

@@ -173,7 +173,7 @@ def _copies(dataset: Dataset, prepared: Prepared, seed: int) -> str:
 
 
 def _times(columns: Sequence[TableColumn]) -> Iterator[str]:
-    dates = [column.name for column in columns if column.kind == "date"]
+    dates = [column.name for column in columns if column.kind == "date" or _has_compact_dates(column)]
     if dates:
         yield (
             f"{some((f'{name!r}' for name in dates), _NAMED).replace(chr(39), chr(34))}: rows have dates, and they are "
@@ -182,10 +182,19 @@ def _times(columns: Sequence[TableColumn]) -> Iterator[str]:
         )
 
 
+def _has_compact_dates(column: TableColumn) -> bool:
+    """Return whether all numbers of a column are dates such as 19900330."""
+    assert column.values is not None
+    seen = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
+    if len(seen) < _FEWEST or not ((seen >= 19_000_101) & (seen <= 21_001_231) & (seen % 1 == 0)).all():
+        return False
+    return bool(((seen // 100 % 100 <= 12) & (seen // 100 % 100 >= 1) & (seen % 100 <= 31) & (seen % 100 >= 1)).all())
+
+
 def _groups(prepared: Prepared, raw: pd.DataFrame) -> Iterator[str]:
     n = len(raw)
     for name, values in raw.items():
-        if str(name) == prepared.target.name or not _OF_A_GROUP.fullmatch(str(name)):
+        if str(name) == prepared.target.name or not names_a_case(str(name)):
             continue
         n_groups, n_known = values.nunique(), int(values.notna().sum())
         if n_groups >= max(_FEWEST_GROUPS, _MANY_GROUPS * n) and n_known >= _ROWS_PER_GROUP * n_groups:
@@ -194,6 +203,11 @@ def _groups(prepared: Prepared, raw: pd.DataFrame) -> Iterator[str]:
                 f"training and test rows. If you will predict for new ones, --group {_quoted(str(name))} keeps them "
                 "together"
             )
+
+
+def names_a_case(name: str) -> bool:
+    """Return whether the name of a column is that of a person, an account, a device or the like."""
+    return _OF_A_GROUP.fullmatch(name) is not None
 
 
 def _quoted(name: str) -> str:
