@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,7 @@ class PipelinePlan:
         for path, params in self._parts():
             module, _, name = path.rpartition(".")
             imports.add(f"from {'probcal' if hasattr(probcal, name) else module} import {name}")
-            arguments = [expression] * bool(expression) + [f"{key}={value!r}" for key, value in params.items()]
+            arguments = [expression] * bool(expression) + [f"{key}={_literal(value)}" for key, value in params.items()]
             expression = f"{name}({', '.join(arguments)})"
         lines = [f"model = {expression}"]
         if not self.is_native:
@@ -79,12 +80,16 @@ class PipelinePlan:
             [
                 *sorted(imports, key=_import_order),
                 "",
-                f"X, y = read_labelled_rows({table!r}, {columns!r})",
+                f"X, y = read_labelled_rows({_literal(table)}, {_literal(columns)})",
                 *lines,
-                f"joblib.dump(model.fit(X, y), {model!r})",
+                f"joblib.dump(model.fit(X, y), {_literal(model)})",
                 "",
             ]
         )
+
+
+def _literal(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def _import_order(line: str) -> tuple[bool, bool, str]:

@@ -58,7 +58,7 @@ def test_the_ten_lines_fit_the_same_model(exported, monkeypatch):
     code = (folder / "model" / "train.py").read_text()
     assert len([line for line in code.splitlines() if line]) <= 10
     run = {}
-    exec(code.replace("joblib.dump(model.fit(X, y), 'model/model.joblib')", "model.fit(X, y)"), run)
+    exec(code.replace('joblib.dump(model.fit(X, y), "model/model.joblib")', "model.fit(X, y)"), run)
     X, y = read_labelled_rows("c.csv", "model/columns.json")
     there = joblib.load("model/model.joblib")
     assert np.array_equal(there.predict_proba(X), run["model"].predict_proba(X))
