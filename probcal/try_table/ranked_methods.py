@@ -203,10 +203,17 @@ def _row(one: RankedMethod, beside: Sequence[Measure], some_infinite: bool) -> l
     between = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
     value = f"{one.value:.4f}" if one.is_ranked else "failed" if one.failed else "none"
     means = ["" if math.isnan(one.means[other.name]) else f"{one.means[other.name]:.3f}" for other in beside]
-    seconds = "" if math.isnan(one.seconds) else f"{one.seconds:.2g}"
     infinite = [str(one.infinite) if one.infinite else ""] * some_infinite
     names = [shortened(one.learner, _LONGEST_NAME), shortened(one.method, _LONGEST_NAME)]
-    return [*names, value, between, *means, *infinite, seconds]
+    return [*names, value, between, *means, *infinite, _seconds(one.seconds)]
+
+
+def _seconds(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    if value < 0.01:
+        return "<.01"
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
 _DIRECT = "direct"
