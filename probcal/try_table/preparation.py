@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -163,12 +163,15 @@ def prepare(request: TableRequest, n_splits: int = 10) -> Prepared:
     written = {} if table.declared else _written_numbers(frame, names, place, choices)
     for one, found in written.items():
         frame[one] = found.column
-    marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices)
+    computed = {one for one, found in written.items() if found.computed}
+    marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices, computed)
     target = read_target(target_name, frame[place], where, marks[place], request.positive)
     labelled = target.labelled
     others = frame[labelled].reset_index(drop=True)
     columns = [
-        _column(name, others[one], choices, marks[one], table.declared, split, written.get(one))
+        _column(
+            name, others[one], choices, "." if one in computed else marks[one], table.declared, split, written.get(one)
+        )
         for one, name in enumerate(names)
         if one != place
     ]
@@ -262,13 +265,22 @@ def _written_numbers(
     return found
 
 
-def _marks(table: UserTable, request: TableRequest, frame: pd.DataFrame, target: str, choices: ColumnChoices) -> Marks:
+def _marks(
+    table: UserTable,
+    request: TableRequest,
+    frame: pd.DataFrame,
+    target: str,
+    choices: ColumnChoices,
+    computed: Collection[int],
+) -> Marks:
     """Return the decimal marks, decided from all columns with numbers as text, the target among them."""
     names = list(frame.columns)
     texts = [
         place
         for place, name in enumerate(names)
-        if name not in choices.category and (not table.declared or name == target or name in choices.number)
+        if place not in computed
+        and name not in choices.category
+        and (not table.declared or name == target or name in choices.number)
     ]
     numbers = [place for place, name in enumerate(names) if name in choices.number]
     return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, request.decimal, numbers)

@@ -36,7 +36,8 @@ _ABOUT = re.compile(
     r"(?:[<>~≈≤≥=]+|about|ca\.?|approx\.?|around|over|under|up to|at least|at most)\s?(?P<rest>.+)", re.I
 )
 _RANGE = re.compile(rf"(?P<low>{_DIGITS})\s?(?:-|\u2013|\u2014|to|bis)\s?(?P<high>{_DIGITS})(?P<rest>\D*)")
-_OPEN = re.compile(rf"(?P<digits>{_DIGITS})\s?(?:\+|and over|and more|or more|plus)")
+_OPEN = re.compile(rf"(?P<digits>{_DIGITS})\s?(?:\+|and over|and more|or more|plus)[A-Za-z ]{{0,15}}")
+_COMPUTED = ("in minutes", "in inches", "as their middle")
 _LONGEST = 60
 _LOOKED_AT = 200
 """Different values of a column. If none of them is written, the others are not looked at."""
@@ -157,6 +158,8 @@ class WrittenNumbers:
 
     column: pd.Series
     note: str
+    computed: bool
+    """Whether its numbers were computed, as those of times are. Their decimal mark is a point in any file."""
 
 
 def read_written_numbers(raw: pd.Series, asked: bool) -> WrittenNumbers | None:
@@ -175,7 +178,8 @@ def read_written_numbers(raw: pd.Series, asked: bool) -> WrittenNumbers | None:
     kinds = list(dict.fromkeys(one.kind for one in found.values()))
     if not asked and not _is_sure(rows, found, kinds):
         return None
-    return WrittenNumbers(without_writing(raw, asked), "".join(f"; {kind}" for kind in kinds))
+    computed = any(kind.endswith(_COMPUTED) for kind in kinds)
+    return WrittenNumbers(without_writing(raw, asked), "".join(f"; {kind}" for kind in kinds), computed)
 
 
 def without_writing(raw: pd.Series, asked: bool) -> pd.Series:

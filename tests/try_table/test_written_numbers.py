@@ -49,7 +49,9 @@ def test_plain_numbers_dates_and_words_are_left_alone(text):
     assert plain_number(text) is None
 
 
-@pytest.mark.parametrize(("text", "value"), [("<5", 5), ("10-20", 15), ("65+", 65), ("~ $50", 50), ("about 3 kg", 3)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("<5", 5), ("10-20", 15), ("65+", 65), ("10+ years", 10), ("~ $50", 50), ("about 3 kg", 3)]
+)
 def test_limits_and_ranges_are_numbers_where_the_user_says_number(text, value):
     assert number(plain_number(text, loose=True).text, ".") == value
 
@@ -85,3 +87,14 @@ def test_number_reads_dates_and_durations(tmp_path):
     text = shown(written(frame, tmp_path / "c.csv"), "left", "--number", "lasted", "--number", "since")
     assert line_of("lasted", text).startswith("lasted number 0 to")
     assert line_of("since", text).startswith("since date 2020-01-01")
+
+
+def test_times_do_not_decide_the_decimal_mark_of_the_file(tmp_path):
+    frame = customers(120)
+    frame["at"] = [f"1{one % 10}:{one % 60:02d}:{one % 50:02d}" for one in range(120)]
+    frame["weight"] = [f"1,2{one % 50 + 10}" for one in range(120)]
+    frame["spend"] = range(120)
+    text = shown(written(frame, tmp_path / "c.csv", sep=";"))
+    assert line_of("weight", text).startswith("weight number 1.21 to 1.259; decimal comma")
+    assert line_of("at", text) == "at number 600 to 1199; times, in minutes"
+    assert 'column "at"' not in text
