@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "analysis": {"papers", "papers.check", "reporting", "store", "metrics"},
     "reporting.html": {"reporting", "papers", "papers.check", "analysis", "store", "metrics"},
     "try_table": {
-        "config", "data", "learners", "methods", "metrics", "runner", "store", "reporting", "reporting.html",
+        "config", "data", "learners", "methods", "metrics", "plots", "runner", "store", "reporting", "reporting.html",
         "analysis",
     },
     "measure": {"data", "methods", "metrics", "plots", "reporting", "reporting.html", "try_table"},

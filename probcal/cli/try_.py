@@ -13,9 +13,12 @@ import click
 from probcal._io import visible
 from probcal.cli import options
 from probcal.cli import suggestions as complete
+from probcal.errors import ProbcalError
 
 if TYPE_CHECKING:
     from probcal.try_table.numbers_in_text import Mark
+
+_MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece", "accuracy")
 
 
 @options.command(
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
     "probcal try customers.csv --target left\nprobcal try customers.csv --target left --drop email --save my.yaml\n"
     "probcal try openml:31 -l forest -m direct -m isotonic -j 2\ncat customers.csv | probcal try - --target left",
     name="try",
-    files={"results/try-NAME/": "the results (-o: elsewhere); probcal table, report and plot read them"},
+    files={
+        "results/try-NAME/": "the results (-o: elsewhere); probcal table, report and plot read them",
+        "DIR/ of --export": "the fitted model, predict.py, train.py, a model card, predictions of held-out rows",
+    },
     environment=(*options.DATA[1:], *options.TRUST, *options.JAVA),
     exits={
         0: "all cells are done",
@@ -41,14 +47,19 @@ if TYPE_CHECKING:
 @click.option("--number", multiple=True, metavar="COLUMN", help="This column holds numbers; may be repeated.")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave this column out; may be repeated.")
 @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred).")
+@click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
+@click.option("--group", metavar="COLUMN", help="Rows of one value stay on one side of a split (one customer's rows).")
+@click.option("--time", metavar="COLUMN", help="Train on earlier rows and test on later ones.")
+@click.option("--metric", type=click.Choice(_MEASURES), help="Rank by this measure (default: log-loss).")
+@click.option("--cost", metavar="FP:FN", help="Rank by the cost of false positives and false negatives, such as 1:5.")
 @click.option("--rows", type=click.IntRange(20), metavar="N", help="Use N rows (default: at most 10,000).")
 @click.option(
     "--splits",
     metavar="N",
-    type=click.IntRange(1, 1000),
+    type=click.IntRange(2, 1000),
     default=10,
     show_default=True,
-    help="Random splits.",
+    help="Splits: five stratified folds, twice.",
 )
 @click.option(
     "--seed", metavar="N", type=click.IntRange(0), default=0, show_default=True, help="Seed of all random draws."
@@ -60,6 +71,9 @@ if TYPE_CHECKING:
     "-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Results folder (default: results/try-…)."
 )
 @click.option("--save", type=click.Path(path_type=Path), metavar="FILE", help="Save the experiment as a YAML file.")
+@click.option(
+    "--export", type=click.Path(path_type=Path), metavar="DIR", help="Fit the best and write it, ready to use."
+)
 @click.option("--retry-failed", is_flag=True, help="Run failed cells again.")
 @click.option("--dry-run", is_flag=True, help="Show the columns and the plan, and run nothing.")
 @options.trusted_imports
@@ -73,12 +87,18 @@ def try_(
     number: tuple[str, ...],
     drop: tuple[str, ...],
     decimal: Mark | None,
+    label: tuple[str, ...],
+    group: str | None,
+    time: str | None,
+    metric: str | None,
+    cost: str | None,
     rows: int | None,
     splits: int,
     seed: int,
     jobs: int,
     output: Path | None,
     save: Path | None,
+    export: Path | None,
     retry_failed: bool,
     dry_run: bool,
 ) -> None:
@@ -88,12 +108,18 @@ def try_(
     input. The type of each column is inferred and printed. Exit codes are those of probcal run. After an interruption,
     the same command continues.
     """
+    from probcal.try_table.measures import LOSS, MEASURES, read_costs
     from probcal.try_table.preparation import TableRequest
     from probcal.try_table.trial import TrialOptions, try_table
 
-    request = TableRequest(table, target, positive, category, number, drop, rows, seed, decimal)
+    if metric and cost:
+        raise ProbcalError("--metric and --cost: both name what ranks; give one of them")
+    measure = read_costs(cost).measure if cost else MEASURES[metric or LOSS.name]
+    request = TableRequest(
+        table, target, positive, category, number, drop, rows, seed, decimal, label, group=group, time=time
+    )
     again = shlex.join(["probcal", *sys.argv[1:]])
-    trial = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again)
+    trial = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again, measure, export)
 
     def say(line: str, err: bool = False) -> None:
         click.echo(visible(line), err=err)

@@ -46,10 +46,10 @@ _MOST_ROWS_CROSSED = 1_000
 """Largest number of rows for cross-validated calibration. Of so few rows, none is withheld from the learner."""
 _FEWEST_CROSSED = 20
 _FOLDS = 3
-_CLIP = [0.001, 0.999]
+_BOUND = 0.001
 """The same as in probing. A few hundred calibration rows prove nothing impossible, and log loss punishes a wrong 0."""
 _RARE = 0.01
-"""A class with a smaller share of the rows is not clipped: its probabilities lie too near to the ends of ``_CLIP``."""
+"""The probabilities of a class with a smaller share of the rows lie too near to ``_BOUND``, so it gets a lower one."""
 _WIDE = 500
 _SLOW_WHEN_WIDE = ("nb", "boosting")
 """They process each column separately, so that many columns are slow even with few rows."""
@@ -91,6 +91,15 @@ def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
     return found
 
 
+def bound(counts: Collection[int]) -> float:
+    """Return the smallest probability that any method may predict, for the number of rows of each class.
+
+    It is .001. Where a class has less than 1 % of the n rows, it is 1 / 2n.
+    """
+    n_rows = sum(counts)
+    return _BOUND if min(counts) >= _RARE * n_rows else 0.5 / n_rows
+
+
 def methods(asked: Sequence[str], learners_asked: bool, width: int, counts: Collection[int]) -> dict[str, Entry]:
     """Return name -> entry of an experiment for the methods.
 
@@ -102,11 +111,14 @@ def methods(asked: Sequence[str], learners_asked: bool, width: int, counts: Coll
     usual = (*_USUAL_METHODS, *_TREE_METHODS) if few and not learners_asked else _USUAL_METHODS
     crossed = n_rows <= _MOST_ROWS_CROSSED and rarest >= _FEWEST_CROSSED
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if crossed else {"calibration": "holdout"}
-    clip: Entry = {} if rarest < _RARE * n_rows else {"clip": _CLIP}
+    least = bound(counts)
+    clip: Entry = {"clip": [least, 1 - least]}
     settings: dict[str, Entry] = {
         "sigmoid": {"params": calibration},
         "isotonic": {"params": {**calibration, **clip}},
-        "bagging": {"params": clip} if clip else {},
+        "beta": {"params": calibration},
+        "bagging": {"params": clip},
+        "probing": {"params": clip} if least != _BOUND else {},
     }
     found: dict[str, Entry] = {}
     for name in ("direct", *(asked or usual)):

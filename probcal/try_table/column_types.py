@@ -16,55 +16,10 @@ import pandas as pd
 from probcal._io import shortened, some
 from probcal.data.dataset import as_text, text_column
 from probcal.errors import DataError
+from probcal.try_table.dates_in_text import AMBIGUOUS, as_date, days, parse_dates
 from probcal.try_table.numbers_in_text import Mark, holds_numbers, read_numbers
 
-_LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:\d{2}.*)?Z?")
-_TIMES = ("", " %H:%M", " %H:%M:%S")
-_DAY_FIRST = ("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
-_MONTH_FIRST = ("%m/%d/%Y", "%m.%d.%Y", "%m-%d-%Y")
-_DAY = pd.Timedelta(days=1)
-
-AMBIGUOUS = "ambiguous"
-
-
-def parse_dates(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
-    """Return (n,) days since 1970-01-01 with fractions, or None where not all ``texts`` are dates.
-
-    Return ``AMBIGUOUS`` where day and month could be exchanged in every date.
-    """
-    if not texts or not all(map(_LIKE_A_DATE.fullmatch, texts)):
-        return None
-    iso = _parsed(texts, ("ISO8601", *(f"%Y/%m/%d{time}" for time in _TIMES)))
-    if iso is not None:
-        return iso
-    day_first = _parsed(texts, [f"{one}{time}" for one in _DAY_FIRST for time in _TIMES])
-    month_first = _parsed(texts, [f"{one}{time}" for one in _MONTH_FIRST for time in _TIMES])
-    if day_first is not None and month_first is not None:
-        return day_first if np.array_equal(day_first, month_first) else AMBIGUOUS
-    return day_first if day_first is not None else month_first
-
-
-def days(times: pd.Series | pd.DatetimeIndex) -> np.ndarray[Any, Any]:
-    """Return (n,) times as days since 1970-01-01, with NaN for a missing one."""
-    index = pd.DatetimeIndex(pd.to_datetime(times, utc=True))
-    return np.asarray((index - pd.Timestamp(0, tz="UTC")) / _DAY, dtype=np.float64)
-
-
-def _parsed(texts: list[str], formats: tuple[str, ...] | list[str]) -> np.ndarray[Any, Any] | None:
-    for one in formats:
-        try:
-            return days(pd.to_datetime(texts, format=one, utc=True))
-        except (ValueError, OverflowError):
-            continue
-    return None
-
-
-def as_date(day: float) -> str:
-    """Return the date of a day number, such as ``2026-11-21``."""
-    return str((pd.Timestamp(0) + day * _DAY).date())
-
-
-Kind = Literal["number", "category", "date", "left out"]
+Kind = Literal["number", "category", "date", "group", "time", "left out"]
 
 MOST_LEVELS = 200
 """Largest number of levels of a category. Most learners get a column for each level."""
@@ -91,6 +46,10 @@ class TableColumn:
     """Its values in words, or why it is left out."""
     missing: int
     values: pd.Series | None = None
+    mark: Mark = "."
+    """The decimal mark of its numbers."""
+    written: bool = False
+    """Whether its numbers were written with units, currencies or as times."""
 
 
 @dataclass(frozen=True)
@@ -116,14 +75,14 @@ def guess(name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", d
     if missing == len(raw):
         return TableColumn(name, "left out", "empty", missing)
     if name in choices.category:
-        return _category(name, _as_text_column(raw))
+        return _category(name, as_text_column(raw))
     if pd.api.types.is_datetime64_any_dtype(raw):
         return _date(name, pd.Series(days(raw)))
     if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
         return _number(name, pd.Series(raw.to_numpy(np.float64, na_value=np.nan)), choices)
     if raw.dtype == object and _are_numbers(raw):
         return _number(name, pd.Series([np.nan if pd.isna(one) else float(one) for one in raw]), choices)
-    text = _as_text_column(raw)
+    text = as_text_column(raw)
     is_category = declared or pd.api.types.is_bool_dtype(raw)
     return _guess_text(name, text, choices, is_category, mark)
 
@@ -133,11 +92,14 @@ def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category:
     if name in choices.number or not is_category:
         rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
         numbers, words, marks = read_numbers(levels, mark)
+        dates = parse_dates(levels) if len(words) == len(levels) and name in choices.number else None
+        if isinstance(dates, np.ndarray):
+            return _date(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
         if len(words) == len(levels) and name in choices.number:
             raise DataError(f'--number: column "{name}" holds no number, but {_listed(levels)}')
         if name in choices.number or holds_numbers(words, rows_of):
             values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
-            notes = marks + (f"; {_listed(words)} read as missing" if words else "")
+            notes = marks + (f"; {some(words, _MOST_WORDS_SHOWN)} read as missing" if words else "")
             return _number(name, values, choices, notes)
     if not is_category:
         dates = parse_dates(levels)
@@ -207,7 +169,7 @@ def _constant(name: str, value: str, missing: int) -> TableColumn:
     return TableColumn(name, "left out", about, missing)
 
 
-def _as_text_column(raw: pd.Series) -> pd.Series:
+def as_text_column(raw: pd.Series) -> pd.Series:
     """Return categorical text without line breaks, which the file of rows cannot hold. Unused levels are left out."""
     if isinstance(raw.dtype, pd.CategoricalDtype):
         raw = raw.astype(object)
@@ -248,19 +210,17 @@ _FEWEST = 3
 _FEWEST_RANGES = 2.0
 """Such a number lies this many times the range of all other values away from them."""
 _NAMED = 5
+_MOST_WORDS_SHOWN = 50
 
 
 def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
     """Yield a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
-    copies = [column.name for column in columns if _determines(column, labels)]
-    if copies:
-        yield f"{_quoted(copies)} alone determines the target in every row; --drop it unless you know it beforehand"
     for column in columns:
-        if column.kind == "number" and (found := _missing_code(column)):
-            number, rows = found
+        if column.kind == "number" and (found := _missing_codes(column)):
+            listed = " and ".join(f"{as_text(number)} in {rows:,} rows" for number, rows in found)
             yield (
-                f"{_quoted([column.name])} is {as_text(number)} in {rows:,} rows, far from all others, and read "
-                "as a number; if it stands for a missing value, make those fields empty"
+                f"{_quoted([column.name])} is {listed}, far from all others, and read as a number; if it stands for a "
+                "missing value, make those fields empty"
             )
     alike: dict[str, list[str]] = {}
     for label in sorted(set(labels)):
@@ -270,8 +230,8 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
             yield f"labels that differ only in capitals are read as different classes: {_quoted(several)}"
 
 
-def _determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
-    """Return whether each of its few values, a missing one too, occurs with only one label."""
+def determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
+    """Return whether each of the column's few values, a missing one too, occurs with only one label."""
     if column.values is None or len(labels) < _FEW:
         return False
     codes, values = pd.factorize(column.values.astype(object), use_na_sentinel=False)
@@ -280,16 +240,19 @@ def _determines(column: TableColumn, labels: npt.NDArray[Any]) -> bool:
     return bool((pd.Series(labels).groupby(codes).nunique() == 1).all())
 
 
-def _missing_code(column: TableColumn) -> tuple[float, int] | None:
-    """Return a number of ``column`` that looks like a missing value, and how many rows have it."""
+def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:
+    """Return the numbers of ``column`` that look like missing values, each with how many rows have it."""
     assert column.values is not None
     seen = column.values.dropna().to_numpy(np.float64)
-    for number in (seen.min(), seen.max()):
-        others = seen[seen != number]
-        rows = len(seen) - len(others)
-        if number not in _MISSING_CODES or rows < _FEWEST or len(others) == 0:
-            continue
-        beside_zero = number < 0 <= others.min()
-        if beside_zero or np.abs(others - number).min() > _FEWEST_RANGES * np.ptp(others):
-            return float(number), rows
-    return None
+    numbers, rows = np.unique(seen, return_counts=True)
+    is_code = np.array([number in _MISSING_CODES for number in numbers]) & (rows >= _FEWEST)
+    others = numbers[~is_code]
+    if not len(others):
+        return []
+    low, high = others.min(), others.max()
+    far = _FEWEST_RANGES * (high - low)
+    return [
+        (float(number), int(count))
+        for number, count in zip(numbers[is_code], rows[is_code], strict=True)
+        if (number < 0 <= low) or number < low - far or number > high + far
+    ]

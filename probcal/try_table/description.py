@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 
 from probcal._io import shortened, some, visible
 from probcal.runner.heartbeat import duration
 from probcal.try_table.column_types import Kind, TableColumn
-from probcal.try_table.experiment_files import TRAIN, Plan
+from probcal.try_table.experiment_files import Plan
 from probcal.try_table.preparation import Prepared
+from probcal.try_table.sampling import RARE
 from probcal.try_table.target import FEW_ROWS, count_words
 
 _SECONDS = {
@@ -47,11 +49,11 @@ def seconds(plan: Plan, n_rows: int, width: int, n_classes: int) -> float:
     """
     wide = max(1.0, width / _USUAL_WIDTH)
     per_split = sum(
-        _seconds_per_fit(learner, TRAIN * n_rows / 1000, wide, n_classes) * _fits(plan, method)
+        _seconds_per_fit(learner, plan.split.train_share * n_rows / 1000, wide, n_classes) * _fits(plan, method)
         for learner, methods in plan.pairs.items()
         for method in methods
     )
-    return plan.splits * per_split
+    return plan.split.n_splits * per_split
 
 
 def _seconds_per_fit(learner: str, thousands: float, wide: float, n_classes: int) -> float:
@@ -73,6 +75,8 @@ _WORDS: dict[Kind, tuple[str, str]] = {
     "number": ("number", "numbers"),
     "category": ("category", "categories"),
     "date": ("date", "dates"),
+    "group": ("group", "groups"),
+    "time": ("time", "times"),
     "left out": ("left out", "left out"),
 }
 
@@ -92,16 +96,15 @@ def table_lines(prepared: Prepared) -> Iterator[str]:
         yield from (line for note in prepared.notes for line in wrapped(f"note: {visible(note)}"))
 
 
-def plan_lines(prepared: Prepared, plan: Plan, balanced: bool) -> Iterator[str]:
+def plan_lines(prepared: Prepared, plan: Plan) -> Iterator[str]:
     """Yield the description of what will run, on which rows."""
     n = len(prepared.rows)
     if n < prepared.n_labelled:
         why = "so that it takes minutes" if prepared.width < 400 else f"for {prepared.width:,} columns, levels counted"
         yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used, {why}; --rows uses more")
-    train = round(TRAIN * n)
-    yield f"{plan.splits} random splits: {train:,} training rows, {n - train:,} test rows"
-    if not balanced:
-        yield "note: in some split, a rare class has too few training or test rows"
+    if prepared.enriched:
+        yield from wrapped(_sentence_on_rare_classes(prepared))
+    yield from wrapped(visible(plan.split.sentence(n)))
     by_methods: dict[tuple[str, ...], list[str]] = {}
     for learner, methods in plan.pairs.items():
         by_methods.setdefault(tuple(methods), []).append(learner)
@@ -112,6 +115,27 @@ def plan_lines(prepared: Prepared, plan: Plan, balanced: bool) -> Iterator[str]:
         yield f"  without {names} ({why})"
     roughly = duration(max(1.0, seconds(plan, n, prepared.width, len(prepared.target.class_counts))))
     yield f"{plan.n_cells} cells (split, learner, method): roughly {roughly} with one job"
+
+
+def trap_lines(traps: Sequence[str]) -> Iterator[str]:
+    """Yield the traps of the table under a heading, nothing where there are none."""
+    if traps:
+        yield ""
+        yield "Before you trust these results:"
+        for trap in traps:
+            yield from wrapped(visible(f"- {trap}."))
+
+
+def _sentence_on_rare_classes(prepared: Prepared) -> str:
+    known = replace(prepared.target, counts=prepared.counts).class_counts
+    kept = (
+        f'all {rows:,} rows of "{name}"' if rows == known[name] else f'{rows:,} of {known[name]:,} rows of "{name}"'
+        for name, rows in prepared.enriched.items()
+    )
+    return visible(
+        f"it keeps {some(kept, 5)}, because a class under {100 * RARE:.0f} % is rare; predictions are corrected and "
+        "rows weighted for the shares of the whole table"
+    )
 
 
 def wrapped(line: str, hang: int = 2) -> list[str]:
@@ -151,7 +175,7 @@ def _column_lines(columns: list[TableColumn]) -> Iterator[str]:
     name_width = min(_LONGEST_NAME, max(len(visible(column.name)) for column in shown))
     for group in (kept, out):
         for column in group[:_MOST_LISTED]:
-            yield _column_line(column, name_width)
+            yield from _column_lines_of(column, name_width)
         if len(group) > _MOST_LISTED:
             yield f"  … {len(group) - _MOST_LISTED:,} more{' left out' if group is out else ''}"
 
@@ -160,10 +184,17 @@ def _counted(n: int, one: str, several: str) -> str:
     return f"{n:,} {one if n == 1 else several}"
 
 
-def _column_line(column: TableColumn, name_width: int) -> str:
+def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:
     missing = f" ({column.missing:,} missing)" if column.missing and column.kind != "left out" else ""
-    line = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
-    return line + shortened(visible(column.about), _WIDTH - len(line) - len(missing)) + missing
+    start = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
+    about = visible(column.about)
+    if column.kind in ("category", "left out"):  # levels may be long
+        yield start + shortened(about, _WIDTH - len(start) - len(missing)) + missing
+        return
+    lines = wrap(about + missing, _WIDTH - len(start), break_long_words=False, break_on_hyphens=False)
+    yield start + lines[0]
+    for line in lines[1:]:
+        yield " " * len(start) + line
 
 
 def _cell(text: str, width: int) -> str:

@@ -22,6 +22,7 @@ from probcal.errors import FileProblems, ProbcalError
 from probcal.try_table.choices import Entry
 from probcal.try_table.column_types import TableColumn
 from probcal.try_table.preparation import Prepared
+from probcal.try_table.split_choice import SplitChoice
 
 
 class _Dumper(yaml.SafeDumper):
@@ -54,7 +55,7 @@ class Plan:
     learners: Mapping[str, Entry]
     methods: Mapping[str, Entry]
     combinations: Mapping[str, Sequence[str]]
-    splits: int
+    split: SplitChoice
     seed: int
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Default learner that does not run here -> the reason."""
@@ -66,7 +67,7 @@ class Plan:
 
     @property
     def n_cells(self) -> int:
-        return self.splits * sum(map(len, self.pairs.values()))
+        return self.split.n_splits * sum(map(len, self.pairs.values()))
 
 
 def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) -> str:
@@ -78,7 +79,7 @@ def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) 
         "name": name,
         "title": title,
         "seed": plan.seed,
-        "repeats": plan.splits,
+        "repeats": plan.split.repeats,
         "datasets": [card],
         "learners": plan.learners,
         "methods": plan.methods,
@@ -88,33 +89,31 @@ def experiment_text(plan: Plan, name: str, title: str, card: str, heading: str) 
     return f"# {heading}\n{yaml_text({name: one for name, one in content.items() if one or name == 'seed'})}"
 
 
-TRAIN = 0.75
-"""Share of the rows that train in every split."""
 _LISTED = 150
 """A card lists at most this many columns one by one. With more, it gives the most frequent type once."""
-_KINDS = {"number": "numeric", "date": "numeric", "category": "nominal"}
+_KINDS = {"number": "numeric", "date": "numeric", "time": "numeric", "category": "nominal", "group": "nominal"}
 
 
 def rows_text(prepared: Prepared) -> str:
     """Return the used rows as CSV: the input columns, and the target last."""
     target = prepared.target
-    columns = [_texts(column, prepared) for column in prepared.inputs]
+    columns = [_texts(column, prepared) for column in prepared.stored]
     labels = target.labels[target.labelled][prepared.rows]
-    header = [*(column.name for column in prepared.inputs), target.name]
+    header = [*(column.name for column in prepared.stored), target.name]
     return data_text([header, *zip(*columns, labels, strict=True)])
 
 
 def card_text(prepared: Prepared, name: str, rows: str, fingerprint: str | None = None) -> str:
     """Return the card ``name`` of the file NAME.csv beside it. ``rows`` is the text of that file."""
     target, table = prepared.target, prepared.table
-    expect = {"rows": len(prepared.rows), "columns": len(prepared.inputs), "classes": dict(target.counts)}
+    expect = {"rows": len(prepared.rows), "columns": len(prepared.stored), "classes": dict(target.counts)}
     content = {
         "name": name,
         "title": table.name,
         "about": _about(prepared),
         "columns": _kinds(prepared),
         **({"task": "multiclass"} if target.positive is None else {"positive": target.positive}),
-        "split": {"kind": "holdout", "train_fraction": TRAIN},
+        "split": prepared.split.card_entry(),
         "expect": expect | ({"fingerprint": fingerprint} if fingerprint else {}),
         "folder": ".",
         "files": [
@@ -135,7 +134,7 @@ def _about(prepared: Prepared) -> str:
 
 
 def _kinds(prepared: Prepared) -> dict[str, str]:
-    kinds = {column.name: _KINDS[column.kind] for column in prepared.inputs}
+    kinds = {column.name: _KINDS[column.kind] for column in prepared.stored}
     usual, _ = Counter(kinds.values()).most_common(1)[0]
     if len(kinds) > _LISTED:
         kinds = {name: kind for name, kind in kinds.items() if kind != usual} | {"*": usual}
@@ -145,7 +144,7 @@ def _kinds(prepared: Prepared) -> dict[str, str]:
 def _texts(column: TableColumn, prepared: Prepared) -> list[str]:
     assert column.values is not None
     values = column.values.iloc[prepared.rows]
-    if column.kind == "category":
+    if column.kind in ("category", "group"):
         return [*values.astype(object).where(values.notna(), "")]
     return ["" if np.isnan(number) else as_text(number) for number in values.to_numpy(np.float64)]
 

@@ -8,7 +8,7 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -56,13 +56,15 @@ _HEAD = re.compile(rb"\s*(%[^\n]*\n\s*)*@relation\b", re.IGNORECASE)
 class Delimited(NamedTuple):
     """Hold a table, what was inferred in words (``notes``), and the ``separator`` of fields, None for one column.
 
-    ``lines``, (n_rows,), are the numbers of the lines on which the rows begin, counted from 1.
+    ``lines``, (n_rows,), are the numbers of the lines on which the rows begin, counted from 1. ``with_words`` has the
+    columns that hold words such as NA, by their places, with these words. In ``frame`` they are missing values.
     """
 
     frame: pd.DataFrame
     notes: list[str]
     separator: str | None
     lines: np.ndarray[Any, Any]
+    with_words: dict[int, pd.Series]
 
 
 def read_delimited_text(content: bytes, path: Path) -> Delimited:
@@ -83,13 +85,16 @@ def read_delimited_text(content: bytes, path: Path) -> Delimited:
     if len(header) > _MOST_COLUMNS:
         raise DataError(f"{path}: has {len(header):,} columns; at most {_MOST_COLUMNS:,} are allowed")
     lines: list[int] = []
-    frame, seen = text_frame(_without_lines(records, lines), MISSING)
+    frame, _ = text_frame(_without_lines(records, lines), {""})
     if frame is None:
         raise DataError(f"{path}: has 0 rows: only a line of names ({some(header, 3)})")
-    if written := seen - {""}:
-        notes.append("missing values written as " + ", ".join(sorted(map(repr, written))))
+    with_words = {}
+    for place in range(frame.shape[1]):
+        column = frame[place]
+        if words := MISSING.intersection(column.cat.categories):
+            with_words[place], frame[place] = column, column.cat.remove_categories(sorted(words))
     frame = frame.set_axis([name.strip() for name in header], axis=1)
-    return Delimited(frame, notes, delimiter, np.array(lines))
+    return Delimited(frame, notes, delimiter, np.array(lines), with_words)
 
 
 def _without_lines(records: Iterator[tuple[int, list[str]]], lines: list[int]) -> Iterator[list[str]]:
@@ -174,6 +179,13 @@ class UserTable:
     """Digest of the bytes of its file, None if it is not from a file."""
     lines: np.ndarray[Any, Any] | None = None
     """The line on which each row of delimited text begins, (n_rows,), counted from 1."""
+    with_words: Mapping[int, pd.Series] = field(default_factory=dict)
+    """Place of a column -> the column with words such as NA, which are missing values in ``frame``."""
+
+    def missing_words(self, but: int) -> list[str]:
+        """Return the words that are missing values in any column except the one at the place ``but``."""
+        columns = (column for place, column in self.with_words.items() if place != but)
+        return sorted({word for column in columns for word in MISSING.intersection(column.cat.categories)})
 
     def header_hint(self) -> str:
         """Return a hint for messages about a missing column, empty unless the names of delimited text hold a number."""
@@ -207,18 +219,18 @@ def read_table(source: str) -> UserTable:
     stem = Path(path.stem) if path.suffix in UNPACK else path
     if not content.strip():
         raise DataError(f"{path}: is empty")
-    separator, lines = None, None
+    separator, lines, with_words = None, None, dict[int, pd.Series]()
     if content.startswith(b"PAR1"):
         frame, notes, declared = read_parquet(content, path), ["a Parquet file"], False
     elif stem.suffix.lower() == ".arff" or _HEAD.match(content[:100_000]):
         frame, notes, declared = read_arff(content, path), ["an ARFF file"], True
     else:
-        frame, notes, separator, lines = read_delimited_text(content, path)
+        frame, notes, separator, lines, with_words = read_delimited_text(content, path)
         declared = False
     if not len(frame):
         raise DataError(f"{path}: has 0 rows")
     name = "stdin" if source == STANDARD_INPUT else stem.stem
-    return UserTable(name, place, frame, notes, declared, separator=separator, digest=digest, lines=lines)
+    return UserTable(name, place, frame, notes, declared, None, separator, digest, lines, with_words)
 
 
 def _standard_input() -> bytes:

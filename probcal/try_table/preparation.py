@@ -1,26 +1,27 @@
-"""Preparation of a table: its target, its columns with valid names, and a sample of rows with balanced splits."""
+"""Preparation of a table: its target, its columns with valid names, its splits, and a sample of rows."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from probcal._io import some, visible
-from probcal.data.card import Card
-from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.column_types import ColumnChoices, TableColumn, guess, warnings
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks
-from probcal.try_table.target import Target, read_target, refuse_rare_classes
+from probcal.try_table.sampling import draw_sample, sample_size
+from probcal.try_table.split_choice import SplitChoice, choose_splits
+from probcal.try_table.split_column import group_column, refuse_few_groups, time_column
+from probcal.try_table.target import Target, labels_among_words, read_target, refuse_rare_classes
+from probcal.try_table.written_numbers import WrittenNumbers, read_written_numbers
 
 _LONGEST = 80
 
@@ -57,54 +58,6 @@ def slug(text: str, otherwise: str) -> str:
     return re.sub(r"[^a-z0-9_]+", "-", ascii_only).strip("-_")[:40].strip("-_") or otherwise
 
 
-MOST_ROWS = 10_000
-MOST_NUMBERS = 4_000_000
-"""Largest number of rows times columns as learners get them. Wide tables use fewer rows."""
-_FEWEST = 1_000
-"""Smallest sample for the widest table."""
-_SEEDS_TRIED = 200
-_FEWEST_TRAINING = 4
-
-
-def sample_size(n_rows: int, n_columns: int, requested: int | None) -> int:
-    """Return how many rows of a table are used. ``n_columns`` counts one column for each level."""
-    if requested is not None:
-        return min(n_rows, requested)
-    return min(n_rows, MOST_ROWS, max(_FEWEST, MOST_NUMBERS // max(1, n_columns)))
-
-
-def sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDArray[np.intp]:
-    """Return (size,) sorted row numbers of a stratified sample. Each class count is exact to one row."""
-    n = len(labels)
-    if size >= n:
-        return np.arange(n)
-    _, codes = np.unique(labels.astype(str), return_inverse=True)
-    shuffled = np.random.default_rng(stream_seed(seed, "sample", n, size)).permutation(n)
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    places = np.floor((np.arange(size) + 0.5) * n / size).astype(np.intp)
-    return np.sort(by_class[places])
-
-
-def balanced_seed(card: Card, y: npt.NDArray[Any], repeats: int, first: int) -> tuple[int, bool]:
-    """Return the first seed from ``first`` whose splits are balanced, and whether there is one.
-
-    Splits are not stratified. That hardly matters where every class has hundreds of rows. But a class of ten rows would
-    be missing from some test parts. ``y`` has shape (n_rows,), as in ``Dataset``. A balanced split gives each class at
-    least half of its expected rows, at least one test row and four training rows. Only the labels decide, so no result
-    is favoured.
-    """
-    counts = np.bincount(y)
-    test = len(y) - card.split.n_train(len(y))
-    fewest_test = np.maximum(1, counts * test // len(y) // 2)
-    fewest_training = np.maximum(_FEWEST_TRAINING, (counts - counts * test // len(y)) // 2)
-    for seed in range(first, first + _SEEDS_TRIED):
-        tests = (split_rows(card, len(y), one, seed)[1] for one in range(repeats))
-        found = (np.bincount(y[rows], minlength=len(counts)) for rows in tests)
-        if all((tested >= fewest_test).all() and (counts - tested >= fewest_training).all() for tested in found):
-            return seed, True
-    return first, False
-
-
 _SHOWN = 10
 
 
@@ -122,6 +75,12 @@ class TableRequest:
     seed: int = 0
     decimal: Mark | None = None
     """The decimal mark of the file. None means that it is inferred."""
+    label: tuple[str, ...] = ()
+    """Words such as NA that are labels of the target, although they usually mean a missing value."""
+    group: str | None = None
+    """The column whose rows of one value stay on one side of a split."""
+    time: str | None = None
+    """The column that orders the rows in time."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +94,19 @@ class Prepared:
     """Label -> number of its rows in the whole table. ``target.counts`` counts the used rows."""
     rows: npt.NDArray[np.intp]
     """The numbers of the used labelled rows, sorted."""
+    target_mark: Mark = "."
+    """The decimal mark of labels that are numbers."""
+    split: SplitChoice = field(default_factory=lambda: choose_splits(10))
+    enriched: Mapping[str, int] = field(default_factory=dict)
+    """Rare class -> number of its used rows, more than its share."""
     notes: list[str] = field(default_factory=list)
     """Notes to read before you trust any result."""
+
+    @property
+    def raw(self) -> pd.DataFrame:
+        """Return the labelled rows as they were read, (n_labelled, n_columns), with the names of the cards."""
+        frame = self.table.frame.set_axis(card_names(self.table.frame.columns), axis=1)
+        return frame[self.target.labelled].reset_index(drop=True)
 
     @property
     def n_labelled(self) -> int:
@@ -146,7 +116,24 @@ class Prepared:
     @property
     def inputs(self) -> list[TableColumn]:
         """Return the columns to learn from."""
+        return [column for column in self.stored if column.kind not in ("group", "time")]
+
+    @property
+    def stored(self) -> list[TableColumn]:
+        """Return the columns to learn from and the one by which rows are split."""
         return [column for column in self.columns if column.values is not None]
+
+    @property
+    def class_weights(self) -> tuple[float, ...] | None:
+        """Return the rows of each class in the table over those in the sample, by class number.
+
+        It is None where the sample has the classes in their shares.
+        """
+        if not self.enriched:
+            return None
+        used, known = self.target.class_counts, replace(self.target, counts=self.counts).class_counts
+        names = list(used) if self.target.positive is None else [*list(used)[1:], self.target.positive]
+        return tuple(known[name] / used[name] for name in names)
 
     @property
     def most_levels(self) -> int:
@@ -159,26 +146,40 @@ class Prepared:
         return sum(map(_width, self.inputs))
 
 
-def prepare(request: TableRequest) -> Prepared:
+def prepare(request: TableRequest, n_splits: int = 10) -> Prepared:
     """Read the table and infer its types. Raise DataError for a table that cannot be used."""
+    split = choose_splits(n_splits, request.group, request.time)
     table = read_table(request.source)
     names = card_names(table.frame.columns)
     where = Path(table.place).name
     place = _place_of_target(request.target or table.target, table, names, where)
     target_name = names[place]
     frame = table.frame.set_axis(range(len(names)), axis=1)
+    said = [word for word in (*request.label, request.positive) if word is not None]
+    frame[place], words = labels_among_words(target_name, frame[place], table.with_words.get(place), said)
+    if missing := table.missing_words(but=place):
+        table = replace(table, notes=[*table.notes, "missing values written as " + ", ".join(map(repr, missing))])
     choices = _column_choices(request, names, target_name, where)
-    marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices)
+    written = {} if table.declared else _written_numbers(frame, names, place, choices)
+    for one, found in written.items():
+        frame[one] = found.column
+    computed = {one for one, found in written.items() if found.computed}
+    marks = _marks(table, request, frame.set_axis(names, axis=1), target_name, choices, computed)
     target = read_target(target_name, frame[place], where, marks[place], request.positive)
     labelled = target.labelled
     others = frame[labelled].reset_index(drop=True)
     columns = [
-        guess(name, others[one], choices, marks[one], table.declared) for one, name in enumerate(names) if one != place
+        _column(
+            name, others[one], choices, "." if one in computed else marks[one], table.declared, split, written.get(one)
+        )
+        for one, name in enumerate(names)
+        if one != place
     ]
     read = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({one: name for one, name in enumerate(names) if name in read}))
-    notes += _notes(table, target, columns, others.drop(columns=place))
-    prepared = Prepared(table, target, columns, target.counts, np.arange(len(others)), notes)
+    notes += [*words, *_notes(table, target, columns)]
+    _refuse_unknown_labels(request.label, target, where)
+    prepared = Prepared(table, target, columns, target.counts, np.arange(len(others)), marks[place], split, notes=notes)
     if not prepared.inputs:
         raise DataError(f"{where}: no column is left to learn from{_why_none(columns)}")
     refuse_rare_classes(target, where)
@@ -189,11 +190,32 @@ def _with_rows(prepared: Prepared, request: TableRequest, where: str) -> Prepare
     target, labelled = prepared.target, prepared.target.labelled
     labels = target.labels[labelled]
     size = sample_size(len(labels), prepared.width, request.rows)
-    rows = sample(labels, size, request.seed)
-    taken = {label: int((labels[rows] == label).sum()) for label in target.counts}
+    drawn = draw_sample(target.classes[labelled], labels, size, request.seed)
+    taken = {label: int((labels[drawn.rows] == label).sum()) for label in target.counts}
     of_sample = replace(target, counts=taken)
     refuse_rare_classes(of_sample, f"{where}, a sample of {size:,} of {len(labels):,} rows (--rows takes more)")
-    return replace(prepared, target=of_sample, rows=rows)
+    found = replace(prepared, target=of_sample, rows=drawn.rows, enriched=drawn.enriched)
+    refuse_few_groups(found.columns, drawn.rows, prepared.split)
+    return found
+
+
+def _column(
+    name: str,
+    raw: pd.Series,
+    choices: ColumnChoices,
+    mark: Mark,
+    declared: bool,
+    split: SplitChoice,
+    written: WrittenNumbers | None,
+) -> TableColumn:
+    if name != split.column:
+        found = guess(name, raw, choices, mark, declared)
+        if written is not None and found.kind == "number":
+            return replace(found, about=found.about + written.note, mark=mark, written=True)
+        return replace(found, mark=mark)
+    if split.kind == "group_k_fold":
+        return group_column(name, raw)
+    return time_column(name, guess(name, raw, ColumnChoices(), mark, declared))
 
 
 def _place_of_target(wanted: str | None, table: UserTable, names: list[str], where: str) -> int:
@@ -220,22 +242,51 @@ def _column_choices(request: TableRequest, names: list[str], target: str, where:
                 raise DataError(f'--{option}: "{name}" is the target')
             if option_of.setdefault(name, option) != option:
                 raise DataError(f'column "{name}" is given with --{option_of[name]} and with --{option}; give one')
+    for option, column in (("group", request.group), ("time", request.time)):
+        if column is not None and column not in names:
+            raise DataError(f'--{option}: {where} has no column "{column}"{did_you_mean(column, names)}')
+        if column == target:
+            raise DataError(f'--{option}: "{column}" is the target')
+        if column in option_of:
+            raise DataError(f'column "{column}" is given with --{option_of[column]} and with --{option}; give one')
     return ColumnChoices(request.category, request.number, request.drop)
 
 
-def _marks(table: UserTable, request: TableRequest, frame: pd.DataFrame, target: str, choices: ColumnChoices) -> Marks:
+def _written_numbers(
+    frame: pd.DataFrame, names: list[str], target: int, choices: ColumnChoices
+) -> dict[int, WrittenNumbers]:
+    """Return the columns of text with numbers as people write them, by their places."""
+    found = {}
+    for place, name in enumerate(names):
+        if place != target and name not in (*choices.category, *choices.drop):
+            written = read_written_numbers(frame[place], name in choices.number)
+            if written is not None:
+                found[place] = written
+    return found
+
+
+def _marks(
+    table: UserTable,
+    request: TableRequest,
+    frame: pd.DataFrame,
+    target: str,
+    choices: ColumnChoices,
+    computed: Collection[int],
+) -> Marks:
     """Return the decimal marks, decided from all columns with numbers as text, the target among them."""
     names = list(frame.columns)
     texts = [
         place
         for place, name in enumerate(names)
-        if name not in choices.category and (not table.declared or name == target or name in choices.number)
+        if place not in computed
+        and name not in choices.category
+        and (not table.declared or name == target or name in choices.number)
     ]
     numbers = [place for place, name in enumerate(names) if name in choices.number]
     return decimal_marks({place: frame.iloc[:, place] for place in texts}, table.separator, request.decimal, numbers)
 
 
-def _notes(table: UserTable, target: Target, columns: list[TableColumn], inputs: pd.DataFrame) -> list[str]:
+def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list[str]:
     notes = []
     unlabelled = int((~target.labelled).sum())
     if unlabelled:
@@ -245,19 +296,16 @@ def _notes(table: UserTable, target: Target, columns: list[TableColumn], inputs:
     if renamed:
         has = "1 column has" if renamed == 1 else f"{renamed:,} columns have"
         notes.append(f"{has} another name here than in the table, so that each name is unique")
-    if any(column.kind == "date" for column in columns):
-        notes.append("rows are split at random: if later rows depend on earlier ones, the results are too good")
-    if twice := _same_rows(inputs, [column.values is not None for column in columns]):
-        notes.append(f"{twice:,} rows repeat an earlier row; copies can be in both training and test rows")
     notes.extend(warnings(columns, target.labels[target.labelled]))
     return notes
 
 
-def _same_rows(inputs: pd.DataFrame, used: list[bool]) -> int:
-    kept = inputs.loc[:, used]
-    if kept.shape[1] < 3:  # with few columns, equal rows are normal and no copies
-        return 0
-    return int(kept.duplicated().sum())
+def _refuse_unknown_labels(words: Sequence[str], target: Target, where: str) -> None:
+    for word in words:
+        if word not in target.counts:
+            raise DataError(
+                f'--label: {where}: column "{target.name}" holds no "{word}" (it has: {some(target.counts, 10)})'
+            )
 
 
 def _why_none(columns: Sequence[TableColumn]) -> str:

@@ -1,4 +1,4 @@
-"""The ranking of the columns of a trial by log loss: tests of differences, the table and its summary sentence."""
+"""The ranking of the columns of a trial by one measure: tests of differences, and the table."""
 
 from __future__ import annotations
 
@@ -9,27 +9,24 @@ from dataclasses import dataclass
 
 from probcal._io import shortened, visible
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
-from probcal.store.folder import CellResult, cell_id
+from probcal.store.cell_result import CellResult
+from probcal.store.folder import Store, cell_id
 from probcal.store.outline import Outline, ResultColumn
-from probcal.try_table.choices import BASELINE
 from probcal.try_table.description import wrapped
-from probcal.try_table.experiment_files import TRAIN
+from probcal.try_table.measures import LOSS, Measure, Scale, measure_predictions, shown_measures
 
-TEST_SHARE = 1 - TRAIN
 _DOUBT = 0.05
-LOSS = "cxe"
-OTHER_METRICS = ("rms", "auc", "c_emp")
 
 
 @dataclass(frozen=True)
 class RankedMethod:
-    """Hold the results of a learner with a method. ``losses`` holds the log loss in bits of each finished split."""
+    """Hold the results of a learner with a method. ``values`` holds the ranking measure of each finished split."""
 
     learner: str
     method: str
-    losses: tuple[float, ...]
+    values: tuple[float, ...]
     means: dict[str, float]
-    """Metric -> its mean over the splits that have it."""
+    """Measure -> its mean over the splits that have it."""
     failed: int
     splits: int
     """Number of planned splits."""
@@ -37,68 +34,110 @@ class RankedMethod:
     """Mean time to fit and predict."""
     error: str = ""
     """The message of the first failed split."""
+    infinite: int = 0
+    """Number of splits whose log loss is infinite without the bound."""
+    measure: Measure = LOSS
+    test_share: float = 0.2
+    """Share of the rows of a split that test."""
 
     @property
-    def loss(self) -> float:
-        """Return the mean log loss. It is infinite when one split has an infinite loss or none."""
-        whole = len(self.losses) == self.splits and all(map(math.isfinite, self.losses))
-        return statistics.fmean(self.losses) if whole else math.inf
+    def value(self) -> float:
+        """Return the mean of the ranking measure, or NaN if a split failed or has no value."""
+        whole = len(self.values) == self.splits and all(map(math.isfinite, self.values))
+        return statistics.fmean(self.values) if whole else math.nan
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Return the 95 % interval, corrected for splits that share rows, and never below 0.
+        """Return the 95 % interval, corrected for splits that share rows, and never below 0. None without a value."""
+        return None if math.isnan(self.value) else interval_of(self.values, self.test_share)
 
-        It is None for one split or an infinite loss.
-        """
-        if len(self.losses) < 2 or not math.isfinite(self.loss):
-            return None
-        low, high = corrected_interval(self.losses, TEST_SHARE)
-        return max(0.0, low), high
+    @property
+    def is_ranked(self) -> bool:
+        """Return whether it has a value on every split."""
+        return not math.isnan(self.value)
 
 
-def ranking(outline: Outline, results: dict[str, CellResult]) -> list[RankedMethod]:
-    """Return every column of an experiment on one data set, the smallest loss first.
+def interval_of(values: Sequence[float], test_share: float) -> tuple[float, float]:
+    """Return the corrected 95 % interval of the mean of ``values``, (n_splits,), never below 0."""
+    low, high = corrected_interval(values, test_share)
+    return max(0.0, low), high
 
-    Columns with infinite loss are sorted by RMS.
+
+def split_values(
+    store: Store, results: dict[str, CellResult], ids: Sequence[str], wanted: Sequence[Measure], scale: Scale
+) -> tuple[dict[str, list[float]], int]:
+    """Return the measures of the finished splits by name, and on how many of them the log loss is infinite.
+
+    Raises StoreError where the predictions of a finished cell are gone.
     """
-    found = [_ranked(outline, results, column) for column in outline.columns]
-    return sorted(found, key=lambda one: (one.loss, one.failed, not one.losses, one.means["rms"] if one.losses else 0))
+    found = [
+        measure_predictions(*store.predictions(results[one]), scale, wanted)
+        for one in ids
+        if one in results and results[one].status == "done"
+    ]
+    values = {one.name: [split.values[one.name] for split in found] for one in wanted}
+    return values, sum(split.infinite for split in found)
+
+
+def ranking(
+    store: Store, outline: Outline, scale: Scale, measure: Measure = LOSS, test_share: float = 0.2
+) -> list[RankedMethod]:
+    """Return every column of an experiment on one data set, the best first, and those that failed last.
+
+    Raises StoreError where the predictions of a finished cell are gone.
+    """
+    results = store.results()
+    found = [_ranked(store, outline, results, column, scale, measure, test_share) for column in outline.columns]
+    sign = -1 if measure.larger_is_better else 1
+    return sorted(found, key=lambda one: (not one.is_ranked, sign * one.value if one.is_ranked else one.failed))
 
 
 def not_significantly_different(best: RankedMethod, others: Sequence[RankedMethod]) -> list[RankedMethod]:
-    """Return those of ``others`` whose loss is not significantly different from that of ``best``.
+    """Return those of ``others`` that are not significantly different from ``best``.
 
-    An infinite loss counts as larger. The differences on the same splits go into the corrected resampled t-test (Nadeau
-    & Bengio, 2003). Holm's correction is applied to all p-values, at 5 %. With one split no difference is significant.
+    The differences on the same splits go into the corrected resampled t-test (Nadeau & Bengio, 2003). Holm's correction
+    is applied to all p-values, at 5 %.
     """
-    finite = [one for one in others if math.isfinite(one.loss)]
-    if best.splits < 2:
-        return finite
-    p = holm([_p_value(best, one) for one in finite])
-    return [one for one, corrected in zip(finite, p, strict=True) if corrected is None or corrected > _DOUBT]
+    known = [one for one in others if one.is_ranked]
+    p = holm([_p_value(best, one) for one in known])
+    return [one for one, corrected in zip(known, p, strict=True) if corrected is None or corrected > _DOUBT]
 
 
 def _p_value(best: RankedMethod, one: RankedMethod) -> float:
-    return corrected_t_test([a - b for a, b in zip(one.losses, best.losses, strict=True)], TEST_SHARE).p
+    return corrected_t_test([a - b for a, b in zip(one.values, best.values, strict=True)], best.test_share).p
 
 
-def _ranked(outline: Outline, results: dict[str, CellResult], column: ResultColumn) -> RankedMethod:
+def cell_ids(outline: Outline, learner: str, method: str) -> list[str]:
+    """Return the cells of a learner with a method, one for each split, on the only data set."""
     [row] = outline.datasets
-    splits = outline.repetitions[row.name]
-    ids = [cell_id(row.name, one, column.learner, column.method) for one in range(splits)]
+    return [cell_id(row.name, one, learner, method) for one in range(outline.repetitions[row.name])]
+
+
+def _ranked(
+    store: Store,
+    outline: Outline,
+    results: dict[str, CellResult],
+    column: ResultColumn,
+    scale: Scale,
+    measure: Measure,
+    test_share: float,
+) -> RankedMethod:
+    ids = cell_ids(outline, column.learner, column.method)
     found = [results[one] for one in ids if one in results]
-    done = [one for one in found if one.status == "done"]
     failed = [one for one in found if one.status != "done"]
-    values = {name: [one.metrics.get(name, math.nan) for one in done] for name in (LOSS, *OTHER_METRICS)}
+    values, infinite = split_values(store, results, ids, shown_measures(measure), scale)
     return RankedMethod(
         learner=column.learner,
         method=column.method,
-        losses=tuple(values[LOSS]),
-        means={name: _mean(values[name]) for name in OTHER_METRICS},
+        values=tuple(values[measure.name]),
+        means={name: _mean(numbers) for name, numbers in values.items()},
         failed=len(failed),
-        splits=splits,
-        seconds=_mean([one.seconds for one in done]),
+        splits=len(ids),
+        seconds=_mean([one.seconds for one in found if one.status == "done"]),
         error=f"{failed[0].error_type}: {failed[0].message}" if failed else "",
+        infinite=infinite,
+        measure=measure,
+        test_share=test_share,
     )
 
 
@@ -107,74 +146,51 @@ def _mean(values: Sequence[float]) -> float:
     return statistics.fmean(known) if known else math.nan
 
 
-_HEADER = ("", "learner", "method", "log loss", "95 % interval", "RMS", "AUC", "c_emp", "s")
-_MOST_NAMED = 4
 _LONGEST_NAME = 12
-_DIRECT = "direct"
 
 
-def ranked_lines(ranked: Sequence[RankedMethod]) -> Iterator[str]:
-    """Yield the table, best first, how to read it, and what failed."""
-    best = ranked[0]
-    rivals = not_significantly_different(best, ranked[1:]) if best.splits > 1 else []
-    rows = [(_mark(place, one in rivals), *_row(one)) for place, one in enumerate(ranked, 1)]
-    yield from _aligned([_HEADER, *rows])
+def ranked_lines(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
+    """Yield the table, best first, how to read it, and what failed. ``bound`` is that of the log loss."""
+    best, measure = ranked[0], ranked[0].measure
+    rivals = not_significantly_different(best, ranked[1:]) if best.is_ranked else []
+    beside = shown_measures(measure)[1:]
+    some_infinite = any(one.infinite for one in ranked)
+    header = ["", "learner", "method", measure.header, "95 % interval", *(one.header for one in beside)]
+    header += ["inf"] * some_infinite + ["s"]
+    rows = [
+        [f"{place}{'*' if one in rivals else ' '}", *_row(one, beside, some_infinite)]
+        for place, one in enumerate(ranked, 1)
+    ]
+    yield from _aligned([header, *rows])
     yield ""
-    yield "log loss (in bits; 1 bit is 0.693 nats), RMS error and calibration error c_emp:"
-    yield f"smaller is better; AUC: larger. {_means(best.splits)}; s: seconds a cell."
-    if best.splits > 1 and rivals:
+    for line in _legend(measure, beside, best.splits, bound, some_infinite):
+        yield from wrapped(line, hang=0)
+    if rivals:
         yield "* not significantly different from the best (corrected t-test, Holm, 5 %)."
-    if any(math.inf in one.losses for one in ranked):
-        yield "inf: an observed label had predicted probability 0; these are sorted by RMS."
     for one in ranked:
         if one.failed:
             where = f"{name_of(one)} failed on {one.failed} of {one.splits} splits"
-            yield from wrapped(visible(f"{where}: {_first_line(one.error)}"))
+            yield from wrapped(visible(f"{where}: {shortened(one.error.strip().partition(chr(10))[0], 150)}"))
 
 
-def sentence(ranked: Sequence[RankedMethod]) -> str:
-    """Return a sentence about the best column and how certain that is."""
-    best = ranked[0]
-    if not math.isfinite(best.loss):
-        return "No column has a finite log loss on every split, so there is no best one."
-    loss = f"log loss {best.loss:.4f} bits"
-    if best.splits < 2:
-        return f"{name_of(best)} has the smallest loss, {loss}; one split does not show how certain that is."
-    rivals = not_significantly_different(best, ranked[1:])
-    if len(ranked) > 1 and any(one.learner == BASELINE for one in [best, *rivals]):
-        is_baseline = best.learner == BASELINE
-        shares = "predicting the class shares for every row"
-        found = f"it is {shares}" if is_baseline else f"not significantly different from {shares}"
-        return (
-            f"{name_of(best)} has the smallest loss, {loss}; {found}. The inputs may not be related to the target, or "
-            "there are too few rows or splits."
+def _legend(
+    measure: Measure, beside: Sequence[Measure], splits: int, bound: float, some_infinite: bool
+) -> Iterator[str]:
+    shown = [measure, *beside]
+    smaller = ", ".join(one.about for one in shown if not one.larger_is_better)
+    larger = ", ".join(one.about for one in shown if one.larger_is_better)
+    yield (
+        f"smaller is better: {smaller}; larger is better: {larger}. Means over {splits} splits; s: seconds of one cell."
+    )
+    yield f"For the log loss, the probabilities of every method are kept within {bound:.2g} and {1 - bound:.6g}."
+    if some_infinite:
+        yield (
+            f"inf: in so many of {splits} splits the log loss is infinite without that, because an observed label had "
+            "predicted probability 0."
         )
-    if len(ranked) == 1:
-        return f"{name_of(best)} ran alone, so there is nothing to compare: {loss}."
-    if not rivals:
-        return f"The best is {name_of(best)}, {loss}{_better_than(', ', ranked)}."
-    named = [name_of(one) for one in rivals[:_MOST_NAMED]]
-    more = f" and {len(rivals) - _MOST_NAMED} more" if len(rivals) > _MOST_NAMED else ""
-    behind = _better_than("; ", [one for one in ranked if one not in rivals])
-    return f"The best is {name_of(best)}, {loss}; not significantly different: {', '.join(named)}{more}{behind}."
-
-
-def _better_than(joint: str, ranked: Sequence[RankedMethod]) -> str:
-    """Return how many others the first of ``ranked`` is better than. Failed ones are counted separately."""
-    behind = sum(not one.failed for one in ranked[1:])
-    failed = len(ranked) - 1 - behind
-    counts = [f"significantly better than {behind} at the 5 % level"] if behind else []
-    counts += [f"{failed} failed"] if failed else []
-    return joint + "; ".join(counts) if counts else ""
-
-
-def name_of(one: RankedMethod) -> str:
-    """Return ``isotonic on forest``, or ``forest alone``."""
-    return f"{one.learner} alone" if one.method == _DIRECT else f"{one.method} on {one.learner}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows with learner and method left-aligned, and everything else right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         places = enumerate(zip(row, widths, strict=True))
@@ -182,22 +198,27 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def _means(splits: int) -> str:
-    return f"Means over {splits} splits" if splits > 1 else "One split"
-
-
-def _mark(place: int, level: bool) -> str:
-    return f"{place}{'*' if level else ' '}"
-
-
-def _row(one: RankedMethod) -> tuple[str, ...]:
+def _row(one: RankedMethod, beside: Sequence[Measure], some_infinite: bool) -> list[str]:
     interval = one.interval
     between = f"{interval[0]:.3f} to {interval[1]:.3f}" if interval else ""
-    loss = "failed" if not one.losses else f"{one.loss:.4f}"
-    beside = ("" if math.isnan(one.means[name]) else f"{one.means[name]:.3f}" for name in OTHER_METRICS)
-    seconds = "" if math.isnan(one.seconds) else f"{one.seconds:.2g}"
-    return shortened(one.learner, _LONGEST_NAME), shortened(one.method, _LONGEST_NAME), loss, between, *beside, seconds
+    value = f"{one.value:.4f}" if one.is_ranked else "failed" if one.failed else "none"
+    means = ["" if math.isnan(one.means[other.name]) else f"{one.means[other.name]:.3f}" for other in beside]
+    infinite = [str(one.infinite) if one.infinite else ""] * some_infinite
+    names = [shortened(one.learner, _LONGEST_NAME), shortened(one.method, _LONGEST_NAME)]
+    return [*names, value, between, *means, *infinite, _seconds(one.seconds)]
 
 
-def _first_line(text: str) -> str:
-    return shortened(text.strip().partition("\n")[0], 150)
+def _seconds(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    if value < 0.01:
+        return "<.01"
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}" if value < 10 else f"{value:.0f}"
+
+
+_DIRECT = "direct"
+
+
+def name_of(one: RankedMethod) -> str:
+    """Return ``isotonic on forest``, or ``forest alone``."""
+    return f"{one.learner} alone" if one.method == _DIRECT else f"{one.method} on {one.learner}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,14 @@ class Target:
         return np.array([label is not None for label in self.labels], dtype=bool)
 
     @property
+    def classes(self) -> npt.NDArray[np.object_]:
+        """Return (n_rows,) the class of each row, one of the names of ``class_counts``. Rows without a label too."""
+        if self.positive is None:
+            return self.labels
+        _, other = self.class_counts
+        return np.where(self.labels == self.positive, self.positive, other).astype(object)
+
+    @property
     def class_counts(self) -> dict[str, int]:
         """Return the rows of each class: the positive label and all others, or every label."""
         if self.positive is None:
@@ -91,6 +99,42 @@ def read_target(
     else:
         chosen = None
     return Target(name, labels, counts, chosen, positive is not None)
+
+
+def labels_among_words(
+    name: str, column: pd.Series, with_words: pd.Series | None, said: Collection[str]
+) -> tuple[pd.Series, list[str]]:
+    """Return the target column with those words, such as NA, that are labels, and notes on what each word is read as.
+
+    The word None beside other words is a label. So is every word where there would be only one label without it, and
+    every word that the user said is one.
+
+    Parameters
+    ----------
+    name : name of the target.
+    column : the target without the words, (n_rows,).
+    with_words : the target with them, or None where there are none.
+    said : labels that the command line names.
+    """
+    if with_words is None:
+        return column, []
+    rows_of = with_words.value_counts()
+    words = [word for word in with_words.cat.categories if word not in set(column.cat.categories)]
+    others = list(column.cat.categories)
+    are_words = not all(map(NUMBER.fullmatch, others))
+    labels = [word for word in words if word in said or len(others) < 2 or (word == "None" and are_words)]
+    rest = [word for word in words if word not in labels]
+    notes = [
+        f'"{word}" is read as a label of {name} ({rows_of[word]:,} rows); if it means a missing value, make those '
+        "fields empty"
+        for word in labels
+        if word not in said
+    ]
+    notes += [
+        f'"{word}" in {rows_of[word]:,} rows of {name} is read as a missing value; if it is a label, add --label {word}'
+        for word in rest
+    ]
+    return with_words.cat.remove_categories(rest), notes
 
 
 def refuse_rare_classes(target: Target, where: str) -> None:

@@ -10,13 +10,15 @@ from probcal.config.experiment import read_experiment
 from probcal.errors import ProbcalError
 from probcal.runner.run import RunOptions, run_experiment
 from probcal.store.folder import Store
-from probcal.store.outline import Outline
 from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan
-from probcal.try_table.preparation import TableRequest, balanced_seed, cleaned, prepare, slug
-from probcal.try_table.ranked_methods import ranked_lines, ranking, sentence
+from probcal.try_table.export import refuse_export
+from probcal.try_table.finished_trial import Finished
+from probcal.try_table.measures import LOSS, Measure
+from probcal.try_table.preparation import TableRequest, cleaned, prepare, slug
+from probcal.try_table.traps import find_traps
 
 Say = Callable[[str], None]
 
@@ -35,6 +37,10 @@ class TrialOptions:
     dry_run: bool = False
     again: str = "the same command"
     """The command that runs it once more."""
+    measure: Measure = LOSS
+    """The measure that ranks."""
+    export: Path | None = None
+    """Folder for the fitted winner."""
 
 
 def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: Say) -> int:
@@ -42,7 +48,7 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
 
     Raises ProbcalError for a table, a name or a folder that cannot be used, before anything is written or run.
     """
-    prepared = prepare(request)
+    prepared = prepare(request, options.splits)
     counts = prepared.target.class_counts
     usual, left_out = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or usual, prepared.most_levels)
@@ -51,8 +57,7 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     combined = choices.combinations(list(learners), list(methods), options.methods)
     card_name = slug(prepared.table.name, "table")
     table_files = files.table_files(prepared, card_name)
-    seed, balanced = balanced_seed(table_files.dataset.card, table_files.dataset.y, options.splits, request.seed)
-    plan = Plan(learners, methods, combined, options.splits, seed, {} if options.learners else left_out)
+    plan = Plan(learners, methods, combined, prepared.split, request.seed, {} if options.learners else left_out)
     name = f"try-{card_name}-{slug(prepared.target.name, 'target')}"
     folder = options.output or Path("results") / name
     path, title = folder / "input" / f"{name}.yaml", f"{prepared.table.name}: {prepared.target.name}"
@@ -60,12 +65,17 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     files.refuse_unsound(table_files, plan, name)
     if options.save:
         files.refuse_others(options.save, card_name)
+    if options.export:
+        refuse_export(options.export)
     Store(folder).refuse_others(name)
     _refuse_another_table(path, heading)
-    description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, balanced)]
+    description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan)]
+    traps = find_traps(prepared, prepared.raw, table_files.dataset, request.seed)
     for line in description:
         say(line)
     if options.dry_run:
+        for line in describe.trap_lines(traps.lines):
+            say(line)
         return 0
     files.write(table_files, plan, path, title, heading)
     if options.save:
@@ -77,13 +87,17 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     code = run_experiment(experiment, experiment, run_options, progress)
     from probcal.reporting.html import write_report  # draws, which takes a second to import
 
-    store = Store(folder)
-    ranked = ranking(Outline.of(store), store.results())
-    found, lines = sentence(ranked), list(ranked_lines(ranked))
-    for line in ["", *lines, "", *describe.wrapped(found, hang=0), ""]:
+    finished = Finished(prepared, table_files.dataset, experiment, folder, options.measure, traps)
+    lines = [*finished.ranked_lines, "", *describe.wrapped(finished.verdict, hang=0), *describe.trap_lines(traps.lines)]
+    for line in ["", *lines, ""]:
         say(line)
-    page = write_report([store], folder / "report.html", found, "\n".join([*lines, "", *description]))
+    page = write_report(
+        [Store(folder)], folder / "report.html", finished.verdict, "\n".join([*lines, "", *description])
+    )
     say(f"report: {page}")
+    if options.export:
+        for line in finished.export(options.export, request.number):
+            say(line)
     if prepared.table.has_changed():
         again = f"{options.again} (with another file after --save)" if options.save else options.again
         progress(

@@ -3,13 +3,14 @@
 from probcal.try_table import choices
 from probcal.try_table import description as cost
 from probcal.try_table.experiment_files import Plan
+from probcal.try_table.split_choice import choose_splits
 
 
 def plan_of(width=20, counts=(500, 500), learners=None, splits=10):
     names = learners or choices.usual_learners(width, len(counts))[0]
     found = choices.learners(names, 10)
     methods = choices.methods((), bool(learners), width, counts)
-    return Plan(found, methods, choices.combinations(list(found), list(methods), ()), splits, 0)
+    return Plan(found, methods, choices.combinations(list(found), list(methods), ()), choose_splits(splits), 0)
 
 
 def test_small_tables_get_the_hundred_fits_of_a_tree_and_large_ones_do_not():
@@ -28,10 +29,13 @@ def test_small_tables_are_calibrated_across_folds_and_classes_too_rare_for_that_
     assert plan_of(counts=(490, 10)).methods["sigmoid"]["params"] == {"calibration": "holdout"}
 
 
-def test_rare_classes_are_not_clipped():
-    assert plan_of(counts=(990, 10)).methods["isotonic"]["params"] == {"calibration": "holdout", "clip": [0.001, 0.999]}
+def test_all_methods_have_the_same_bound():
+    assert choices.bound((990, 10)) == 0.001
+    assert choices.bound((1990, 10)) == 1 / 4000
     rare = plan_of(counts=(1990, 10)).methods
-    assert (rare["isotonic"]["params"], rare["bagging"]) == ({"calibration": "holdout"}, {})
+    bounds = {name: rare[name]["params"]["clip"] for name in ("isotonic", "bagging", "probing")}
+    assert set(map(tuple, bounds.values())) == {(1 / 4000, 1 - 1 / 4000)}
+    assert plan_of().methods["probing"] == {}  # its own bound is .001
 
 
 def test_wide_tables_do_without_the_learners_that_are_slow_on_them():

@@ -290,7 +290,8 @@ def test_codes_with_a_leading_0_and_words_with_digits_stay_categories_and_say_no
     }
     prepared = prepare(TableRequest(str(table(tmp_path / "t.csv", columns)), "left"))
     kinds = {column.name: column.kind for column in prepared.columns}
-    assert kinds == dict.fromkeys(columns, "category") | {"x": "number"}
+    assert kinds == dict.fromkeys(columns, "category") | dict.fromkeys(("share", "price", "x"), "number")
+    assert prepared.columns[5].values.max() == 2500
     assert list(prepared.columns[0].values.iloc[:4]) == columns["code"]
     assert not [note for note in prepared.notes if "read " in note]
 

@@ -10,24 +10,17 @@ from sklearn.linear_model import LogisticRegression
 from probcal.config.experiment import read_experiment
 from probcal.config.yaml_file import YamlFile
 from probcal.data.encode import NumericEncoder
-from probcal.data.splits import split_rows
+from probcal.data.folds import fold_rows
 from probcal.metrics import cross_entropy
 from probcal.runner.execute import execute
 from probcal.runner.fingerprint import Fingerprints
 from probcal.runner.plan import cells_of
 from probcal.try_table.column_types import ColumnChoices, guess
-from probcal.try_table.experiment_files import TRAIN, Plan, table_files, write, yaml_text
+from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
 from probcal.try_table.file_reader import UserTable
-from probcal.try_table.preparation import (
-    Prepared,
-    TableRequest,
-    balanced_seed,
-    card_names,
-    prepare,
-    sample,
-    sample_size,
-    slug,
-)
+from probcal.try_table.preparation import Prepared, TableRequest, card_names, prepare, slug
+from probcal.try_table.sampling import draw_sample, sample_size, stratified_sample
+from probcal.try_table.split_choice import choose_splits
 from probcal.try_table.target import read_target
 from tests.try_table.own_tables import customers, written
 
@@ -46,7 +39,7 @@ def prepared_of(columns, labels):
 
 @pytest.mark.slow
 @often
-@given(st.lists(st.tuples(anything, anything), min_size=4, max_size=12), names)
+@given(st.lists(st.tuples(anything, anything), min_size=5, max_size=12), names)
 def test_any_text_comes_back_as_it_was_but_for_blanks(rows, name):
     first, second = (pd.Series([" ".join(row[side].split()) or None for row in rows]) for side in (0, 1))
     columns = dict(zip(card_names([*name, "a", "b"])[-2:], (first, second), strict=True))
@@ -61,7 +54,7 @@ def test_any_text_comes_back_as_it_was_but_for_blanks(rows, name):
 
 
 @often
-@given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=4, max_size=12))
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=False), min_size=5, max_size=12))
 def test_any_number_comes_back_to_the_last_bit(numbers):
     column = guess("n", pd.Series(numbers, dtype=float), ColumnChoices())
     if column.values is None:
@@ -101,7 +94,7 @@ def test_a_name_of_a_file_becomes_the_name_of_a_card(text, name):
 @given(st.lists(st.sampled_from("aaaaabbc"), min_size=2, max_size=60), st.integers(1, 60), st.integers(0, 5))
 def test_a_sample_has_each_class_as_often_as_the_table(labels, size, seed):
     labels = np.array(labels, dtype=object)
-    rows = sample(labels, size, seed)
+    rows = stratified_sample(labels, size, seed)
     assert len(rows) == min(size, len(labels)) == len(set(rows))
     assert list(rows) == sorted(rows)
     for label in set(labels):
@@ -117,22 +110,34 @@ def test_wide_tables_give_fewer_rows_unless_more_are_asked_for():
     assert sample_size(300, 20, 50_000) == 300
 
 
+def test_a_sample_keeps_every_row_of_a_rare_class():
+    classes = np.array(["yes"] * 40 + ["no"] * 9_960, dtype=object)
+    drawn = draw_sample(classes, classes, 1_000, 0)
+    assert (drawn.enriched, len(drawn.rows), len(set(drawn.rows))) == ({"yes": 40}, 1_000, 1_000)
+    assert set(range(40)) <= set(drawn.rows)
+
+
+def test_rare_classes_fill_at_most_a_quarter_of_a_sample():
+    classes = np.array(["yes"] * 400 + ["no"] * 9_600, dtype=object)
+    assert draw_sample(classes, classes, 1_000, 0).enriched == {"yes": 250}
+    common = np.array(["yes"] * 600 + ["no"] * 9_400, dtype=object)
+    assert draw_sample(common, common, 1_000, 0).enriched == {}
+
+
 def test_every_split_has_a_rare_class_on_both_sides(tmp_path):
     frame = customers(100).assign(left=["rare"] * 8 + ["usual"] * 92)
     prepared = prepare(TableRequest(str(written(frame, tmp_path / "c.csv")), "left"))
     dataset = table_files(prepared, "c").dataset
-    seed, balanced = balanced_seed(dataset.card, dataset.y, 10, 0)
-    tested = [dataset.y[split_rows(dataset.card, 100, one, seed)[1]].sum() for one in range(10)]
-    assert balanced
-    assert all(1 <= rare <= 4 for rare in tested)
-    assert balanced_seed(dataset.card, dataset.y, 10, seed) == (seed, True)
+    split = dataset.card.split
+    tests = [fold_rows(split, "c", dataset.X, dataset.y, number, 0)[1] for number in range(10)]
+    assert all(1 <= dataset.y[test].sum() <= 2 for test in tests)
 
 
 def test_a_cell_learns_how_to_fill_gaps_and_to_scale_from_its_training_rows_alone(tmp_path):
     frame = customers(200)
     frame.loc[::7, "age"] = np.nan
     found = table_files(prepare(TableRequest(str(written(frame, tmp_path / "c.csv")), "left")), "c")
-    plan = Plan({"log": {"type": "sklearn.linear_model.LogisticRegression"}}, {"direct": {}}, {}, 2, 0)
+    plan = Plan({"log": {"type": "sklearn.linear_model.LogisticRegression"}}, {"direct": {}}, {}, choose_splits(10), 0)
     write(found, plan, tmp_path / "e.yaml", "t", "h")
     cell = cells_of(read_experiment(tmp_path / "e.yaml"))[1]
     from probcal.data.load import obtain
@@ -140,8 +145,8 @@ def test_a_cell_learns_how_to_fill_gaps_and_to_scale_from_its_training_rows_alon
     obtain(cell.card)
     result = execute(cell, Fingerprints().key(cell), "run").result
     X, y = found.dataset.X, found.dataset.y
-    train, test = split_rows(cell.card, 200, 1, 0)
-    assert len(train) == TRAIN * 200
+    train, test = fold_rows(cell.card.split, "c", X, y, 1, 0)
+    assert len(train) == 160
     encoder = NumericEncoder().fit(X.iloc[train])
     by_hand = LogisticRegression().fit(encoder.transform(X.iloc[train]), y[train])
     p = by_hand.predict_proba(encoder.transform(X.iloc[test]))[:, 1]

@@ -4,31 +4,40 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.try_table.column_types import ColumnChoices, guess, warnings
+from probcal.try_table.column_types import ColumnChoices, determines, guess, warnings
 
 LABELS = np.array(["bad", "good"] * 30, dtype=object)
 
 
-def said(values, labels=LABELS):
+def column(values):
     text = pd.Series([None if value is None else str(value) for value in values], dtype="object").astype("category")
-    return list(warnings([guess("c", text, ColumnChoices())], labels))
+    return guess("c", text, ColumnChoices())
+
+
+def said(values, labels=LABELS):
+    return list(warnings([column(values)], labels))
 
 
 @pytest.mark.parametrize("copy", [[1, 2], ["x", "y"], [None, 5], ["b", "g1"]])
-def test_a_copy_of_the_target_is_named(copy):
+def test_a_copy_of_the_target_determines_it(copy):
     values = [*copy * 29, *(["b", "g2"] if "g1" in copy else [copy[0], 7 if copy[1] == 5 else copy[1]])]
-    assert said(values) == ['"c" alone determines the target in every row; --drop it unless you know it beforehand']
+    assert determines(column(values), LABELS)
 
 
 def test_a_column_that_is_wrong_once_or_has_a_value_of_its_own_in_every_row_is_no_copy():
-    assert said([1, 2] * 29 + [2, 2]) == []
-    assert said([number * number for number in range(60)]) == []
+    assert not determines(column([1, 2] * 29 + [2, 2]), LABELS)
+    assert not determines(column([number * number for number in range(60)]), LABELS)
 
 
 @pytest.mark.parametrize("number", [-99, -999, 999, -9])
 def test_a_number_far_from_all_others_may_stand_for_a_missing_value(number):
     [line] = said([number, number, number, *range(30, 60), *range(33, 60)])
     assert line.startswith(f'"c" is {number} in 3 rows, far from all others')
+
+
+def test_each_sentinel_of_a_column_is_named():
+    [line] = said([*[-99] * 3, *[999] * 4, *range(30, 60), *range(33, 56)])
+    assert line.startswith('"c" is -99 in 3 rows and 999 in 4 rows, far from all others')
 
 
 @pytest.mark.parametrize("values", [[*range(40, 100)], [-99, *range(59)], [-99, -120, -99, -99, *range(56)]])

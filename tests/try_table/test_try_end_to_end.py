@@ -132,13 +132,6 @@ def test_columns_that_tell_nothing_are_not_praised(tmp_path, monkeypatch):
     assert "predicting the class shares for every row" in " ".join(result.stdout.split())
 
 
-def test_one_split_says_that_it_does_not_tell_how_sure(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    path = written(customers(150), tmp_path / "c.csv")
-    result = probcal("try", path, "-t", "left", "-l", "logistic", "-m", "direct", "--splits", 1)
-    assert "one split does not show how certain that is" in " ".join(result.stdout.split())
-
-
 def test_the_shares_of_the_classes_are_always_there_to_be_beaten(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = shown(written(customers(150), tmp_path / "c.csv"), "left", "-l", "svm", "-m", "isotonic")
@@ -171,7 +164,7 @@ def test_a_table_that_was_replaced_during_the_run_is_told_at_the_end(tmp_path, m
             if change == "removed":
                 path.unlink()
 
-    wanted = TrialOptions(("tree",), ("direct",), splits=1, again="probcal try mine.csv -t left")
+    wanted = TrialOptions(("tree",), ("direct",), splits=2, again="probcal try mine.csv -t left")
     assert try_table(TableRequest("mine.csv", "left"), wanted, lambda line: None, meddle) == 0
     warning = (
         f"warning: {path} changed during the run, so these results are those of its earlier content; "
@@ -188,7 +181,7 @@ def test_the_name_of_the_file_seeds_the_splits_and_its_folder_does_not(tmp_path,
     numbers = []
     for number, name in enumerate(("mine.csv", "elsewhere/Mine.csv", "renamed.csv")):
         written(customers(), tmp_path / name)
-        wanted = TrialOptions(("tree",), ("direct",), splits=1, output=tmp_path / str(number))
+        wanted = TrialOptions(("tree",), ("direct",), splits=2, output=tmp_path / str(number))
         assert try_table(TableRequest(name, "left"), wanted, lambda line: None, lambda line: None) == 0
         numbers.append(results_of(tmp_path / str(number)).values())
     assert list(numbers[0]) == list(numbers[1]) != list(numbers[2])

@@ -1,0 +1,79 @@
+"""Dates written as text: in which order they have day and month, and the days that they stand for."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+_LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:\d{2}.*)?Z?")
+_TIMES = ("", " %H:%M", " %H:%M:%S")
+_DAY_FIRST = ("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
+_MONTH_FIRST = ("%m/%d/%Y", "%m.%d.%Y", "%m-%d-%Y")
+_DAY = pd.Timedelta(days=1)
+
+AMBIGUOUS = "ambiguous"
+
+
+DateOrder = Literal["iso", "day first", "month first"]
+
+
+def parse_dates(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
+    """Return (n,) days since 1970-01-01 with fractions, or None where not all ``texts`` are dates.
+
+    Return ``AMBIGUOUS`` where day and month could be exchanged in every date.
+    """
+    if not texts or not all(map(_LIKE_A_DATE.fullmatch, texts)):
+        return None
+    if (iso := _in_order(texts, "iso")) is not None:
+        return iso
+    day_first, month_first = _in_order(texts, "day first"), _in_order(texts, "month first")
+    if day_first is not None and month_first is not None:
+        return day_first if np.array_equal(day_first, month_first) else AMBIGUOUS
+    return day_first if day_first is not None else month_first
+
+
+def date_order(texts: list[str]) -> DateOrder:
+    """Return in which order ``texts``, which are all dates, have day and month."""
+    orders: tuple[DateOrder, ...] = ("iso", "day first")
+    return next((order for order in orders if _in_order(texts, order) is not None), "month first")
+
+
+def each_date(texts: list[str], order: DateOrder) -> np.ndarray[Any, Any]:
+    """Return (n,) days since 1970-01-01, with NaN for a text that is no date in this ``order``."""
+    if not texts:
+        return np.zeros(0)
+    together = _in_order(texts, order)
+    if together is not None:
+        return together
+    each = (_in_order([text], order) if _LIKE_A_DATE.fullmatch(text) else None for text in texts)
+    return np.array([np.nan if one is None else one[0] for one in each])
+
+
+def _in_order(texts: list[str], order: DateOrder) -> np.ndarray[Any, Any] | None:
+    if order == "iso":
+        return _parsed(texts, ("ISO8601", *(f"%Y/%m/%d{time}" for time in _TIMES)))
+    days_and_months = _DAY_FIRST if order == "day first" else _MONTH_FIRST
+    return _parsed(texts, [f"{one}{time}" for one in days_and_months for time in _TIMES])
+
+
+def days(times: pd.Series | pd.DatetimeIndex) -> np.ndarray[Any, Any]:
+    """Return (n,) times as days since 1970-01-01, with NaN for a missing one."""
+    index = pd.DatetimeIndex(pd.to_datetime(times, utc=True))
+    return np.asarray((index - pd.Timestamp(0, tz="UTC")) / _DAY, dtype=np.float64)
+
+
+def _parsed(texts: list[str], formats: tuple[str, ...] | list[str]) -> np.ndarray[Any, Any] | None:
+    for one in formats:
+        try:
+            return days(pd.to_datetime(texts, format=one, utc=True))
+        except (ValueError, OverflowError):
+            continue
+    return None
+
+
+def as_date(day: float) -> str:
+    """Return the date of a day number, such as ``2026-11-21``."""
+    return str((pd.Timestamp(0) + day * _DAY).date())

@@ -1,0 +1,142 @@
+"""The export of a trial's winner: the fitted pipeline, a script that predicts new rows, and a model card."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from probcal.config.columns import Column
+from probcal.data.dataset import as_text
+from probcal.errors import ProbcalError
+from probcal.reporting.drawing import look
+from probcal.try_table import choices
+from probcal.try_table.column_types import TableColumn
+from probcal.try_table.dates_in_text import date_order
+from probcal.try_table.held_out import HeldOut, held_out_text
+from probcal.try_table.model_card import CardFacts, card_lines, card_text, reliability_figure
+from probcal.try_table.new_rows import InputColumn, TableReading, write_reading
+from probcal.try_table.pipeline_code import PipelinePlan
+from probcal.try_table.preparation import Prepared
+
+PREDICT = '''"""Add predicted probabilities to new rows: python predict.py new.csv > predicted.csv"""
+
+import sys
+from pathlib import Path
+
+from probcal.errors import ProbcalError
+from probcal.try_table.new_rows import with_probabilities
+
+if len(sys.argv) != 2:
+    sys.exit("usage: python predict.py new.csv > predicted.csv")
+try:
+    text, warnings = with_probabilities(sys.argv[1], Path(__file__).resolve().parent)
+except ProbcalError as error:
+    sys.exit(f"error: {error}")
+for warning in warnings:
+    print(f"warning: {warning}", file=sys.stderr)
+sys.stdout.reconfigure(encoding="utf-8", newline="")
+sys.stdout.write(text)
+'''
+
+
+def refuse_export(folder: Path) -> None:
+    """Raise ProbcalError where the folder exists and has something in it, or cannot be made."""
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ProbcalError(f"--export: {folder} already exists and is not overwritten; remove it or choose another")
+    parent = next((one for one in folder.resolve().parents if one.exists()), Path())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise ProbcalError(f"--export: {folder} cannot be made, because {parent} is not a folder to write to")
+
+
+def classes_of(prepared: Prepared) -> list[str]:
+    """Return the name of each class, in the order of the class numbers. The second of two is the positive one."""
+    names = list(prepared.target.class_counts)
+    return names if prepared.target.positive is None else names[::-1]
+
+
+def pipeline_plan(column: Column, prepared: Prepared, seed: int) -> PipelinePlan:
+    """Return the pipeline of a column of the experiment. A bound in it is that of the whole table."""
+    method = column.method
+    if "clip" in method.params:
+        least = full_bound(prepared)
+        method = replace(method, params={**method.params, "clip": (least, 1 - least)})
+    return PipelinePlan(column.learner, method, seed)
+
+
+def full_bound(prepared: Prepared) -> float:
+    """Return the bound of probabilities for all labelled rows."""
+    return choices.bound(replace(prepared.target, counts=prepared.counts).class_counts.values())
+
+
+def write_export(
+    folder: Path, plan: PipelinePlan, prepared: Prepared, found: HeldOut, facts: CardFacts, asked: tuple[str, ...]
+) -> None:
+    """Fit the pipeline on all labelled rows and write all files of the export, or none.
+
+    ``asked`` holds the columns that the user declared as numbers.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    building = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        model = plan.build().fit(*training_rows(prepared))
+        joblib.dump(model, building / "model.joblib", compress=3)
+        digest = hashlib.sha256((building / "model.joblib").read_bytes()).hexdigest()
+        write_reading(replace(reading_of(prepared, plan, asked), model=digest), building / "columns.json")
+        (building / "predict.py").write_text(PREDICT, encoding="utf-8")
+        (building / "train.py").write_text(facts.code, encoding="utf-8")
+        (building / "model-card.md").write_text(card_text(card_lines(prepared, facts)), encoding="utf-8")
+        text = held_out_text(found, prepared, classes_of(prepared))
+        (building / "predictions.csv").write_text(text, encoding="utf-8", newline="")
+        figure = reliability_figure(found, f"{facts.name}, held-out rows")
+        with look():
+            figure.savefig(building / "reliability.svg", metadata={"Date": None, "Creator": None})
+        building.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        building.rename(folder)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def training_rows(prepared: Prepared) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the input columns of all labelled rows, and their class numbers, (n_rows,)."""
+    X = pd.DataFrame({column.name: column.values for column in prepared.inputs})
+    places = {name: place for place, name in enumerate(classes_of(prepared))}
+    y = np.array([places[one] for one in prepared.target.classes[prepared.target.labelled]])
+    return X, y
+
+
+def reading_of(prepared: Prepared, plan: PipelinePlan, asked: tuple[str, ...]) -> TableReading:
+    """Return how the table was read, for new rows."""
+    target = prepared.target
+    places = {name: place for place, name in enumerate(classes_of(prepared))}
+    labels = dict(zip(target.labels[target.labelled], target.classes[target.labelled], strict=True))
+    raw = prepared.raw
+    return TableReading(
+        inputs=tuple(_input(column, raw[column.name], column.name in asked) for column in prepared.inputs),
+        target=target.name,
+        classes=tuple(places),
+        labels={label: places[name] for label, name in labels.items()},
+        target_mark=prepared.target_mark,
+        native=plan.is_native,
+        bound=full_bound(prepared),
+    )
+
+
+def _input(column: TableColumn, raw: pd.Series, asked: bool) -> InputColumn:
+    assert column.values is not None and column.kind in ("number", "category", "date")
+    found = InputColumn(column.name, column.kind, column.mark, column.written, asked)  # type: ignore[arg-type]
+    if column.kind == "category":
+        return replace(found, levels=tuple(column.values.cat.categories))
+    if column.kind == "date" and not pd.api.types.is_datetime64_any_dtype(raw):
+        texts = sorted({" ".join(as_text(value).split()) for value in raw.dropna()})
+        return replace(found, dates=date_order(texts))
+    return found

@@ -1,0 +1,79 @@
+"""The predictions of held-out rows of a trial's winner, joined to the rows of the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal._io import data_text
+from probcal.data.dataset import Dataset, as_text
+from probcal.data.folds import fold_rows
+from probcal.store.folder import Store
+from probcal.try_table.measures import Scale
+from probcal.try_table.new_rows import probability_names
+from probcal.try_table.preparation import Prepared, card_names
+from probcal.try_table.traps import names_a_case
+
+_IDS = ("an id", "a running number", "a different value in every row")
+"""How the reason begins for which a column of ids is left out."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Hold predictions of rows that did not train: class numbers ``y`` (n,), and ``p`` (n, n_classes).
+
+    ``rows`` are the numbers of these rows in the table, (n,), counted from 0. ``weights`` are (n,), or None if all are
+    1.
+    """
+
+    rows: npt.NDArray[np.intp]
+    y: npt.NDArray[Any]
+    p: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.float64] | None
+
+
+def held_out_predictions(
+    store: Store, ids: list[str], prepared: Prepared, dataset: Dataset, scale: Scale, seed: int
+) -> HeldOut:
+    """Return the predictions of the cells ``ids``, one for each split: for each test row the mean over its splits."""
+    card, results = dataset.card, store.results()
+    labels = dataset.y if dataset.strata is None else dataset.strata
+    total, times = np.zeros((len(dataset.y), int(dataset.y.max()) + 1)), np.zeros(len(dataset.y))
+    for number, one in enumerate(ids):
+        _, test = fold_rows(card.split, card.name, dataset.X, labels, number, seed)
+        _, p = store.predictions(results[one])
+        total[test] += scale.at_base_rate(scale.bounded(np.column_stack([1 - p, p]) if p.ndim == 1 else p))
+        times[test] += 1
+    tested = np.flatnonzero(times)
+    in_table = np.flatnonzero(prepared.target.labelled)[prepared.rows[tested]]
+    y = dataset.y[tested]
+    return HeldOut(in_table, y, total[tested] / times[tested, None], scale.row_weights(y))
+
+
+def held_out_text(found: HeldOut, prepared: Prepared, classes: list[str]) -> str:
+    """Return the predictions as CSV, with row and line of the file, columns of ids, and the label."""
+    table, target = prepared.table, prepared.target
+    frame = table.frame.set_axis(card_names(table.frame.columns), axis=1)
+    ids = [
+        one.name
+        for one in prepared.columns
+        if one.kind == "group" or one.about.startswith(_IDS) or names_a_case(one.name)
+    ]
+    lines = None if table.lines is None else table.lines[found.rows]
+    header = ["row", *(["line"] if lines is not None else []), *ids, target.name, *probability_names(classes)]
+    shown = found.p[:, 1:] if len(classes) == 2 else found.p
+    texts = {name: [as_text(value) for value in frame[name].iloc[found.rows].astype(object).fillna("")] for name in ids}
+    rows = [
+        [
+            str(row + 1),
+            *([] if lines is None else [str(lines[place])]),
+            *(texts[name][place] for name in ids),
+            str(target.labels[row]),
+            *(f"{one:.6g}" for one in shown[place]),
+        ]
+        for place, row in enumerate(found.rows)
+    ]
+    return data_text([header, *rows])

@@ -1,0 +1,149 @@
+"""The measures of a trial: each method's stored predictions, with one bound for all and the table's own base rate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from probcal.errors import ProbcalError
+from probcal.metrics.registry import Prediction, cost_name, find_metric
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Describe one measure of a trial."""
+
+    name: str
+    """Its name on the command line."""
+    header: str
+    metric: str
+    """The metric of the registry that computes it."""
+    about: str
+    larger_is_better: bool = False
+    factor: float = 1.0
+    """What the metric is multiplied by."""
+
+
+MEASURES: Mapping[str, Measure] = {
+    one.name: one
+    for one in (
+        Measure("log-loss", "log loss", "cxe", "log loss in bits (1 bit is 0.693 nats)"),
+        Measure("brier", "Brier", "brier", "Brier score"),
+        Measure("rms", "RMS", "rms", "RMS error"),
+        Measure("auc", "AUC", "auc", "AUC", larger_is_better=True),
+        Measure("c_emp", "c_emp", "c_emp", "calibration error c_emp"),
+        Measure("ece", "ECE", "ece", "expected calibration error in 15 bins"),
+        Measure("accuracy", "accuracy", "accuracy", "accuracy", larger_is_better=True),
+    )
+}
+"""The measures that ``--metric`` names."""
+LOSS = MEASURES["log-loss"]
+_SHOWN = ("log-loss", "rms", "auc", "c_emp")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Hold what a false positive and a false negative cost, in any unit."""
+
+    false_positive: float
+    false_negative: float
+
+    @property
+    def threshold(self) -> float:
+        """Return the probability from which the positive label is the cheaper decision."""
+        return self.false_positive / (self.false_positive + self.false_negative)
+
+    @property
+    def measure(self) -> Measure:
+        """Return the mean cost of a row at that threshold, in the unit of the costs."""
+        about = f"mean cost of a row, deciding for the positive label from probability {self.threshold:.3g} up"
+        total = self.false_positive + self.false_negative
+        return Measure("cost", "cost", cost_name(self.threshold), about, factor=total)
+
+
+def read_costs(text: str) -> Costs:
+    """Return the costs that ``text`` names, such as ``1:5``. Raises ProbcalError for anything else."""
+    try:
+        false_positive, false_negative = map(float, text.split(":"))
+    except ValueError:
+        false_positive = false_negative = math.nan
+    if not (0 < false_positive < math.inf and 0 < false_negative < math.inf):
+        raise ProbcalError(
+            f"--cost {text}: give two costs above 0, of a false positive and of a false negative, such as 1:5"
+        )
+    return Costs(false_positive, false_negative)
+
+
+def shown_measures(ranking: Measure) -> list[Measure]:
+    """Return the measures of the table: the one that ranks, then the usual ones."""
+    others = [MEASURES[name] for name in _SHOWN if name != ranking.name]
+    return [ranking, *(one for one in others if ranking is LOSS or one.name != "rms")]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Hold how predictions are measured.
+
+    ``class_weights`` are the rows of each class in the table, over those in the sample. They are None where the sample
+    has the classes in their shares.
+    """
+
+    bound: float
+    """Probabilities below it are raised to it, and those of two classes above 1 - bound are lowered."""
+    class_weights: tuple[float, ...] | None = None
+
+    def bounded(self, p: Floats) -> Floats:
+        """Return (n, n_classes) the predictions within the bound, each row divided by its sum."""
+        within = np.clip(p, self.bound, 1 - self.bound)
+        return np.asarray(within / within.sum(axis=1, keepdims=True))
+
+    def at_base_rate(self, p: Floats) -> Floats:
+        """Return (n, n_classes) the predictions for the shares of the classes in the table instead of the sample."""
+        if self.class_weights is None:
+            return p
+        weighted = p * np.array(self.class_weights)
+        return np.asarray(weighted / weighted.sum(axis=1, keepdims=True))
+
+    def row_weights(self, y: npt.NDArray[Any]) -> Floats | None:
+        """Return (n,) the weight of each row, None where all are 1."""
+        return None if self.class_weights is None else np.array(self.class_weights)[y]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Hold the measures of one split, by name, and whether its log loss without the bound is infinite."""
+
+    values: Mapping[str, float]
+    infinite: bool
+
+
+def measure_predictions(y: npt.NDArray[Any], p: Floats, scale: Scale, wanted: Sequence[Measure]) -> Measured:
+    """Return the ``wanted`` measures of the predictions of one split.
+
+    The log loss is that of the bounded predictions. The others need no bound.
+
+    Parameters
+    ----------
+    y : class numbers, (n,).
+    p : predicted probabilities, (n,) of class 1 or (n, n_classes).
+    scale : the bound, and the weights of the classes.
+    wanted : the measures.
+    """
+    columns = np.column_stack([1 - p, p]) if p.ndim == 1 else p
+    weights = scale.row_weights(y)
+    free = Prediction(y, scale.at_base_rate(columns), weights)
+    bounded = Prediction(y, scale.at_base_rate(scale.bounded(columns)), weights)
+    values = {}
+    for one in wanted:
+        metric = find_metric(one.metric)
+        assert metric is not None and metric.value is not None
+        values[one.name] = one.factor * metric.value(bounded if one.name == LOSS.name else free)
+    observed = columns[np.arange(len(y)), y.astype(int)]
+    return Measured(values, bool((observed <= 0).any()))

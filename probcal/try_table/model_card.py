@@ -1,0 +1,122 @@
+"""The card of an exported model: its data, columns, splits, measures, reliability and versions, as Markdown."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from probcal._io import visible
+from probcal.plots.reliability import ReliabilityDisplay
+from probcal.reporting.drawing import COLOURS, look, titled_figure
+from probcal.try_table.held_out import HeldOut
+from probcal.try_table.measures import MEASURES
+from probcal.try_table.preparation import Prepared
+from probcal.try_table.ranked_methods import interval_of
+
+_PACKAGES = ("probcal", "scikit-learn", "numpy", "pandas", "joblib")
+_MOST_DRAWN = 20_000_000
+
+
+@dataclass(frozen=True)
+class CardFacts:
+    """Hold what the card says besides the table."""
+
+    name: str
+    """The method and learner, such as ``sigmoid on forest``."""
+    verdict: str
+    splits: str
+    """How the rows were split, in words."""
+    values: Mapping[str, Sequence[float]]
+    """Measure -> its value on each split."""
+    baseline: Mapping[str, Sequence[float]]
+    """The same of the base rate."""
+    test_share: float
+    bound: float
+    traps: Sequence[str]
+    code: str
+    n_rows: int
+    """Number of rows on which the exported model was fitted."""
+    digest: str
+    """Digest of the file of the table, or an empty text."""
+
+
+def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
+    """Yield the lines of the model card."""
+    target = prepared.target
+    yield from (f"# {visible(facts.name)}, for `{visible(target.name)}`", "", visible(facts.verdict), "")
+    of = f"the positive label `{visible(target.positive)}`" if target.positive else "each label"
+    yield f"The model predicts the probability of {of}. It was fitted on all {facts.n_rows:,} labelled rows."
+    yield from ("", "## Data", "")
+    yield f"- Table: `{visible(prepared.table.place)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
+    yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
+    yield from (f"- `{visible(label)}`: {rows:,} rows" for label, rows in prepared.counts.items())
+    yield from (f"- {visible(note)}" for note in prepared.notes)
+    yield from ("", "## How it was measured", "", f"- {visible(facts.splits)}")
+    if len(prepared.rows) < prepared.n_labelled:
+        kept = ", with more rows of rare classes and weights to make up for it" if prepared.enriched else ""
+        yield f"- A sample of {len(prepared.rows):,} rows{kept}"
+    yield f"- Probabilities are kept within {facts.bound:.2g} and {1 - facts.bound:.6g}, here and in `predict.py`"
+    yield from ("", "| measure | mean | 95 % interval | base rate |", "|---|---|---|---|")
+    for name, values in facts.values.items():
+        yield f"| {MEASURES[name].about} | {_cells(values, facts.baseline[name], facts.test_share)} |"
+    yield from (
+        "",
+        "The intervals are those of Nadeau & Bengio (2003). The winner was chosen on the same splits, so its",
+    )
+    yield from ("means are a little too good.", "", "![Reliability of held-out rows](reliability.svg)")
+    if facts.traps:
+        yield from ("", "## Before you trust it", "", *(f"- {visible(trap)}." for trap in facts.traps))
+    yield from ("", "## Columns", "", "| column | type | values |", "|---|---|---|")
+    yield from (f"| {_cell(one.name)} | {one.kind} | {_cell(one.about)} |" for one in prepared.columns)
+    yield from ("", "## Files", "")
+    yield "- `predict.py`: `python predict.py new.csv > predicted.csv` adds the probabilities to new rows"
+    yield "- `predictions.csv`: the probabilities of held-out rows, with row, line and ids of the table"
+    yield "- `train.py`: fits the same model again"
+    yield "- `columns.json`: how the columns are read"
+    yield "- `model.joblib`: the fitted scikit-learn pipeline. joblib stores every estimator; skops would be one more"
+    yield "  package, and needs a list of every type to trust. Loading runs code from the file, so load only files"
+    yield "  that you trust. `predict.py` warns you if it is not the exported file"
+    yield from ("", "```python", facts.code.rstrip(), "```", "", "## Versions", "")
+    yield f"- Python {platform.python_version()}"
+    yield from (f"- {name} {version(name)}" for name in _PACKAGES)
+
+
+def _cells(values: Sequence[float], baseline: Sequence[float], test_share: float) -> str:
+    mean, known = np.mean(values), bool(np.isfinite(values).all())
+    interval = "{:.4f} to {:.4f}".format(*interval_of(values, test_share)) if known else ""
+    return f"{mean:.4f} | {interval} | {np.mean(baseline):.4f}" if known else " | | "
+
+
+def _cell(text: str) -> str:
+    return visible(text).replace("|", "\\|")
+
+
+def reliability_figure(found: HeldOut, title: str) -> Figure:
+    """Return the reliability diagram of held-out rows. With several classes it shows the likeliest class of a row."""
+    p, y = found.p, found.y
+    several = p.shape[1] > 2
+    if several:
+        likeliest = p.argmax(axis=1)
+        p_one, y_one = p[np.arange(len(y)), likeliest], (y == likeliest).astype(int)
+    else:
+        p_one, y_one = p[:, 1], (y == 1).astype(int)
+    with look():
+        figure = titled_figure(visible(title, 60), 4.2, 4.2)
+        axes = figure.add_subplot()
+        ReliabilityDisplay.from_predictions(
+            y_one, p_one, sample_weight=found.weights, bands="confidence",
+            n_resamples=min(200, max(40, _MOST_DRAWN // len(y))), ax=axes, color=COLOURS[0],
+        )  # fmt: skip
+        axes.set_xlabel("Predicted probability" + (" of the likeliest class" if several else ""))
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def card_text(lines: Iterable[str]) -> str:
+    """Return the lines of a card as text."""
+    return "\n".join(lines) + "\n"

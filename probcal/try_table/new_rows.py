@@ -1,0 +1,212 @@
+"""New rows of a table for an exported model: read as the trial read its table, and given their probabilities."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from probcal._io import data_text, some
+from probcal.data.dataset import as_text
+from probcal.errors import DataError, did_you_mean
+from probcal.try_table.column_types import as_text_column
+from probcal.try_table.dates_in_text import DateOrder, days, each_date
+from probcal.try_table.file_reader import UserTable, read_table
+from probcal.try_table.numbers_in_text import Mark, number
+from probcal.try_table.preparation import card_names
+from probcal.try_table.written_numbers import without_writing
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class InputColumn:
+    """Describe how one input column of the trial was read."""
+
+    name: str
+    kind: Literal["number", "category", "date"]
+    mark: Mark = "."
+    written: bool = False
+    """Whether units, currencies or times are taken from its numbers."""
+    asked: bool = False
+    """Whether the user declared it as numbers, so that limits and ranges are numbers too."""
+    dates: DateOrder = "iso"
+    levels: tuple[str, ...] = ()
+    """The levels of a category among the training rows."""
+
+
+@dataclass(frozen=True)
+class TableReading:
+    """Hold how the table was read: its input columns, its target and what the classes mean."""
+
+    inputs: tuple[InputColumn, ...]
+    target: str
+    classes: tuple[str, ...]
+    """The label of each class number. The second of two is the positive one."""
+    labels: Mapping[str, int]
+    """Label of the target -> class number."""
+    target_mark: Mark
+    native: bool
+    """Whether the learner gets categories as they are. Unknown levels are then missing values."""
+    bound: float
+    """The smallest probability that is predicted."""
+    model: str = ""
+    """Digest of the file of the model."""
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """Hold the input columns ``X``, (n_rows, n_inputs), the whole table as it was read, and what was doubtful."""
+
+    X: pd.DataFrame
+    table: UserTable
+    warnings: list[str]
+
+
+def write_reading(reading: TableReading, path: Path) -> None:
+    """Write ``reading`` as JSON."""
+    content = {"version": VERSION, **asdict(reading)}
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load_reading(path: Path) -> TableReading:
+    """Return what ``write_reading`` wrote. Raise DataError for another file."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.pop("version") != VERSION:
+            raise DataError(f"{path}: is of another version of probcal; export the model again")
+        inputs = tuple(InputColumn(**{**one, "levels": tuple(one["levels"])}) for one in content.pop("inputs"))
+        return TableReading(inputs=inputs, **{**content, "classes": tuple(content["classes"])})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise DataError(f"{path}: says nothing about columns ({error}); export the model again") from None
+
+
+def read_new_rows(source: str | Path, columns: str | Path) -> NewRows:
+    """Read the input columns of the table ``source`` as the file ``columns`` says.
+
+    Raises DataError for a table that cannot be read, or that lacks an input column.
+    """
+    reading = load_reading(Path(columns))
+    table = read_table(str(source))
+    names = card_names(table.frame.columns)
+    frame = table.frame.set_axis(names, axis=1)
+    missing = [one.name for one in reading.inputs if one.name not in names]
+    if missing:
+        near = did_you_mean(missing[0], names)
+        quoted = some((f'"{name}"' for name in missing), 5)
+        raise DataError(f"{source}: the model needs the column{'s' * (len(missing) > 1)} {quoted}{near}")
+    warnings: list[str] = []
+    X = pd.DataFrame({one.name: _read(one, frame[one.name], reading.native, warnings) for one in reading.inputs})
+    return NewRows(X, table, warnings)
+
+
+def read_labelled_rows(source: str | Path, columns: str | Path) -> tuple[pd.DataFrame, npt.NDArray[np.int64]]:
+    """Return the input columns of the rows that have a label, and their class numbers, (n_rows,).
+
+    Raises DataError as ``read_new_rows`` does, and for a table without the target.
+    """
+    reading, rows = load_reading(Path(columns)), read_new_rows(source, columns)
+    names = card_names(rows.table.frame.columns)
+    if reading.target not in names:
+        raise DataError(f'{source}: has no target "{reading.target}"')
+    place = names.index(reading.target)
+    raw = rows.table.with_words.get(place, rows.table.frame.iloc[:, place])
+    y = np.array([_class_of(value, reading) for value in raw.astype(object)])
+    return rows.X[y >= 0].reset_index(drop=True), y[y >= 0]
+
+
+def _class_of(value: object, reading: TableReading) -> int:
+    """Return the class number of a label, or -1 where it is none."""
+    if pd.isna(value):
+        return -1
+    text = " ".join(as_text(value).split())
+    if text in reading.labels:
+        return reading.labels[text]
+    same = number(text, reading.target_mark)
+    return -1 if np.isnan(same) else reading.labels.get(as_text(same), -1)
+
+
+def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
+    if column.kind == "category":
+        return _category(column, as_text_column(raw), native, warnings)
+    if pd.api.types.is_datetime64_any_dtype(raw):
+        return pd.Series(days(raw))
+    if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
+        values = raw.to_numpy(np.float64, na_value=np.nan)
+        return pd.Series(np.where(np.isfinite(values), values, np.nan))
+    text = as_text_column(without_writing(raw, column.asked) if column.written else raw)
+    levels = list(text.cat.categories)
+    if column.kind == "date":
+        of_level = each_date(levels, column.dates)
+    else:
+        of_level = np.array([number(level, column.mark) for level in levels], dtype=np.float64)
+    unread = [level for level, value in zip(levels, of_level, strict=True) if np.isnan(value)]
+    if unread:
+        rows = int(text.isin(unread).sum())
+        warnings.append(
+            f'column "{column.name}": {some(map(repr, unread), 5)} in {rows:,} rows is no {column.kind} and counts as '
+            "missing"
+        )
+    return pd.Series(np.append(of_level, np.nan)[text.cat.codes.to_numpy()])
+
+
+def _category(column: InputColumn, text: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
+    unknown = [level for level in text.cat.categories if level not in set(column.levels)]
+    if unknown:
+        rows = int(text.isin(unknown).sum())
+        warnings.append(
+            f'column "{column.name}": {some(map(repr, unknown), 5)} in {rows:,} rows did not occur when the model was '
+            "fitted"
+        )
+    return text.cat.set_categories([*column.levels, *([] if native else unknown)])
+
+
+def bounded(p: npt.NDArray[np.float64], bound: float) -> npt.NDArray[np.float64]:
+    """Return (n_rows, n_classes) the probabilities within the bound, each row divided by its sum."""
+    within = np.clip(p, bound, 1 - bound)
+    return np.asarray(within / within.sum(axis=1, keepdims=True))
+
+
+def probability_names(classes: Sequence[str]) -> list[str]:
+    """Return the names of the columns of probabilities: that of the positive class, or of each of several."""
+    return [f"p({label})" for label in (classes[1:] if len(classes) == 2 else classes)]
+
+
+def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
+    """Return the table ``source`` as CSV with the probabilities of the model in ``folder``, and warnings.
+
+    The columns are the number of the row, those of the table, and the probability of the positive class or of each of
+    several classes.
+
+    Raises DataError for a table that does not fit the model, and for a model that cannot be read.
+    """
+    import joblib
+
+    columns, file = folder / "columns.json", folder / "model.joblib"
+    reading = load_reading(columns)
+    rows = read_new_rows(source, columns)
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read: {error.strerror or error}") from None
+    if digest != reading.model:
+        rows.warnings.append(f"{file} is not the file that was exported; the model card describes another one")
+    p = bounded(joblib.load(file).predict_proba(rows.X), reading.bound)
+    shown = p[:, 1:] if len(reading.classes) == 2 else p
+    names = [*map(str, rows.table.frame.columns), *probability_names(reading.classes)]
+    frame = rows.table.frame.set_axis(range(rows.table.frame.shape[1]), axis=1)
+    for of_words, column in rows.table.with_words.items():
+        frame[of_words] = column
+    cells = frame.astype(object).where(frame.notna(), "")
+    lines: Iterator[list[str]] = (
+        [str(place), *map(as_text, row), *(f"{one:.6g}" for one in of_row)]
+        for place, (row, of_row) in enumerate(zip(cells.to_numpy(), shown, strict=True), 1)
+    )
+    return data_text([["row", *names], *lines]), rows.warnings

@@ -1,0 +1,96 @@
+"""The winner of a trial as a scikit-learn pipeline, and as the lines of Python that fit it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.pipeline import make_pipeline
+
+import probcal
+from probcal.config.components import import_class, parameter_names
+from probcal.config.entries import Component
+from probcal.data.encode import ENCODERS
+
+_DIRECT = "probcal.methods.direct.DirectClassifier"
+_WIDTH = 110
+
+
+@dataclass(frozen=True)
+class PipelinePlan:
+    """Hold what a pipeline is made of: a learner, a method around it, and the seed of their random draws."""
+
+    learner: Component
+    method: Component
+    seed: int
+
+    @property
+    def is_native(self) -> bool:
+        """Return whether the learner gets categories as they are."""
+        return self.learner.encoding not in ENCODERS
+
+    @property
+    def _is_direct(self) -> bool:
+        return self.method.path == _DIRECT and not self.method.params
+
+    def _parts(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return the import path and the parameters of the learner, then of the method unless it changes nothing."""
+        parts = [(self.learner.path, dict(self.learner.params))]
+        if not self._is_direct:
+            parts.append((self.method.path, dict(self.method.params)))
+        outermost, params = parts[-1]
+        if "random_state" in parameter_names(import_class(outermost)):
+            parts[-1] = outermost, {**params, "random_state": self.seed}
+        elif "random_state" in parameter_names(import_class(self.learner.path)):
+            parts[0] = self.learner.path, {**parts[0][1], "random_state": self.seed}
+        return parts
+
+    def build(self) -> Any:
+        """Return the pipeline, which is not fitted. It takes a frame of float64 and of categorical columns."""
+        (path, params), *around = self._parts()
+        model = import_class(path)(**params)
+        for path, params in around:
+            model = import_class(path)(model, **params)
+        return model if self.is_native else make_pipeline(ENCODERS[self.learner.encoding](), model)
+
+    def code(self, table: str, columns: str, model: str) -> str:
+        """Return the lines of Python that read ``table``, fit the same pipeline and store it as ``model``.
+
+        ``columns`` is the path of the file that says how the columns of the table are read.
+        """
+        imports = {"import joblib", "from probcal.try_table.new_rows import read_labelled_rows"}
+        expression = ""
+        for path, params in self._parts():
+            module, _, name = path.rpartition(".")
+            imports.add(f"from {'probcal' if hasattr(probcal, name) else module} import {name}")
+            arguments = [expression] * bool(expression) + [f"{key}={_literal(value)}" for key, value in params.items()]
+            expression = f"{name}({', '.join(arguments)})"
+        lines = [f"model = {expression}"]
+        if not self.is_native:
+            encoder = ENCODERS[self.learner.encoding]
+            imports |= {
+                f"from {encoder.__module__} import {encoder.__name__}", "from sklearn.pipeline import make_pipeline",
+            }  # fmt: skip
+            one_line = f"model = make_pipeline({encoder.__name__}(), {expression})"
+            lines = [one_line]
+            if len(one_line) > _WIDTH:
+                lines = [f"method = {expression}", f"model = make_pipeline({encoder.__name__}(), method)"]
+        return "\n".join(
+            [
+                *sorted(imports, key=_import_order),
+                "",
+                f"X, y = read_labelled_rows({_literal(table)}, {_literal(columns)})",
+                *lines,
+                f"joblib.dump(model.fit(X, y), {_literal(model)})",
+                "",
+            ]
+        )
+
+
+def _literal(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+
+
+def _import_order(line: str) -> tuple[bool, bool, str]:
+    return "probcal" in line, line.startswith("from"), line

@@ -1,0 +1,78 @@
+"""The splits of a trial: stratified folds, folds of groups, or parts in order of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from probcal.data.card_split import Kind
+from probcal.errors import ProbcalError
+
+_USUAL_FOLDS = (5, 4, 3, 2)
+_MOST_FOLDS = 100
+
+
+@dataclass(frozen=True)
+class SplitChoice:
+    """Describe which rows train and which test. Each fold of each repetition is one split."""
+
+    kind: Kind
+    folds: int
+    repeats: int = 1
+    column: str | None = None
+    """The column of groups or of time, which is no input."""
+
+    @property
+    def n_splits(self) -> int:
+        """Return the number of splits."""
+        return self.folds * self.repeats
+
+    @property
+    def test_share(self) -> float:
+        """Return the share of the rows of a split that test. In order of time it is the mean over the splits."""
+        return 2 / (self.folds + 3) if self.kind == "time_ordered" else 1 / self.folds
+
+    @property
+    def train_share(self) -> float:
+        """Return the mean share of the table on which a split trains."""
+        return 0.5 if self.kind == "time_ordered" else 1 - 1 / self.folds
+
+    def card_entry(self) -> dict[str, Any]:
+        """Return the split as a card writes it."""
+        column = {"group_k_fold": "group", "time_ordered": "order"}.get(self.kind)
+        return {"kind": self.kind, "folds": self.folds} | ({column: self.column} if column else {})
+
+    def sentence(self, n_rows: int) -> str:
+        """Return in words which of ``n_rows`` rows train and test."""
+        if self.kind == "time_ordered":
+            part = n_rows // (self.folds + 1)
+            return (
+                f'{self.folds} splits in order of "{self.column}": each tests {part:,} rows and trains on all rows '
+                "before them"
+            )
+        test = n_rows // self.folds
+        what = "stratified folds"
+        if self.kind == "group_k_fold":
+            what = f'folds, where all rows of one "{self.column}" are in one fold'
+        times = "" if self.repeats == 1 else f"{self.repeats} times "
+        return (
+            f"{self.n_splits} splits, {times}{self.folds} {what}: {n_rows - test:,} training rows, {test:,} test rows"
+        )
+
+
+def choose_splits(n_splits: int, group: str | None = None, time: str | None = None) -> SplitChoice:
+    """Return the splits for the options of the command line.
+
+    Folds come in whole repetitions. So 10 splits are five folds, twice, and 7 splits are seven folds.
+
+    Raises ProbcalError for a group together with a time, and for a prime number of splits over 100.
+    """
+    if group is not None and time is not None:
+        raise ProbcalError("--group and --time: rows are split by groups or in order of time; give one of them")
+    folds = next((one for one in _USUAL_FOLDS if n_splits % one == 0), n_splits) if time is None else n_splits
+    if folds > _MOST_FOLDS:
+        raise ProbcalError(f"--splits {n_splits}: gives {n_splits:,} folds, over {_MOST_FOLDS}; give a multiple of 5")
+    if time is not None:
+        return SplitChoice("time_ordered", folds, column=time)
+    kind: Kind = "stratified_k_fold" if group is None else "group_k_fold"
+    return SplitChoice(kind, folds, n_splits // folds, group)

@@ -1,0 +1,214 @@
+"""Traps of a table: what makes results too good, named beside the verdict with the option that helps."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.tree import DecisionTreeClassifier
+
+from probcal._io import some
+from probcal.data.dataset import Dataset
+from probcal.data.folds import fold_rows
+from probcal.try_table.column_types import TableColumn, determines
+from probcal.try_table.preparation import Prepared
+
+NEAR_PERFECT = 0.995
+"""An AUC of one column alone above this is no luck."""
+_MISSING_TELLS = 0.9
+"""An AUC of the missing values of one column above this needs a reason."""
+_MOST_ROWS = 2_000
+"""One column is judged by so many rows. More would take seconds."""
+_MOST_COLUMNS = 500
+_FEWEST = 10
+"""Fewest rows of a class to judge a column by."""
+_NAMED = 4
+_FEWEST_GROUPS = 10
+_ROWS_PER_GROUP = 2.0
+_MANY_GROUPS = 0.02
+"""Groups per row. With fewer, the column is an ordinary category."""
+_OF_A_GROUP = re.compile(
+    r"(?i)(.*[ _.-])?(account|case|client|contract|customer|device|household|kunde|loan|machine|member|order|patient"
+    r"|person|policy|school|site|store|student|subject|supplier|user|batch)(s|[ _.-]?(id|no|nr|number|name|key))?"
+)
+_AN_ID = re.compile(r"(?i)(.*[ _.-])?(id|uuid|guid|key|nr|no)|.*[a-z](ID|Id|No|Nr)")
+_MOST_COPIES = 0.005
+"""A smaller share of test rows with a copy among the training rows changes no result."""
+
+
+@dataclass(frozen=True)
+class Traps:
+    """Hold what speaks against the results. ``leaks`` are columns that may give the answer away."""
+
+    leaks: list[str]
+    lines: list[str]
+
+
+def find_traps(prepared: Prepared, raw: pd.DataFrame, dataset: Dataset, seed: int) -> Traps:
+    """Return the traps of a table. ``raw`` holds its labelled rows as they were read, (n_rows, n_columns).
+
+    ``dataset`` holds the used rows, and ``seed`` is that of the splits.
+    """
+    y, columns = dataset.y, prepared.inputs
+    leaks = dict(_copies_of_target(prepared))
+    for name, line in (*_missing_values(columns, prepared.rows, y), *_single_columns(columns, prepared.rows, y)):
+        leaks.setdefault(name, line)
+    lines = list(leaks.values())
+    lines += _identifiers(columns)
+    if line := _copies(dataset, prepared, seed):
+        lines.append(line)
+    if prepared.split.kind != "time_ordered":
+        lines += _times(columns)
+    if prepared.split.kind != "group_k_fold":
+        lines += _groups(prepared, raw)
+    return Traps(list(leaks), lines)
+
+
+def _copies_of_target(prepared: Prepared) -> Iterator[tuple[str, str]]:
+    labels = prepared.target.labels[prepared.target.labelled]
+    for column in prepared.inputs:
+        if determines(column, labels):
+            yield (
+                column.name,
+                f'"{column.name}" alone determines the target in every row. Unless you know it beforehand, '
+                f"--drop {_quoted(column.name)}",
+            )
+
+
+def _missing_values(
+    columns: Sequence[TableColumn], rows: npt.NDArray[np.intp], y: npt.NDArray[Any]
+) -> Iterator[tuple[str, str]]:
+    for column in columns:
+        assert column.values is not None
+        empty = column.values.iloc[rows].isna().to_numpy()
+        if _FEWEST <= empty.sum() <= len(empty) - _FEWEST:
+            auc = max(_auc(y, empty.astype(float)), _auc(y, 1.0 - empty))
+            if auc >= _MISSING_TELLS:
+                yield (
+                    column.name,
+                    f'"{column.name}": whether it is missing tells the class (AUC {auc:.3f} alone). It may be filled '
+                    f"in only after the outcome; if so, --drop {_quoted(column.name)}",
+                )
+
+
+def _single_columns(
+    columns: Sequence[TableColumn], rows: npt.NDArray[np.intp], y: npt.NDArray[Any]
+) -> Iterator[tuple[str, str]]:
+    """Yield each column that predicts other rows nearly without an error, as a tree of this column alone does."""
+    if np.bincount(y).min() < _FEWEST:
+        return
+    places = _some_rows(y)
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    for column in columns[:_MOST_COLUMNS]:
+        assert column.values is not None
+        values = column.values.iloc[rows[places]]
+        is_category = isinstance(values.dtype, pd.CategoricalDtype)
+        numbers = np.where(values.isna(), -1, values.cat.codes) if is_category else values.to_numpy(np.float64)
+        tree = DecisionTreeClassifier(min_samples_leaf=5, max_leaf_nodes=50, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            p = cross_val_predict(tree, numbers.reshape(-1, 1), y[places], cv=folds, method="predict_proba")
+        auc = _auc(y[places], p[:, 1] if p.shape[1] == 2 else p)
+        if auc > NEAR_PERFECT:
+            yield (
+                column.name,
+                f'"{column.name}" alone tells the class (AUC {auc:.4f}). If it is known only after the outcome, '
+                f"--drop {_quoted(column.name)}",
+            )
+
+
+def _some_rows(y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Return at most 2,000 places, and among them up to 500 of each class."""
+    random = np.random.default_rng(0)
+    each = max(_MOST_ROWS // (int(y.max()) + 1), _FEWEST)
+    kept = [random.permutation(np.flatnonzero(y == label))[:each] for label in np.unique(y)]
+    return np.sort(np.concatenate(kept))
+
+
+def _auc(y: npt.NDArray[Any], score: npt.NDArray[np.float64]) -> float:
+    """Return the AUC of a score (n,), or of (n, n_classes) probabilities as the mean of one class against the rest."""
+    if score.ndim == 2:
+        return float(roc_auc_score(y, score, multi_class="ovr"))
+    classes = np.unique(y)
+    if len(classes) == 2:
+        return float(roc_auc_score(y, score))
+    return float(np.mean([max(one := roc_auc_score(y == label, score), 1 - one) for label in classes]))
+
+
+def _identifiers(columns: Sequence[TableColumn]) -> Iterator[str]:
+    for column in columns:
+        assert column.values is not None
+        if column.kind == "number" and _AN_ID.fullmatch(column.name):
+            yield (
+                f'"{column.name}" is used as a number, and its name is that of an identifier; if it only counts or '
+                f"names rows, --drop {_quoted(column.name)}"
+            )
+
+
+def _copies(dataset: Dataset, prepared: Prepared, seed: int) -> str:
+    """Return how many test rows of the first split have an equal row among its training rows."""
+    card, X = dataset.card, dataset.X
+    assert isinstance(X, pd.DataFrame)
+    if X.shape[1] < 3:  # with few columns, equal rows are normal and no copies
+        return ""
+    labels = dataset.y if dataset.strata is None else dataset.strata
+    train, test = fold_rows(card.split, card.name, X, labels, 0, seed)
+    used = X.drop(columns=prepared.split.column) if prepared.split.column else X
+    hashes = pd.util.hash_pandas_object(used, index=False).to_numpy()
+    share = float(np.isin(hashes[test], hashes[train]).mean())
+    if share < _MOST_COPIES:
+        return ""
+    return (
+        f"{100 * share:.2g} % of the test rows have an exact copy among the training rows. If these are the same case "
+        "twice, remove the copies from the file"
+    )
+
+
+def _times(columns: Sequence[TableColumn]) -> Iterator[str]:
+    dates = [column.name for column in columns if column.kind == "date" or _has_compact_dates(column)]
+    if dates:
+        yield (
+            f"{some((f'{name!r}' for name in dates), _NAMED).replace(chr(39), chr(34))}: rows have dates, and they are "
+            "split at random. If you will predict later rows from earlier ones, these results are too good; "
+            f"--time {_quoted(dates[0])} tests on later rows"
+        )
+
+
+def _has_compact_dates(column: TableColumn) -> bool:
+    """Return whether all numbers of a column are dates such as 19900330."""
+    assert column.values is not None
+    seen = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
+    if len(seen) < _FEWEST or not ((seen >= 19_000_101) & (seen <= 21_001_231) & (seen % 1 == 0)).all():
+        return False
+    return bool(((seen // 100 % 100 <= 12) & (seen // 100 % 100 >= 1) & (seen % 100 <= 31) & (seen % 100 >= 1)).all())
+
+
+def _groups(prepared: Prepared, raw: pd.DataFrame) -> Iterator[str]:
+    n = len(raw)
+    for name, values in raw.items():
+        if str(name) == prepared.target.name or not names_a_case(str(name)):
+            continue
+        n_groups, n_known = values.nunique(), int(values.notna().sum())
+        if n_groups >= max(_FEWEST_GROUPS, _MANY_GROUPS * n) and n_known >= _ROWS_PER_GROUP * n_groups:
+            yield (
+                f'"{name}": {n_known / n_groups:.1f} rows have the same value on average, and they can be in both '
+                f"training and test rows. If you will predict for new ones, --group {_quoted(str(name))} keeps them "
+                "together"
+            )
+
+
+def names_a_case(name: str) -> bool:
+    """Return whether the name of a column is that of a person, an account, a device or the like."""
+    return _OF_A_GROUP.fullmatch(name) is not None
+
+
+def _quoted(name: str) -> str:
+    return name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"'

@@ -1,0 +1,139 @@
+"""The exported winner predicts new rows as the trial would, and each of its files is there."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import joblib
+import numpy as np
+import pytest
+
+from probcal.try_table.new_rows import read_labelled_rows, read_new_rows, with_probabilities
+from tests.commands import probcal, refused
+from tests.try_table.own_tables import customers, written
+
+FEW = ("-l", "logistic", "-m", "direct", "-m", "isotonic", "--splits", 2)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """(folder, frame, what was printed) of a messy table whose winner is exported to ``model``."""
+    folder = tmp_path_factory.mktemp("export")
+    frame = customers(200)
+    frame["spend"] = [f"€ {one:.2f}".replace(".", ",") for one in frame["spend"]]
+    frame["since"] = [f"{one[8:]}.{one[5:7]}.{one[:4]}" for one in frame["since"]]
+    frame.loc[frame.index % 9 == 0, "age"] = np.nan
+    frame.loc[frame.index % 11 == 0, "left"] = ""
+    path = written(frame, folder / "c.csv", sep=";")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        result = probcal("try", path, "-t", "left", *FEW, "--export", "model")
+    assert result.exit_code == 0, result.output
+    return folder, frame, result.stdout
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_every_file_of_the_export_is_written(exported):
+    folder, _, text = exported
+    names = {one.name for one in (folder / "model").iterdir()}
+    assert names == {
+        "model.joblib", "columns.json", "predict.py", "train.py", "model-card.md", "predictions.csv", "reliability.svg",
+    }  # fmt: skip
+    assert (folder / "model" / "train.py").read_text() in "\n".join(
+        line.removeprefix("    ") for line in text.splitlines()
+    ) + "\n"
+    card = (folder / "model" / "model-card.md").read_text()
+    for said in ("fitted on all 181 labelled rows", "95 % interval", "reliability.svg", "scikit-learn ", "sha256"):
+        assert said in card
+
+
+def test_the_ten_lines_fit_the_same_model(exported, monkeypatch):
+    folder, _, _ = exported
+    monkeypatch.chdir(folder)
+    code = (folder / "model" / "train.py").read_text()
+    assert len([line for line in code.splitlines() if line]) <= 10
+    run = {}
+    exec(code.replace('joblib.dump(model.fit(X, y), "model/model.joblib")', "model.fit(X, y)"), run)
+    X, y = read_labelled_rows("c.csv", "model/columns.json")
+    there = joblib.load("model/model.joblib")
+    assert np.array_equal(there.predict_proba(X), run["model"].predict_proba(X))
+    assert len(y) == 181
+
+
+def test_predict_adds_probabilities_to_every_row_and_keeps_its_ids(exported, monkeypatch):
+    folder, frame, _ = exported
+    monkeypatch.chdir(folder)
+    done = subprocess.run(
+        [sys.executable, "model/predict.py", "c.csv"], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    rows = rows_of(done.stdout)
+    assert [one["id"] for one in rows] == list(frame["id"])
+    assert [int(one["row"]) for one in rows] == list(range(1, 201))
+    p = [float(one["p(yes)"]) for one in rows]
+    X = read_new_rows("c.csv", "model/columns.json").X
+    assert p == pytest.approx(joblib.load("model/model.joblib").predict_proba(X)[:, 1], abs=2e-3)
+
+
+def test_a_single_new_row_is_read_as_the_table_was(exported, monkeypatch):
+    folder, frame, _ = exported
+    monkeypatch.chdir(folder)
+    (folder / "one.csv").write_text(
+        f'since;spend;plan;age\n{frame["since"][2]};"{frame["spend"][2]}";{frame["plan"][2]};{frame["age"][2]}\n'
+    )
+    one, whole = (read_new_rows(name, "model/columns.json").X for name in ("one.csv", "c.csv"))
+    assert one.iloc[0].tolist() == whole.iloc[2].tolist()  # 03.01.2020 alone could have day and month swapped
+
+
+def test_what_is_new_in_the_rows_is_said(exported, monkeypatch):
+    folder, _, _ = exported
+    monkeypatch.chdir(folder)
+    (folder / "odd.csv").write_text("since;spend;plan;age\n03.01.2020;lots;gold;30\n")
+    text, warnings = with_probabilities("odd.csv", folder / "model")
+    assert len(rows_of(text)) == 1
+    assert any("'lots' in 1 rows is no number and counts as missing" in one for one in warnings)
+    assert any("'gold' in 1 rows did not occur when the model was fitted" in one for one in warnings)
+
+
+def test_rows_without_a_needed_column_are_refused(exported):
+    folder, _, _ = exported
+    (folder / "short.csv").write_text("since;spent;plan;age\n03.01.2020;1;pro;30\n")
+    run = [sys.executable, str(folder / "model" / "predict.py"), str(folder / "short.csv")]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert 'the model needs the column "spend"; did you mean "spent"?' in done.stderr
+
+
+def test_held_out_predictions_join_to_the_rows_of_the_file(exported):
+    folder, frame, _ = exported
+    rows = rows_of((folder / "model" / "predictions.csv").read_text())
+    assert len(rows) == 181
+    for one in rows:
+        place = int(one["row"]) - 1
+        assert (int(one["line"]), one["id"], one["left"]) == (place + 2, frame["id"][place], frame["left"][place])
+    in_it = json.loads((folder / "model" / "columns.json").read_text())
+    assert in_it["classes"] == ["no", "yes"]
+
+
+def test_an_existing_export_is_never_overwritten(exported):
+    folder, _, _ = exported
+    said = refused("try", folder / "c.csv", "-t", "left", *FEW, "--export", folder / "model")
+    assert "already exists and is not overwritten" in said
+
+
+@pytest.mark.parametrize("learner", ["boosting", "nb", "tree"])
+@pytest.mark.slow
+def test_native_and_several_kinds_of_learners_are_exported(tmp_path, monkeypatch, learner):
+    monkeypatch.chdir(tmp_path)
+    target = "left" if learner == "nb" else "plan"
+    path = written(customers(150), tmp_path / "c.csv")
+    call = ("try", path, "-t", target, "-l", learner, "-m", "sigmoid", "--splits", 2, "--metric", "accuracy")
+    assert probcal(*call, "--export", "model").exit_code == 0
+    text, _ = with_probabilities("c.csv", tmp_path / "model")
+    names = ["p(yes)"] if target == "left" else ["p(basic)", "p(plus)", "p(pro)"]
+    rows = rows_of(text)
+    assert [name for name in rows[0] if name.startswith("p(")] == names

@@ -1,0 +1,93 @@
+"""What makes results too good is named, with the option that helps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probcal.try_table.experiment_files import table_files
+from probcal.try_table.preparation import TableRequest, prepare
+from probcal.try_table.traps import find_traps
+from tests.commands import refused
+from tests.try_table.own_tables import customers, shown, written
+
+
+def traps(frame, tmp_path, **request):
+    prepared = prepare(TableRequest(str(written(frame, tmp_path / "c.csv")), "left", **request))
+    return find_traps(prepared, prepared.raw, table_files(prepared, "c").dataset, 0)
+
+
+def one_line(found):
+    return " ".join(found.lines)
+
+
+def test_an_ordinary_table_has_no_traps(tmp_path):
+    assert traps(customers(200).drop(columns="since"), tmp_path).lines == []
+
+
+def test_missing_values_that_tell_the_class_are_named(tmp_path):
+    frame = customers(200)
+    random = np.random.default_rng(0)
+    frame["reason"] = np.where(frame["left"] == "yes", random.normal(size=200).round(3).astype(str), "")
+    found = traps(frame, tmp_path)
+    assert found.leaks == ["reason"]
+    assert '"reason": whether it is missing tells the class (AUC 1.000 alone)' in one_line(found)
+
+
+def test_a_column_that_tells_the_class_alone_is_named(tmp_path):
+    frame = customers(200)
+    random = np.random.default_rng(0)
+    frame["fee"] = (frame["left"] == "yes") * 5 + random.normal(size=200).round(3)  # in the middle, not at an end
+    frame.loc[frame.index % 2 == 0, "fee"] = 2.5 + 3 * (frame["fee"] - 2.5)
+    assert traps(frame, tmp_path).leaks == ["fee"]
+
+
+def test_an_identifier_used_as_a_number_is_named(tmp_path):
+    frame = customers(200).assign(**{"account no": np.arange(200) // 2 * 7 % 101})
+    assert '"account no" is used as a number' in one_line(traps(frame, tmp_path))
+
+
+def test_copies_over_the_splits_are_counted(tmp_path):
+    frame = pd.concat([customers(150), customers(150)]).reset_index(drop=True)
+    assert "% of the test rows have an exact copy among the training rows" in one_line(traps(frame, tmp_path))
+
+
+def test_dates_offer_a_split_in_order_of_time(tmp_path):
+    assert "--time since tests on later rows" in one_line(traps(customers(200), tmp_path))
+    assert "--time" not in one_line(traps(customers(200), tmp_path, time="since"))
+    compact = customers(200).drop(columns="since").assign(day=[20260101 + one % 28 for one in range(200)])
+    assert "--time day tests on later rows" in one_line(traps(compact, tmp_path))
+
+
+def test_rows_of_one_customer_offer_groups(tmp_path):
+    frame = customers(200).assign(customer=[f"K{one % 50}" for one in range(200)])
+    assert "--group customer keeps them together" in one_line(traps(frame, tmp_path))
+    assert "--group" not in one_line(traps(frame, tmp_path, group="customer"))
+
+
+def test_a_group_is_no_input_and_stays_on_one_side(tmp_path):
+    frame = customers(200).assign(customer=[f"K{one % 50}" for one in range(200)])
+    text = shown(written(frame, tmp_path / "c.csv"), "left", "--group", "customer")
+    assert "customer  group     50 groups of up to 4 rows; no input" in text
+    assert 'folds, where all rows of one "customer" are in one fold' in " ".join(text.split())
+
+
+def test_time_orders_the_splits(tmp_path):
+    text = shown(written(customers(200), tmp_path / "c.csv"), "left", "--time", "since", "--splits", 4)
+    assert '4 splits in order of "since": each tests 40 rows' in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--group", "nobody"), '--group: c.csv has no column "nobody"'),
+        (("--group", "plan"), "has 3 different values, too few for 5 folds"),
+        (("--time", "plan"), 'column "plan" holds no dates and no numbers'),
+        (("--time", "since", "--group", "plan"), "rows are split by groups or in order of time"),
+        (("--metric", "auc", "--cost", "1:5"), "both name what ranks"),
+        (("--cost", "5"), "give two costs above 0"),
+        (("--group", "left"), '"left" is the target'),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(tmp_path, options, message):
+    path = written(customers(120), tmp_path / "c.csv")
+    assert message in refused("try", path, "-t", "left", "--dry-run", *options)

@@ -1,0 +1,100 @@
+"""Numbers as people write them are read as numbers."""
+
+import pandas as pd
+import pytest
+
+from probcal.try_table.numbers_in_text import number
+from probcal.try_table.written_numbers import plain_number, read_written_numbers
+from tests.try_table.own_tables import customers, line_of, shown, written
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("$1,234.50", 1234.5),
+        ("-$5", -5),
+        ("($1,234)", -1234),
+        ("(12)", -12),
+        ("USD 1,200", 1200),
+        ("12.5%", 12.5),
+        ("$3M", 3e6),
+        ("1.2k", 1200),
+        ("14:30", 870),
+        ("2:30 pm", 870),
+        ("12 am", 0),
+        ("36:15:30", 2175.5),
+        ("1h 30m", 90),
+        ("2 days 3 hours", 3060),
+        ("PT1H30M", 90),
+        ("45 s", 0.75),
+        ("70.5kg", 70.5),
+        ("-12 °C", -12),
+        ("12,000 km/h", 12000),
+        ("5'10\"", 70),
+    ],
+)
+def test_a_written_number_is_read(text, value):
+    assert number(plain_number(text).text, ".") == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["1 234,50 €", "1.234,50 EUR"])
+def test_money_may_have_a_decimal_comma(text):
+    assert number(plain_number(text).text, ",") == 1234.5
+
+
+@pytest.mark.parametrize(
+    "text", ["12", "1,5", "2026-11-21", "21.11.2026", "Level 1", "1.2.3", "007", "<5", "10-20", "a"]
+)
+def test_plain_numbers_dates_and_words_are_left_alone(text):
+    assert plain_number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("<5", 5), ("10-20", 15), ("65+", 65), ("10+ years", 10), ("~ $50", 50), ("about 3 kg", 3)]
+)
+def test_limits_and_ranges_are_numbers_where_the_user_says_number(text, value):
+    assert number(plain_number(text, loose=True).text, ".") == value
+
+
+@pytest.mark.parametrize(
+    "values", [["3 doors", "5 doors"], ["1 kg", "2 m", "3 s"], ["5 %", "low", "high", "mid", "none"]]
+)
+def test_a_column_with_several_ways_of_writing_stays_text(values):
+    assert read_written_numbers(pd.Series(values * 10), asked=False) is None
+    assert read_written_numbers(pd.Series(values * 10), asked=True) is not None
+
+
+def test_columns_of_people_become_numbers_and_every_missing_word_is_shown(tmp_path):
+    frame = customers(200)
+    frame["spend"] = [f"${100 * one:,.2f}" for one in frame["spend"]]
+    frame["Height (cm)"] = [f"{150 + one % 40} cm" for one in range(200)]
+    frame["score"] = [
+        *["refused to answer this question", "the device was broken on that day"],
+        *(str(one * 7 % 101) for one in range(198)),
+    ]
+    text = shown(written(frame, tmp_path / "c.csv"))
+    assert "; without $" in " ".join(text.split())
+    assert line_of("Height (cm)", text) == "Height (cm) number 150 to 189; without the unit cm"
+    assert "refused to answer this question, the device was broken on that day read as missing" in " ".join(
+        text.split()
+    )
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_number_reads_dates_and_durations(tmp_path):
+    frame = customers(120)
+    frame["lasted"] = [f"{one % 5}h {one % 60}m" if one % 3 else f"{one} min" for one in range(120)]
+    text = shown(written(frame, tmp_path / "c.csv"), "left", "--number", "lasted", "--number", "since")
+    assert line_of("lasted", text).startswith("lasted number 0 to")
+    assert line_of("since", text).startswith("since date 2020-01-01")
+
+
+def test_times_do_not_decide_the_decimal_mark_of_the_file(tmp_path):
+    frame = customers(120)
+    frame["at"] = [f"1{one % 10}:{one % 60:02d}:{one % 50:02d}" for one in range(120)]
+    frame["weight"] = [f"1,2{one % 50 + 10}" for one in range(120)]
+    frame["spend"] = range(120)
+    text = shown(written(frame, tmp_path / "c.csv", sep=";"))
+    assert line_of("weight", text).startswith("weight number 1.21 to 1.259; decimal comma")
+    assert line_of("at", text) == "at number 600 to 1199; times, in minutes"
+    assert 'column "at"' not in text
