@@ -280,7 +280,7 @@ def _statistics(per_table: Floats, weights: Floats, alone: int | None) -> dict[s
 
 
 def _ranks(rates: Floats, k: int) -> Floats:
-    """Return the ranks among k methods that follow from the shares of rivals beaten. Without gaps they are the ranks."""
+    """Return the ranks among k methods from the shares of rivals beaten. Without gaps they are the usual ranks."""
     return 1 + (k - 1) * (1 - rates)
 
 
