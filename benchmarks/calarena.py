@@ -1,8 +1,9 @@
 """How well our order of the calibrators agrees with that of CalArena: python benchmarks/calarena.py results/defaults
 
 CalArena (Berta, Holzmueller, Bach & Jordan, arXiv 2605.30188, 2026) published the losses of 24 calibrators on tables of
-TabRepo and TabArena. ``calarena.csv`` has their mean ranks. This takes the maps that both have, ranks ours on the tables
-of a results folder, and computes Kendall's tau between the two orders. The interval comes from tables drawn again.
+TabRepo and TabArena. ``calarena.csv`` has their mean ranks. This takes the maps that both have, ranks ours on the
+tables of a results folder, and computes Kendall's tau between the two orders. The interval comes from tables drawn
+again.
 
 ``--published FOLDER`` writes calarena.csv again, from the result files of github.com/probkit/CalArena.
 """
@@ -135,8 +136,8 @@ def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
     common = {method: maps[method] for method in of.methods}
     theirs = published_ranks(task, loss, common)
     keep = [place for place, method in enumerate(of.methods) if method in theirs.index]
-    if len(keep) < 3:
-        raise SystemExit(f"{store.folder} has fewer than three of the maps of CalArena")
+    if len(keep) < 3 or not of.tables:
+        raise SystemExit(f"{store.folder} has fewer than three of the maps of CalArena on {task} tables")
     rates = our_rates(of)[:, keep]
     theirs = theirs.loc[[of.methods[place] for place in keep]]
     ours = 1 + (len(keep) - 1) * (1 - weighted_mean(np.ones((1, len(rates))), rates)[0])
@@ -147,9 +148,7 @@ def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
     lines = [
         f"{loss} of {task} tables: mean ranks, among all calibrators of CalArena and among these maps of ours"
         f" ({len(rates)} tables, {len(of.learners)} learners)\n",
-        tabulate(
-            rows, ["our method", "their calibrator", *theirs.columns, "ours"], tablefmt="pipe", disable_numparse=True
-        ),
+        _table(rows, ["our method", "their calibrator", *theirs.columns, "ours"]),
         "",
     ]
     taus: list[list[Any]] = []
@@ -157,8 +156,12 @@ def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
         for learner, part in [("all", rates), *_by_learner(of, keep)]:
             value, low, high = tau(theirs[name].to_numpy(), part)
             taus.append([name, learner, f"{value:.2f}", f"{low:.2f} to {high:.2f}"])
-    lines.append(tabulate(taus, ["their tables", "our learner", "Kendall's tau", "95 %"], tablefmt="pipe", disable_numparse=True))  # fmt: skip
+    lines.append(_table(taus, ["their tables", "our learner", "Kendall's tau", "95 %"]))
     return "\n".join(lines)
+
+
+def _table(rows: list[list[Any]], header: list[str]) -> str:
+    return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
 
 
 def _by_learner(of: Scores, keep: Sequence[int]) -> list[tuple[str, np.ndarray]]:
