@@ -86,7 +86,7 @@ class Standing:
     """Share of the tables on which it is better than the learner alone. NaN for the learner alone."""
     win_rate: Estimate
     seconds: float
-    """Geometric mean of the seconds of a cell."""
+    """Geometric mean of the seconds of a cell, with those of the fits that it took over from other cells."""
     efficient: bool
     """Whether no other method is at least as fast and has a higher rating."""
     like_best: bool
@@ -151,7 +151,7 @@ def scores(outline: Outline, results: Results, metric: str) -> Scores:
                 place = methods.index(column.method)
                 losses[r, m, place] = sign * mean
                 cells = finished(outline, results, row, column).values()
-                seconds[r, m, place] = float(np.mean([one.seconds for one in cells]))
+                seconds[r, m, place] = float(np.mean([one.seconds + one.shared_seconds for one in cells]))
     alone = learner_alone(outline)
     every = Scores(
         metric, tuple(_table(outline, results, row) for row in rows), learners, methods, losses, seconds,

@@ -29,8 +29,8 @@ _EVERYTHING = Selection()
 _EXPLANATION = (
     "Elo with its 95 % interval over tables (the learner alone has 1000; 400 points more are odds of 10 to 1); mean "
     "rank, bold where it is not significantly different from the best; share of tables on which the method is better "
-    "than the learner alone; win rate: share of the other methods that it beats; seconds of a cell (geometric mean), "
-    "bold where no method that is as fast has a higher Elo."
+    "than the learner alone; win rate: share of the other methods that it beats; seconds to fit and predict alone "
+    "(geometric mean), bold where no method that is as fast has a higher Elo."
 )
 _SHORT = (
     "Elo (the learner alone has 1000), and the share of tables on which the method is better than the learner alone; "

@@ -22,7 +22,7 @@ KINDS = ("size", "balance", "classes", "learner")
     "Rank the methods over all tables.",
     "probcal leaderboard results/defaults\nprobcal leaderboard results/defaults --by size --metric cxe\n"
     "probcal leaderboard results/defaults -l forest -m sigmoid -m isotonic -m beta\n"
-    "probcal leaderboard results/defaults --by learner -f csv > leaderboard.csv",
+    "probcal leaderboard results/defaults --by learner -f csv > ranks.csv",
     environment=options.DATA,
 )
 @options.folders_argument
@@ -69,8 +69,9 @@ def leaderboard(
     - better: share of tables on which the method is better than the
       learner alone
     - win rate: share of the other methods that the method beats
-    - seconds: geometric mean of the seconds of a cell, as recorded.
-      Bold: no method that is as fast has a higher Elo
+    - seconds: geometric mean of the seconds to fit and to predict, with
+      the fits that a cell shares with other cells. Bold: no method that
+      is as fast has a higher Elo
 
     A method without any number for a table and learner takes no part there. With -m, the learner alone stays.
     """
