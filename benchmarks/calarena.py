@@ -48,7 +48,7 @@ MAPS = {
     "histogram": "Hist-quantile",
 }
 """Our method -> their calibrator of the same kind. ``--map`` adds others, such as variants."""
-LOSSES = {"log_loss": ("cxe", "log_loss"), "brier": ("brier", "rms")}
+LOSSES = {"log_loss": ("log_loss", "cxe"), "brier": ("brier", "rms")}
 """Their loss -> our metrics, of which the first that was measured counts."""
 DRAWS = 1000
 

@@ -236,7 +236,7 @@ def leaderboard(of: Scores, kind: str = "", group: str = "") -> Leaderboard:
     here = np.flatnonzero(~np.isnan(met).all(axis=(1, 2, 3)))
     methods = np.flatnonzero(~np.isnan(met).all(axis=(0, 1, 3)))
     per_table = mean_of_known(met[here][:, :, methods][:, :, :, methods], axis=1)
-    alone = methods.tolist().index(of.alone) if of.alone in methods else None
+    alone = int(np.flatnonzero(methods == of.alone)[0]) if of.alone in methods else None
     n, k = len(here), len(methods)
     value = _statistics(per_table, np.ones((1, n)), alone)
     drawn = _statistics(per_table, _weights(n), alone)

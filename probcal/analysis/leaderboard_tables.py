@@ -206,7 +206,7 @@ def _csv(every: Sequence[ExperimentBoards]) -> str:
                     for name in _ESTIMATES
                     for number in (getattr(one, name).value, getattr(one, name).low, getattr(one, name).high)
                 ]
-                flags = [_number(one.seconds), int(one.efficient), int(one.like_best), one.n_tables]
+                flags: list[Field] = [_number(one.seconds), int(one.efficient), int(one.like_best), one.n_tables]
                 rows.append([of.name, board.metric, board.kind, board.group, one.method, *numbers, *flags])
     return csv_text(rows)
 

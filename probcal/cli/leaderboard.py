@@ -21,7 +21,7 @@ KINDS = ("size", "balance", "classes", "learner")
 @options.command(
     "Rank the methods over all tables.",
     "probcal leaderboard results/defaults\nprobcal leaderboard results/defaults --by size --metric cxe\n"
-    "probcal leaderboard results/defaults -l forest -m sigmoid -m isotonic -m beta\n"
+    "probcal leaderboard results/defaults -l forest -m sigmoid -m beta\n"
     "probcal leaderboard results/defaults --by learner -f csv > ranks.csv",
     environment=options.DATA,
 )

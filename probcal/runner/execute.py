@@ -96,7 +96,7 @@ class SparedSeconds:
                 self.seconds += times.get(id(found), 0.0)
             return found
 
-        fits.fitted = timed  # type: ignore[method-assign]
+        fits.fitted = timed  # type: ignore[method-assign, assignment]
         try:
             yield
         finally:

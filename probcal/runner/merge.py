@@ -89,7 +89,7 @@ class _Part:
 
     @property
     def config(self) -> Path:
-        return (self.folder / self.experiment["config_path"]).resolve()
+        return Path(self.folder, self.experiment["config_path"]).resolve()
 
     @cached_property
     def columns(self) -> set[tuple[str, str]]:
