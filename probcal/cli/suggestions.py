@@ -60,6 +60,13 @@ def maps(context: click.Context, _: click.Parameter, word: str) -> list[Completi
     return _offered(map_paths(), word)
 
 
+def metrics(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
+    """Offer the metrics."""
+    from probcal.metrics.registry import NAMED
+
+    return _offered(NAMED, word)
+
+
 def commands(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the commands of probcal."""
     group = context.find_root().command

@@ -11,12 +11,15 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from probcal.errors import StoreError
+from probcal.methods._fitting import SharedFits
 from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
 from probcal.runner import fit_predict, fold_rows
 from probcal.runner.fit_predict import SplitRows, copy_view, fitted, has_stages, predictions
@@ -45,22 +48,23 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     """Run one cell. Any exception becomes a failed result with its traceback.
 
     The recorded seconds cover fitting and predicting. Reading the data is not included, because the first cell of a
-    split does it for all.
+    split does it for all. Nor are fits that an earlier cell made: ``shared_seconds`` holds their time.
     """
     start = time.perf_counter()
+    spared = SparedSeconds()
     row: dict[str, Any] = {**cell.names, "key": key, "run": run}
     given: list[warnings.WarningMessage] = []
     try:
         rows = rows_of(cell)
         row |= {"n_train": len(rows.y_train), "n_test": len(rows.y_test)}
         start = time.perf_counter()
-        with warnings.catch_warnings(record=True) as given:
+        with warnings.catch_warnings(record=True) as given, spared.measured(rows.fits):
             warnings.simplefilter("always")
             if rows.y_test.ndim == 1:
                 found = _predict(cell, rows)
             else:  # predict each label separately, without stages and curves
                 found = _Prediction(np.stack([_predict(cell, one).p for one in rows.each_label()], axis=1))
-        row["seconds"] = _seconds_since(start)
+        row |= {"seconds": _seconds_since(start), "shared_seconds": round(spared.seconds, 6)}
         metrics = {**measure(rows.y_test, found.p, rows.truth, cell.asked), **found.measures}
         row |= {"stages": found.stages, "curves": found.curves}
         result = CellResult(status="done", metrics=metrics, warnings=_counted(given), **row)
@@ -69,6 +73,34 @@ def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
         row |= {"error_type": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
         row["seconds"] = _seconds_since(start)
         return Outcome(CellResult(status="failed", warnings=_counted(given), **row))
+
+
+class SparedSeconds:
+    """Add up the seconds of the fits that a cell takes over from earlier cells of its split."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    @contextmanager
+    def measured(self, fits: SharedFits) -> Iterator[None]:
+        """Measure within the block. The time of each fit is stored with ``fits`` for the cells that follow."""
+        times: dict[int, float] = vars(fits).setdefault("_seconds_of_fits", {})
+        fitted_or_kept = fits.fitted
+
+        def timed(estimator: Any, *rows: Any) -> Any:
+            start, before = time.perf_counter(), self.seconds
+            found = fitted_or_kept(estimator, *rows)
+            if found is estimator:
+                times[id(found)] = time.perf_counter() - start + self.seconds - before
+            else:
+                self.seconds += times.get(id(found), 0.0)
+            return found
+
+        fits.fitted = timed  # type: ignore[method-assign, assignment]
+        try:
+            yield
+        finally:
+            del fits.fitted
 
 
 def rows_of(cell: Cell) -> SplitRows:

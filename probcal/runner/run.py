@@ -170,6 +170,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
             | _split(experiment.split or card.split)
             | ({"drawn": True} if card.generator else {})
             | _plane_labels(card)
+            | _class_counts(card)
             for card in experiment.cards
         ],
         "repetitions": {card.name: experiment.repetitions_of(card) for card in experiment.cards},
@@ -212,6 +213,16 @@ def _plane_labels(card: Card) -> dict[str, Any]:
     inputs = [name for name, kind in card.columns.items() if kind not in ("ignore", "target")]
     names = {"inputs": inputs} if len(inputs) == 2 and "*" not in inputs else {}
     return names | ({"positive": card.positive_labels[0]} if len(card.positive) == 1 else {})
+
+
+def _class_counts(card: Card) -> dict[str, Any]:
+    """Return the number of rows of each class, smallest first, where the card tells it."""
+    counts = dict(card.expect.classes or {})
+    if card.task == "binary":
+        positive = sum(counts.pop(label, 0) for label in card.positive_labels)
+        counts = {"positive": positive, "negative": sum(counts.values())}
+    whole = card.task != "multilabel" and len(counts) > 1 and min(counts.values()) > 0
+    return {"class_counts": sorted(counts.values())} if whole else {}
 
 
 def _calibrates(method: Component) -> bool:

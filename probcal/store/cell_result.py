@@ -131,6 +131,7 @@ class CellResult:
     """One of ``STATUSES``."""
     run: str
     seconds: _Seconds
+    """To fit and to predict, without the fits that an earlier cell made."""
     key: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, _Number] = field(default_factory=dict)
     stages: dict[str, list[_Number]] = field(default_factory=dict)
@@ -144,6 +145,8 @@ class CellResult:
     error_type: str | None = None
     message: str | None = None
     traceback: str | None = None
+    shared_seconds: _Seconds = 0.0
+    """Seconds of the fits that the cell took over from earlier cells. Alone it would have taken these, too."""
     predictions: _Place | None = None
     """Where the labels and probabilities are stored. None if they were not stored."""
     failed_since: CellResult | None = field(default=None, compare=False, repr=False)
@@ -155,6 +158,8 @@ class CellResult:
 
     def to_json(self) -> str:
         row = {name: value for name, value in vars(self).items() if value not in (None, {})}
+        if not self.shared_seconds:
+            del row["shared_seconds"]
         row.pop("failed_since", None)
         row[WRITER] = __version__
         if self.metrics:

@@ -109,16 +109,21 @@ class Store:
         StoreError for all broken lines elsewhere, for all lines of a newer version, and for all numbers that their
         metric cannot have.
         """
-        return self._read(any_values=False)
+        return self._read(any_values=False)[0]
+
+    def result_lines(self) -> dict[str, int]:
+        """Return cell -> number of its line in ``cells.jsonl``, for the results of ``results``. Raises the same."""
+        return self._read(any_values=False)[1]
 
     def results_as_written(self) -> dict[str, CellResult]:
         """Return the same as ``results``, but accept any number. Use it to find out what the numbers should be."""
-        return self._read(any_values=True)
+        return self._read(any_values=True)[0]
 
-    def _read(self, *, any_values: bool) -> dict[str, CellResult]:
+    def _read(self, *, any_values: bool) -> tuple[dict[str, CellResult], dict[str, int]]:
         self._refuse_other_kinds()
         path = self.folder / "cells.jsonl"
         found: dict[str, CellResult] = {}
+        places: dict[str, int] = {}
         broken: list[str] = []
         impossible: dict[str, str] = {}
         others: dict[str, list[int]] = {}
@@ -131,6 +136,7 @@ class Store:
                 counts = found[result.id] = _counting_result(found.get(result.id), result)
                 if counts is not result:
                     continue
+                places[result.id] = number
                 impossible.pop(result.id, None)
                 if not any_values:
                     refuse_impossible_values(result.metrics, result.stages)
@@ -157,7 +163,7 @@ class Store:
                     " impossible number, then repeat probcal run to run its cell again"
                 )
             raise StoreError("\n".join([*versions[:_MOST_LISTED], *broken[:_MOST_LISTED], *more]))
-        return found
+        return found, places
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """Return the provenance of every run, by run id."""

@@ -50,6 +50,8 @@ class Row(_Part):
     """The column names of a data set with two columns."""
     positive: Shown | None = None
     """The label that makes y = 1, where there is one."""
+    class_counts: list[Annotated[int, Field(ge=1)]] | None = None
+    """Number of rows of each class, smallest first. None in folders of earlier versions, and where nobody counted."""
 
     @property
     def fixed(self) -> bool:

@@ -110,3 +110,16 @@ def test_trivial_learners_are_not_mixed_up(bench):
     assert bench.run().code == 0
     rms = {row["learner"]: row["metrics"]["rms"] for row in bench.rows()}
     assert rms["no"] != rms["yes"]
+
+
+def test_a_cell_that_takes_over_a_fit_records_its_seconds(bench):
+    bench.module(
+        "slow",
+        COUNTED.replace("import os", "import time").replace('warnings.warn("hm", RuntimeWarning)', "time.sleep(0.2)"),
+    )
+    bench.config(learners={"nb": {"type": "slow.Counted"}}, methods=METHODS, repeats=1)
+    assert bench.run().code == 0
+    rows = bench.rows()
+    assert [row["seconds"] > 0.2 for row in rows] == [True, False, False]
+    assert ["shared_seconds" in row for row in rows] == [False, True, True]
+    assert all(0.2 < row["shared_seconds"] <= rows[0]["seconds"] for row in rows[1:])

@@ -17,6 +17,7 @@ from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import Checked, Finding
 from probcal.papers.check.power_text import percent
 from probcal.reporting.grid import grouped, in_order
+from probcal.reporting.html.boards import boards
 from probcal.reporting.html.charts import (
     charts_of,
     has_lines_beneath,
@@ -74,6 +75,7 @@ class ExperimentSections:
         self.reliable = reliable(store, self.outline, results)
         self.ranked = ranked(self.outline, results)
         self.statistics, self.statistics_fault = statistics(store, len(self.tables) + 1)
+        self.boards = boards(self.outline, results, len(self.tables) + len(self.statistics) + 1)
         self.pictures, self.figure_notes = paper_pictures(untitled, results)
         self.check = check_section(store)
         self.faults = faults([*self.census.failed, *self.census.failed_since])
@@ -136,6 +138,7 @@ class ExperimentSections:
             ("summary", "Summary", True),
             ("charts", "Compare the methods", self.charts.compares),
             ("tables", "Tables", True),
+            ("leaderboard", "Leaderboard", bool(self.boards)),
             ("reliability", "Reliability", bool(self.reliable.lines)),
             ("ranks", "Mean ranks", bool(self.ranked)),
             ("chance", "More than chance?", bool(self.statistics or self.statistics_fault)),

@@ -53,6 +53,19 @@
     box.addEventListener("change", () => section.classList.toggle(`no-${box.dataset.hides}`, !box.checked));
   }
 
+  // --- which leaderboard is shown ----------------------------------------------------------------
+  for (const section of all("[data-boards]")) {
+    const filters = all("select", section), boards = all("[data-board]", section);
+    const show = () => {
+      const wanted = filters.map((one) => one.value).join("|");
+      boards.forEach((one) => { one.hidden = one.dataset.board !== wanted; });
+      section.querySelector("[data-none]").hidden = boards.some((one) => !one.hidden);
+    };
+    filters.forEach((one) => one.addEventListener("change", () => { show(); say(filters.map((each) => each.value).join(", ")); }));
+    section.querySelector("fieldset").hidden = false;
+    show();
+  }
+
   // --- copying ---------------------------------------------------------------------------------
   for (const button of all("[data-copies]")) {
     const text = document.getElementById(button.dataset.copies);

@@ -1,0 +1,189 @@
+"""How well our order of the calibrators agrees with that of CalArena: python benchmarks/calarena.py results/defaults
+
+CalArena (Berta, Holzmueller, Bach & Jordan, arXiv 2605.30188, 2026) published the losses of 24 calibrators on tables of
+TabRepo and TabArena. ``calarena.csv`` has their mean ranks. This takes the maps that both have, ranks ours on the
+tables of a results folder, and computes Kendall's tau between the two orders. The interval comes from tables drawn
+again.
+
+``--published FOLDER`` writes calarena.csv again, from the result files of github.com/probkit/CalArena.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau
+from tabulate import tabulate
+
+from probcal.analysis.leaderboard import Scores, scores
+from probcal.analysis.paired_wins import mean_of_known, weighted_mean, wins
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+
+PUBLISHED = Path(__file__).with_name("calarena.csv")
+SOURCE = """\
+# Mean losses, mean ranks (1 is the best calibrator of an experiment) and mean seconds of the calibrators of CalArena:
+# E. Berta, D. Holzmueller, F. Bach and M. Jordan, arXiv 2605.30188 (2026).
+# Computed by benchmarks/calarena.py from the result files of github.com/probkit/CalArena at a0afa1544d4b.
+# These are under the Apache License 2.0 (apache.org/licenses/LICENSE-2.0). Changed: means over tables, no single rows.
+# An experiment is a table with a model. Log loss is in nats. Without a number a calibrator takes no part in a rank.
+"""
+MAPS = {
+    "direct": "Base-model",
+    "sigmoid": "Platt-logits",
+    "isotonic": "Isotonic",
+    "venn_abers": "Venn-Abers",
+    "beta": "Beta",
+    "quadratic": "Quadratic",
+    "spline": "Spline",
+    "temperature": "TS",
+    "vector_scaling": "VS",
+    "matrix_scaling": "MS",
+    "dirichlet": "Dirichlet",
+    "histogram": "Hist-quantile",
+}
+"""Our method -> their calibrator of the same kind. ``--map`` adds others, such as variants."""
+LOSSES = {"log_loss": ("log_loss", "cxe"), "brier": ("brier", "rms")}
+"""Their loss -> our metrics, of which the first that was measured counts."""
+DRAWS = 1000
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Print the table of ranks and Kendall's tau."""
+    parser = argparse.ArgumentParser(prog="python benchmarks/calarena.py", description=__doc__.partition("\n\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, help="results of probcal run")
+    parser.add_argument("--task", choices=("binary", "multiclass"), default="binary")
+    parser.add_argument("--loss", choices=tuple(LOSSES), default="log_loss")
+    parser.add_argument("--map", action="append", default=[], metavar="OURS=THEIRS", help="one more pair of maps")
+    parser.add_argument("--without", action="append", default=[], metavar="OURS", help="leave out a method of ours")
+    parser.add_argument("--published", type=Path, metavar="FOLDER", help="write calarena.csv from their result files")
+    asked = parser.parse_args(words)
+    if asked.published:
+        PUBLISHED.write_text(SOURCE + summary(asked.published).to_csv(index=False), encoding="utf-8")
+        return
+    if not asked.folder:
+        parser.error("name a results folder")
+    maps = {**MAPS, **dict(pair.split("=") for pair in asked.map)}
+    maps = {ours: theirs for ours, theirs in maps.items() if ours not in asked.without}
+    print(report(Store(asked.folder), maps, asked.task, asked.loss))
+
+
+def summary(folder: Path) -> pd.DataFrame:
+    """Return the mean losses, ranks and seconds of each collection, task, model and calibrator."""
+    found = []
+    for place in sorted(path for path in folder.iterdir() if path.is_dir()):
+        collection, task = place.name.rsplit("-", 1)
+        runs = {}
+        for file in sorted(place.glob("*.csv")):
+            table = pd.read_csv(file).set_index(["dataset", "model"])
+            runs[file.stem] = table.rename(columns=lambda name, stem=file.stem: name.removeprefix(f"{stem}_"))
+        losses = {
+            name: pd.DataFrame({calibrator: run[column] for calibrator, run in runs.items()})
+            for name, column in (("log_loss", "logloss"), ("brier", "brier"))
+        }
+        ranks = {name: table.rank(axis=1) for name, table in losses.items()}
+        for calibrator, run in runs.items():
+            for model in sorted(run.index.get_level_values("model").unique()):
+                of_model = run.index.get_level_values("model") == model
+                there = run[of_model & run["logloss"].notna()].index
+                means = {name: losses[name].loc[there, calibrator].mean() for name in losses}
+                means |= {f"{name}_rank": ranks[name].loc[there, calibrator].mean() for name in ranks}
+                found.append(
+                    {"collection": collection, "task": task, "model": model, "calibrator": calibrator,
+                     "tables": len(there), **{name: round(float(value), 4) for name, value in means.items()},
+                     "seconds": round(float(run.loc[there, "time"].mean()), 4)}
+                )  # fmt: skip
+    return pd.DataFrame(found)
+
+
+def published_ranks(task: str, loss: str, maps: Mapping[str, str], models: Sequence[str] = ()) -> pd.DataFrame:
+    """Return their mean ranks, a column for each collection and ``all``, a row for each map of ours.
+
+    The mean is over the experiments, or over those of ``models``.
+    """
+    table = pd.read_csv(PUBLISHED, comment="#")
+    table = table[(table["task"] == task) & table["calibrator"].isin([*maps.values()])]
+    table = table[table["model"].isin(models)] if models else table
+    table = table.assign(total=table[f"{loss}_rank"] * table["tables"])
+    sums = table.groupby(["calibrator", "collection"])[["total", "tables"]].sum().unstack("collection")
+    ranks = sums["total"] / sums["tables"]
+    ranks["all"] = sums["total"].sum(axis=1) / sums["tables"].sum(axis=1)
+    return ranks.reindex([*maps.values()]).set_axis([*maps], axis=0).dropna(how="all")
+
+
+def our_rates(of: Scores) -> np.ndarray:
+    """Return the share of the other maps that each map beats on each table, (n_tables, n_methods)."""
+    return mean_of_known(mean_of_known(wins(of.losses), axis=1), axis=2)
+
+
+def tau(theirs: np.ndarray, rates: np.ndarray) -> tuple[float, float, float]:
+    """Return Kendall's tau between their ranks, (k,), and our rates, (n_tables, k), with its 95 % interval."""
+    n = len(rates)
+    weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=DRAWS).astype(float)
+    drawn = [kendalltau(theirs, -one, nan_policy="omit").statistic for one in weighted_mean(weights, rates)]
+    value = kendalltau(theirs, -weighted_mean(np.ones((1, n)), rates)[0], nan_policy="omit").statistic
+    return float(value), *(float(one) for one in np.nanquantile(drawn, [0.025, 0.975]))
+
+
+def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
+    """Return the ranks of both as a table, and the taus against each collection, of all learners and of each."""
+    of = _common(store, maps, task, loss)
+    common = {method: maps[method] for method in of.methods}
+    theirs = published_ranks(task, loss, common)
+    keep = [place for place, method in enumerate(of.methods) if method in theirs.index]
+    if len(keep) < 3 or not of.tables:
+        raise SystemExit(f"{store.folder} has fewer than three of the maps of CalArena on {task} tables")
+    rates = our_rates(of)[:, keep]
+    theirs = theirs.loc[[of.methods[place] for place in keep]]
+    ours = 1 + (len(keep) - 1) * (1 - weighted_mean(np.ones((1, len(rates))), rates)[0])
+    rows = [
+        [method, common[method], *(f"{theirs.loc[method, one]:.2f}" for one in theirs.columns), f"{rank:.2f}"]
+        for rank, method in sorted(zip(ours, theirs.index, strict=True))
+    ]
+    lines = [
+        f"{loss} of {task} tables: mean ranks, among all calibrators of CalArena and among these maps of ours"
+        f" ({len(rates)} tables, {len(of.learners)} learners)\n",
+        _table(rows, ["our method", "their calibrator", *theirs.columns, "ours"]),
+        "",
+    ]
+    taus: list[list[Any]] = []
+    for name in theirs.columns:
+        for learner, part in [("all", rates), *_by_learner(of, keep)]:
+            value, low, high = tau(theirs[name].to_numpy(), part)
+            taus.append([name, learner, f"{value:.2f}", f"{low:.2f} to {high:.2f}"])
+    lines.append(_table(taus, ["their tables", "our learner", "Kendall's tau", "95 %"]))
+    return "\n".join(lines)
+
+
+def _table(rows: list[list[Any]], header: list[str]) -> str:
+    return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
+
+
+def _by_learner(of: Scores, keep: Sequence[int]) -> list[tuple[str, np.ndarray]]:
+    """Return the rates of each learner that has all of the maps."""
+    every = list(range(len(of.tables)))
+    found = [(name, our_rates(of.of(every, [place]))[:, keep]) for place, name in enumerate(of.learners)]
+    return [(name, rates) for name, rates in found if not np.isnan(rates).all(axis=0).any()]
+
+
+def _common(store: Store, maps: Mapping[str, str], task: str, loss: str) -> Scores:
+    """Return our losses of the maps that both have, on the tables of the task."""
+    outline, results = Outline.of(store), store.results()
+    columns = [one for one in outline.columns if one.method in maps]
+    outline = outline.model_copy(update={"columns": columns})
+    measured = {name for one in results.values() for name in one.metrics}
+    metric = next((name for name in LOSSES[loss] if name in measured), None)
+    if metric is None:
+        raise SystemExit(f"{store.folder} has none of the metrics {', '.join(LOSSES[loss])}")
+    of = scores(outline, results, metric)
+    tables = [place for place, table in enumerate(of.tables) if ((table.n_classes or 2) > 2) == (task == "multiclass")]
+    return of.of(tables, list(range(len(of.learners))))
+
+
+if __name__ == "__main__":
+    main()

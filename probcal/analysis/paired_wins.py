@@ -1,0 +1,92 @@
+"""Wins of methods over each other: win rates, Bradley-Terry strengths and their Elo ratings. Arrays in, numbers out.
+
+R. Bradley and M. Terry, Rank analysis of incomplete block designs: I, Biometrika 39 (1952).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+ELO_MEAN = 1000.0
+ELO_SCALE = 400 / math.log(10)
+"""Elo points of one unit of log odds. A difference of 400 points means odds of 10 to 1."""
+DRAWN = 0.05
+"""Wins that each side of a pair has from the start, in tables. Without them a method that always wins has no rating."""
+_MOST_STEPS = 200
+_LONGEST_STEP = 2.0
+_RIDGE = 1e-9
+
+
+def wins(losses: Floats) -> Floats:
+    """Return the wins of row methods over column methods, (..., k, k), from ``losses``, (..., k).
+
+    A win counts 1 and a tie 1/2. It is NaN on the diagonal and where one of the two has no number (NaN).
+    """
+    one, other = losses[..., :, None], losses[..., None, :]
+    found = np.where(one < other, 1.0, np.where(one == other, 0.5, 0.0))
+    found[np.isnan(one) | np.isnan(other)] = np.nan
+    diagonal = np.arange(losses.shape[-1])
+    found[..., diagonal, diagonal] = np.nan
+    return found
+
+
+def mean_of_known(values: Floats, axis: int) -> Floats:
+    """Return the mean over ``axis`` without NaN, or NaN where nothing is known."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis))
+
+
+def weighted_mean(weights: Floats, values: Floats) -> Floats:
+    """Return the mean of ``values``, (n, ...), for each row of ``weights``, (draws, n), as (draws, ...).
+
+    NaN is left out, with its weight.
+    """
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(
+            np.tensordot(weights, np.where(known, values, 0.0), 1) / np.tensordot(weights, known.astype(float), 1)
+        )
+
+
+def bradley_terry(won: Floats) -> Floats:
+    """Return the log strengths of maximum likelihood, (..., k), with mean 0.
+
+    ``won[..., i, j]`` is how often i beat j. The probability of it is the logistic function of the difference of their
+    strengths. Newton's method maximises the likelihood. A method without any comparison has strength 0.
+    """
+    met = won + np.swapaxes(won, -1, -2)
+    k = won.shape[-1]
+    strengths = np.zeros(won.shape[:-1])
+    for _ in range(_MOST_STEPS):
+        likely = 1 / (1 + np.exp(strengths[..., None, :] - strengths[..., :, None]))
+        gradient = (won - met * likely).sum(axis=-1)
+        curvature = met * likely * (1 - likely)
+        hessian = -curvature
+        diagonal = np.arange(k)
+        hessian[..., diagonal, diagonal] += curvature.sum(axis=-1) + _RIDGE
+        hessian += 1 / k  # fixes the mean, which changes no probability
+        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        longest = np.abs(step).max(axis=-1, keepdims=True)
+        strengths = strengths + step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
+        if longest.max() < 1e-9:
+            break
+    return np.asarray(strengths - strengths.mean(axis=-1, keepdims=True))
+
+
+def elo(won: Floats, anchor: int | None = None) -> Floats:
+    """Return the Elo ratings, (..., k). The method ``anchor`` has 1000, or the mean of all has where there is none.
+
+    ``won`` is as in ``bradley_terry``. Each pair that met begins with a drawn tenth of a table. A method that met no
+    other has NaN.
+    """
+    met = (won + np.swapaxes(won, -1, -2)) > 0
+    ratings = ELO_SCALE * bradley_terry(won + DRAWN * met)
+    ratings = np.where(met.any(axis=-1), ratings, np.nan)
+    zero = np.nanmean(ratings, axis=-1, keepdims=True) if anchor is None else ratings[..., anchor : anchor + 1]
+    return np.asarray(ratings - zero + ELO_MEAN)

@@ -1,0 +1,47 @@
+"""Leaderboards of the page: one table for each metric and group of tables, of which its filters show one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from probcal.analysis.leaderboard import KINDS, Leaderboard, leaderboards, scores, shown_metrics
+from probcal.analysis.leaderboard_tables import board_grid
+from probcal.metrics.registry import metric_named
+from probcal.reporting.grid import Grid
+from probcal.store.outline import Outline
+from probcal.store.summary import Results
+
+EVERYTHING = "all tables and learners"
+_FEWEST_METHODS, _FEWEST_TABLES = 3, 5
+"""A smaller leaderboard, or one of fewer tables, shows little that the other tables do not."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """Hold one leaderboard, with the choices of the filters that show it."""
+
+    metric: str
+    group: str
+    grid: Grid
+
+
+def boards(outline: Outline, results: Results, first: int) -> list[Board]:
+    """Return the leaderboards with at least three methods and five tables, numbered from ``first``."""
+    found: list[Board] = []
+    for metric in shown_metrics(outline, results):
+        of = scores(outline, results, metric)
+        every = [board for kind in ("", *KINDS) for board in _of_kind(leaderboards(of, kind))]
+        for board in every:
+            grid = board_grid(board)
+            explanation = grid.explanation if not found else "read like the first of these tables."
+            grid = replace(grid, number=first + len(found), explanation=explanation)
+            group = f"{board.kind}: {board.group}" if board.kind else EVERYTHING
+            found.append(Board(metric_named(metric).short, group, grid))
+    return found
+
+
+def _of_kind(found: list[Leaderboard]) -> list[Leaderboard]:
+    """Return the leaderboards that are large enough. A kind with a single group shows nothing new."""
+    if len(found) == 1 and found[0].kind:
+        return []
+    return [one for one in found if len(one.standings) >= _FEWEST_METHODS and one.n_tables >= _FEWEST_TABLES]

@@ -1,0 +1,377 @@
+"""Join the results folders that several machines made of one experiment, after checks that they fit together."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from probcal._io import lines_of, some
+from probcal.config.yaml_file import YamlFile
+from probcal.errors import ProbcalError, StoreError
+from probcal.runner.fingerprint import NUMERIC_PACKAGES, code_of, code_of_metrics
+from probcal.store.cell_result import CellResult, key_digest
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+from probcal.store.summary import Results, planned_ids
+
+_ABOUT_FOLDER = ("keys", "config", "config_path")
+"""Parts of ``experiment.json`` that differ between folders of one experiment, or are compared in another way."""
+_NAMED = 4
+"""Most modules or packages that a message names."""
+_MEASURED = ("metrics", "stages", "curves", "n_train", "n_test")
+"""Parts of a result that follow from its fingerprint, besides its predictions."""
+
+
+class CannotMerge(ProbcalError):
+    """Report results folders that do not fit together, or a place where they cannot be joined."""
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Hold what was written: the ``folder``, its number of ``cells``, and where they come from."""
+
+    folder: Path
+    cells: int
+    planned: int
+    of_folder: dict[Path, int]
+    """Folder -> number of its cells that count."""
+    repeated: int
+    """Number of cells that several folders have."""
+    without_predictions: int
+
+    def text(self) -> str:
+        """Return the summary in lines, with the next command."""
+        lines = [f"{n} cells of {folder}" for folder, n in self.of_folder.items()]
+        if self.repeated:
+            lines.append(f"{self.repeated} cells were in several folders, with the same result")
+        if self.without_predictions:
+            lines.append(f"{self.without_predictions} cells have no stored predictions, so nothing can verify them")
+        lines.append(f"{self.cells} results for {self.planned} planned cells in {self.folder}")
+        return "\n".join([*lines, f"probcal status {self.folder}"]) + "\n"
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Hold what was read of one folder."""
+
+    store: Store
+    experiment: dict[str, Any]
+    results: Results
+    lines: dict[str, int]
+    runs: dict[str, dict[str, Any]]
+
+    @classmethod
+    def read(cls, store: Store) -> _Part:
+        Outline.of(store)  # refuses an experiment.json that cannot be shown
+        experiment, results = store.experiment(), store.results()
+        for name in ("config", "config_path"):
+            if not isinstance(experiment.get(name), str):
+                raise StoreError(f'{store.folder / "experiment.json"} has no "{name}"; run the experiment again')
+        if not isinstance(experiment.setdefault("keys", {}), dict):
+            raise StoreError(f'{store.folder / "experiment.json"}: "keys" is no mapping; run the experiment again')
+        return cls(store, experiment, results, store.result_lines(), store.runs())
+
+    @property
+    def folder(self) -> Path:
+        return self.store.folder
+
+    @property
+    def keys(self) -> dict[str, str]:
+        keys: dict[str, str] = self.experiment["keys"]
+        return keys
+
+    @property
+    def config(self) -> Path:
+        return Path(self.folder, self.experiment["config_path"]).resolve()
+
+    @cached_property
+    def columns(self) -> set[tuple[str, str]]:
+        """Return the pairs of learner and method that have a finished result."""
+        return {(one.learner, one.method) for one in self.results.values() if one.status == "done"}
+
+    @cached_property
+    def last_run(self) -> dict[str, Any]:
+        """Return the record of the latest run with a result here. It is empty where none was kept."""
+        ran = {one.run for one in self.results.values()} & self.runs.keys()
+        return self.runs[max(ran)] if ran else {}
+
+    def place(self, cell: str) -> str:
+        return f"{self.folder / 'cells.jsonl'}:{self.lines.get(cell, 0)}"
+
+    def place_of_run(self) -> str:
+        """Return the file and line of ``last_run``."""
+        path, found = self.folder / "runs.jsonl", 0
+        for number, line in lines_of(path):
+            if f'"{self.last_run.get("run")}"' in (line or ""):
+                found = number
+        return f"{path}:{found}"
+
+    def place_of(self, part: str) -> str:
+        """Return the file and line of a part of the experiment."""
+        path = self.folder / "experiment.json"
+        numbers = [number for number, line in lines_of(path) if (line or "").startswith(f' "{part}":')]
+        return f"{path}:{numbers[0] if numbers else 1}"
+
+
+def merge(stores: Iterable[Store], out: Path) -> Merged:
+    """Write the results of ``stores``, all of one experiment, to the new folder ``out``.
+
+    Everything is read and checked before anything is written. The order of ``stores`` changes nothing.
+
+    Raises
+    ------
+    CannotMerge
+        If ``out`` exists, or if the folders hold another experiment, other seeds, results of other code, versions or
+        data, or two different results for one cell. The message names file and line.
+    StoreError
+        If a folder cannot be read, or ``out`` cannot be written.
+    """
+    _refuse_used_place(out)
+    unique = {store.folder.resolve(): store for store in stores}
+    parts = [_Part.read(unique[path]) for path in sorted(unique)]
+    if len(parts) < 2:
+        raise CannotMerge("there is one results folder; give two or more that hold parts of one experiment")
+    for other in parts[1:]:
+        _refuse_other_experiment(parts[0], other)
+    for pair in combinations(parts, 2):
+        _refuse_other_code(*pair)
+    chosen = {cell: _chosen(cell, parts) for cell in _cells_in_order(parts)}
+    return _write(parts, chosen, out)
+
+
+def _refuse_used_place(out: Path) -> None:
+    if os.path.lexists(out) and not (out.is_dir() and not any(out.iterdir())):
+        raise CannotMerge(f"{out} exists and is not an empty folder; name a new folder for the joined results")
+
+
+def _refuse_other_experiment(first: _Part, other: _Part) -> None:
+    for part, what in (("name", "the experiment"), ("seed", "the seed"), ("quick", "--quick")):
+        ours, theirs = first.experiment.get(part), other.experiment.get(part)
+        if ours != theirs:
+            raise CannotMerge(
+                f"{other.place_of(part)}: {what} is {json.dumps(theirs)}, and in {first.place_of(part)} it is"
+                f" {json.dumps(ours)}; only results of one experiment with one seed can be joined"
+            )
+    config, theirs = first.experiment["config"], other.experiment["config"]
+    if config != theirs and YamlFile(first.config, config).data != YamlFile(other.config, theirs).data:
+        raise CannotMerge(
+            f"{other.place_of('config')}: the experiment file is another one than in {first.place_of('config')}:"
+            f" {_first_difference(config, theirs)}; run both with one file"
+        )
+    for part in sorted((first.experiment.keys() | other.experiment.keys()) - {*_ABOUT_FOLDER}):
+        if not _agree(first.experiment.get(part), other.experiment.get(part)):
+            raise CannotMerge(
+                f'{other.place_of(part)}: "{part}" differs from {first.place_of(part)}, since the cards or probcal'
+                " differ; run both with the same ones"
+            )
+
+
+def _agree(ours: Any, theirs: Any) -> bool:
+    """Return whether two parts agree. An entry that only one of them has was added by a newer version."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return all(_agree(ours[name], theirs[name]) for name in ours.keys() & theirs.keys())
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(_agree, ours, theirs))
+    return bool(ours == theirs)
+
+
+def _first_difference(ours: str, theirs: str) -> str:
+    """Return the first line in which two experiment files differ, apart from comments."""
+    first, other = ([*_lines_without_comments(text), (0, "nothing more")] for text in (ours, theirs))
+    for (number, line), (other_number, other_line) in zip(first, other, strict=False):
+        if line != other_line:
+            return f'line {other_number} is "{other_line.strip()}", and line {number} there is "{line.strip()}"'
+    return "they read differently"
+
+
+def _lines_without_comments(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.partition(" #")[0].rstrip()
+        if stripped and not stripped.lstrip().startswith("#"):
+            yield number, stripped
+
+
+def _refuse_other_code(first: _Part, other: _Part) -> None:
+    """Raise CannotMerge where the folders would not give the same fingerprint to a cell.
+
+    Packages and modules that only the learners of one folder use may differ.
+    """
+    common = first.columns & other.columns
+    for cell in first.keys.keys() & other.keys.keys() if common else ():
+        if first.keys[cell] == other.keys[cell]:
+            continue
+        for part, against in ((other, first), (first, other)):
+            result = part.results.get(cell)
+            if result and result.status == "done" and (result.learner, result.method) in common:
+                why = _differences(against, part, None) or "the data, the split or the settings differ"
+                raise CannotMerge(
+                    f"{part.place(cell)}: {cell} would have another fingerprint in {against.folder}: {why}; run the"
+                    " parts with the same data, code and versions (probcal run makes stale cells again)"
+                )
+    shared = {"python", *NUMERIC_PACKAGES, *code_of(), *code_of_metrics()}
+    if why := _differences(first, other, shared):
+        raise CannotMerge(
+            f"{other.place_of_run()}: the folders were not made alike: {why}, compared with {first.place_of_run()};"
+            " run the parts with the same code and versions (probcal run makes stale cells again)"
+        )
+
+
+def _differences(first: _Part, other: _Part, names: set[str] | None) -> str:
+    """Return how versions, code and data of the latest runs differ. ``names`` restricts packages and modules."""
+    found = []
+    ours, theirs = (_mapping(part.last_run.get("versions")) for part in (first, other))
+    changed = [f"{name} {theirs[name]}, not {ours[name]}" for name in _changed(ours, theirs, names)]
+    found += [some(changed, _NAMED)] if changed else []
+    ours, theirs = (_mapping(part.last_run.get("code")) for part in (first, other))
+    changed = _changed(ours, theirs, names)
+    found += [f"other code in {some(changed, _NAMED)}"] if changed else []
+    if names is None:
+        ours, theirs = (_mapping(part.last_run.get("data")) for part in (first, other))
+        changed = [
+            name
+            for name in sorted(ours.keys() & theirs.keys())
+            if any(_mapping(ours[name]).get(one) != _mapping(theirs[name]).get(one) for one in ("fingerprint", "card"))
+        ]
+        found += [f"other data or another card of {some(changed, _NAMED)}"] if changed else []
+    return "; ".join(found)
+
+
+def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any], names: set[str] | None) -> list[str]:
+    both = ours.keys() & theirs.keys() if names is None else ours.keys() & theirs.keys() & names
+    return [name for name in sorted(both) if ours[name] != theirs[name]]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _cells_in_order(parts: Sequence[_Part]) -> list[str]:
+    """Return the cells that have a result: data set by data set and split by split, then those no longer planned."""
+    outline = Outline.of(parts[0].store)
+    planned = [
+        cell
+        for row in outline.datasets
+        for of_split in zip(*(planned_ids(outline, row, column) for column in _columns(outline, row)), strict=True)
+        for cell in of_split
+    ]
+    present = {cell for part in parts for cell in part.results}
+    return [cell for cell in planned if cell in present] + sorted(present - {*planned})
+
+
+def _columns(outline: Outline, row: Any) -> list[Any]:
+    return [column for column in outline.columns if not outline.skips(row, column)]
+
+
+def _chosen(cell: str, parts: Sequence[_Part]) -> list[tuple[_Part, CellResult]]:
+    """Return the result of a cell that counts, first, and then its equals in other folders.
+
+    Raises CannotMerge for two different results, unless all but one fingerprint are stale.
+    """
+    found = [(part, part.results[cell]) for part in parts if cell in part.results]
+    done = [one for one in found if one[1].status == "done"]
+    if not done:
+        return sorted(found, key=lambda one: one[1].run, reverse=True)[:1]
+    if len({key_digest(result.key) for _, result in done}) > 1:
+        current = {part.keys[cell] for part in parts if cell in part.keys}
+        done = [one for one in done if key_digest(one[1].key) in current] or done
+    done.sort(key=lambda one: (not one[0].store.has_predictions(one[1]), one[1].run))
+    (part, result), *others = done
+    for other, another in others:
+        where = f"{other.place(cell)}: {cell} has another result than in {part.place(cell)}"
+        if key_digest(another.key) != key_digest(result.key):
+            changed = sorted(
+                name for name in {*result.key, *another.key} if result.key.get(name) != another.key.get(name)
+            )
+            raise CannotMerge(
+                f"{where}, with another fingerprint ({', '.join(changed)}); remove the line that is stale"
+            )
+        if differing := _differing_parts(result, another):
+            raise CannotMerge(
+                f"{where} for the same fingerprint: {differing}; one of the machines computes otherwise. Remove one of"
+                " the lines, or run the cell again"
+            )
+    return done
+
+
+def _differing_parts(one: CellResult, another: CellResult) -> str:
+    """Return the parts in which two results differ, apart from time, run and warnings."""
+    differing = [name for name in _MEASURED if getattr(one, name) != getattr(another, name)]
+    digests = [(result.predictions or {}).get("digest") for result in (one, another)]
+    differing += ["predictions"] if None not in digests and digests[0] != digests[1] else []
+    return ", ".join(differing)
+
+
+def _write(parts: Sequence[_Part], chosen: dict[str, list[tuple[_Part, CellResult]]], out: Path) -> Merged:
+    """Write the joined folder beside ``out`` and move it there when it is complete."""
+    unfinished = out.with_name(f".{out.name}.merging")
+    if os.path.lexists(unfinished):
+        raise CannotMerge(f"{unfinished} was left by an interrupted probcal merge; remove it")
+    missing = 0
+    try:
+        store = Store(unfinished)
+        with store.writing(parts[0].experiment["name"]):
+            store.write_experiment(_experiment(parts, chosen, out))
+            for run in _runs(parts):
+                store.add_run(run)
+            for several in chosen.values():
+                missing += _add(store, several)
+        if out.is_dir():
+            out.rmdir()
+        unfinished.rename(out)
+    except OSError as error:
+        raise StoreError(f"cannot write {out}: {error.strerror or error}; choose another folder") from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    outline = Outline.of(Store(out))
+    return Merged(
+        out,
+        len(chosen),
+        sum(len(planned_ids(outline, row, column)) for row in outline.datasets for column in outline.columns),
+        {part.folder: sum(any(one[0] is part for one in several) for several in chosen.values()) for part in parts},
+        sum(len(several) > 1 for several in chosen.values()),
+        missing,
+    )
+
+
+def _add(store: Store, several: list[tuple[_Part, CellResult]]) -> bool:
+    """Add a result with its predictions. Return whether it should have predictions and no folder holds them."""
+    result = several[0][1]
+    labels = probabilities = None
+    for part, one in several:
+        if part.store.has_predictions(one):
+            try:
+                labels, probabilities = part.store.predictions(one)
+                break
+            except StoreError:
+                continue
+    store.add(result, labels, probabilities)
+    if result.failed_since is not None:
+        store.add(result.failed_since)
+    return result.predictions is not None and labels is None
+
+
+def _experiment(parts: Sequence[_Part], chosen: dict[str, list[tuple[_Part, CellResult]]], out: Path) -> dict[str, Any]:
+    """Return the description of the joined folder, with the fingerprints that all parts know."""
+    first = next((part for part in parts if part.config.is_file()), parts[0])
+    keys: dict[str, str] = {}
+    for part in reversed(parts):
+        keys.update(part.keys)
+    keys.update({cell: several[0][0].keys[cell] for cell, several in chosen.items() if cell in several[0][0].keys})
+    described = first.experiment | {"keys": keys, "config_path": os.path.relpath(first.config, out.resolve())}
+    return described
+
+
+def _runs(parts: Sequence[_Part]) -> list[dict[str, Any]]:
+    """Return every run once, in the order of their names. Of two records the one of the ended run counts."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        for name, run in part.runs.items():
+            found[name] = max(found.get(name, run), run, key=lambda one: ("ended" in one, len(one)))
+    return [found[name] for name in sorted(found, key=str)]

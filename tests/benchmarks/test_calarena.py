@@ -1,0 +1,45 @@
+"""The comparison with CalArena: its published order, and Kendall's tau by hand."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from probcal.store.folder import Store
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = runpy.run_path(str(ROOT / "benchmarks" / "calarena.py"))
+MAPS = SCRIPT["MAPS"]
+
+
+def test_the_published_order_begins_with_quadratic_and_beta():
+    ranks = SCRIPT["published_ranks"]("binary", "log_loss", MAPS)["tabarena"].sort_values()
+    assert {*ranks.index[:2]} == {"quadratic", "beta"}
+    assert ranks.index[-1] == "histogram"
+
+
+def test_every_map_has_a_published_calibrator():
+    both = {
+        name
+        for task in ("binary", "multiclass")
+        for name in SCRIPT["published_ranks"](task, "log_loss", MAPS).index
+    }  # fmt: skip
+    assert both == set(MAPS)
+
+
+def test_the_same_order_on_every_table_has_tau_one():
+    rates = np.tile([1.0, 0.5, 0.0], (6, 1))
+    assert SCRIPT["tau"](np.array([1.0, 2.0, 3.0]), rates) == (1, 1, 1)
+    assert SCRIPT["tau"](np.array([1.0, 3.0, 2.0]), rates)[0] == pytest.approx(1 / 3)
+
+
+def test_the_report_has_a_tau_for_each_learner_with_all_maps():
+    text = SCRIPT["report"](Store(ROOT / "results" / "defaults"), MAPS, "binary", "log_loss")
+    assert "12 tables, 7 learners" in text
+    assert "| tabrepo        | forest" in text and "| svm " not in text
+
+
+def test_a_folder_without_several_classes_is_refused():
+    with pytest.raises(SystemExit, match="fewer than three"):
+        SCRIPT["report"](Store(ROOT / "results" / "defaults"), MAPS, "multiclass", "log_loss")

@@ -1,0 +1,42 @@
+"""The leaderboards of the page, and the filters that choose among them."""
+
+import pytest
+
+from probcal.reporting.html.boards import EVERYTHING, boards
+from probcal.reporting.html.page import write_report
+from probcal.store.outline import Outline
+from tests.reporting.conftest import cxe, small  # noqa: F401
+from tests.reporting.html.pages import parsed
+
+DATASETS = dict.fromkeys(("adult", "sick", "liver", "iris", "wine"), 1)
+COLUMNS = ("j48.direct", "j48.bagging", "j48.probing", "nb.direct", "nb.sigmoid", "nb.probing")
+
+
+@pytest.fixture
+def store(small, cxe):  # noqa: F811
+    cells = {
+        (dataset, column): cxe(0.5 + 0.01 * place * (1 + number))
+        for number, dataset in enumerate(DATASETS)
+        for place, column in enumerate(COLUMNS)
+    }
+    return small(datasets=DATASETS, columns=COLUMNS, metrics=("cxe",)).write(cells)
+
+
+def test_there_is_one_for_all_and_one_for_each_learner(store):
+    found = boards(Outline.of(store), store.results(), 7)
+    assert [one.group for one in found] == [EVERYTHING, "learner: j48", "learner: nb"]
+    assert [one.grid.number for one in found] == [7, 8, 9]
+
+
+def test_few_tables_have_none(store):
+    outline = Outline.of(store)
+    outline = outline.model_copy(update={"datasets": outline.datasets[:4]})
+    assert boards(outline, store.results(), 1) == []
+
+
+def test_each_choice_of_the_filters_has_its_table(store, tmp_path):
+    root = parsed(write_report([store], tmp_path / "report.html"))
+    [section] = [one for one in root.iter("section") if one.get("data-boards") is not None]
+    metrics, groups = ([option.text for option in one.iter("option")] for one in section.iter("select"))
+    shown = [one.get("data-board") for one in section.iter("div") if one.get("data-board")]
+    assert shown == [f"{metric}|{group}" for metric in metrics for group in groups]

@@ -1,0 +1,178 @@
+"""Results folders of one experiment are joined where they fit, and refused with file and line where they do not."""
+
+import json
+import shutil
+
+import pytest
+
+from probcal.store.folder import Store
+from tests.commands import contents
+
+
+@pytest.fixture
+def parts(bench):
+    """Two folders of one experiment: the dummy's cells of split 0 and 1, and those of the tree."""
+    bench.config(methods={"direct": {}})
+    bench.run("-l", "dummy", "-o", "a")
+    bench.run("-l", "tree", "-o", "b")
+    return bench
+
+
+def edit(path, *changes):
+    """Replace text in a file of results, each occurrence."""
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+def edit_run(folder, part, name, value):
+    lines = [json.loads(line) for line in (folder / "runs.jsonl").read_text().splitlines()]
+    for line in lines:
+        line[part][name] = value
+    (folder / "runs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def refusal(bench, *folders):
+    before = contents(bench.folder)
+    done = bench.probcal("merge", "out", *folders)
+    assert done.code == 2, done.said
+    assert contents(bench.folder) == before
+    return done.said
+
+
+def test_the_joined_folder_is_like_that_of_one_machine(parts):
+    done = parts.probcal("merge", "out", "a", "b")
+    assert done.code == 0 and "4 results for 4 planned cells" in done.said
+    assert parts.numbers(parts.folder / "out") == {
+        **parts.numbers(parts.folder / "a"),
+        **parts.numbers(parts.folder / "b"),
+    }
+    assert "4 cells: 4 done" in parts.probcal("status", "out").said
+    assert parts.probcal("verify", "out").code == 0
+    assert parts.probcal("table", "out").code == 0
+    assert len(Store(parts.folder / "out").runs()) == 2
+    assert "4 cells: 4 done" in parts.run("-o", "out").said
+
+
+def test_the_order_of_the_folders_changes_nothing(parts):
+    parts.probcal("merge", "out", "a", "b")
+    parts.probcal("merge", "other", "b", "a")
+    assert contents(parts.folder / "out") == contents(parts.folder / "other")
+
+
+def test_a_run_goes_on_in_the_joined_folder(bench):
+    bench.config(methods={"direct": {}}, repeats=1)
+    bench.run("-l", "dummy", "-o", "a")
+    shutil.copytree("a", "b")
+    assert "1 cells were in several folders, with the same result" in bench.probcal("merge", "out", "a", "b").said
+    assert "2 cells: 1 done, 1 to run" in bench.run("-o", "out").said
+    assert "2 cells: 2 done" in bench.probcal("status", "out").said
+
+
+def test_a_finished_result_counts_before_a_failed_one(parts):
+    shutil.copytree("a", "c")
+    edit(parts.folder / "c" / "cells.jsonl", ('"status": "done"', '"status": "failed"'))
+    parts.probcal("merge", "out", "c", "a", "b")
+    assert all(one.status == "done" for one in Store(parts.folder / "out").results().values())
+
+
+def test_results_without_predictions_are_joined_and_counted(parts):
+    (parts.folder / "a" / "predictions.bin").unlink()
+    assert "2 cells have no stored predictions" in parts.probcal("merge", "out", "a", "b").said
+    results = Store(parts.folder / "out").results()
+    assert results["wine-first/0/dummy/direct"].predictions == Store("a").results()[
+        "wine-first/0/dummy/direct"
+    ].predictions  # fmt: skip
+
+
+def test_predictions_are_taken_from_the_folder_that_has_them(parts):
+    shutil.copytree("a", "c")
+    (parts.folder / "a" / "predictions.bin").unlink()
+    parts.probcal("merge", "out", "a", "b", "c")
+    assert parts.probcal("verify", "out").code == 0
+
+
+def test_two_results_of_one_fingerprint_are_refused_with_their_lines(parts):
+    shutil.copytree("a", "c")
+    lines = (parts.folder / "c" / "cells.jsonl").read_text().splitlines()
+    row = json.loads(lines[1])
+    row["metrics"]["rms"] += 1e-9
+    (parts.folder / "c" / "cells.jsonl").write_text("\n".join([lines[0], json.dumps(row), ""]))
+    said = refusal(parts, "a", "b", "c")
+    assert "c/cells.jsonl:2: wine-first/1/dummy/direct has another result than in a/cells.jsonl:2" in said
+    assert "for the same fingerprint: metrics" in said
+
+
+def test_another_fingerprint_of_one_cell_is_refused_with_its_parts(parts):
+    shutil.copytree("a", "c")
+    row = json.loads((parts.folder / "c" / "cells.jsonl").read_text().splitlines()[0])
+    edit(parts.folder / "c" / "cells.jsonl", (row["key"]["data"], "0" * 12))
+    edit(parts.folder / "c" / "experiment.json", ('"keys"', '"former_keys"'))
+    edit(parts.folder / "a" / "experiment.json", ('"keys"', '"former_keys"'))
+    assert "with another fingerprint (data)" in refusal(parts, "a", "c")
+
+
+def test_a_stale_result_gives_way_to_the_current_one(parts):
+    shutil.copytree("a", "c")
+    row = json.loads((parts.folder / "c" / "cells.jsonl").read_text().splitlines()[0])
+    edit(parts.folder / "c" / "cells.jsonl", (row["key"]["data"], "0" * 12), ('"rms": 0.', '"rms": 0.9'))
+    parts.probcal("merge", "out", "a", "c")
+    assert parts.numbers(parts.folder / "out") == parts.numbers(parts.folder / "a")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"seed": 2}, 'b/experiment.json:12: the seed is 2, and in a/experiment.json:12 it is 1'),
+        ({"name": "other"}, 'b/experiment.json:2: the experiment is "other"'),
+        ({"repeats": 3}, 'line 3 is "repeats: 3", and line 3 there is "repeats: 2"'),
+    ],
+)  # fmt: skip
+def test_another_experiment_or_seed_is_refused(bench, changed, said):
+    bench.config(methods={"direct": {}})
+    bench.run("-l", "dummy", "-o", "a")
+    bench.config(**{"methods": {"direct": {}}, **changed})
+    bench.run("-l", "tree", "-o", "b")
+    assert said in refusal(bench, "a", "b")
+
+
+def test_a_comment_makes_no_other_experiment(parts):
+    config = json.loads((parts.folder / "b" / "experiment.json").read_text())
+    config["config"] += "# a comment\n"
+    (parts.folder / "b" / "experiment.json").write_text(json.dumps(config, indent=1))
+    assert parts.probcal("merge", "out", "a", "b").code == 0
+
+
+def test_another_version_of_a_package_is_refused(parts):
+    edit_run(parts.folder / "b", "versions", "numpy", "1.0")
+    said = refusal(parts, "a", "b")
+    assert "b/runs.jsonl:2: the folders were not made alike: numpy 1.0, not" in said
+
+
+def test_a_package_that_other_cells_use_may_differ(parts):
+    edit_run(parts.folder / "a", "versions", "lightgbm", "4.5")
+    edit_run(parts.folder / "b", "versions", "lightgbm", "4.6")
+    assert parts.probcal("merge", "out", "a", "b").code == 0
+
+
+def test_other_code_of_a_learner_that_both_ran_is_refused(bench):
+    bench.module("own", "from sklearn.tree import DecisionTreeClassifier\nclass Tree(DecisionTreeClassifier): pass\n")
+    bench.config(methods={"direct": {}}, learners={"own": {"type": "own.Tree"}}, repeats=1)
+    bench.run("--trust", "own", "-o", "a")
+    shutil.copytree("a", "c")
+    bench.module("own", "from sklearn.tree import DecisionTreeClassifier\nclass Tree(DecisionTreeClassifier): n = 1\n")
+    bench.run("--trust", "own", "-o", "c")
+    said = refusal(bench, "a", "c")
+    assert "c/cells.jsonl:2: wine-first/0/own/direct would have another fingerprint in a: other code in own" in said
+
+
+def test_a_used_place_is_refused_and_kept(parts):
+    assert "b exists and is not an empty folder" in parts.probcal("merge", "b", "a", "b").said
+    (parts.folder / "out").mkdir()
+    assert parts.probcal("merge", "out", "a", "b").code == 0
+
+
+def test_one_folder_alone_is_refused(parts):
+    assert "give two or more" in refusal(parts, "a", "a")
