@@ -127,9 +127,12 @@ def check(dataset: Dataset) -> None:
 
 
 def _drawn_rows(card: Card, size: int, n_rows: int) -> np.ndarray:
-    """Return (size,) rising row numbers, which depend on the name of the card only. Raises DataError for too few rows."""
+    """Return (size,) rising row numbers. They depend on the name of the card only.
+
+    Raises DataError if there are fewer rows than ``size``.
+    """
     if n_rows < size:
-        raise DataError(f"{card.name}: the card draws a sample of {size} rows, and there are {n_rows}; remove sample")
+        raise DataError(f"{card.name}: the card draws a sample of {size} rows, and there are {n_rows}; lower sample")
     random = np.random.default_rng(stream_seed("sample", card.name))
     return np.sort(random.permutation(n_rows)[:size])
 

@@ -40,7 +40,7 @@ def test_columns_are_prepared_before_the_sample():
 
 
 def test_a_sample_of_more_rows_than_there_are_is_refused():
-    with pytest.raises(DataError, match="draws a sample of 20 rows, and there are 10; remove sample"):
+    with pytest.raises(DataError, match="draws a sample of 20 rows, and there are 10; lower sample"):
         assemble(CARD, ROWS[:10])
 
 

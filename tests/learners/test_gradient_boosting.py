@@ -7,8 +7,9 @@ import pytest
 from sklearn.base import clone
 
 from probcal import IsotonicClassifier, ProbingClassifier
-from probcal.learners import gradient_boosting
-from probcal.learners.gradient_boosting import CatBoost, LightGBM
+from probcal.learners import cat_boost, light_gbm
+from probcal.learners.cat_boost import CatBoost
+from probcal.learners.light_gbm import LightGBM
 
 LEARNERS = [LightGBM(n_estimators=5, random_state=1), CatBoost(iterations=5, random_state=1)]
 
@@ -59,6 +60,7 @@ def test_methods_take_the_learner(learner, capfd):
 
 
 def test_a_missing_library_is_named_with_the_command(monkeypatch):
-    monkeypatch.setattr(gradient_boosting, "find_spec", lambda package: None)
+    monkeypatch.setattr(light_gbm, "LGBMClassifier", None)
+    monkeypatch.setattr(cat_boost, "CatBoostClassifier", None)
     for learner, package in zip(LEARNERS, ("lightgbm", "catboost"), strict=True):
         assert learner.unmet_requirement() == f'the package {package} is not installed; pip install "probcal[boosting]"'
