@@ -41,6 +41,6 @@ class GradientBoosting(ClassifierMixin, BaseEstimator, ABC):
         """Return an unfitted classifier of the library."""
 
 
-def missing(package: str, found: Any) -> str | None:
+def missing(package: str, found: bool) -> str | None:
     """Return how to install ``package`` if it was not ``found``, or None."""
     return None if found else f'the package {package} is not installed; pip install "probcal[boosting]"'

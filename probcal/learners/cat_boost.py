@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from probcal.learners._gradient_boosting import GradientBoosting, missing
 
-# Now and not in a fit: the import changes the process, and a worker that a cell changes ends after the cell.
-try:
+_FOUND = find_spec("catboost") is not None
+if _FOUND:  # now and not in a fit: the import changes the process, and a worker that a cell changes ends after the cell
     from catboost import CatBoostClassifier
-except ImportError:
-    CatBoostClassifier = None
 
 
 class CatBoost(GradientBoosting):
@@ -34,7 +33,7 @@ class CatBoost(GradientBoosting):
     @staticmethod
     def unmet_requirement() -> str | None:
         """Return what is missing, or None."""
-        return missing("catboost", CatBoostClassifier)
+        return missing("catboost", _FOUND)
 
     def _classifier(self) -> Any:
         return CatBoostClassifier(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 from probcal.learners._gradient_boosting import GradientBoosting, missing
 
-# Now and not in a fit: the import changes the process, and a worker that a cell changes ends after the cell.
-try:
+_FOUND = find_spec("lightgbm") is not None
+if _FOUND:  # now and not in a fit: the import changes the process, and a worker that a cell changes ends after the cell
     from lightgbm import LGBMClassifier
-except ImportError:
-    LGBMClassifier = None
 
 
 class LightGBM(GradientBoosting):
@@ -34,7 +33,7 @@ class LightGBM(GradientBoosting):
     @staticmethod
     def unmet_requirement() -> str | None:
         """Return what is missing, or None."""
-        return missing("lightgbm", LGBMClassifier)
+        return missing("lightgbm", _FOUND)
 
     def _classifier(self) -> Any:
         return LGBMClassifier(

@@ -60,7 +60,7 @@ def test_methods_take_the_learner(learner, capfd):
 
 
 def test_a_missing_library_is_named_with_the_command(monkeypatch):
-    monkeypatch.setattr(light_gbm, "LGBMClassifier", None)
-    monkeypatch.setattr(cat_boost, "CatBoostClassifier", None)
+    for module in (light_gbm, cat_boost):
+        monkeypatch.setattr(module, "_FOUND", False)
     for learner, package in zip(LEARNERS, ("lightgbm", "catboost"), strict=True):
         assert learner.unmet_requirement() == f'the package {package} is not installed; pip install "probcal[boosting]"'
