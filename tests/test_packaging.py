@@ -120,7 +120,7 @@ def test_every_required_dependency_is_imported():
 
 
 def test_every_imported_package_is_declared():
-    extras = [PROJECT["optional-dependencies"][name] for name in ("weka", "trees", "dask")]
+    extras = [PROJECT["optional-dependencies"][name] for name in ("weka", "trees", "boosting", "dask")]
     assert imported_distributions() - declared(sum(extras, PROJECT["dependencies"])) == set()
 
 

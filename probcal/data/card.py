@@ -99,6 +99,8 @@ class Card(_Part):
     """Nominal column -> all its levels in order, also those that no row has. Default: those that occur, sorted."""
     prepare: Preparation | None = None
     """How all rows are prepared before any split. For the readings of papers that did so. Default: not at all."""
+    sample: Count | None = None
+    """Number of rows of a large table that are drawn at random, always the same ones. Default: all rows."""
     folder: Below | None = None
     """Folder of the original files inside the data directory. Default: the name of the card."""
     files: list[FileSource] = []
@@ -190,6 +192,16 @@ class Card(_Part):
             raise ValueError("prepare: drop_rows would take rows from the split of a file; leave them out there")
         return prepare
 
+    @field_validator("sample")
+    @classmethod
+    def _are_the_expected_rows(cls, sample: int | None, info: ValidationInfo) -> int | None:
+        expect, split = info.data.get("expect"), info.data.get("split")
+        if sample and split is not None and split.kind == "rows":
+            raise ValueError("sample: would take rows from the split of a file; leave them out there")
+        if sample and expect is not None and expect.rows != sample:
+            raise ValueError(f"sample: draws {sample} rows, and the card expects {expect.rows}; write the same number")
+        return sample
+
     @field_validator("files")
     @classmethod
     def _sources_have_columns(cls, files: list[FileSource], info: ValidationInfo) -> list[FileSource]:
@@ -270,7 +282,7 @@ class Card(_Part):
         excluded = {"like", "reading_of", "title", "about", "no_openml"}
         if self.task == "binary":  # the key is newer than many caches, which must stay valid
             excluded.add("task")
-        excluded |= {key for key in ("generator", "levels", "prepare") if not getattr(self, key)}
+        excluded |= {key for key in ("generator", "levels", "prepare", "sample") if not getattr(self, key)}
         content = self.model_dump_json(exclude=excluded)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -278,7 +290,7 @@ class Card(_Part):
     def reading(self) -> str:
         """Return a hash of how the card reads rows (columns and labels), but not of where the rows come from."""
         excluded = {"like", "reading_of", "title", "about", "no_openml", "expect", "folder", "files", "openml"}
-        excluded |= {key for key in ("levels", "prepare") if not getattr(self, key)}
+        excluded |= {key for key in ("levels", "prepare", "sample") if not getattr(self, key)}
         content = self.model_dump_json(exclude=excluded)
         parsed = [source.model_dump_json(exclude={"files"}) for source in self.files]
         return hashlib.sha256("\n".join([content, *parsed]).encode()).hexdigest()[:16]

@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix
 from probcal.data.card import FOR_TWO, Card
 from probcal.data.labels import in_order
 from probcal.data.prepared_rows import prepared
+from probcal.data.splits import stream_seed
 from probcal.errors import DataError, RowError, did_you_mean
 
 _MOST_CLASSES = 128
@@ -74,8 +75,9 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     ``rows`` has the card's column names. Values are text, numbers or categories as the source has them, and
     missing ones are None or NaN. The rows of a holdout set are sorted, so that the splits do not depend on the
     order in which a source keeps them. Of a split by row numbers, the training rows come first and then the test rows,
-    each in the order of its file, and other rows are left out. The rows of a card with ``prepare`` are prepared, and
-    the card expects the counts of the rows that stay.
+    each in the order of its file, and other rows are left out. The rows of a card with ``prepare`` are prepared. Of a
+    card with ``sample`` that many rows are drawn, after they are prepared. The card expects the counts of the rows that
+    stay.
 
     Raises DataError when a value, the shape, the class counts or the fingerprint is not as expected.
     """
@@ -97,6 +99,9 @@ def assemble(card: Card, rows: pd.DataFrame) -> Dataset:
     if card.prepare:
         X, kept = prepared(card.prepare, X)
         labels = labels[kept]
+    if card.sample:
+        drawn = _drawn_rows(card, card.sample, len(labels))
+        X, labels = X.iloc[drawn].reset_index(drop=True), labels[drawn]
     _check_labels(card, labels)
     dataset = Dataset(card, X, _codes(card, labels), strata=_places(labels) if card.by_majority else None)
     if card.split.kind == "holdout":
@@ -119,6 +124,17 @@ def check(dataset: Dataset) -> None:
             f"{dataset.name}: the values are not those the card expects "
             f"(fingerprint {dataset.fingerprint()[:16]}…, card {expect.fingerprint[:16]}…)"
         )
+
+
+def _drawn_rows(card: Card, size: int, n_rows: int) -> np.ndarray:
+    """Return (size,) rising row numbers. They depend on the name of the card only.
+
+    Raises DataError if there are fewer rows than ``size``.
+    """
+    if n_rows < size:
+        raise DataError(f"{card.name}: the card draws a sample of {size} rows, and there are {n_rows}; lower sample")
+    random = np.random.default_rng(stream_seed("sample", card.name))
+    return np.sort(random.permutation(n_rows)[:size])
 
 
 def _check_names(card: Card, rows: pd.DataFrame) -> None:

@@ -19,7 +19,7 @@ from probcal.learners.registry import WEKA_PACKAGE
 from probcal.metrics.registry import METRICS
 from probcal.runner.data_step import DataStep, data_now
 from probcal.runner.fingerprint import Fingerprints, card_before, changed_parts, is_measured_alike
-from probcal.runner.heartbeat import duration
+from probcal.runner.heartbeat import TimeEstimates, duration
 from probcal.store.cell_result import CellResult, cell_id
 from probcal.store.folder import Store
 
@@ -190,6 +190,16 @@ def expected_seconds(plan: list[Planned]) -> tuple[float, int]:
     return sum(time for time in times if time is not None), sum(time is None for time in times)
 
 
+def guessed_seconds(plan: list[Planned]) -> float:
+    """Return the seconds that the cells never timed may take, judged by others of their learner and method.
+
+    These are cells of the plan on other data sets, in proportion to their rows. The result is 0 if no cell was timed.
+    """
+    estimates = TimeEstimates(plan)
+    untimed = [one for one in plan if one.runs and one.kept is None and one.expected_seconds is None]
+    return sum(estimates.of(one.cell.id) or 0.0 for one in untimed)
+
+
 _LONGEST_LINE = 200
 
 
@@ -277,9 +287,14 @@ def plan_lines(plan: list[Planned], every_cell: bool = False) -> list[str]:
         lines.append(f"  {cells_text(again)} need no fit: the stored predictions are measured again")
     seconds, untimed = expected_seconds(plan)
     if seconds:
-        work = "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
-        lines.append(f"  {work} of work" + (f", and {cells_text(untimed)} never timed" if untimed else ""))
+        lines.append(f"  {_about(seconds)} of work" + (f", and {cells_text(untimed)} never timed" if untimed else ""))
+    if guess := guessed_seconds(plan):
+        lines.append(f"  {cells_text(untimed)} never timed may take {_about(guess)}, judged by other data sets")
     return lines
+
+
+def _about(seconds: float) -> str:
+    return "less than 1 s" if seconds < 1 else f"about {duration(seconds)}"
 
 
 def _reason(planned: Planned) -> str:

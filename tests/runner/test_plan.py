@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from probcal.runner.heartbeat import duration
 from probcal.runner.plan import plan_lines
 from probcal.store.folder import Store
 from tests.runner.planned import planned
@@ -56,6 +57,16 @@ def test_the_time_is_told_from_what_the_cells_took_before(bench):
 )
 def test_the_work_that_is_left_is_told_in_plain_words(seconds, told):
     assert plan_lines(planned(seconds))[-1] == f"  {told}"
+
+
+def test_cells_never_timed_are_judged_by_other_data_sets():
+    timed, untimed = planned(100.0), planned(None, dataset="digits-odd")
+    ratio = untimed[0].cell.card.expect.rows / timed[0].cell.card.expect.rows
+    assert plan_lines([*timed, *untimed])[-2:] == [
+        "  about 1 min 40 s of work, and 1 cell never timed",
+        f"  1 cell never timed may take about {duration(100 * ratio)}, judged by other data sets",
+    ]
+    assert "never timed" not in "".join(plan_lines(untimed))
 
 
 @pytest.mark.slow

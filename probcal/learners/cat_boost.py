@@ -1,0 +1,45 @@
+"""CatBoost as a learner that an experiment can name: quiet, in one thread, and without files."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from probcal.learners._gradient_boosting import GradientBoosting, missing
+
+_FOUND = find_spec("catboost") is not None
+if _FOUND:  # now and not in a fit: the import changes the process, and a worker that a cell changes ends after the cell
+    from catboost import CatBoostClassifier
+
+
+class CatBoost(GradientBoosting):
+    """Gradient boosting of CatBoost (Prokhorenkova et al. 2018), with its defaults but for the number of trees.
+
+    Parameters
+    ----------
+    iterations : number of trees. CatBoost's own default is 1,000, and it chooses its learning rate for the number.
+    random_state : seed.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    classifier_ : the fitted ``catboost.CatBoostClassifier``.
+    """
+
+    def __init__(self, iterations: int = 100, *, random_state: int | None = None) -> None:
+        self.iterations = iterations
+        self.random_state = random_state
+
+    @staticmethod
+    def unmet_requirement() -> str | None:
+        """Return what is missing, or None."""
+        return missing("catboost", _FOUND)
+
+    def _classifier(self) -> Any:
+        return CatBoostClassifier(
+            iterations=self.iterations,
+            random_seed=self.random_state,
+            thread_count=1,
+            verbose=False,
+            allow_writing_files=False,
+        )

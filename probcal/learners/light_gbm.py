@@ -1,0 +1,46 @@
+"""LightGBM as a learner that an experiment can name: quiet and in one thread."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+from probcal.learners._gradient_boosting import GradientBoosting, missing
+
+_FOUND = find_spec("lightgbm") is not None
+if _FOUND:  # now and not in a fit: the import changes the process, and a worker that a cell changes ends after the cell
+    from lightgbm import LGBMClassifier
+
+
+class LightGBM(GradientBoosting):
+    """Gradient boosting of LightGBM (Ke et al. 2017), with its defaults.
+
+    Parameters
+    ----------
+    n_estimators : number of trees, for each class if there are more than two.
+    random_state : seed.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    classifier_ : the fitted ``lightgbm.LGBMClassifier``.
+    """
+
+    def __init__(self, n_estimators: int = 100, *, random_state: int | None = None) -> None:
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    @staticmethod
+    def unmet_requirement() -> str | None:
+        """Return what is missing, or None."""
+        return missing("lightgbm", _FOUND)
+
+    def _classifier(self) -> Any:
+        return LGBMClassifier(
+            n_estimators=self.n_estimators,
+            random_state=self.random_state,
+            n_jobs=1,
+            verbosity=-1,
+            deterministic=True,
+            force_row_wise=True,
+        )

@@ -1,0 +1,81 @@
+"""The cards of the benchmark. ``test_cards.py`` checks the values, where the files are at hand."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from probcal.config.experiment import find_config, read_experiment
+from probcal.data.card import card_names
+from tests.data.small_cards import shipped_card
+
+EARLIER = {"churn", "credit-g", "jm1", "magictelescope", "mammography", "phoneme", "qsar-biodeg"}
+"""Tables of the benchmark whose cards are older than it."""
+CARDS = sorted(name for name in card_names() if name.startswith("arena-"))
+LEFT_OUT = {"arena-hypothyroid": 2, "arena-nursery": 2}
+"""Cards that leave out the rows of a class of two."""
+NO_INPUTS = {
+    "arena-analcatdata_authorship": ["BookID"],
+    "arena-breast-w": ["id"],
+    "arena-cells-hcs": ["case"],
+    "arena-churn-tv-subscriptions": ["C_FN", "C_FP", "C_TN", "C_TP", "id"],
+    "arena-climate-model-simulation-crashes": ["Run", "Study"],
+    "arena-credit_card_clients_default": ["ID"],
+    "arena-cylinder-bands": ["customer", "cylinder_number", "job_number", "timestamp"],
+    "arena-givemesomecredit": ["id"],
+    "arena-mammographic": ["BIRADS"],
+    "arena-ozone-onehr": ["Date"],
+    "arena-parkinsons": ["name"],
+    "arena-splice": ["instance"],
+}
+"""Columns that identify a row, or know its label, or are costs."""
+
+
+def test_at_most_10000_rows_train_and_the_card_says_so():
+    for name in CARDS:
+        card = shipped_card(name)
+        n_train = card.split.n_train(card.expect.rows)
+        said = f"The card draws {card.expect.rows:,} rows, and {n_train:,} of them train."
+        if card.sample:
+            assert (card.sample, n_train) in ((6000, 3000), (16000, 10000)) and said in card.about
+        else:
+            assert n_train <= 3000
+            assert ("At most 3,000 rows train." in card.about) == (card.split.train_fraction != 0.66)
+
+
+def test_identifiers_are_no_inputs():
+    for name in CARDS:
+        card = shipped_card(name)
+        ignored = sorted(column for column, kind in card.columns.items() if kind == "ignore")
+        assert ignored == NO_INPUTS.get(name, []) or card.like
+
+
+def test_each_class_has_rows_to_learn_and_to_calibrate():
+    cards = [shipped_card(name) for name in CARDS]
+    assert min(min(card.expect.classes.values()) for card in cards if card.task == "multiclass") >= 5
+
+
+def test_the_cards_agree_with_the_index(original_files):
+    index = original_files / "arena" / "INDEX.csv"
+    if not index.exists():
+        pytest.skip("no index at hand")
+    with index.open(encoding="utf-8") as file:
+        tables = list(csv.DictReader(file))
+    assert len(tables) == 60
+    for table in tables:
+        short = table["name"].lower()
+        name = short if short in EARLIER else f"arena-{short}"
+        card = shipped_card(name)
+        assert card.expect.rows == (card.sample or int(table["rows"]) - LEFT_OUT.get(name, 0))
+        assert card.columns[table["target_column"]] == "target"
+        assert card.positive_labels == ([table["positive_label"]] if table["positive_label"] else [])
+        nominal = {column for column, kind in card.columns.items() if kind == "nominal"}
+        listed = set(filter(None, table["categorical_columns"].split(";")))
+        assert nominal == listed - set(NO_INPUTS.get(name, []))
+
+
+def test_the_experiment_names_every_table_once():
+    names = [card.name for card in read_experiment(find_config("arena")).cards]
+    assert len(names) == len(set(names)) == 103
+    assert set(CARDS) - set(names) == {"arena-hypothyroid"}  # the patients of sick

@@ -1,0 +1,66 @@
+"""LightGBM and CatBoost as learners of an experiment."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from probcal import IsotonicClassifier, ProbingClassifier
+from probcal.learners import cat_boost, light_gbm
+from probcal.learners.cat_boost import CatBoost
+from probcal.learners.light_gbm import LightGBM
+
+LEARNERS = [LightGBM(n_estimators=5, random_state=1), CatBoost(iterations=5, random_state=1)]
+
+
+def table(n_classes):
+    random = np.random.default_rng(3)
+    y = random.integers(n_classes, size=120)
+    return random.normal(size=(120, 3)) + y[:, None], np.array(["a", "b", "c"])[y]
+
+
+@pytest.fixture(autouse=True)
+def libraries():
+    pytest.importorskip("lightgbm")
+    pytest.importorskip("catboost")
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_are_of_the_sorted_classes(learner, n_classes):
+    X, y = table(n_classes)
+    fitted = clone(learner).fit(X, y)
+    p = fitted.predict_proba(X)
+    assert fitted.classes_.tolist() == sorted(set(y)) and p.shape == (120, n_classes)
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (fitted.predict(X) == y).mean() > 0.6
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_the_same_seed_gives_the_same_numbers(learner):
+    X, y = table(2)
+    one, other = (clone(learner).fit(X, y).predict_proba(X) for _ in range(2))
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_weights_count(learner):
+    X, y = table(2)
+    heavy = clone(learner).fit(X, y, sample_weight=np.where(y == "a", 20.0, 1.0)).predict_proba(X)
+    assert heavy[:, 0].mean() > clone(learner).fit(X, y).predict_proba(X)[:, 0].mean()
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_methods_take_the_learner(learner, capfd):
+    X, y = table(2)
+    for method in (IsotonicClassifier(learner, random_state=1), ProbingClassifier(learner, 5, random_state=1)):
+        assert method.fit(X, y).predict_proba(X).shape == (120, 2)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_missing_library_is_named_with_the_command(monkeypatch):
+    for module in (light_gbm, cat_boost):
+        monkeypatch.setattr(module, "_FOUND", False)
+    for learner, package in zip(LEARNERS, ("lightgbm", "catboost"), strict=True):
+        assert learner.unmet_requirement() == f'the package {package} is not installed; pip install "probcal[boosting]"'
