@@ -19,10 +19,10 @@ from probcal.config.components import (
 )
 from probcal.config.entries import LEARNER, METHOD, Component, Section
 from probcal.config.experiment_file import CURVES, SETTINGS, MethodsHere, OverrideEntry, card_name
+from probcal.config.plugins import find_component
 from probcal.config.yaml_file import Place, YamlFile, texts
 from probcal.data.card import Card
 from probcal.errors import ProbcalError, did_you_mean
-from probcal.learners.registry import LEARNERS
 from probcal.metrics import METHOD_METRICS
 from probcal.papers.published import Published
 
@@ -204,7 +204,7 @@ class Resolution:
                 columns=tuple(columns),
                 why=entry.why,
                 card=card,
-                use=LEARNERS[entry.use] if entry.use else None,
+                use=find_component("learners", entry.use) if entry.use else None,
                 params=entry.params,
                 method_params=entry.method_params,
                 skip=entry.skip,
@@ -233,7 +233,7 @@ class Resolution:
         if base is None or wrapper is None:
             return
         component, params = self._learners.classes[learner], base.params
-        if use := LEARNERS.get(entry.use or ""):
+        if use := find_component("learners", entry.use or ""):
             component, params = import_class(use.path), dict(use.params)
         faults = [
             ((*place, key, parameter), message)
@@ -310,7 +310,11 @@ class Resolution:
         paper = self._file.data.get("paper")
         if not isinstance(paper, str) or ("paper",) in self._malformed:
             return
-        columns = Published.read(paper).columns.values()
+        try:
+            columns = Published.read(paper).columns.values()
+        except ProbcalError as error:  # a plugin's file
+            self._file.report(("paper",), str(error))
+            return
         learners, methods = (list(dict.fromkeys(part)) for part in zip(*columns, strict=True))
         for name, entry in self._learners.entries.items():
             self._check_name_in("the paper", "learner", entry.paper, learners, ("learners", name, "paper"))

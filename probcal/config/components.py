@@ -156,9 +156,16 @@ _VARIABLE = "PROBCAL_TRUSTED"
 
 
 def is_trusted(path: str) -> bool:
-    """Return whether ``path`` is, or lies below, a trusted name: ``mine`` trusts mine.trees, not mine2."""
+    """Return whether ``path`` is, or lies below, a trusted name: ``mine`` trusts mine.trees, not mine2.
+
+    A class that an installed package declares for probcal is trusted, too (``probcal.config.plugins``).
+    """
     names = {*_ALWAYS, *_names_from_environment()}
-    return EVERYTHING in names or any(path == name or path.startswith(f"{name}.") for name in names)
+    if EVERYTHING in names or any(path == name or path.startswith(f"{name}.") for name in names):
+        return True
+    from probcal.config.plugins import is_declared
+
+    return is_declared(path)
 
 
 def refusal(path: str) -> str:

@@ -22,10 +22,9 @@ from probcal.config.components import (
     wrong_value,
 )
 from probcal.config.experiment_file import LearnerEntry, MethodEntry
+from probcal.config.plugins import find_component, known_learners, known_methods
 from probcal.config.yaml_file import Place, YamlFile
 from probcal.errors import ProbcalError, did_you_mean, unknown_name
-from probcal.learners.registry import LEARNERS
-from probcal.methods.registry import METHODS
 
 _LONGEST = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -58,7 +57,7 @@ class Kind:
     """Describe what differs between learners and methods. ``misfit`` returns why a class cannot be one."""
 
     word: str
-    table: Mapping[str, Builtin]
+    known: Callable[[], Mapping[str, Builtin]]
     example: str
     model: type[LearnerEntry] | type[MethodEntry]
     misfit: Callable[[type], str | None]
@@ -76,8 +75,8 @@ def _method(component: type, params: Mapping[str, Any]) -> Any:
     return build(component, DecisionTreeClassifier(), **params)
 
 
-LEARNER = Kind("learner", LEARNERS, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, no_learner, _learner)
-METHOD = Kind("method", METHODS, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, no_method, _method)
+LEARNER = Kind("learner", known_learners, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, no_learner, _learner)
+METHOD = Kind("method", known_methods, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, no_method, _method)
 
 
 class Section:
@@ -121,16 +120,16 @@ class Section:
         return known or bool(did_you_mean(name, self.reported))
 
     def _check(self, place: Place, name: str, entry: Any) -> None:
-        word, table = self._kind.word, self._kind.table
+        word = self._kind.word
         self._check_names(place, name, entry.variants or {})
         wanted = entry.type or name
-        if wanted not in table and "." not in wanted:
-            self.reported.append(name)
-            more = f"; any other by its import path, such as {self._kind.example}"
-            self._file.report((*place, "type"), unknown_name(word, wanted, table, more))
-            return
-        builtin = table.get(wanted) or Builtin(wanted, about="", label=name)
         try:
+            builtin = find_component(f"{word}s", wanted)
+            if builtin is None and "." not in wanted:
+                self.reported.append(name)
+                more = f"; any other by its import path, such as {self._kind.example}"
+                raise ProbcalError(unknown_name(word, wanted, self._kind.known(), more))
+            builtin = builtin or Builtin(wanted, about="", label=name)
             component = self._imported(builtin.path)
         except ProbcalError as error:
             self._file.report((*place, "type"), str(error))

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from probcal.config.plugins import find_metric
 from probcal.errors import StoreError
 from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
 from probcal.runner import fit_predict, fold_rows
@@ -81,8 +82,15 @@ def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, asked: tuple
 
     ``truth`` holds the true probabilities of the test rows, see ``Dataset``. ``asked`` holds additional metrics.
     """
+    _import_metrics(asked)
     metrics = all_metrics if y.ndim == 1 else means_over_labels
     return metrics(y, p, true_p=truth, also=asked)
+
+
+def _import_metrics(names: tuple[str, ...]) -> None:
+    """Import the metrics of plugins among ``names``, which a new process does not know yet."""
+    for name in names:
+        find_metric(name)
 
 
 def truth_of(cell: Cell) -> np.ndarray | None:
@@ -104,6 +112,7 @@ class _Prediction:
 def _predict(cell: Cell, rows: SplitRows) -> _Prediction:
     estimator = fitted(cell, rows)
     stages: dict[str, list[float]] = {}
+    _import_metrics(cell.stages)
     for p in predictions(cell, estimator, rows):
         if has_stages(cell, estimator):
             values = all_metrics(rows.y_test, p, also=cell.stages)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 
 from probcal.config.components import import_class, parameter_names
+from probcal.config.plugins import metric_modules
 from probcal.data.load import known_fingerprint
 from probcal.fast_paths.shortcut import modules_for
 from probcal.methods.registry import PUBLIC_CLASSES
@@ -212,13 +213,13 @@ class Fingerprints:
             "method": self._digest_parts(method.path, method.params, *_seeding(method)),
             # the predictions of stages are not stored, so that nothing can measure them again
             **(
-                {"stages": self._digest_parts(cell.stages, code_of_metrics())}
+                {"stages": self._digest_parts(cell.stages, code_of_metrics(), *_plugin_metrics(cell.stages))}
                 if cell.stages and _has_stages(method.path)
                 else {}
             ),
             **({"curves": self._digest_parts(cell.curves, code_of_metrics())} if cell.curves else {}),
             "code": self._digest_parts(code_of(*modules), *_drawing(method)),
-            "metrics": self._digest_parts(code_of_metrics()),
+            "metrics": self._digest_parts(code_of_metrics(), *_plugin_metrics(cell.asked)),
             "asked": self._digest_parts(cell.asked),
             "versions": self._digest_parts(versions_of(*modules)),
         }
@@ -315,6 +316,15 @@ def _another_name(cell: Cell) -> tuple[str, ...]:
 
 def _has_stages(method: str) -> bool:
     return hasattr(import_class(method), "staged_predict_proba")
+
+
+@cache
+def _plugin_metrics(names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the code and versions of those of the metrics ``names`` that plugins declare. Without any, return none."""
+    modules = metric_modules(names)
+    if not modules:
+        return ()
+    return {name: module.digest for name, module in _reached(*modules).items()}, versions_of(*modules)
 
 
 def _split(card: Card, of_experiment: Split | None = None) -> dict[str, Any]:
