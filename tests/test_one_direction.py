@@ -28,6 +28,7 @@ MAY_IMPORT = {
         "config", "data", "learners", "methods", "metrics", "runner", "store", "reporting", "reporting.html",
         "analysis",
     },
+    "notebook": {"config", "data", "runner", "store", "reporting", "analysis"},
     "measure": {"data", "methods", "metrics", "plots", "reporting", "reporting.html", "try_table"},
 }  # fmt: skip
 """Part -> the parts, or single modules, that it may import. ``cli`` may import all."""
