@@ -42,11 +42,6 @@ def load_results(folder: Path | str) -> ExperimentResults:
     ------
     ProbcalError
         If the folder holds no results, or a file in it cannot be read.
-
-    Examples
-    --------
-    >>> results = probcal.load_results("results/quickstart")
-    >>> results.frame.query("metric == 'auc'").groupby("label")["value"].mean()
     """
     return ExperimentResults(folder)
 

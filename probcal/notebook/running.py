@@ -116,8 +116,8 @@ def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
 def _main_left_alone() -> Iterator[None]:
     """Keep worker processes from importing the script that calls this, which would run it again."""
     main = sys.modules["__main__"]
-    names: dict[str, Any] = vars(main)
-    before = {name: names[name] for name in ("__file__", "__spec__") if name in names}
+    names: dict[str, Any] = vars(main)  # type: ignore[assignment]  # mypy knows the types of some
+    before: dict[str, Any] = {name: names[name] for name in ("__file__", "__spec__") if name in names}
     try:
         names.update(__file__=None, __spec__=None)
         yield

@@ -25,9 +25,8 @@ from probcal.config.schemas import schema_path
 from probcal.data.card import SOURCES, Card, card_names
 from probcal.data.card_split import FOR_ALL, KEYS, OPTIONAL, Kind
 from probcal.learners.registry import LEARNERS
-from probcal.methods.registry import METHODS, PUBLIC_CLASSES
+from probcal.methods.registry import METHODS
 from probcal.metrics import NAMED, metric_named
-from probcal.notebook import PUBLIC_FUNCTIONS
 
 Schema = dict[str, Any]
 
@@ -215,7 +214,8 @@ def stub_path() -> Path:
 
 def stub_text() -> str:
     """Return the text of ``__init__.pyi``: every public class and function, imported."""
-    classes = sorted({**PUBLIC_CLASSES, **PUBLIC_FUNCTIONS}.items(), key=lambda one: (one[1], one[0]))
+    public = {name: getattr(probcal, name).__module__ for name in dir(probcal) if name != "__version__"}
+    classes = sorted(public.items(), key=lambda one: (one[1], one[0]))
     lines = [f"from {module} import {name} as {name}" for name, module in classes]
     lines = [line if len(line) <= _WIDTH else line.replace("import ", "import (\n    ") + ",\n)" for line in lines]
     return "\n".join(["# written by python -m probcal.config.schemas", *lines, "", "__version__: str", ""])
