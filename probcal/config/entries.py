@@ -22,6 +22,8 @@ from probcal.config.components import (
     wrong_value,
 )
 from probcal.config.experiment_file import LearnerEntry, MethodEntry
+from probcal.config.nested import faults as nested_faults
+from probcal.config.nested import resolved
 from probcal.config.plugins import find_component, known_learners, known_methods
 from probcal.config.yaml_file import Place, YamlFile
 from probcal.errors import ProbcalError, did_you_mean, unknown_name
@@ -134,12 +136,12 @@ class Section:
         except ProbcalError as error:
             self._file.report((*place, "type"), str(error))
             return
-        unknown = self._report_unknown(component, entry.params, (*place, "params"))
+        unknown = self._report_faulty(component, entry.params, (*place, "params"))
         for variant, params in (entry.variants or {"": {}}).items():
             made = _component(name, variant, builtin, entry, {**entry.params, **params})
             self.classes[made.name] = component
             here = (*place, "variants", variant) if variant else (*place, "params")
-            if self._report_unknown(component, params, here) or unknown:
+            if self._report_faulty(component, params, here) or unknown:
                 continue
             places = {**dict.fromkeys(entry.params, (*place, "params")), **dict.fromkeys(params, here)}
             if self._values_are_sound(component, builtin, {**entry.params, **params}, places, here):
@@ -179,11 +181,12 @@ class Section:
         elif made.params.get("random_state") is not None:
             self._file.report(place, f"{made.entry} has a random_state of its own; remove one of the two")
 
-    def _report_unknown(self, component: type, params: Mapping[str, Any], place: Place) -> bool:
-        unknown = unknown_parameters(component, params)
-        for parameter, message in unknown.items():
-            self._file.report((*place, parameter), message)
-        return bool(unknown)
+    def _report_faulty(self, component: type, params: Mapping[str, Any], place: Place) -> bool:
+        """Report unknown parameters, and faults of nested components. Return whether there are any."""
+        found = parameter_faults(component, params, place)
+        for there, message in found:
+            self._file.report(there, message)
+        return bool(found)
 
     def _values_are_sound(
         self, component: type, builtin: Builtin, params: dict[str, Any], places: dict[str, Place], whole: Place
@@ -219,6 +222,15 @@ class Section:
             return None if in_part else str(error)
 
 
+def parameter_faults(component: type, params: Mapping[str, Any], place: Place) -> list[tuple[Place, str]]:
+    """Return the place and message of each unknown parameter, and of each fault of a nested component.
+
+    ``params`` stand at ``place``. Values are not checked.
+    """
+    unknown = [((*place, name), message) for name, message in unknown_parameters(component, params).items()]
+    return [*unknown, *nested_faults(params, place)]
+
+
 def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: dict[str, Any]) -> Component:
     if isinstance(entry, LearnerEntry):
         label, encoding = entry.label or builtin.label or name, entry.encoding or builtin.encoding
@@ -230,7 +242,7 @@ def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: di
     return Component(
         name=f"{name}.{variant}" if variant else name,
         path=builtin.path,
-        params={**builtin.params, **params},
+        params={**builtin.params, **resolved(params)},
         label=label,
         encoding=encoding,
         paper=paper,

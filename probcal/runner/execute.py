@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from probcal.config.nested import instances, paths
 from probcal.config.plugins import find_metric
 from probcal.errors import StoreError
 from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
@@ -110,6 +111,7 @@ class _Prediction:
 
 
 def _predict(cell: Cell, rows: SplitRows) -> _Prediction:
+    cell = _with_nested(cell)
     estimator = fitted(cell, rows)
     stages: dict[str, list[float]] = {}
     _import_metrics(cell.stages)
@@ -120,6 +122,14 @@ def _predict(cell: Cell, rows: SplitRows) -> _Prediction:
                 stages.setdefault(metric, []).append(values.get(metric, math.nan))
     measures = _requested(estimator, "measures", rows.X_test, cell.asked)
     return _Prediction(p, stages, measures, _curves(cell, estimator, rows, p))
+
+
+def _with_nested(cell: Cell) -> Cell:
+    """Return the cell with new instances in place of the components that are nested in its parameters."""
+    column = cell.column
+    parts = (column.learner, column.method)
+    learner, method = (replace(one, params=instances(one.params)) if paths(one.params) else one for one in parts)
+    return replace(cell, column=replace(column, learner=learner, method=method))
 
 
 def _curves(cell: Cell, estimator: Any, rows: SplitRows, p: np.ndarray) -> dict[str, list[dict[str, Any]]]:

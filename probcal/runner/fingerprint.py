@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 
 from probcal.config.components import import_class, parameter_names
+from probcal.config.nested import paths
 from probcal.config.plugins import metric_modules
 from probcal.data.load import known_fingerprint
 from probcal.fast_paths.shortcut import modules_for
@@ -281,20 +282,28 @@ def modules_of(cell: Cell) -> tuple[str, ...]:
     """Return the modules of the learner's and method's classes, and those that they use without an import.
 
     These are the generator of drawn rows, the code of folds, and the learner's fast path. A learner or method of the
-    user's own may pass on any other learner, so it gets all fast paths.
+    user's own may pass on any other learner, so it gets all fast paths. So does one with nested components.
     """
     learner, method = cell.column.learner.path, cell.column.method.path
+    nested = tuple(path for one in (cell.column.learner, cell.column.method) for path in paths(one.params))
     generator = ("probcal.data.sources.generated",) if cell.card.generator else ()
     folds = ("probcal.runner.fold_rows",) if cell.has_fold_rows else ()
-    return _module(learner), _module(method), *generator, *folds, *_shortcuts(learner, method)
+    return (
+        _module(learner),
+        _module(method),
+        *map(_module, nested),
+        *generator,
+        *folds,
+        *_shortcuts(learner, method, *nested),
+    )
 
 
 @cache
-def _shortcuts(learner: str, method: str) -> tuple[str, ...]:
-    if "probcal.fast_paths.shortcut" not in code_of(_module(learner), _module(method)):
+def _shortcuts(learner: str, method: str, *nested: str) -> tuple[str, ...]:
+    if "probcal.fast_paths.shortcut" not in code_of(*map(_module, (learner, method, *nested))):
         return ()
     own = not {"probcal", "sklearn"} >= {path.partition(".")[0] for path in (learner, method)}
-    return tuple(modules_for(Pipeline if own else import_class(learner)))
+    return tuple(modules_for(Pipeline if own or nested else import_class(learner)))
 
 
 def _module(path: str) -> str:
