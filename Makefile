@@ -78,7 +78,7 @@ reliability: $(VENV)/.installed-test
 	done; $(BIN)/python reliability/summary.py; $(BIN)/python benchmarks/performance_page.py; exit $$failed
 
 clean:
-	rm -rf $(VENV) docs/_build results/quickstart results/regression/predictions.bin
+	rm -rf $(VENV) docs/_build results/regression/predictions.bin $(filter-out %/accepted.csv,$(wildcard results/quickstart/*))
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

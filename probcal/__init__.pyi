@@ -37,6 +37,8 @@ from probcal.methods.protected import ProtectedClassifier as ProtectedClassifier
 from probcal.methods.protected import RetrainedClassifier as RetrainedClassifier
 from probcal.methods.relabeling import RelabelingClassifier as RelabelingClassifier
 from probcal.methods.weight_sweep import WeightSweepClassifier as WeightSweepClassifier
+from probcal.notebook.results import load_results as load_results
+from probcal.notebook.running import run as run
 from probcal.plots.decision import DecisionCurveDisplay as DecisionCurveDisplay
 from probcal.plots.reliability import ReliabilityDisplay as ReliabilityDisplay
 from probcal.plots.scores import ScoreHistogramDisplay as ScoreHistogramDisplay

@@ -16,9 +16,9 @@ MAY_IMPORT = {
     "methods": {"protection", "fast_paths", "config.components"},
     "learners": {"methods", "fast_paths", "config.components"},
     "contract": {"learners", "methods", "config"},
-    "papers": {"config.validation", "config.yaml_file"},
+    "papers": {"config.validation", "config.yaml_file", "config.plugins"},
     "config": {"data", "learners", "methods", "metrics", "papers"},
-    "store": {"metrics"},
+    "store": {"metrics", "config.plugins"},
     "runner": {"config", "data", "learners", "methods", "metrics", "fast_paths", "store"},
     "reporting": {"metrics", "plots", "papers", "store", "config.yaml_file"},
     "papers.check": {"papers", "reporting", "store", "metrics", "analysis.rank_tests"},
@@ -28,6 +28,7 @@ MAY_IMPORT = {
         "config", "data", "learners", "methods", "metrics", "plots", "runner", "store", "reporting", "reporting.html",
         "analysis",
     },
+    "notebook": {"config", "data", "runner", "store", "reporting", "analysis"},
     "measure": {"data", "methods", "metrics", "plots", "reporting", "reporting.html", "try_table"},
 }  # fmt: skip
 """Part -> the parts, or single modules, that it may import. ``cli`` may import all."""

@@ -41,16 +41,16 @@ def datasets(context: click.Context, _: click.Parameter, word: str) -> list[Comp
 
 def learners(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the learners of the config on the line and their variants, or those with a short name."""
-    from probcal.learners.registry import LEARNERS
+    from probcal.config.plugins import known_learners
 
-    return _offered(_section_names(context, "learners") or LEARNERS, word)
+    return _offered(_section_names(context, "learners") or known_learners(), word)
 
 
 def methods(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the methods of the config on the line and their variants, or those with a short name."""
-    from probcal.methods.registry import METHODS
+    from probcal.config.plugins import known_methods
 
-    return _offered(_section_names(context, "methods") or METHODS, word)
+    return _offered(_section_names(context, "methods") or known_methods(), word)
 
 
 def maps(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
@@ -75,10 +75,9 @@ def commands(context: click.Context, _: click.Parameter, word: str) -> list[Comp
 
 def components(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer learners and methods with a short name."""
-    from probcal.learners.registry import LEARNERS
-    from probcal.methods.registry import METHODS
+    from probcal.config.plugins import known_learners, known_methods
 
-    return _offered([*LEARNERS, *METHODS], word)
+    return _offered([*known_learners(), *known_methods()], word)
 
 
 def results(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:

@@ -12,17 +12,17 @@ from probcal.config.components import (
     Builtin,
     build,
     import_class,
-    unknown_parameters,
     unmet_need,
     with_names,
     wrong_value,
 )
-from probcal.config.entries import LEARNER, METHOD, Component, Section
+from probcal.config.entries import LEARNER, METHOD, Component, Section, parameter_faults
 from probcal.config.experiment_file import CURVES, SETTINGS, MethodsHere, OverrideEntry, card_name
+from probcal.config.nested import resolved
+from probcal.config.plugins import find_component
 from probcal.config.yaml_file import Place, YamlFile, texts
 from probcal.data.card import Card
 from probcal.errors import ProbcalError, did_you_mean
-from probcal.learners.registry import LEARNERS
 from probcal.metrics import METHOD_METRICS
 from probcal.papers.published import Published
 
@@ -150,13 +150,15 @@ class Resolution:
         self._check_known(self._methods, "method", method, place)
         self._pairs[learner, method] = params
         component = self._methods.classes.get(method)
-        unknown = unknown_parameters(component, params) if component else {}
-        for parameter, message in unknown.items():
-            self._file.report((*place, parameter), f"{called}: {message}")
+        unknown = parameter_faults(component, params, place) if component else []
+        for there, message in unknown:
+            self._file.report(there, f"{called}: {message}")
         base, wrapper = self._learners.sound.get(learner), self._methods.sound.get(method)
         if unknown or base is None or wrapper is None:
             return
-        wrapper = replace(wrapper, params={**wrapper.params, **params}, paper=wrapper.paper if base.paper else None)
+        wrapper = replace(
+            wrapper, params={**wrapper.params, **resolved(params)}, paper=wrapper.paper if base.paper else None
+        )
         if fault := self._misfit(self._learners.classes[learner], base.params, wrapper):
             self._file.report(place, f"{learner} with {method}: {fault}")
         label = " ".join([f"{wrapper.label}{base.label}", *_named_variants(base, wrapper)])
@@ -204,9 +206,9 @@ class Resolution:
                 columns=tuple(columns),
                 why=entry.why,
                 card=card,
-                use=LEARNERS[entry.use] if entry.use else None,
-                params=entry.params,
-                method_params=entry.method_params,
+                use=find_component("learners", entry.use) if entry.use else None,
+                params=resolved(entry.params),
+                method_params=resolved(entry.method_params),
                 skip=entry.skip,
             )
         )
@@ -233,15 +235,15 @@ class Resolution:
         if base is None or wrapper is None:
             return
         component, params = self._learners.classes[learner], base.params
-        if use := LEARNERS.get(entry.use or ""):
+        if use := find_component("learners", entry.use or ""):
             component, params = import_class(use.path), dict(use.params)
         faults = [
-            ((*place, key, parameter), message)
+            fault
             for key, one, given in (
                 ("params", component, entry.params),
                 ("method_params", self._methods.classes[method], entry.method_params),
             )
-            for parameter, message in unknown_parameters(one, given).items()
+            for fault in parameter_faults(one, given, (*place, key))
         ]
         if not faults and (entry.params or entry.method_params or use):
             params = {**params, **entry.params}
@@ -310,7 +312,11 @@ class Resolution:
         paper = self._file.data.get("paper")
         if not isinstance(paper, str) or ("paper",) in self._malformed:
             return
-        columns = Published.read(paper).columns.values()
+        try:
+            columns = Published.read(paper).columns.values()
+        except ProbcalError as error:  # a plugin's file
+            self._file.report(("paper",), str(error))
+            return
         learners, methods = (list(dict.fromkeys(part)) for part in zip(*columns, strict=True))
         for name, entry in self._learners.entries.items():
             self._check_name_in("the paper", "learner", entry.paper, learners, ("learners", name, "paper"))

@@ -54,9 +54,15 @@ def import_class(path: str) -> type:
 
 
 def build(component: type, *arguments: Any, **params: Any) -> Any:
-    """Return an unfitted instance. Raise ProbcalError when the constructor rejects its arguments."""
+    """Return an unfitted instance, with its nested components (``probcal.config.nested``).
+
+    Raises ProbcalError when a constructor rejects its arguments.
+    """
+    from probcal.config.nested import instances
+
+    made = instances(params)
     try:
-        return component(*arguments, **params)
+        return component(*arguments, **made)
     except Exception as error:  # a user's class may raise anything
         raise ProbcalError(f"{component.__name__} cannot be made: {error}") from None
 
@@ -64,6 +70,11 @@ def build(component: type, *arguments: Any, **params: Any) -> Any:
 def parameter_names(component: type) -> list[str]:
     """Return the names that the component's constructor takes, without ``estimator``."""
     return [name for name in _signature(component) if name != "estimator"]
+
+
+def takes_parameter(component: type, name: str) -> bool:
+    """Return whether the component's constructor takes a parameter of this ``name``, ``estimator`` included."""
+    return name in _signature(component)
 
 
 def takes_a_learner(component: type) -> bool:
@@ -156,9 +167,16 @@ _VARIABLE = "PROBCAL_TRUSTED"
 
 
 def is_trusted(path: str) -> bool:
-    """Return whether ``path`` is, or lies below, a trusted name: ``mine`` trusts mine.trees, not mine2."""
+    """Return whether ``path`` is, or lies below, a trusted name: ``mine`` trusts mine.trees, not mine2.
+
+    A class that an installed package declares for probcal is trusted, too (``probcal.config.plugins``).
+    """
     names = {*_ALWAYS, *_names_from_environment()}
-    return EVERYTHING in names or any(path == name or path.startswith(f"{name}.") for name in names)
+    if EVERYTHING in names or any(path == name or path.startswith(f"{name}.") for name in names):
+        return True
+    from probcal.config.plugins import is_declared
+
+    return is_declared(path)
 
 
 def refusal(path: str) -> str:

@@ -22,10 +22,11 @@ from probcal.config.components import (
     wrong_value,
 )
 from probcal.config.experiment_file import LearnerEntry, MethodEntry
+from probcal.config.nested import faults as nested_faults
+from probcal.config.nested import resolved
+from probcal.config.plugins import find_component, known_learners, known_methods
 from probcal.config.yaml_file import Place, YamlFile
 from probcal.errors import ProbcalError, did_you_mean, unknown_name
-from probcal.learners.registry import LEARNERS
-from probcal.methods.registry import METHODS
 
 _LONGEST = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -58,7 +59,7 @@ class Kind:
     """Describe what differs between learners and methods. ``misfit`` returns why a class cannot be one."""
 
     word: str
-    table: Mapping[str, Builtin]
+    known: Callable[[], Mapping[str, Builtin]]
     example: str
     model: type[LearnerEntry] | type[MethodEntry]
     misfit: Callable[[type], str | None]
@@ -76,8 +77,8 @@ def _method(component: type, params: Mapping[str, Any]) -> Any:
     return build(component, DecisionTreeClassifier(), **params)
 
 
-LEARNER = Kind("learner", LEARNERS, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, no_learner, _learner)
-METHOD = Kind("method", METHODS, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, no_method, _method)
+LEARNER = Kind("learner", known_learners, "sklearn.ensemble.RandomForestClassifier", LearnerEntry, no_learner, _learner)
+METHOD = Kind("method", known_methods, "sklearn.calibration.CalibratedClassifierCV", MethodEntry, no_method, _method)
 
 
 class Section:
@@ -121,26 +122,26 @@ class Section:
         return known or bool(did_you_mean(name, self.reported))
 
     def _check(self, place: Place, name: str, entry: Any) -> None:
-        word, table = self._kind.word, self._kind.table
+        word = self._kind.word
         self._check_names(place, name, entry.variants or {})
         wanted = entry.type or name
-        if wanted not in table and "." not in wanted:
-            self.reported.append(name)
-            more = f"; any other by its import path, such as {self._kind.example}"
-            self._file.report((*place, "type"), unknown_name(word, wanted, table, more))
-            return
-        builtin = table.get(wanted) or Builtin(wanted, about="", label=name)
         try:
+            builtin = find_component(f"{word}s", wanted)
+            if builtin is None and "." not in wanted:
+                self.reported.append(name)
+                more = f"; any other by its import path, such as {self._kind.example}"
+                raise ProbcalError(unknown_name(word, wanted, self._kind.known(), more))
+            builtin = builtin or Builtin(wanted, about="", label=name)
             component = self._imported(builtin.path)
         except ProbcalError as error:
             self._file.report((*place, "type"), str(error))
             return
-        unknown = self._report_unknown(component, entry.params, (*place, "params"))
+        unknown = self._report_faulty(component, entry.params, (*place, "params"))
         for variant, params in (entry.variants or {"": {}}).items():
             made = _component(name, variant, builtin, entry, {**entry.params, **params})
             self.classes[made.name] = component
             here = (*place, "variants", variant) if variant else (*place, "params")
-            if self._report_unknown(component, params, here) or unknown:
+            if self._report_faulty(component, params, here) or unknown:
                 continue
             places = {**dict.fromkeys(entry.params, (*place, "params")), **dict.fromkeys(params, here)}
             if self._values_are_sound(component, builtin, {**entry.params, **params}, places, here):
@@ -180,11 +181,12 @@ class Section:
         elif made.params.get("random_state") is not None:
             self._file.report(place, f"{made.entry} has a random_state of its own; remove one of the two")
 
-    def _report_unknown(self, component: type, params: Mapping[str, Any], place: Place) -> bool:
-        unknown = unknown_parameters(component, params)
-        for parameter, message in unknown.items():
-            self._file.report((*place, parameter), message)
-        return bool(unknown)
+    def _report_faulty(self, component: type, params: Mapping[str, Any], place: Place) -> bool:
+        """Report unknown parameters, and faults of nested components. Return whether there are any."""
+        found = parameter_faults(component, params, place)
+        for there, message in found:
+            self._file.report(there, message)
+        return bool(found)
 
     def _values_are_sound(
         self, component: type, builtin: Builtin, params: dict[str, Any], places: dict[str, Place], whole: Place
@@ -220,6 +222,15 @@ class Section:
             return None if in_part else str(error)
 
 
+def parameter_faults(component: type, params: Mapping[str, Any], place: Place) -> list[tuple[Place, str]]:
+    """Return the place and message of each unknown parameter, and of each fault of a nested component.
+
+    ``params`` stand at ``place``. Values are not checked.
+    """
+    unknown = [((*place, name), message) for name, message in unknown_parameters(component, params).items()]
+    return [*unknown, *nested_faults(params, place)]
+
+
 def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: dict[str, Any]) -> Component:
     if isinstance(entry, LearnerEntry):
         label, encoding = entry.label or builtin.label or name, entry.encoding or builtin.encoding
@@ -231,7 +242,7 @@ def _component(name: str, variant: str, builtin: Builtin, entry: Any, params: di
     return Component(
         name=f"{name}.{variant}" if variant else name,
         path=builtin.path,
-        params={**builtin.params, **params},
+        params={**builtin.params, **resolved(params)},
         label=label,
         encoding=encoding,
         paper=paper,

@@ -23,11 +23,12 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
+from probcal.config.plugins import declarations, find_metric, known_learners, metric_names, refuse_rivals
 from probcal.config.validation import Faults, checked_by
 from probcal.config.yaml_file import one_or_more
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.card_split import FOR_ALL, Split
-from probcal.errors import DataError, FileProblems, unknown_name
+from probcal.errors import DataError, FileProblems, ProbcalError, unknown_name
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 from probcal.metrics import COST, DEFAULT_METRICS, METHOD_METRICS, NAMED, loss_parameter, nearest_cost
@@ -76,6 +77,9 @@ class OneOf:
 
     what: str
     known: Collection[str]
+    """The built-in names, which editors offer."""
+    of_plugins: Callable[[], Collection[str]] = tuple
+    """Return the names that plugins add. It is called only for a name that is not built in."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self._check, handler(source))
@@ -84,8 +88,8 @@ class OneOf:
         return names_schema(self.known)
 
     def _check(self, name: str) -> str:
-        if name not in self.known:
-            raise ValueError(unknown_name(self.what, name, self.known))
+        if name not in self.known and name not in (others := self.of_plugins()):
+            raise ValueError(unknown_name(self.what, name, [*self.known, *others]))
         return name
 
 
@@ -130,11 +134,20 @@ def _metric_faults(names: list[str], info: ValidationInfo) -> Faults:
     for index, name in enumerate(names):
         if name in metrics or loss_parameter(name) is not None:
             continue
+        try:
+            refuse_rivals("metrics", name)
+            if name in metric_names() and find_metric(name):
+                continue
+        except ProbcalError as error:
+            yield (index,), str(error)
+            continue
         message = f'there is no metric "{name}"; {COST} takes a p between 0 and 1, neither included: cost(0.05)'
         if cost := nearest_cost(name):
             message = f'there is no metric "{name}"; did you mean "{cost}"?'
         elif not name.startswith("cost"):
-            message = unknown_name("metric", name, metrics) + "; write an expected cost as cost(0.05)"
+            message = (
+                unknown_name("metric", name, [*metrics, *metric_names()]) + "; write an expected cost as cost(0.05)"
+            )
         yield (index,), message
     yield from _repeated("metric", names)
 
@@ -248,7 +261,7 @@ class OverrideEntry(_Part):
     """The methods of the exception. The default is all methods of the learners."""
     card: Annotated[str, checked_by(_card_faults)] | None = None
     """Another card for these cells. Its split must be repeated as often as the data set's."""
-    use: Annotated[str, OneOf("learner", LEARNERS)] | None = None
+    use: Annotated[str, OneOf("learner", LEARNERS, known_learners)] | None = None
     """A learner with a short name that replaces the column's learner, with its own settings."""
     params: dict[str, Any] = {}
     """Parameters of the learner, merged over those of its entry."""
@@ -284,7 +297,7 @@ class ExperimentFile(_Part):
     """Its name, which is also the name of its folder below results/. Use letters, digits, - and _, at most 100."""
     title: str = ""
     """The heading of its tables. The default is the name."""
-    paper: Annotated[str, OneOf("paper", paper_names())] | None = None
+    paper: Annotated[str, OneOf("paper", paper_names(), lambda: declarations("papers"))] | None = None
     """The paper whose published numbers are shown beside ours."""
     seed: Annotated[int, Field(ge=0, strict=True)] = 0
     """The seed of all splits and fits. ``--seed`` overrides it."""

@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
 def listing(kind: str) -> str:
     """Return a table of the ``datasets``, ``learners``, ``methods``, ``metrics`` or ``configs``."""
-    from probcal.learners.registry import LEARNERS
-    from probcal.methods.registry import METHODS
+    from probcal.config.plugins import known_learners, known_methods
 
     if kind == "learners":
-        return _components(LEARNERS) + "\nAny other scikit-learn classifier by its import path."
+        return _components(known_learners()) + "\nAny other scikit-learn classifier by its import path."
     if kind == "methods":
-        return _components(METHODS) + "\nAny other meta-estimator by its import path."
+        return _components(known_methods()) + "\nAny other meta-estimator by its import path."
     return {"datasets": _datasets, "metrics": _metrics, "configs": _configs}[kind]()
 
 
@@ -45,10 +44,11 @@ def _source(card: Card) -> str:
 
 
 def _metrics() -> str:
+    from probcal.config.plugins import metric_names
     from probcal.metrics import ABOUT_COST, COST, METHOD_METRICS, NAMED, metric_named
 
     named = {name: metric_named(name).help for name in NAMED if name not in METHOD_METRICS}
-    named |= {COST: ABOUT_COST, **{name: metric_named(name).help for name in METHOD_METRICS}}
+    named |= {COST: ABOUT_COST, **{name: metric_named(name).help for name in METHOD_METRICS}, **metric_names()}
     return tabulate(named.items(), ["name", "what it is"])
 
 

@@ -22,11 +22,10 @@ from probcal.config.components import (
     unmet_need,
     wrong_value,
 )
+from probcal.config.plugins import known_learners, known_methods
 from probcal.config.yaml_file import Loader
 from probcal.contract.suite import CheckOutcome, contract_checks
 from probcal.errors import ProbcalError, unknown_name
-from probcal.learners.registry import LEARNERS
-from probcal.methods.registry import METHODS
 
 USUAL_LEARNER = "logistic"
 _FEW = {"n_probes": 15, "n_estimators": 10}
@@ -53,7 +52,7 @@ def component(name: str, learner: str | None = None, params: Mapping[str, Any] |
     logistic regression if None. It gets few probes and bags unless ``params`` sets their number. Raises ProbcalError if
     the name is neither, does not exist, or accepts no such parameters.
     """
-    builtin = _builtin(name, {**LEARNERS, **METHODS}, "learner or method", "my_module.MyMethod")
+    builtin = _builtin(name, {**known_learners(), **known_methods()}, "learner or method", "my_module.MyMethod")
     cls = import_class(builtin.path)
     is_method = takes_a_learner(cls)
     if misfit := (no_method if is_method else no_learner)(cls):
@@ -68,7 +67,7 @@ def component(name: str, learner: str | None = None, params: Mapping[str, Any] |
 
 
 def _learner(name: str) -> Any:
-    builtin = _builtin(name, LEARNERS, "learner", "sklearn.ensemble.RandomForestClassifier")
+    builtin = _builtin(name, known_learners(), "learner", "sklearn.ensemble.RandomForestClassifier")
     cls = import_class(builtin.path)
     if misfit := no_learner(cls):
         raise ProbcalError(misfit)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from probcal.config.validation import validated
 from probcal.config.yaml_file import YamlFile, one_or_more
 from probcal.errors import FileProblems, Problem, did_you_mean
-from probcal.papers.published import DEVIATIONS_END, PAPERS, Published
+from probcal.papers.published import DEVIATIONS_END, Published, folder_of
 
 Kind = Literal["number", "difference", "digits", "claim", "misprint"]
 Names = Annotated[tuple[str, ...], BeforeValidator(one_or_more)]
@@ -71,12 +71,12 @@ class _DeviationsFile(BaseModel):
     deviations: list[Deviation]
 
 
-def known_deviations(paper: str, folder: Path = PAPERS) -> list[Deviation]:
+def known_deviations(paper: str, folder: Path | None = None) -> list[Deviation]:
     """Return the deviations of a paper, in the order of ``<paper>-deviations.yaml``, or none without that file.
 
     Raises UnknownPaper, and FileProblems with the faults of the file, such as unknown names.
     """
-    path = folder / f"{paper}{DEVIATIONS_END}"
+    path = (folder or folder_of(paper)) / f"{paper}{DEVIATIONS_END}"
     if not path.is_file():
         return []
     file = YamlFile.read(path)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from probcal.config.plugins import declarations, paper_folder
 from probcal.errors import ProbcalError, did_you_mean
 
 _COLUMNS = {
@@ -231,18 +232,14 @@ class Published:
 
         Raises UnknownPaper.
         """
-        known = paper_names()
-        if name not in known:  # checked first, since a name from a results folder may be a path
-            raise UnknownPaper(
-                f'there are no published numbers of a paper "{name}"{did_you_mean(name, known)}'
-                f" (there are: {', '.join(known)})"
-            )
-        text = (PAPERS / f"{name}.yaml").read_bytes()
-        raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)
-        for metric, table in raw["tables"].items():
-            if "file" in table:
-                _put_numbers(raw, table, texts["tables"][metric], metric)
-        return _parsed(raw, texts)
+        folder = folder_of(name)
+        if folder == PAPERS:
+            return _read(folder, name)
+        try:
+            return _read(folder, name)
+        except (KeyError, TypeError, ValueError, AttributeError, OSError, yaml.YAMLError) as error:
+            fault = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise ProbcalError(f"{folder / name}.yaml does not hold the numbers of a paper ({fault})") from None
 
     def number(self, dataset: str, learner: str, method: str, metric: str) -> float | None:
         """Return the printed number (``inf`` for ∞), or None where the paper has none."""
@@ -266,8 +263,32 @@ class Published:
 
 
 def paper_names() -> list[str]:
-    """Return the names of all papers with published numbers, sorted."""
+    """Return the names of our papers with published numbers, sorted. Plugins may have more."""
     return sorted(path.stem for path in PAPERS.glob("*.yaml") if not path.name.endswith(DEVIATIONS_END))
+
+
+def folder_of(name: str) -> Path:
+    """Return the folder that has the numbers of the paper of this ``name``: ours or that of a plugin.
+
+    Raises UnknownPaper. The name may come from a results folder, so a path is no name.
+    """
+    if name in paper_names():
+        return PAPERS
+    if folder := paper_folder(name):
+        return folder
+    known = [*paper_names(), *declarations("papers")]
+    raise UnknownPaper(
+        f'there are no published numbers of a paper "{name}"{did_you_mean(name, known)} (there are: {", ".join(known)})'
+    )
+
+
+def _read(folder: Path, name: str) -> Published:
+    text = (folder / f"{name}.yaml").read_bytes()
+    raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)
+    for metric, table in raw["tables"].items():
+        if "file" in table:
+            _put_numbers(raw, table, texts["tables"][metric], metric, folder / table["file"])
+    return _parsed(raw, texts)
 
 
 def _parsed(raw: dict[str, Any], texts: dict[str, Any]) -> Published:
@@ -289,14 +310,14 @@ def _parsed(raw: dict[str, Any], texts: dict[str, Any]) -> Published:
     )
 
 
-def _put_numbers(raw: dict[str, Any], table: dict[str, Any], texts: dict[str, Any], metric: str) -> None:
-    """Put the rows and spreads of a ``metric`` from the CSV file of the ``table`` where those of a YAML file stand.
+def _put_numbers(raw: dict[str, Any], table: dict[str, Any], texts: dict[str, Any], metric: str, path: Path) -> None:
+    """Put the rows and spreads of a ``metric`` from the CSV file at ``path`` where those of a YAML file stand.
 
     The file has the columns dataset (a row title of the paper), learner, method, metric, mean and sd.
     """
     found = {
         (line["dataset"], line["learner"], line["method"]): (line["mean"], line["sd"])
-        for line in _csv_lines(PAPERS / table["file"])
+        for line in _csv_lines(path)
         if line["metric"] == metric
     }
     places = [(column["learner"], column["method"]) for column in raw["columns"].values()]

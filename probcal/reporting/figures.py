@@ -78,6 +78,21 @@ def _figures(
         warn(note)
 
 
+def prediction_figures_of(store: Store, kind: str, selection: Selection) -> list[Figure]:
+    """Return the figures of a ``kind`` of ``ESTIMATE_KINDS``, one for each data set, without writing anything.
+
+    Raises NothingToDraw, and ProbcalError for names in ``selection`` that the store does not have.
+    """
+    whole, results = Outline.of(store), store.results()
+    selection.refuse_unknown([whole])
+    shown = selection.of(whole)
+    pictures = pictures_of(store, whole, results).every
+    found = list(in_our_look(estimate_figures(shown, results, pictures, [kind]), lambda _, figure: figure))
+    if not found:
+        raise _nothing_to_draw([store], [kind])
+    return found
+
+
 def _saved(figures: Iterator[tuple[str, Figure]], folder: Path) -> Iterator[list[Path]]:
     """Yield the paths of each figure."""
     return in_our_look(figures, lambda name, figure: save(figure, folder / name))

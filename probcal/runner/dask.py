@@ -34,6 +34,7 @@ from filelock import FileLock
 
 import probcal
 from probcal.config.components import import_class
+from probcal.config.nested import paths
 from probcal.data.cache import cache_folder
 from probcal.data.card import Card
 from probcal.data.load import data_folder, obtain
@@ -326,7 +327,8 @@ def outcomes(
     from distributed import CancelledError
 
     modules = tuple(sorted({module for one in planned for module in modules_of(one.cell)}))
-    classes = {part.path for one in planned for part in (one.cell.column.learner, one.cell.column.method)}
+    parts = [part for one in planned for part in (one.cell.column.learner, one.cell.column.method)]
+    classes = {path for part in parts for path in (part.path, *paths(part.params))}
     cards = tuple(dict.fromkeys(one.cell.card for one in planned))
     folders = data and data.resolve(), cache_folder().resolve(), Path.cwd()
     needs = _Requirements(*folders, _digests(modules), modules, tuple(sorted(classes)), cards)

@@ -18,6 +18,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from probcal.config.nested import instances, paths
+from probcal.config.plugins import find_metric
 from probcal.errors import StoreError
 from probcal.methods._fitting import SharedFits
 from probcal.metrics import METHOD_METRICS, all_metrics, means_over_labels, roc_curve
@@ -113,8 +115,15 @@ def measure(y: np.ndarray, p: np.ndarray, truth: np.ndarray | None, asked: tuple
 
     ``truth`` holds the true probabilities of the test rows, see ``Dataset``. ``asked`` holds additional metrics.
     """
+    _import_metrics(asked)
     metrics = all_metrics if y.ndim == 1 else means_over_labels
     return metrics(y, p, true_p=truth, also=asked)
+
+
+def _import_metrics(names: tuple[str, ...]) -> None:
+    """Import the metrics of plugins among ``names``, which a new process does not know yet."""
+    for name in names:
+        find_metric(name)
 
 
 def truth_of(cell: Cell) -> np.ndarray | None:
@@ -134,8 +143,10 @@ class _Prediction:
 
 
 def _predict(cell: Cell, rows: SplitRows) -> _Prediction:
+    cell = _with_nested(cell)
     estimator = fitted(cell, rows)
     stages: dict[str, list[float]] = {}
+    _import_metrics(cell.stages)
     for p in predictions(cell, estimator, rows):
         if has_stages(cell, estimator):
             values = all_metrics(rows.y_test, p, also=cell.stages)
@@ -143,6 +154,14 @@ def _predict(cell: Cell, rows: SplitRows) -> _Prediction:
                 stages.setdefault(metric, []).append(values.get(metric, math.nan))
     measures = _requested(estimator, "measures", rows.X_test, cell.asked)
     return _Prediction(p, stages, measures, _curves(cell, estimator, rows, p))
+
+
+def _with_nested(cell: Cell) -> Cell:
+    """Return the cell with new instances in place of the components that are nested in its parameters."""
+    column = cell.column
+    parts = (column.learner, column.method)
+    learner, method = (replace(one, params=instances(one.params)) if paths(one.params) else one for one in parts)
+    return replace(cell, column=replace(column, learner=learner, method=method))
 
 
 def _curves(cell: Cell, estimator: Any, rows: SplitRows, p: np.ndarray) -> dict[str, list[dict[str, Any]]]:

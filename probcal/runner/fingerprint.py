@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 
 from probcal.config.components import import_class, parameter_names
+from probcal.config.nested import paths
+from probcal.config.plugins import metric_modules
 from probcal.data.load import known_fingerprint
 from probcal.fast_paths.shortcut import modules_for
 from probcal.methods.registry import PUBLIC_CLASSES
@@ -212,13 +214,13 @@ class Fingerprints:
             "method": self._digest_parts(method.path, method.params, *_seeding(method)),
             # the predictions of stages are not stored, so that nothing can measure them again
             **(
-                {"stages": self._digest_parts(cell.stages, code_of_metrics())}
+                {"stages": self._digest_parts(cell.stages, code_of_metrics(), *_plugin_metrics(cell.stages))}
                 if cell.stages and _has_stages(method.path)
                 else {}
             ),
             **({"curves": self._digest_parts(cell.curves, code_of_metrics())} if cell.curves else {}),
             "code": self._digest_parts(code_of(*modules), *_drawing(method)),
-            "metrics": self._digest_parts(code_of_metrics()),
+            "metrics": self._digest_parts(code_of_metrics(), *_plugin_metrics(cell.asked)),
             "asked": self._digest_parts(cell.asked),
             "versions": self._digest_parts(versions_of(*modules)),
         }
@@ -280,20 +282,28 @@ def modules_of(cell: Cell) -> tuple[str, ...]:
     """Return the modules of the learner's and method's classes, and those that they use without an import.
 
     These are the generator of drawn rows, the code of folds, and the learner's fast path. A learner or method of the
-    user's own may pass on any other learner, so it gets all fast paths.
+    user's own may pass on any other learner, so it gets all fast paths. So does one with nested components.
     """
     learner, method = cell.column.learner.path, cell.column.method.path
+    nested = tuple(path for one in (cell.column.learner, cell.column.method) for path in paths(one.params))
     generator = ("probcal.data.sources.generated",) if cell.card.generator else ()
     folds = ("probcal.runner.fold_rows",) if cell.has_fold_rows else ()
-    return _module(learner), _module(method), *generator, *folds, *_shortcuts(learner, method)
+    return (
+        _module(learner),
+        _module(method),
+        *map(_module, nested),
+        *generator,
+        *folds,
+        *_shortcuts(learner, method, *nested),
+    )
 
 
 @cache
-def _shortcuts(learner: str, method: str) -> tuple[str, ...]:
-    if "probcal.fast_paths.shortcut" not in code_of(_module(learner), _module(method)):
+def _shortcuts(learner: str, method: str, *nested: str) -> tuple[str, ...]:
+    if "probcal.fast_paths.shortcut" not in code_of(*map(_module, (learner, method, *nested))):
         return ()
     own = not {"probcal", "sklearn"} >= {path.partition(".")[0] for path in (learner, method)}
-    return tuple(modules_for(Pipeline if own else import_class(learner)))
+    return tuple(modules_for(Pipeline if own or nested else import_class(learner)))
 
 
 def _module(path: str) -> str:
@@ -315,6 +325,15 @@ def _another_name(cell: Cell) -> tuple[str, ...]:
 
 def _has_stages(method: str) -> bool:
     return hasattr(import_class(method), "staged_predict_proba")
+
+
+@cache
+def _plugin_metrics(names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Return the code and versions of those of the metrics ``names`` that plugins declare. Without any, return none."""
+    modules = metric_modules(names)
+    if not modules:
+        return ()
+    return {name: module.digest for name, module in _reached(*modules).items()}, versions_of(*modules)
 
 
 def _split(card: Card, of_experiment: Split | None = None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from probcal._io import visible
 from probcal.config.components import import_class, unmet_requirement
 from probcal.config.experiment import Column, Experiment
+from probcal.config.nested import paths
 from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.data.load import data_folder
@@ -245,7 +246,8 @@ def refuse_unmet(cells: Sequence[Cell], weka: str | None = None) -> None:
     """
     parts = [("learner", cell.column.learner) for cell in cells] + [("method", cell.column.method) for cell in cells]
     needing: dict[str, dict[str, list[str]]] = {}
-    for word, path, name in dict.fromkeys((word, one.path, one.name) for word, one in parts):
+    every = ((word, path, one.name) for word, one in parts for path in (one.path, *paths(one.params)))
+    for word, path, name in dict.fromkeys(every):
         unmet = unmet_requirement(import_class(path))
         if not unmet and weka and path.startswith(WEKA_PACKAGE):
             from probcal.learners.weka.jar import other_release  # imports pandas, which most commands do not need

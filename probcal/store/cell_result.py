@@ -16,7 +16,9 @@ from pydantic_core import PydanticCustomError
 
 from probcal import __version__
 from probcal._io import visible
-from probcal.metrics.registry import find_metric
+from probcal.config.plugins import find_metric
+from probcal.errors import ProbcalError
+from probcal.metrics.registry import Metric
 
 _MOST = 10**15
 """Largest number of rows, seconds or bytes. Beyond it, floats are not exact for whole numbers."""
@@ -43,8 +45,17 @@ def refuse_impossible_values(metrics: Mapping[str, float], stages: Mapping[str, 
                 _refuse_impossible(name, f"{name} after stage {stage}", number)
 
 
+@cache
+def _metric_named(name: str) -> Metric | None:
+    """Return the metric, or None where this version and its plugins do not know it."""
+    try:
+        return find_metric(name)
+    except ProbcalError:  # the results of a plugin that no longer works can still be read
+        return None
+
+
 def _refuse_impossible(name: str, what: str, number: float) -> None:
-    metric = find_metric(name)
+    metric = _metric_named(name)
     fault = metric.fault(number) if metric else None
     if fault:
         raise ImpossibleValueError(f"{what} is {number:.10g}, but {name} {fault}")

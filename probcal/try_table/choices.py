@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from probcal.config.components import is_trusted, refusal
+from probcal.config.plugins import known_learners, known_methods
 from probcal.errors import ProbcalError, unknown_name
-from probcal.learners.registry import LEARNERS
-from probcal.methods.registry import METHODS
 
 Entry = dict[str, Any]
 
@@ -87,7 +86,7 @@ def learners(names: Sequence[str], most_levels: int) -> dict[str, Entry]:
                 entry = {**entry, "encoding": "numeric", "params": {"max_iter": 100}}
             found[name] = entry
         else:
-            found |= _by_name(name, "learner", {**OWN, **LEARNERS})
+            found |= _by_name(name, "learner", {**OWN, **known_learners()})
     return found
 
 
@@ -122,7 +121,9 @@ def methods(asked: Sequence[str], learners_asked: bool, width: int, counts: Coll
     }
     found: dict[str, Entry] = {}
     for name in ("direct", *(asked or usual)):
-        found |= {key: {**entry, **settings.get(key, {})} for key, entry in _by_name(name, "method", METHODS).items()}
+        found |= {
+            key: {**entry, **settings.get(key, {})} for key, entry in _by_name(name, "method", known_methods()).items()
+        }
     return found
 
 

@@ -25,7 +25,7 @@ from probcal.config.schemas import schema_path
 from probcal.data.card import SOURCES, Card, card_names
 from probcal.data.card_split import FOR_ALL, KEYS, OPTIONAL, Kind
 from probcal.learners.registry import LEARNERS
-from probcal.methods.registry import METHODS, PUBLIC_CLASSES
+from probcal.methods.registry import METHODS
 from probcal.metrics import NAMED, metric_named
 
 Schema = dict[str, Any]
@@ -126,6 +126,9 @@ def experiment_schema() -> Schema:
         del parts[part]["description"]  # an editor would show it instead of the description of the name
         parts[part]["properties"]["type"]["anyOf"] = [names_schema(table), _IMPORT_PATH, _NULL]
         keys[section] = {"description": keys[section]["description"], "anyOf": _section(part, table, parts)}
+    parts["Value"] = _value()
+    for part in ("LearnerEntry", "MethodEntry"):
+        parts[part]["properties"]["params"]["additionalProperties"] = {"$ref": "#/$defs/Value"}
     keys["name"]["pattern"] = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$"
     card = {"anyOf": [names_schema(card_names()), _OWN_CARD]}
     keys["datasets"]["items"] = card
@@ -139,6 +142,30 @@ def experiment_schema() -> Schema:
         {"anyOf": [{"required": [key]} for key in keys]} for keys in (("dataset", "datasets"), SETTINGS)
     ]
     return schema
+
+
+def _value() -> Schema:
+    """Return the schema of a parameter, which may be, or hold, components with ``type`` and ``params``."""
+    value = {"$ref": "#/$defs/Value"}
+    names = names_schema({**LEARNERS, **METHODS})
+    component = {
+        "properties": {
+            "type": {"anyOf": [names, _IMPORT_PATH], "description": "The class of a nested component."},
+            "params": {
+                "type": ["object", "null"],
+                "description": "Parameters of its constructor.",
+                "additionalProperties": value,
+            },
+        }
+    }
+    is_component = {
+        "type": "object",
+        "required": ["type"],
+        "properties": {"type": {"type": "string"}},
+        "propertyNames": {"enum": ["type", "params"]},
+    }
+    within = {"items": value, "additionalProperties": value}
+    return {"if": is_component, "then": component, "else": within}
 
 
 def _section(part: str, table: Mapping[str, Builtin], parts: Schema) -> list[Schema]:
@@ -213,8 +240,9 @@ def stub_path() -> Path:
 
 
 def stub_text() -> str:
-    """Return the text of ``__init__.pyi``: every public class of the registry, imported."""
-    classes = sorted(PUBLIC_CLASSES.items(), key=lambda one: (one[1], one[0]))
+    """Return the text of ``__init__.pyi``: every public class and function, imported."""
+    public = {name: getattr(probcal, name).__module__ for name in dir(probcal) if name != "__version__"}
+    classes = sorted(public.items(), key=lambda one: (one[1], one[0]))
     lines = [f"from {module} import {name} as {name}" for name, module in classes]
     lines = [line if len(line) <= _WIDTH else line.replace("import ", "import (\n    ") + ",\n)" for line in lines]
     return "\n".join(["# written by python -m probcal.config.schemas", *lines, "", "__version__: str", ""])

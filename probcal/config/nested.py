@@ -1,0 +1,155 @@
+"""Nested components: parameters that are learners, methods or other classes, such as the steps of a Pipeline.
+
+A mapping with ``type``, and ``params`` if there are any, stands for an instance of that class:
+
+    params:
+      steps:
+        - [scale, {type: sklearn.preprocessing.MinMaxScaler}]
+        - [svm, {type: linear_svm, params: {C: 0.1}}]
+
+It may stand in lists and mappings, and have components among its own parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from probcal.config.components import (
+    build,
+    import_class,
+    is_trusted,
+    refusal,
+    takes_parameter,
+    unknown_parameters,
+    wrong_value,
+)
+from probcal.config.plugins import find_component, known_learners, known_methods
+from probcal.errors import ProbcalError, did_you_mean, unknown_name
+
+_KEYS = {"type", "params"}
+
+Place = tuple[str | int, ...]
+
+
+def is_component(value: Any) -> bool:
+    """Return whether ``value`` is a mapping with ``type`` and perhaps ``params``, and nothing else."""
+    return _has_type(value) and set(value) <= _KEYS and isinstance(value.get("params"), dict | None)
+
+
+def _has_type(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("type"), str)
+
+
+def resolved(value: Any) -> Any:
+    """Return ``value`` with every short name replaced by its import path and the parameters behind it.
+
+    An unknown name stays. Without a component, the value is equal to what was given.
+    """
+    if is_component(value):
+        try:
+            builtin = _named(value["type"])
+        except ProbcalError:  # several packages declare the name, which ``faults`` reports
+            builtin = None
+        path, defaults = (builtin.path, builtin.params) if builtin else (value["type"], {})
+        return {"type": path, "params": resolved({**defaults, **(value.get("params") or {})})}
+    if isinstance(value, dict):
+        return {name: resolved(one) for name, one in value.items()}
+    return [resolved(one) for one in value] if isinstance(value, list) else value
+
+
+def paths(value: Any) -> list[str]:
+    """Return the import paths of all components in a ``resolved`` value, each once."""
+    found = dict.fromkeys(one["type"] for _, one in _components((), value))
+    return list(found)
+
+
+def instances(value: Any) -> Any:
+    """Return ``value`` with an unfitted instance in place of every component.
+
+    A list that begins with a name and holds a component becomes a tuple, as scikit-learn's steps are. Nothing is
+    checked: see ``faults``. Raises ProbcalError if a class cannot be imported or built.
+    """
+    if is_component(value):
+        one = resolved(value)
+        return build(import_class(one["type"]), **one["params"])
+    if isinstance(value, dict):
+        return {name: instances(one) for name, one in value.items()}
+    if isinstance(value, list):
+        made = [instances(one) for one in value]
+        return tuple(made) if value and isinstance(value[0], str) and any(map(is_component, value)) else made
+    return value
+
+
+def faults(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+    """Yield the place and message of each fault of the components in ``value``, which stands at ``place``.
+
+    Nothing is imported that is not trusted.
+    """
+    for there, misspelt in _misspelt(place, value):
+        yield there, misspelt
+    for there, one in _components(place, value):
+        yield from _faults_of(one, there)
+
+
+def _faults_of(one: Mapping[str, Any], place: Place) -> Iterator[tuple[Place, str]]:
+    params = one.get("params") or {}
+    try:
+        component = _class(one["type"])
+    except ProbcalError as error:
+        yield (*place, "type"), str(error)
+        return
+    given = {name: part for name, part in params.items() if not takes_parameter(component, str(name))}
+    unknown = unknown_parameters(component, given)
+    yield from (((*place, "params", name), message) for name, message in unknown.items())
+    if unknown or any(True for _ in faults(params, ())):  # those of its own components are reported at their places
+        return
+    try:
+        fault = wrong_value(instances(one))
+    except ProbcalError as error:
+        fault = str(error)
+    if fault:
+        at = next((name for name in params if f"'{name}'" in fault or fault.startswith(f"{name} ")), None)
+        yield (*place, "params", at) if at else (*place, "type"), f"{component.__name__}: {fault}"
+
+
+def _class(name: str) -> type:
+    builtin = _named(name)
+    if builtin is None and "." not in name:
+        known = {**known_learners(), **known_methods()}
+        raise ProbcalError(unknown_name("learner or method", name, known, "; any other class by its import path"))
+    path = builtin.path if builtin else name
+    if not is_trusted(path):
+        raise ProbcalError(refusal(path))
+    return import_class(path)
+
+
+def _named(name: str) -> Any:
+    return find_component("learners", name) or find_component("methods", name)
+
+
+def _components(place: Place, value: Any) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """Yield each component in ``value`` with its place, those among its parameters after it."""
+    if is_component(value):
+        yield place, value
+    for there, part in _parts(place, value):
+        yield from _components(there, part)
+
+
+def _misspelt(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
+    """Yield mappings that would be components if one key were spelt right, or its value were right."""
+    if _has_type(value):
+        if set(value) == _KEYS and not is_component(value):
+            yield (*place, "params"), "params of a component must be a mapping, as in {a: b}"
+        for key in sorted(map(str, set(value) - _KEYS)):
+            if near := did_you_mean(key, ("params",)):
+                yield (*place, key), f'unknown key "{key}" of a component{near}'
+    for there, part in _parts(place, value):
+        yield from _misspelt(there, part)
+
+
+def _parts(place: Place, value: Any) -> Iterator[tuple[Place, Any]]:
+    if isinstance(value, Mapping):
+        yield from (((*place, str(name)), part) for name, part in value.items())
+    elif isinstance(value, list):
+        yield from (((*place, index), part) for index, part in enumerate(value))

@@ -1,0 +1,229 @@
+"""Plugins: the learners, methods, metrics and papers that installed packages declare as entry points.
+
+A package declares them in its ``pyproject.toml``. The name is the short name that experiment files use:
+
+    [project.entry-points."probcal.methods"]
+    shrunk = "my_package.methods:ShrunkClassifier"      # a class
+    [project.entry-points."probcal.learners"]
+    nearest_mean = "my_package.learners:NearestMean"    # a class
+    [project.entry-points."probcal.metrics"]
+    skill = "my_package.metrics:SKILL"                  # a probcal.metrics.Metric
+    [project.entry-points."probcal.papers"]
+    my-paper-2020 = "my_package.papers"                 # the package with my-paper-2020.yaml
+
+Whoever installs a package trusts it, so what it declares needs no ``--trust``. A package in the current folder does not
+count as installed, because it may lie beside somebody else's experiment. A built-in name always means the built-in.
+Entry points are searched only for a name that is not built in, and nothing is imported before its name is used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, distributions
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from probcal.config.components import Builtin
+from probcal.errors import ProbcalError
+from probcal.learners.registry import LEARNERS
+from probcal.methods.registry import METHODS
+
+if TYPE_CHECKING:
+    from probcal.metrics import Metric
+
+_KINDS = ("learners", "methods", "metrics", "papers")
+_BUILTIN: Mapping[str, Mapping[str, Builtin]] = {"learners": LEARNERS, "methods": METHODS}
+_NAME = re.compile(r"\w[\w-]{0,99}")
+"""A name has no dot, because a name with a dot is an import path."""
+_CLASS = re.compile(r"[^\W\d][\w.]*:[^\W\d]\w*")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Hold one entry point: its short name, what it names (``my_package.methods:ShrunkClassifier``), its package."""
+
+    name: str
+    value: str
+    package: str
+    """Name and version of the package, such as ``my-package 1.2``."""
+
+    @property
+    def path(self) -> str:
+        """Return the import path: ``my_package.methods.ShrunkClassifier``."""
+        return self.value.replace(":", ".")
+
+
+def known_learners() -> dict[str, Builtin]:
+    """Return the built-in learners, then those of plugins."""
+    return {**LEARNERS, **_components("learners")}
+
+
+def known_methods() -> dict[str, Builtin]:
+    """Return the built-in methods, then those of plugins."""
+    return {**METHODS, **_components("methods")}
+
+
+def find_component(kind: str, name: str) -> Builtin | None:
+    """Return the ``learners`` or ``methods`` entry of a short name, built in or of a plugin, or None.
+
+    Raises ProbcalError if several packages declare the name.
+    """
+    builtin = _BUILTIN[kind].get(name)
+    if builtin is not None or not _NAME.fullmatch(name):
+        return builtin
+    refuse_rivals(kind, name)
+    return _components(kind).get(name)
+
+
+def declarations(kind: str) -> dict[str, Declaration]:
+    """Return name -> declaration of a ``kind``: ``learners``, ``methods``, ``metrics`` or ``papers``.
+
+    A name that two packages declare means neither, and ``refuse_rivals`` says so.
+    """
+    return {name: found[0] for name, found in _all(kind).items() if len(found) == 1}
+
+
+def refuse_rivals(kind: str, name: str) -> None:
+    """Raise ProbcalError if several packages declare this ``name``."""
+    found = _all(kind).get(name, ())
+    if len(found) > 1:
+        packages = " and ".join(one.package for one in found)
+        advice = f"; write an import path instead, such as {found[0].path}" if kind in ("learners", "methods") else ""
+        raise ProbcalError(f'{packages} both declare "{name}" among their {kind}; remove one of them{advice}')
+
+
+def is_declared(path: str) -> bool:
+    """Return whether an installed package declares exactly the class at this import path."""
+    return any(one.path == path for kind in ("learners", "methods") for one in declarations(kind).values())
+
+
+def find_metric(name: str) -> Metric | None:
+    """Return the metric of this ``name``, built in or of a plugin, or None.
+
+    A plugin's metric is known to ``probcal.metrics`` from then on. Raises ProbcalError if it cannot be imported, or is
+    no metric that predictions give.
+    """
+    from probcal.metrics import registry
+
+    found = registry.find_metric(name)
+    if found is None and _NAME.fullmatch(name):
+        refuse_rivals("metrics", name)
+        declared = declarations("metrics").get(name)
+        if declared is not None:
+            found = registry._BY_NAME[name] = _metric(declared)
+    return found
+
+
+def metric_names() -> dict[str, str]:
+    """Return name -> one line about it for the metrics of plugins."""
+    from probcal.metrics import registry
+
+    builtin = {one.name for one in registry._ENTRIES}
+    return {name: _about(one) for name, one in declarations("metrics").items() if name not in builtin}
+
+
+def paper_folder(name: str) -> Path | None:
+    """Return the folder with the numbers of a paper, ``<name>.yaml``, that a plugin declares, or None."""
+    refuse_rivals("papers", name)
+    declared = declarations("papers").get(name)
+    if declared is None:
+        return None
+    module = _imported(declared, lambda: import_module(declared.value))
+    folders = [Path(folder) for folder in getattr(module, "__path__", ())]
+    for folder in folders:
+        if (folder / f"{name}.yaml").is_file():
+            return folder
+    raise ProbcalError(f'{declared.package} declares the paper "{name}", but {declared.value} has no {name}.yaml')
+
+
+def metric_modules(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the modules of those of the metrics ``names`` that plugins declare."""
+    from probcal.metrics import registry
+
+    own = [name for name in names if _NAME.fullmatch(name) and name not in registry.NAMED]
+    found = declarations("metrics") if own else {}
+    return tuple(sorted({found[name].value.partition(":")[0] for name in own if name in found}))
+
+
+def _metric(declared: Declaration) -> Metric:
+    from probcal.metrics import Metric
+
+    module, _, attribute = declared.value.partition(":")
+    found = _imported(declared, lambda: getattr(import_module(module), attribute))
+    if not isinstance(found, Metric) or found.name != declared.name:
+        what = f'is the metric "{found.name}"' if isinstance(found, Metric) else "is no probcal.metrics.Metric"
+        raise ProbcalError(f'{declared.package} declares the metric "{declared.name}", but {declared.path} {what}')
+    if found.value is None or found.measured != "asked":
+        raise ProbcalError(
+            f'the metric "{declared.name}" of {declared.package} needs a value and measured="asked", so that an '
+            "experiment can ask for it"
+        )
+    return found
+
+
+def _imported(declared: Declaration, load: Callable[[], Any]) -> Any:
+    try:
+        return load()
+    except (Exception, SystemExit) as error:  # a plugin may raise anything
+        raise ProbcalError(
+            f'"{declared.name}" of {declared.package} cannot be imported: {error} ({type(error).__name__})'
+        ) from None
+
+
+def _components(kind: str) -> dict[str, Builtin]:
+    return {
+        name: Builtin(one.path, _about(one), label=name)
+        for name, one in declarations(kind).items()
+        if name not in _BUILTIN[kind] and _CLASS.fullmatch(one.value)
+    }
+
+
+def _about(one: Declaration) -> str:
+    return f"plugin of {one.package}"
+
+
+def _all(kind: str) -> Mapping[str, tuple[Declaration, ...]]:
+    return _found(_installed_folders())[kind]
+
+
+def _installed_folders() -> tuple[str, ...]:
+    """Return the folders where packages are installed: ``sys.path`` without the current folder."""
+    try:
+        here = os.path.realpath(os.getcwd())
+    except FileNotFoundError:  # the current folder was removed
+        here = ""
+    return tuple(one for one in sys.path if one and os.path.realpath(one) != here)
+
+
+@cache
+def _found(folders: tuple[str, ...]) -> dict[str, dict[str, tuple[Declaration, ...]]]:
+    """Return kind -> name -> its declarations. Of a package that is found twice, the first counts."""
+    found: dict[str, dict[str, list[Declaration]]] = {kind: {} for kind in _KINDS}
+    seen: set[str] = set()
+    for package in distributions(path=list(folders)):
+        metadata_name = package.metadata["Name"] if _declares(package.read_text("entry_points.txt")) else None
+        if metadata_name is None or metadata_name in seen:
+            continue
+        seen.add(metadata_name)
+        for entry in package.entry_points:
+            kind = _kind(entry)
+            if kind:
+                one = Declaration(entry.name, entry.value.replace(" ", ""), f"{metadata_name} {package.version}")
+                found[kind].setdefault(entry.name, []).append(one)
+    return {kind: {name: tuple(sorted(of, key=str)) for name, of in sorted(by.items())} for kind, by in found.items()}
+
+
+def _declares(text: str | None) -> bool:
+    return text is not None and "[probcal." in text
+
+
+def _kind(entry: EntryPoint) -> str:
+    """Return the kind of an entry point with a valid name, or an empty string."""
+    part, _, kind = entry.group.partition(".")
+    return kind if part == "probcal" and kind in _KINDS and _NAME.fullmatch(entry.name) else ""

@@ -1,0 +1,205 @@
+"""The results of an experiment in a notebook: a tidy frame, the tables, the comparison of methods and figures."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from probcal._io import visible
+from probcal.reporting.grid import Grid, html_table, markdown
+from probcal.reporting.tables import tables
+from probcal.store.folder import Store
+from probcal.store.outline import Outline, Selection
+from probcal.store.summary import census, done_cells, planned_ids
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_COLUMNS = ["dataset", "learner", "method", "label", "repetition", "metric", "value"]
+_DOTS_PER_INCH = 100
+_FAILED_COLUMNS = ["dataset", "learner", "method", "repetition", "status", "error_type", "message"]
+
+
+def load_results(folder: Path | str) -> ExperimentResults:
+    """Return the results that ``probcal run`` stored in ``folder``.
+
+    Parameters
+    ----------
+    folder : folder of one experiment, such as ``results/uci``.
+
+    Returns
+    -------
+    ExperimentResults
+
+    Raises
+    ------
+    ProbcalError
+        If the folder holds no results, or a file in it cannot be read.
+    """
+    return ExperimentResults(folder)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Hold tables with a title. A notebook shows them as HTML, and ``print`` as Markdown."""
+
+    title: str
+    grids: list[Grid]
+
+    def __str__(self) -> str:
+        return visible(markdown(self.title, self.grids))
+
+    def _repr_html_(self) -> str:
+        return f"<h3>{html.escape(self.title)}</h3>\n" + "\n".join(map(html_table, self.grids))
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Hold figures of matplotlib, which a notebook shows below one another."""
+
+    figures: list[Figure]
+
+    def __iter__(self) -> Iterator[Figure]:
+        return iter(self.figures)
+
+    def __len__(self) -> int:
+        return len(self.figures)
+
+    def _repr_html_(self) -> str:
+        return "\n".join(map(_image, self.figures))
+
+
+class ExperimentResults:
+    """Read the results of one experiment. A notebook shows how many cells are done, and the tables.
+
+    Parameters
+    ----------
+    folder : folder of one experiment, such as ``results/uci``.
+
+    Raises
+    ------
+    ProbcalError
+        If the folder holds no results, or a file in it cannot be read.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self._store = Store(self.folder)
+        self._outline = Outline.of(self._store)
+
+    @property
+    def name(self) -> str:
+        """Return the name of the experiment."""
+        return self._outline.name
+
+    @property
+    def title(self) -> str:
+        """Return the title of the experiment."""
+        return self._outline.title
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Return one row for each metric of each finished cell that the experiment plans.
+
+        The columns are ``dataset``, ``learner``, ``method``, ``label`` (the header of the column in tables),
+        ``repetition`` (the number of the split, from 0), ``metric`` and ``value``. ``value`` may be infinite or NaN.
+        """
+        outline, results = self._outline, self._store.results()
+        rows = [
+            (row.name, column.learner, column.method, column.label, cell.repetition, metric, value)
+            for row in outline.datasets
+            for column in outline.columns
+            for cell in done_cells(outline, results, row, column)
+            for metric, value in cell.metrics.items()
+        ]
+        return pd.DataFrame(rows, columns=_COLUMNS)
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """Return one row for each planned cell that failed, with the type and message of its error."""
+        found = census(self._outline, self._store.results()).failed
+        rows = [[getattr(cell, name) for name in _FAILED_COLUMNS] for cell in found]
+        return pd.DataFrame(rows, columns=_FAILED_COLUMNS)
+
+    def table(self) -> Tables:
+        """Return the tables of ``probcal table``: one for each metric, with published numbers where there are any."""
+        return Tables(self.title, tables(self._store))
+
+    def compare(self) -> Tables:
+        """Return the ranks and tests of ``probcal compare``.
+
+        Raises
+        ------
+        ProbcalError
+            If no two methods have results of one data set.
+        """
+        from probcal.analysis.claim_support import compare
+        from probcal.analysis.comparison_tables import grids
+
+        return Tables(self.title, grids(compare(self._store)))
+
+    def reliability(
+        self,
+        datasets: str | list[str] | tuple[str, ...] = (),
+        learners: str | list[str] | tuple[str, ...] = (),
+        methods: str | list[str] | tuple[str, ...] = (),
+    ) -> Figures:
+        """Return a reliability diagram for each data set: observed frequency against predicted probability.
+
+        Parameters
+        ----------
+        datasets, learners, methods : names of those to draw, one or several. None selects all.
+
+        Returns
+        -------
+        Figures
+            Iterate over it for the ``matplotlib.figure.Figure`` of each data set.
+
+        Raises
+        ------
+        ProbcalError
+            If a name is unknown, or neither predictions nor a summary of them are stored.
+        """
+        from probcal.reporting.figures import prediction_figures_of
+
+        selection = Selection(*map(_names, (datasets, learners, methods)))
+        return Figures(prediction_figures_of(self._store, "reliability", selection))
+
+    def __repr__(self) -> str:
+        return f"ExperimentResults({str(self.folder)!r}): {self._state()}"
+
+    def _repr_html_(self) -> str:
+        state = f"<p>{html.escape(visible(str(self.folder)))}: {html.escape(self._state())}</p>"
+        return state + "\n" + self.table()._repr_html_()
+
+    def _state(self) -> str:
+        outline, results = self._outline, self._store.results()
+        done = sum(
+            one in results and results[one].status == "done"
+            for row in outline.datasets
+            for column in outline.columns
+            for one in planned_ids(outline, row, column)
+        )
+        counts = census(outline, results)
+        parts = [f"{done} done"]
+        parts += [f"{len(counts.failed)} failed"] if counts.failed else []
+        parts += [f"{counts.not_run} not run"] if counts.not_run else []
+        parts += [f"{stale} of them stale"] if (stale := counts.stale.total()) else []
+        return f"{counts.planned} cells: {', '.join(parts)}"
+
+
+def _image(figure: Figure) -> str:
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=_DOTS_PER_INCH)
+    return f'<img alt="" src="data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}">'
+
+
+def _names(given: str | list[str] | tuple[str, ...]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -1,0 +1,126 @@
+"""``probcal.run``: run an experiment from Python, as the command ``probcal run`` does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from probcal._io import visible
+from probcal.config.components import trusting
+from probcal.config.experiment import Experiment, find_config, parse_experiment, read_experiment
+from probcal.config.yaml_file import YamlFile
+from probcal.data.load import data_folder
+from probcal.errors import FileProblems, ProbcalError, Problem
+from probcal.notebook.results import ExperimentResults
+from probcal.runner.run import RunOptions, quick, run_experiment
+
+_AS_FILE = "config"
+"""Name of the file that a mapping stands for, in messages and in the results folder."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Write every text in quotes, because our reader follows YAML 1.2 and PyYAML writes YAML 1.1."""
+
+
+_Dumper.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+
+
+def run(
+    config: Mapping[str, Any] | Path | str,
+    *,
+    output: Path | str | None = None,
+    jobs: int = 1,
+    datasets: Sequence[str] = (),
+    learners: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    seed: int | None = None,
+    data_dir: Path | str | None = None,
+    small: bool = False,
+    timeout: float | None = None,
+    retry_failed: bool = False,
+    fail_fast: bool = False,
+    trust: Sequence[str] = (),
+    say: Callable[[str], None] | None = None,
+) -> ExperimentResults:
+    """Run an experiment and return its results. Only missing and stale cells run.
+
+    The checks and the messages are those of ``probcal run``. Interrupt it at any time: the same call continues.
+
+    Parameters
+    ----------
+    config : a mapping with the keys of an experiment file, the path of such a file, or the name of a shipped one.
+    output : folder of the results. None means ``results/NAME``.
+    jobs : number of cells at a time.
+    datasets, learners, methods : names of those to run. None selects all.
+    seed : seed of splits and fits. None means the one of the experiment.
+    data_dir : folder of original data files. None means PROBCAL_DATA_DIR.
+    small : whether to run one repetition on 1,000 rows with 10 probes, as ``--quick``.
+    timeout : seconds after which a cell is stopped. None means no limit.
+    retry_failed : whether failed cells run again.
+    fail_fast : whether to stop at the first cell that fails.
+    trust : names below which classes may be imported, such as ``my_module``. Your modules may lie in this folder.
+    say : receives each line. None prints to stderr.
+
+    Returns
+    -------
+    ExperimentResults
+        ``failed`` lists the cells that failed.
+
+    Raises
+    ------
+    ProbcalError
+        For a mistake in the config or the data, or a missing package. No result was changed.
+    ValueError
+        If ``jobs`` is below 1, or ``timeout`` is not positive.
+    """
+    if jobs < 1 or (timeout is not None and timeout <= 0):
+        raise ValueError("jobs must be at least 1, and timeout positive")
+    print_line = say or (lambda line: print(visible(line), file=sys.stderr))
+    with trusting(*trust), _main_left_alone():
+        experiment = _experiment(config)
+        if seed is not None:
+            experiment = replace(experiment, seed=seed)
+        if small:
+            experiment = quick(experiment)
+        selection = experiment.selected(tuple(datasets), tuple(learners), tuple(methods))
+        folder = Path(output) if output else Path("results") / experiment.name
+        originals = data_folder(None if data_dir is None else str(data_dir))
+        options = RunOptions(folder, originals, jobs, timeout, retry_failed, fail_fast, again="the same call")
+        run_experiment(experiment, selection, options, print_line)
+    return ExperimentResults(folder)
+
+
+def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
+    if not isinstance(config, Mapping):
+        return read_experiment(find_config(str(config)))
+    try:
+        text = yaml.dump(dict(config), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    except (yaml.YAMLError, RecursionError) as error:
+        what = error.args[-1] if error.args else error
+        raise ProbcalError(
+            f"the config holds {what!r}, which no file can hold; use text, numbers, lists and mappings"
+        ) from None
+    try:
+        return parse_experiment(YamlFile(Path(_AS_FILE), text))
+    except FileProblems as error:  # the lines are those of a text that nobody sees
+        raise FileProblems(error.path, [Problem(0, problem.message) for problem in error.problems]) from None
+
+
+@contextmanager
+def _main_left_alone() -> Iterator[None]:
+    """Keep worker processes from importing the script that calls this, which would run it again."""
+    main = sys.modules["__main__"]
+    names: dict[str, Any] = vars(main)  # type: ignore[assignment]  # mypy knows the types of some
+    before: dict[str, Any] = {name: names[name] for name in ("__file__", "__spec__") if name in names}
+    try:
+        names.update(__file__=None, __spec__=None)
+        yield
+    finally:
+        names.pop("__file__")
+        names.update(before)

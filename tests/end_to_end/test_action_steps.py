@@ -1,0 +1,89 @@
+"""The steps of the GitHub Action, run in a clean folder: green with the accepted numbers, red with a drift."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PART = "-d wine-first -l logistic"
+"""A part of the quickstart that runs in seconds."""
+
+
+def steps(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run the steps in ``folder`` as the action does."""
+    on_github = {"GITHUB_STEP_SUMMARY": str(folder / "summary.md"), "GITHUB_OUTPUT": str(folder / "outputs")}
+    return subprocess.run(
+        [sys.executable, str(ROOT / "action" / "steps.py")],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "CONFIG": "quickstart", "ARGUMENTS": PART, **on_github, **inputs},
+        capture_output=True,
+        text=True,
+    )
+
+
+def accepted(folder: Path) -> Path:
+    """Accept the numbers of the part of the quickstart, and return the file. All else is removed, as in a clone."""
+    for words in (("run", "quickstart", *PART.split()), ("check", "results/quickstart", "--accept")):
+        subprocess.run([sys.executable, "-m", "probcal", *words], cwd=folder, check=True, capture_output=True)
+    for path in (folder / "results" / "quickstart").iterdir():
+        if path.name != "accepted.csv":
+            path.unlink()
+    return folder / "results" / "quickstart" / "accepted.csv"
+
+
+def test_the_steps_are_green_as_accepted_and_red_with_a_drift(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    file = accepted(tmp_path)
+    green = steps(tmp_path)
+    assert green.returncode == 0, green.stdout + green.stderr
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("## probcal: 8 numbers as accepted") and "**Table 1." in summary
+    assert "passed=true" in (tmp_path / "outputs").read_text(encoding="utf-8").splitlines()
+    assert "#2da44e" in (tmp_path / "results" / "quickstart-badge.svg").read_text(encoding="utf-8")
+    assert (tmp_path / "results" / "quickstart" / "report.html").is_file()
+
+    lines = file.read_text(encoding="utf-8").splitlines()
+    column, _, value = lines[1].rpartition(",")
+    file.write_text("\n".join([lines[0], f"{column},{float(value) - 0.05}", *lines[2:]]) + "\n", encoding="utf-8")
+    red = steps(tmp_path, REPORT="false")
+    assert red.returncode == 1 and "probcal: 1 number drifted" in red.stdout
+    assert "#cf222e" in (tmp_path / "results" / "quickstart-badge.svg").read_text(encoding="utf-8")
+    assert "passed=false" in (tmp_path / "outputs").read_text(encoding="utf-8").splitlines()
+
+
+def test_a_mistake_in_the_experiment_ends_before_anything_runs(tmp_path):
+    (tmp_path / "mine.yaml").write_text("name: mine\n")
+    ended = steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS="")
+    assert ended.returncode == 2 and "Traceback" not in ended.stderr and not (tmp_path / "results").exists()
+
+
+def test_the_action_gives_its_script_every_variable_that_it_reads():
+    [step] = [one for one in ACTION["runs"]["steps"] if one.get("id") == "probcal"]
+    script = (ROOT / "action" / "steps.py").read_text(encoding="utf-8")
+    assert all(f'"{name}"' in script for name in step["env"] if name not in ("STEPS", "PROBCAL_CACHE_DIR"))
+    given = {name for one in ACTION["runs"]["steps"] for name in ACTION["inputs"] if f"inputs.{name}" in str(one)}
+    assert given == set(ACTION["inputs"])
+
+
+def test_every_python_of_the_matrix_is_one_that_the_package_names():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {one.rpartition(" ")[2] for one in project["classifiers"] if one.startswith("Programming Language")}
+    matrix = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())["jobs"]["fast"]["strategy"]
+    assert set(matrix["matrix"]["python"]) == named - {"3"}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_asks_for_no_more_rights_than_it_needs(path):
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    assert all("timeout-minutes" in job or "permissions" in job for job in workflow["jobs"].values())

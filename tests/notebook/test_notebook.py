@@ -1,0 +1,128 @@
+"""``probcal.run`` and ``probcal.load_results``."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import probcal
+from probcal.errors import ProbcalError
+from tests.commands import probcal as command
+from tests.commands import refused
+
+CONFIG = {
+    "name": "mine",
+    "datasets": ["wine-first"],
+    "learners": {"gaussian_nb": {}, "tree": {"params": {"max_depth": 3}}},
+    "methods": ["direct", "isotonic"],
+    "metrics": ["auc", "cxe"],
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Run the experiment once, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("notebook") / "mine"
+    said: list[str] = []
+    found = probcal.run(CONFIG, output=folder, say=said.append)
+    assert said[0] == "4 cells: 4 to run" and said[-1].startswith("all cells are done")
+    return found
+
+
+def test_the_frame_has_a_row_for_each_metric_of_each_cell(results):
+    frame = results.frame
+    cells = frame.groupby(["dataset", "learner", "method", "repetition"])
+    assert len(cells) == 4 and set(frame["metric"]) >= {"auc", "cxe", "rms"}
+    assert frame["value"].dtype == float and not frame.isna()["label"].any()
+    assert results.failed.empty and list(results.failed.columns)[:2] == ["dataset", "learner"]
+
+
+def test_the_table_is_the_one_of_the_command(results):
+    assert str(results.table()) == command("table", results.folder).stdout
+    assert "<table>" in results.table()._repr_html_()
+
+
+def test_the_comparison_is_the_one_of_the_command(results):
+    assert str(results.compare()) == command("compare", results.folder).stdout
+
+
+def test_reliability_draws_a_figure_for_each_data_set(results):
+    figures = results.reliability(learners="tree")
+    assert len(figures) == 1 and figures._repr_html_().startswith('<img alt="" src="data:image/png;base64,')
+    with pytest.raises(ProbcalError, match='there is no learner "trees"; did you mean "tree"'):
+        results.reliability(learners="trees")
+
+
+def test_the_object_shows_its_state_and_tables(results):
+    assert repr(results).endswith("4 cells: 4 done")
+    assert "4 cells: 4 done" in results._repr_html_() and "<table>" in results._repr_html_()
+
+
+def test_the_same_call_runs_nothing_again(results):
+    said: list[str] = []
+    again = probcal.run(CONFIG, output=results.folder, say=said.append)
+    assert said[0] == "4 cells: 4 done"
+    assert again.frame.equals(results.frame)
+
+
+def test_a_mapping_and_a_file_give_the_same_numbers(results, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(
+        "name: mine\ndatasets: [wine-first]\nlearners: {gaussian_nb: , tree: {params: {max_depth: 3}}}\n"
+        "methods: [direct, isotonic]\nmetrics: [auc, cxe]\n"
+    )
+    assert command("run", "mine.yaml").exit_code == 0
+    assert probcal.load_results("results/mine").frame.equals(results.frame)
+
+
+def test_faults_of_a_mapping_are_those_of_the_file_without_lines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ProbcalError) as caught:
+        probcal.run({**CONFIG, "datasets": ["wine-frist"], "methods": ["isotonc"]})
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 2 and all(line.startswith("config: there is no ") for line in lines)
+    assert 'did you mean "wine-first"?' in lines[0] + lines[1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_that_look_like_numbers_stay_texts(tmp_path):
+    with pytest.raises(ProbcalError, match=r'unknown key "1e-3"'):
+        probcal.run({**CONFIG, "learners": {"tree": {"1e-3": 1}}}, output=tmp_path / "out")
+    with pytest.raises(ProbcalError, match=r"which no file can hold"):
+        probcal.run({**CONFIG, "learners": {"tree": {"params": {"max_depth": object()}}}}, output=tmp_path / "out")
+
+
+def test_a_folder_without_results_is_refused_as_by_the_command(tmp_path):
+    with pytest.raises(ProbcalError, match=r"is not a results folder of probcal"):
+        probcal.load_results(tmp_path)
+    assert "holds no results" in refused("table", tmp_path)
+
+
+def test_failed_cells_are_listed_with_their_error(tmp_path):
+    config = {**CONFIG, "learners": {"logistic": {"params": {"solver": "lbfgs", "max_iter": 1, "C": 1.0}}}}
+    config["methods"] = {"own": {"type": "sklearn.calibration.CalibratedClassifierCV", "params": {"cv": 1000}}}
+    found = probcal.run(config, output=tmp_path / "out", say=lambda line: None)
+    assert len(found.failed) == 1 and found.failed["error_type"][0] == "ValueError"
+    assert "1 failed" in repr(found)
+
+
+def test_the_example_of_the_page_prints_the_output_shown(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parents[2] / "docs" / "notebook.md").read_text(encoding="utf-8")
+    code, shown = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.S)[0]
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    assert capsys.readouterr().out == shown
+
+
+@pytest.mark.slow
+def test_a_script_without_a_main_guard_runs_once(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import probcal\nprint('begins')\nprint(probcal.run({CONFIG!r}, jobs=2, say=lambda line: None))\n"
+    )
+    said = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True)
+    assert (said.stdout.count("begins"), said.stdout.count("4 done"), said.returncode) == (1, 1, 0), said.stderr

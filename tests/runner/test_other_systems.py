@@ -1,0 +1,93 @@
+"""What Windows and macOS lack: imports without Unix modules, workers that are spawned, and paths of Windows."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path, PureWindowsPath
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "probcal"
+UNIX_ONLY = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog", "posix", "readline"}
+ABSENT_ON_WINDOWS = {
+    "os": ["fork", "killpg", "setpgid", "getpgid", "register_at_fork"],
+    "signal": ["SIGHUP", "SIGKILL", "SIGALRM", "setitimer", "pthread_sigmask"],
+}
+
+WITHOUT_UNIX = """
+import importlib, os, pkgutil, signal, sys
+import distributed, joblib, loky, matplotlib.pyplot, numba, openml, sklearn.datasets, tqdm  # with guards of their own
+for name in {blocked}:
+    sys.modules[name] = None
+for module, names in {absent}.items():
+    for name in names:
+        vars(sys.modules[module]).pop(name, None)
+sys.platform = "darwin"  # so that nothing takes this for Linux; the standard library of win32 cannot be imported here
+import probcal
+names = [one.name for one in pkgutil.walk_packages(probcal.__path__, "probcal.")]
+for name in names:
+    if not name.endswith(("__main__", "fork_server")):
+        importlib.import_module(name)
+from probcal.cli.main import main
+main(["validate", "quickstart"], standalone_mode=False)
+print(len(names) > 200)
+"""
+SPAWNED = """
+import multiprocessing, os, sys
+usual = multiprocessing.get_context
+multiprocessing.get_context = lambda method=None: usual("spawn" if method == "forkserver" else method)
+from probcal.runner import pool
+pool._METHOD = "spawn"
+import probcal
+if __name__ == "__main__":
+    config = {"name": "mine", "datasets": ["wine-first"], "learners": ["tree", "gaussian_nb"], "methods": ["isotonic"]}
+    found = probcal.run(config, output=sys.argv[1], jobs=2, say=lambda line: None)
+    print(pool._CONTEXT.get_start_method(), found.frame.to_json())
+"""
+
+
+def test_no_unix_module_is_imported_without_a_guard():
+    unguarded = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and ({alias.name for alias in node.names} | {getattr(node, "module", None)}) & UNIX_ONLY
+    ]
+    assert unguarded == []
+
+
+@pytest.mark.slow
+def test_every_module_is_imported_without_what_unix_alone_has(tmp_path):
+    code = WITHOUT_UNIX.format(blocked=sorted(UNIX_ONLY - {"posix"}), absent=ABSENT_ON_WINDOWS)
+    said = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=clean(), capture_output=True, text=True)
+    assert said.stdout.endswith("True\n"), said.stdout + said.stderr
+
+
+def clean() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+
+
+@pytest.mark.slow
+def test_spawned_workers_give_the_same_numbers(tmp_path):
+    script, found = tmp_path / "script.py", []
+    for name, text in (("spawn", SPAWNED), ("forkserver", SPAWNED.replace('"spawn"', '"forkserver"'))):
+        script.write_text(text, encoding="utf-8")
+        said = subprocess.run(
+            [sys.executable, script, tmp_path / name], cwd=tmp_path, env=clean(), capture_output=True, text=True
+        )
+        assert said.returncode == 0, said.stderr
+        method, _, frame = said.stdout.partition(" ")
+        assert method == name
+        found.append(frame)
+    assert found[0] == found[1]
+
+
+def test_a_results_folder_has_no_name_that_windows_refuses():
+    from probcal.store import folder
+
+    names = [*folder._FILES, *folder._FOLDERS, *folder._RUN_FILES]
+    assert all(not set(name) & set('<>:"/\\|?*') and not PureWindowsPath(name).is_reserved() for name in names)
