@@ -1,0 +1,486 @@
+"""Grow an unpruned C4.5 tree on coded rows, with the choices of Weka's J48. All functions are compiled by numba.
+
+They are in one file because numba's cache notices changes only within a file. Numbers are compared with a tolerance of
+1e-6 wherever J48 does so, because the tolerance decides between splits that are equally good.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, ROW, TOTAL
+
+_ROW = (1 << ROW) - 1
+_SMALL = 1e-6
+"""Two numbers this close are equal."""
+_GAP = 1e-5
+"""A split lies between two values only if they are farther apart than this."""
+
+
+@njit(cache=True, nogil=True)
+def grow(nominal, n_levels, places, entries, ends, values, first, classes, weights, n_classes, min_leaf, binary):
+    """Return (whole numbers, (n_nodes, 4) int32, and real numbers, (n_nodes, 3 + 2 n_classes)) of the tree.
+
+    ``nominal``: (n_rows, n_nominal) int32, the level of each row, and -1 for a missing one. ``n_levels``: (n_columns,)
+    the number of levels of each column, and 0 for a numeric one. ``places``: (n_columns,) the position of a column
+    among those of its kind. ``entries``: (n_entries,) of the numeric columns, sorted by code, without missing values.
+    Those of a column lie between two of ``ends``, (n_numeric + 1,). ``values``: the distinct values of each column,
+    between two of ``first``, (n_numeric + 1,). ``classes``: (n_rows,) int32. ``weights``: (n_rows,). ``min_leaf``: the
+    least weight of two branches. ``binary``: whether nominal splits are binary.
+    """
+    n_rows, n_numeric, n_columns = len(classes), len(ends) - 1, len(n_levels)
+    present, n_present = _present_values(entries, ends, values, first)
+    has_close, counted = _has_close_values(values, first), _counted_in_average(n_levels, n_rows)
+    bar, most = np.zeros(n_columns, np.int64), 2  # where a nominal column's levels begin in the histogram
+    for column in range(1, n_columns):
+        bar[column] = bar[column - 1] + n_levels[column - 1]
+    for column in range(n_columns):
+        most = max(most, n_levels[column])
+    bars = np.zeros((n_levels.sum(), n_classes))
+    gains, cuts, sides = np.zeros((2, n_columns)), np.zeros((n_columns, 2), np.int64), np.zeros((2, n_classes))
+    # list 0 has the rows of the nodes that wait, aligned with their weights, and the others their entries
+    lists, shares = np.empty((1 + n_numeric, n_rows), np.int64), weights.copy()
+    lists[0] = np.arange(n_rows)
+    for place in range(n_numeric):
+        lists[1 + place, : ends[place + 1] - ends[place]] = entries[ends[place] : ends[place + 1]]
+    spare, spare_shares = np.empty(n_rows, np.int64), np.empty(n_rows)
+    weight, branch = weights.copy(), np.full(n_rows, -1, np.int32)
+    bags, ratios, sizes, slots = np.zeros(most), np.zeros(most), np.zeros(most + 1, np.int64), np.zeros(most, np.int64)
+    bag_counts, child_counts = np.zeros((most, n_classes)), np.zeros((most, n_classes))
+
+    whole, real, n_nodes = np.zeros((64, 4), np.int32), np.zeros((64, 3 + 2 * n_classes)), 1
+    for row in range(n_rows):
+        real[0, COUNTS + classes[row]] += weights[row]
+        real[0, TOTAL] += weights[row]
+    waiting, stretches, n_waiting = np.zeros(64, np.int64), np.zeros((64, 1 + n_numeric, 2), np.int64), 0
+    own = np.zeros((1 + n_numeric, 2), np.int64)
+    n_waiting = _finish(0, real[0, COUNTS : COUNTS + n_classes], min_leaf, whole, real)
+    stretches[0, 0, 1] = n_rows
+    stretches[0, 1:, 1] = ends[1:] - ends[:-1]
+
+    while n_waiting:
+        n_waiting -= 1
+        node, own[:] = waiting[n_waiting], stretches[n_waiting]
+        rows = lists[0, own[0, 0] : own[0, 1]]
+        row_weights = shares[own[0, 0] : own[0, 1]]
+        for at in range(len(rows)):
+            weight[rows[at]] = row_weights[at]
+        column = _best_column(
+            rows, lists, own, nominal, n_levels, places, bar, values, first, has_close, counted, classes, weight,
+            real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL], min_leaf, binary, bars, gains, cuts, sides,
+        )  # fmt: skip
+        if column < 0:
+            continue
+        place, low, high = places[column], cuts[column, 0], cuts[column, 1]
+        n_branches = n_levels[column] if n_levels[column] and not binary else 2
+        if not n_levels[column]:
+            _send_by_code(rows, lists[1 + place, own[1 + place, 0] : own[1 + place, 1]], low, branch)
+            begin = first[place]
+            cut = _split_point(values[begin + low], values[begin + high], present[begin : begin + n_present[place]])
+        else:
+            _send_by_level(rows, nominal[:, place], low if binary else -1, branch)
+            cut = float(low) if binary else -1.0
+        total = _weigh(
+            rows, row_weights, branch, classes, n_branches, bags, bag_counts, child_counts, ratios,
+            real[node, COUNTS : COUNTS + n_classes],
+        )  # fmt: skip
+        if n_nodes + n_branches > len(whole):
+            whole, real = _longer(whole, n_nodes + n_branches), _longer(real, n_nodes + n_branches)
+        whole[node, ATTRIBUTE], whole[node, FIRST_CHILD], whole[node, N_CHILDREN] = column, n_nodes, n_branches
+        real[node, CUT], real[node, TOTAL] = cut, total
+        n_slots = 0
+        if n_waiting + n_branches > len(waiting):
+            waiting, stretches = _longer(waiting, n_waiting + n_branches), _longer(stretches, n_waiting + n_branches)
+        for bag in range(n_branches):
+            child = n_nodes + bag
+            real[child, BRANCH], real[child, COUNTS + n_classes :] = bags[bag], bag_counts[bag]
+            slots[bag] = -1
+            if _finish(child, child_counts[bag], min_leaf, whole, real):
+                slots[bag], waiting[n_waiting + n_slots] = n_slots, child
+                n_slots += 1
+        n_nodes += n_branches
+        # the lists of the branches that grow on take the place of the node's own lists, which are the last ones
+        for one in range(len(lists) if n_slots else 0):
+            begin, stop = own[one]
+            if one and begin < stop and lists[one, begin] >> ROW == lists[one, stop - 1] >> ROW:
+                stop = begin  # a column with one value splits nothing
+            n_dealt = _count(lists[one, begin:stop], branch, slots, ratios, n_branches, n_slots, sizes)
+            if begin + n_dealt > lists.shape[1]:
+                lists, shares = _wider(lists, begin + n_dealt), _longer(shares, begin + n_dealt)
+            if n_dealt > len(spare):
+                spare, spare_shares = _longer(spare, n_dealt), _longer(spare_shares, n_dealt)
+            for slot in range(n_slots):
+                stretches[n_waiting + slot, one, 0] = begin + sizes[slot]
+                stretches[n_waiting + slot, one, 1] = begin + sizes[slot + 1]
+            _deal(lists[one, begin:stop], branch, slots, ratios, n_branches, sizes, spare, weight, spare_shares, one == 0)
+            lists[one, begin : begin + n_dealt] = spare[:n_dealt]
+            if one == 0:
+                shares[begin : begin + n_dealt] = spare_shares[:n_dealt]
+        n_waiting += n_slots
+    return whole[:n_nodes].copy(), real[:n_nodes].copy()
+
+
+@njit(cache=True, nogil=True)
+def _finish(node, counts, min_leaf, whole, real):
+    """Write a new node as a leaf of these ``counts``, (n_classes,), and return whether it may be split."""
+    total, largest = 0.0, 0.0
+    for kind in range(len(counts)):
+        real[node, COUNTS + kind] = counts[kind]
+        total += counts[kind]
+        largest = max(largest, counts[kind])
+    real[node, TOTAL] = total
+    whole[node, ATTRIBUTE], whole[node, FIRST_CHILD], whole[node, N_CHILDREN] = -1, 0, 0
+    whole[node, EMPTY] = total < _SMALL
+    return not (2 * min_leaf - total > _SMALL or total - largest < _SMALL)
+
+
+@njit(cache=True, nogil=True)
+def _best_column(
+    rows,
+    lists,
+    own,
+    nominal,
+    n_levels,
+    places,
+    bar,
+    values,
+    first,
+    has_close,
+    counted,
+    classes,
+    weight,
+    counts,
+    total,
+    min_leaf,
+    binary,
+    bars,
+    gains,
+    cuts,
+    sides,
+):
+    """Return the column of the best split, or -1: the largest gain ratio among the gains that are not below average.
+
+    ``gains``: (2, n_columns), the information gains in bits and the gain ratios. ``cuts``: (n_columns, 2), the codes on
+    both sides of a numeric split, or the level of a binary one.
+    """
+    bars[:] = 0.0
+    for row in rows:
+        for column in range(len(n_levels)):
+            if n_levels[column]:
+                level = nominal[row, places[column]]
+                if level >= 0:
+                    bars[bar[column] + level, classes[row]] += weight[row]
+    mean, n_valid = 0.0, 0
+    for column in range(len(n_levels)):
+        if n_levels[column]:
+            of_levels = bars[bar[column] : bar[column] + n_levels[column]]
+            if binary:
+                found = _one_level(of_levels, total, min_leaf, sides)
+            else:
+                found = _all_levels(of_levels, total, min_leaf, sides)
+        else:
+            one = 1 + places[column]
+            found = _best_cut(
+                lists[one, own[one, 0] : own[one, 1]], len(rows), values[first[one - 1] : first[one]],
+                has_close[one - 1], classes, weight, counts, total, min_leaf, sides,
+            )  # fmt: skip
+        gains[0, column], gains[1, column], cuts[column, 0], cuts[column, 1], valid = found
+        if valid and counted[column]:
+            mean += gains[0, column]
+            n_valid += 1
+        elif not valid:
+            gains[1, column] = -1.0
+    if not n_valid:
+        return -1
+    mean, best, chosen = mean / n_valid, 0.0, -1
+    for column in range(len(n_levels)):
+        # below the average by 1e-3 is near enough, as in C4.5
+        if gains[0, column] >= mean - 1e-3 and gains[1, column] - best > _SMALL:
+            best, chosen = gains[1, column], column
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _all_levels(of_levels, total, min_leaf, sides):
+    """Return (gain, gain ratio, 0, 0, whether it is valid) of a split with a branch for each level."""
+    counts = sides[0]
+    counts[:], known, n_large, after, split = 0.0, 0.0, 0, 0.0, 0.0
+    for level in range(len(of_levels)):
+        size = 0.0
+        for kind in range(len(counts)):
+            count = of_levels[level, kind]
+            if count:
+                counts[kind] += count
+                size += count
+                after += _n_log_n(count)
+        if size:
+            known += size
+            n_large += min_leaf - size < _SMALL
+            split += _n_log_n(size)
+    if n_large < 2:
+        return 0.0, 0.0, np.int64(0), np.int64(0), False
+    gain = _gain(_entropy(counts, known), split - after, known, total)
+    return gain, _gain_ratio(gain, split, known, total), np.int64(0), np.int64(0), True
+
+
+@njit(cache=True, nogil=True)
+def _one_level(of_levels, total, min_leaf, sides):
+    """Return (gain, gain ratio, level, 0, whether it is valid) of the best split of one level from the others."""
+    counts, others = sides
+    counts[:], known = 0.0, 0.0
+    for level in range(len(of_levels)):
+        for kind in range(len(counts)):
+            counts[kind] += of_levels[level, kind]
+            known += of_levels[level, kind]
+    before = _entropy(counts, known)
+    best, best_ratio, chosen, valid = 0.0, 0.0, np.int64(-1), False
+    for level in range(len(of_levels)):
+        size = of_levels[level].sum()
+        if min_leaf - size >= _SMALL or min_leaf - (known - size) >= _SMALL:
+            continue
+        valid = True
+        after, split = 0.0, _n_log_n(size) + _n_log_n(known - size)
+        for kind in range(len(counts)):
+            after += _n_log_n(of_levels[level, kind]) + _n_log_n(counts[kind] - of_levels[level, kind])
+        gain = _gain(before, split - after, known, total)
+        ratio = _gain_ratio(gain, split, known, total)
+        if level == 0 or ratio - best_ratio > _SMALL:
+            best, best_ratio, chosen = gain, ratio, np.int64(level)
+    return best, best_ratio, chosen, np.int64(0), valid
+
+
+@njit(cache=True, nogil=True)
+def _best_cut(entries, n_rows, values, has_close, classes, weight, node_counts, total, min_leaf, sides):
+    """Return (gain, gain ratio, code below the cut, code above it, whether it is valid) of the best cut."""
+    nothing = (0.0, 0.0, np.int64(0), np.int64(0), False)
+    if len(entries) == 0 or entries[0] >> ROW == entries[-1] >> ROW:
+        return nothing
+    left, counts = sides
+    left[:], counts[:] = 0.0, node_counts
+    if len(entries) < n_rows:
+        counts[:] = 0.0
+        for entry in entries:
+            counts[classes[entry & _ROW]] += weight[entry & _ROW]
+    known = counts.sum()
+    least = 0.1 * known / len(counts)
+    if least - min_leaf < _SMALL:
+        least = float(min_leaf)
+    elif least - 25 > _SMALL:
+        least = 25.0
+    if 2 * least - len(entries) > _SMALL:  # rows and not their weight
+        return nothing
+    before = _entropy(counts, known)
+    best, best_split, below, above, n_cuts, size = 0.0, 0.0, np.int64(0), np.int64(0), 0, 0.0
+    code = entries[0] >> ROW
+    for entry in entries:
+        following = entry >> ROW
+        if following != code:
+            if (not has_close or values[code] + _GAP < values[following]) and least - size < _SMALL:
+                rest = known - size
+                if least - rest >= _SMALL:
+                    break
+                n_cuts += 1
+                split = _n_log_n(size) + _n_log_n(rest)
+                after = 0.0
+                for kind in range(len(counts)):
+                    after += _n_log_n(left[kind]) + _n_log_n(counts[kind] - left[kind])
+                gain = _gain(before, split - after, known, total)
+                if gain - best > _SMALL:
+                    best, best_split, below, above = gain, split, code, following
+            code = following
+        left[classes[entry & _ROW]] += weight[entry & _ROW]
+        size += weight[entry & _ROW]
+    if not n_cuts:
+        return nothing
+    best -= np.log2(n_cuts) / total
+    if best < _SMALL:
+        return nothing
+    return best, _gain_ratio(best, best_split, known, total), below, above, True
+
+
+@njit(cache=True, nogil=True)
+def _n_log_n(number):
+    return 0.0 if number < _SMALL else number * np.log(number)
+
+
+@njit(cache=True, nogil=True)
+def _entropy(counts, known):
+    """Return the weight ``known`` times the entropy of ``counts``, (n_classes,), in nats."""
+    found = _n_log_n(known)
+    for count in counts:
+        found -= _n_log_n(count)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _gain(before, after, known, total):
+    """Return the information gain in bits. The rows of unknown value, of weight ``total - known``, gain nothing."""
+    difference = (1 - (total - known) / total) * (before - after)
+    return 0.0 if abs(difference) < _SMALL else difference / known / np.log(2.0)
+
+
+@njit(cache=True, nogil=True)
+def _gain_ratio(gain, split, known, total):
+    """Return ``gain`` divided by the entropy of the branches, where unknown values are a branch of their own.
+
+    ``split``: the sum of size times logarithm over the branches.
+    """
+    entropy = _n_log_n(total) - split - _n_log_n(total - known)
+    return 0.0 if abs(entropy) < _SMALL else gain / (entropy / total / np.log(2.0))
+
+
+@njit(cache=True, nogil=True)
+def _split_point(low, high, present):
+    """Return the largest of the ``present`` values, (n_values,) in order, up to the middle between two values."""
+    middle = (low + high) / 2
+    if middle == high:
+        middle = low
+    return present[np.searchsorted(present, middle, side="right") - 1]
+
+
+@njit(cache=True, nogil=True)
+def _send_by_code(rows, entries, low, branch):
+    for row in rows:
+        branch[row] = -1
+    for entry in entries:
+        branch[entry & _ROW] = entry >> ROW > low
+
+
+@njit(cache=True, nogil=True)
+def _send_by_level(rows, levels, single, branch):
+    for row in rows:
+        level = levels[row]
+        branch[row] = level if single < 0 or level < 0 else level != single
+
+
+@njit(cache=True, nogil=True)
+def _weigh(rows, row_weights, branch, classes, n_branches, bags, bag_counts, child_counts, ratios, counts):
+    """Weigh the branches and return the total weight.
+
+    ``bags``, ``bag_counts``: the weight of each branch, and by class, with its share of the missing values. ``ratios``:
+    this share, or 0 if it is negligible. ``child_counts``: the weights by class that the rows have in the branch.
+    ``counts``: (n_classes,), the weights of the node.
+    """
+    for bag in range(n_branches):
+        bag_counts[bag], bags[bag] = 0.0, 0.0
+    counts[:], total, n_missing = 0.0, 0.0, 0
+    for at in range(len(rows)):
+        bag, kind = branch[rows[at]], classes[rows[at]]
+        if bag < 0:
+            n_missing += 1
+            continue
+        bag_counts[bag, kind] += row_weights[at]
+        bags[bag] += row_weights[at]
+        counts[kind] += row_weights[at]
+        total += row_weights[at]
+    for bag in range(n_branches):
+        child_counts[bag] = bag_counts[bag]
+        ratios[bag] = bags[bag] / total
+    if n_missing:
+        for at in range(len(rows)):
+            kind = classes[rows[at]]
+            if branch[rows[at]] < 0:
+                counts[kind] += row_weights[at]
+                total += row_weights[at]
+                for bag in range(n_branches):
+                    bag_counts[bag, kind] += ratios[bag] * row_weights[at]
+                    bags[bag] += ratios[bag] * row_weights[at]
+        for bag in range(n_branches):
+            ratios[bag] = bags[bag] / total if bags[bag] / total > _SMALL else 0.0
+        for at in range(len(rows)):
+            if branch[rows[at]] < 0:
+                for bag in range(n_branches):
+                    child_counts[bag, classes[rows[at]]] += ratios[bag] * row_weights[at]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _count(entries, branch, slots, ratios, n_branches, n_slots, sizes):
+    """Set ``sizes[slot]`` to where the entries of each branch begin, and return their number."""
+    sizes[:] = 0
+    for entry in entries:
+        bag = branch[entry & _ROW]
+        if bag >= 0:
+            if slots[bag] >= 0:
+                sizes[slots[bag] + 1] += 1
+        else:
+            for other in range(n_branches):
+                if slots[other] >= 0 and ratios[other] > 0:
+                    sizes[slots[other] + 1] += 1
+    for slot in range(n_slots):
+        sizes[slot + 1] += sizes[slot]
+    return sizes[n_slots]
+
+
+@njit(cache=True, nogil=True)
+def _deal(entries, branch, slots, ratios, n_branches, sizes, dealt, weight, shares, with_shares):
+    """Write the entries of each branch to ``dealt`` from ``sizes[slot]`` on, in their order, and their weights."""
+    for entry in entries:
+        row = entry & _ROW
+        bag = branch[row]
+        if bag >= 0:
+            slot = slots[bag]
+            if slot >= 0:
+                dealt[sizes[slot]] = entry
+                if with_shares:
+                    shares[sizes[slot]] = weight[row]
+                sizes[slot] += 1
+        else:
+            for other in range(n_branches):
+                slot = slots[other]
+                if slot >= 0 and ratios[other] > 0:
+                    dealt[sizes[slot]] = entry
+                    if with_shares:
+                        shares[sizes[slot]] = ratios[other] * weight[row]
+                    sizes[slot] += 1
+
+
+@njit(cache=True, nogil=True)
+def _present_values(entries, ends, values, first):
+    """Return (values that occur among the entries, laid out as ``values``, their number in each column)."""
+    present, counts = np.empty(len(values)), np.zeros(len(ends) - 1, np.int64)
+    for place in range(len(ends) - 1):
+        last = np.int64(-1)
+        for at in range(ends[place], ends[place + 1]):
+            if entries[at] >> ROW != last:
+                last = entries[at] >> ROW
+                present[first[place] + counts[place]] = values[first[place] + last]
+                counts[place] += 1
+    return present, counts
+
+
+@njit(cache=True, nogil=True)
+def _has_close_values(values, first):
+    """Return whether each numeric column has two different values that no split may separate."""
+    found = np.zeros(len(first) - 1, np.bool_)
+    for place in range(len(found)):
+        for at in range(first[place] + 1, first[place + 1]):
+            found[place] |= not values[at - 1] + _GAP < values[at]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _counted_in_average(n_levels, n_rows):
+    """Return whether the gain of each column enters the average: not with levels for 30 % of the rows, unless all."""
+    found = np.zeros(len(n_levels), np.bool_)
+    for column in range(len(n_levels)):
+        found[column] = not n_levels[column] or 0.3 * n_rows - n_levels[column] > _SMALL
+    if not found.any():
+        found[:] = True
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _longer(array, n):
+    """Return a copy with room for twice ``n``."""
+    found = np.zeros((2 * n,) + array.shape[1:], array.dtype)
+    found[: len(array)] = array
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _wider(lists, n):
+    found = np.empty((len(lists), 2 * n), np.int64)
+    found[:, : lists.shape[1]] = lists
+    return found
