@@ -151,8 +151,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
                 whole, real, n_classes, confidence, float(ndtri(1 - confidence)), bool(self.subtree_raising),
                 rows.nominal, rows.numbers, n_levels, places, classes, weights,
             )  # fmt: skip
-        self._whole, self._real = whole, real
-        self._shares = descent.node_shares(whole, real, n_classes, bool(self.laplace))
+        self._whole, self._real = pruning.compact(whole, real)
+        self._shares = descent.node_shares(self._whole, self._real, n_classes, bool(self.laplace))
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -97,6 +97,21 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
 
 
 @njit(cache=True, nogil=True)
+def compact(whole, real):
+    """Return the tree without the nodes that no branch leads to any more."""
+    order, n_nodes, at = np.zeros(len(whole), np.int64), 1, 0
+    while at < n_nodes:
+        begin = whole[order[at], FIRST_CHILD]
+        if whole[order[at], N_CHILDREN]:
+            whole[order[at], FIRST_CHILD] = n_nodes
+        for child in range(begin, begin + whole[order[at], N_CHILDREN]):
+            order[n_nodes] = child
+            n_nodes += 1
+        at += 1
+    return whole[order[:n_nodes]], real[order[:n_nodes]]
+
+
+@njit(cache=True, nogil=True)
 def _errors_on_rows(
     top,
     enough,
