@@ -14,6 +14,8 @@ from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, F
 _ROW = (1 << ROW) - 1
 _SMALL = 1e-6
 """Two numbers this close are equal."""
+_ROUGH = 1e-4
+"""More than what the entropy in nats may be off, because the logarithm of a tiny weight is left out."""
 _GAP = 1e-5
 """A split lies between two values only if they are farther apart than this."""
 
@@ -37,7 +39,12 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
         bar[column] = bar[column - 1] + n_levels[column - 1]
     for column in range(n_columns):
         most = max(most, n_levels[column])
-    bars = np.zeros((n_levels.sum(), n_classes))
+    bars, bins = np.zeros((n_levels.sum() + 1, n_classes)), np.empty(nominal.shape, np.int32)  # the last bar is for missing values
+    for column in range(n_columns):
+        if n_levels[column]:
+            for row in range(n_rows):
+                level = nominal[row, places[column]]
+                bins[row, places[column]] = bar[column] + level if level >= 0 else len(bars) - 1
     gains, cuts, sides = np.zeros((2, n_columns)), np.zeros((n_columns, 2), np.int64), np.zeros((2, n_classes))
     # list 0 has the rows of the nodes that wait, aligned with their weights, and the others their entries
     lists, shares = np.empty((1 + n_numeric, n_rows), np.int64), weights.copy()
@@ -45,7 +52,8 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
     for place in range(n_numeric):
         lists[1 + place, : ends[place + 1] - ends[place]] = entries[ends[place] : ends[place + 1]]
     spare, spare_shares = np.empty(n_rows, np.int64), np.empty(n_rows)
-    weight, branch = weights.copy(), np.full(n_rows, -1, np.int32)
+    weight, signed, branch = weights.copy(), weights.copy(), np.full(n_rows, -1, np.int32)
+    slot_of = np.zeros(n_rows, np.int32)
     bags, ratios, sizes, slots = np.zeros(most), np.zeros(most), np.zeros(most + 1, np.int64), np.zeros(most, np.int64)
     bag_counts, child_counts = np.zeros((most, n_classes)), np.zeros((most, n_classes))
 
@@ -54,20 +62,22 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
         real[0, COUNTS + classes[row]] += weights[row]
         real[0, TOTAL] += weights[row]
     waiting, stretches, n_waiting = np.zeros(64, np.int64), np.zeros((64, 1 + n_numeric, 2), np.int64), 0
-    own = np.zeros((1 + n_numeric, 2), np.int64)
+    own, open_columns, is_open = np.zeros((1 + n_numeric, 2), np.int64), np.zeros((64, n_columns), np.bool_), n_levels > 0
+    open_columns[0] = is_open
     n_waiting = _finish(0, real[0, COUNTS : COUNTS + n_classes], min_leaf, whole, real)
     stretches[0, 0, 1] = n_rows
     stretches[0, 1:, 1] = ends[1:] - ends[:-1]
 
     while n_waiting:
         n_waiting -= 1
-        node, own[:] = waiting[n_waiting], stretches[n_waiting]
+        node, own[:], is_open[:] = waiting[n_waiting], stretches[n_waiting], open_columns[n_waiting]
         rows = lists[0, own[0, 0] : own[0, 1]]
         row_weights = shares[own[0, 0] : own[0, 1]]
         for at in range(len(rows)):
             weight[rows[at]] = row_weights[at]
+            signed[rows[at]] = row_weights[at] if classes[rows[at]] == 0 else -row_weights[at]
         column = _best_column(
-            rows, lists, own, nominal, n_levels, places, bar, values, first, has_close, counted, classes, weight,
+            rows, lists, own, bins, is_open, n_levels, places, bar, values, first, has_close, counted, classes, weight, signed,
             real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL], min_leaf, binary, bars, gains, cuts, sides,
         )  # fmt: skip
         if column < 0:
@@ -92,19 +102,33 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
         n_slots = 0
         if n_waiting + n_branches > len(waiting):
             waiting, stretches = _longer(waiting, n_waiting + n_branches), _longer(stretches, n_waiting + n_branches)
+            open_columns = _longer(open_columns, n_waiting + n_branches)
         for bag in range(n_branches):
             child = n_nodes + bag
             real[child, BRANCH], real[child, COUNTS + n_classes :] = bags[bag], bag_counts[bag]
             slots[bag] = -1
             if _finish(child, child_counts[bag], min_leaf, whole, real):
-                slots[bag], waiting[n_waiting + n_slots] = n_slots, child
+                slots[bag], waiting[n_waiting + n_slots], open_columns[n_waiting + n_slots] = n_slots, child, is_open
                 n_slots += 1
         n_nodes += n_branches
+        by_two = n_slots < 3
+        for at in range(len(rows)):
+            bag = branch[rows[at]]
+            by_two &= bag >= 0
+            slot_of[rows[at]] = slots[bag] if bag >= 0 else -1
         # the lists of the branches that grow on take the place of the node's own lists, which are the last ones
         for one in range(len(lists) if n_slots else 0):
             begin, stop = own[one]
             if one and begin < stop and lists[one, begin] >> ROW == lists[one, stop - 1] >> ROW:
                 stop = begin  # a column with one value splits nothing
+            if by_two:
+                n_first, n_dealt = _cut(lists[one, begin:stop], slot_of, spare)
+                for slot in range(n_slots):
+                    stretches[n_waiting + slot, one, 0] = begin + (n_first if slot else 0)
+                    stretches[n_waiting + slot, one, 1] = begin + (n_dealt if slot else n_first)
+                for at in range(0 if one else n_dealt):
+                    shares[begin + at] = weight[lists[0, begin + at]]
+                continue
             n_dealt = _count(lists[one, begin:stop], branch, slots, ratios, n_branches, n_slots, sizes)
             if begin + n_dealt > lists.shape[1]:
                 lists, shares = _wider(lists, begin + n_dealt), _longer(shares, begin + n_dealt)
@@ -140,7 +164,8 @@ def _best_column(
     rows,
     lists,
     own,
-    nominal,
+    bins,
+    is_open,
     n_levels,
     places,
     bar,
@@ -150,6 +175,7 @@ def _best_column(
     counted,
     classes,
     weight,
+    signed,
     counts,
     total,
     min_leaf,
@@ -161,29 +187,32 @@ def _best_column(
 ):
     """Return the column of the best split, or -1: the largest gain ratio among the gains that are not below average.
 
-    ``gains``: (2, n_columns), the information gains in bits and the gain ratios. ``cuts``: (n_columns, 2), the codes on
+    ``is_open``: (n_columns,), the nominal columns of which the rows had several levels in the parent, and after the call
+    in the node. ``gains``: (2, n_columns), the information gains in bits and the gain ratios. ``cuts``: (n_columns, 2), the codes on
     both sides of a numeric split, or the level of a binary one.
     """
     bars[:] = 0.0
+    chosen = places[is_open]
     for row in rows:
-        for column in range(len(n_levels)):
-            if n_levels[column]:
-                level = nominal[row, places[column]]
-                if level >= 0:
-                    bars[bar[column] + level, classes[row]] += weight[row]
+        for place in chosen:
+            bars[bins[row, place], classes[row]] += weight[row]
     mean, n_valid = 0.0, 0
     for column in range(len(n_levels)):
         if n_levels[column]:
+            if not is_open[column]:
+                gains[1, column] = -1.0
+                continue
             of_levels = bars[bar[column] : bar[column] + n_levels[column]]
             if binary:
                 found = _one_level(of_levels, total, min_leaf, sides)
             else:
                 found = _all_levels(of_levels, total, min_leaf, sides)
+            is_open[column] = _n_used(of_levels) > 1
         else:
             one = 1 + places[column]
             found = _best_cut(
                 lists[one, own[one, 0] : own[one, 1]], len(rows), values[first[one - 1] : first[one]],
-                has_close[one - 1], classes, weight, counts, total, min_leaf, sides,
+                has_close[one - 1], classes, weight, signed, counts, total, min_leaf, sides,
             )  # fmt: skip
         gains[0, column], gains[1, column], cuts[column, 0], cuts[column, 1], valid = found
         if valid and counted[column]:
@@ -193,12 +222,23 @@ def _best_column(
             gains[1, column] = -1.0
     if not n_valid:
         return -1
-    mean, best, chosen = mean / n_valid, 0.0, -1
+    mean, best, best_column = mean / n_valid, 0.0, -1
     for column in range(len(n_levels)):
         # below the average by 1e-3 is near enough, as in C4.5
         if gains[0, column] >= mean - 1e-3 and gains[1, column] - best > _SMALL:
-            best, chosen = gains[1, column], column
-    return chosen
+            best, best_column = gains[1, column], column
+    return best_column
+
+
+@njit(cache=True, nogil=True)
+def _n_used(of_levels):
+    used = 0
+    for level in range(len(of_levels)):
+        for kind in range(of_levels.shape[1]):
+            if of_levels[level, kind] > 0:
+                used += 1
+                break
+    return used
 
 
 @njit(cache=True, nogil=True)
@@ -227,7 +267,7 @@ def _all_levels(of_levels, total, min_leaf, sides):
 @njit(cache=True, nogil=True)
 def _one_level(of_levels, total, min_leaf, sides):
     """Return (gain, gain ratio, level, 0, whether it is valid) of the best split of one level from the others."""
-    counts, others = sides
+    counts = sides[0]
     counts[:], known = 0.0, 0.0
     for level in range(len(of_levels)):
         for kind in range(len(counts)):
@@ -251,13 +291,16 @@ def _one_level(of_levels, total, min_leaf, sides):
 
 
 @njit(cache=True, nogil=True)
-def _best_cut(entries, n_rows, values, has_close, classes, weight, node_counts, total, min_leaf, sides):
-    """Return (gain, gain ratio, code below the cut, code above it, whether it is valid) of the best cut."""
+def _best_cut(entries, n_rows, values, has_close, classes, weight, signed, node_counts, total, min_leaf, sides):
+    """Return (gain, gain ratio, code below the cut, code above it, whether it is valid) of the best cut.
+
+    A cut must be better than all cuts below it by more than the tolerance.
+    """
     nothing = (0.0, 0.0, np.int64(0), np.int64(0), False)
     if len(entries) == 0 or entries[0] >> ROW == entries[-1] >> ROW:
         return nothing
     left, counts = sides
-    left[:], counts[:] = 0.0, node_counts
+    counts[:] = node_counts
     if len(entries) < n_rows:
         counts[:] = 0.0
         for entry in entries:
@@ -270,33 +313,97 @@ def _best_cut(entries, n_rows, values, has_close, classes, weight, node_counts, 
         least = 25.0
     if 2 * least - len(entries) > _SMALL:  # rows and not their weight
         return nothing
-    before = _entropy(counts, known)
+    if len(counts) == 2:
+        found = _best_of_two(entries, values, has_close, signed, counts, known, total, least)
+    else:
+        found = _best_of_many(entries, values, has_close, classes, weight, counts, known, total, least, left)
+    gain, split, below, above, n_cuts = found
+    if n_cuts:
+        gain -= np.log2(n_cuts) / total
+    if gain < _SMALL:
+        return nothing
+    return gain, _gain_ratio(gain, split, known, total), below, above, True
+
+
+@njit(cache=True, nogil=True)
+def _best_of_many(entries, values, has_close, classes, weight, counts, known, total, least, left):
+    """Return (gain, sum of size times logarithm, code below, code above, number of possible cuts) for any classes."""
     best, best_split, below, above, n_cuts, size = 0.0, 0.0, np.int64(0), np.int64(0), 0, 0.0
-    code = entries[0] >> ROW
-    for entry in entries:
-        following = entry >> ROW
-        if following != code:
-            if (not has_close or values[code] + _GAP < values[following]) and least - size < _SMALL:
-                rest = known - size
-                if least - rest >= _SMALL:
-                    break
-                n_cuts += 1
-                split = _n_log_n(size) + _n_log_n(rest)
-                after = 0.0
-                for kind in range(len(counts)):
-                    after += _n_log_n(left[kind]) + _n_log_n(counts[kind] - left[kind])
-                gain = _gain(before, split - after, known, total)
-                if gain - best > _SMALL:
-                    best, best_split, below, above = gain, split, code, following
-            code = following
-        left[classes[entry & _ROW]] += weight[entry & _ROW]
-        size += weight[entry & _ROW]
-    if not n_cuts:
-        return nothing
-    best -= np.log2(n_cuts) / total
-    if best < _SMALL:
-        return nothing
-    return best, _gain_ratio(best, best_split, known, total), below, above, True
+    before = _entropy(counts, known)
+    left[:] = 0.0
+    for at in range(len(entries) - 1):
+        row = entries[at] & _ROW
+        left[classes[row]] += weight[row]
+        size += weight[row]
+        code, following = entries[at] >> ROW, entries[at + 1] >> ROW
+        if code == following or (has_close and not values[code] + _GAP < values[following]):
+            continue
+        rest = known - size
+        if least - size >= _SMALL or least - rest >= _SMALL:
+            continue
+        n_cuts += 1
+        split, after = _n_log_n(size) + _n_log_n(rest), 0.0
+        for kind in range(len(counts)):
+            after += _n_log_n(left[kind]) + _n_log_n(counts[kind] - left[kind])
+        gain = _gain(before, split - after, known, total)
+        if gain - best > _SMALL:
+            best, best_split, below, above = gain, split, code, following
+    return best, best_split, below, above, n_cuts
+
+
+@njit(cache=True, nogil=True)
+def _best_of_two(entries, values, has_close, signed, counts, known, total, least):
+    """Return what ``_best_of_many`` returns. ``signed``: (n_rows,), the weights, negative for the second class.
+
+    The entropy after a cut is a concave function of the two weights on the left. So over a block of entries it is least
+    at a corner of the box between the weights at its ends. If even that is no better, the block's cuts are only counted.
+    """
+    best, best_split, below, above, n_cuts = 0.0, 0.0, np.int64(0), np.int64(0), 0
+    before = _entropy(counts, known)
+    step, start, last = max(16, int(np.sqrt(len(entries)) / 3)), 0, len(entries) - 1
+    a, b, whole_a, whole_b = 0.0, 0.0, counts[0], counts[1]  # weights on the left, and in all
+    while start < last and least - (known - a - b) < _SMALL:
+        end = min(start + step, last)
+        more_a, more_b = a, b
+        for at in range(start, end):
+            weight = signed[np.uint32(entries[at])]
+            more_a += max(weight, 0.0)
+            more_b -= min(weight, 0.0)
+        tried = least - more_a - more_b < _SMALL and entries[start] >> ROW != entries[end] >> ROW
+        if tried and not has_close and least - a - b < _SMALL and least - known + more_a + more_b < _SMALL:
+            after = min(
+                _entropy_after(a, more_b, whole_a, whole_b),
+                _entropy_after(more_a, b, whole_a, whole_b),
+                _entropy_after(a, b, whole_a, whole_b),
+                _entropy_after(more_a, more_b, whole_a, whole_b),
+            )
+            if _gain(before, after - _ROUGH, known, total) - best < 0.9 * _SMALL:
+                tried = False
+                for at in range(start, end):
+                    n_cuts += entries[at] >> ROW != entries[at + 1] >> ROW
+        if tried:
+            for at in range(start, end):
+                weight = signed[np.uint32(entries[at])]
+                a += max(weight, 0.0)
+                b -= min(weight, 0.0)
+                code, following = entries[at] >> ROW, entries[at + 1] >> ROW
+                if code == following or (has_close and not values[code] + _GAP < values[following]):
+                    continue
+                size, rest = a + b, known - a - b
+                if least - size < _SMALL and least - rest < _SMALL:
+                    n_cuts += 1
+                    gain = _gain(before, _entropy_after(a, b, whole_a, whole_b), known, total)
+                    if gain - best > _SMALL:
+                        best, best_split, below, above = gain, _n_log_n(size) + _n_log_n(rest), code, following
+        a, b, start = more_a, more_b, end
+    return best, best_split, below, above, n_cuts
+
+
+@njit(cache=True, nogil=True)
+def _entropy_after(a, b, whole_a, whole_b):
+    """Return the weighted entropy of two branches. The first has the weights ``a`` and ``b`` of the two classes."""
+    c, d = whole_a - a, whole_b - b
+    return (_n_log_n(a + b) - _n_log_n(a) - _n_log_n(b)) + (_n_log_n(c + d) - _n_log_n(c) - _n_log_n(d))
 
 
 @njit(cache=True, nogil=True)
@@ -393,6 +500,22 @@ def _weigh(rows, row_weights, branch, classes, n_branches, bags, bag_counts, chi
                 for bag in range(n_branches):
                     child_counts[bag, classes[rows[at]]] += ratios[bag] * row_weights[at]
     return total
+
+
+@njit(cache=True, nogil=True)
+def _cut(entries, slot_of, spare):
+    """Move the entries of slot 0 to the front and then those of slot 1, and return where each of both ends."""
+    kept, moved = 0, 0
+    for at in range(len(entries)):
+        entry = entries[at]
+        slot = slot_of[np.uint32(entry)]
+        entries[kept] = entry  # without a branch, because it could not be predicted
+        spare[moved] = entry
+        kept += slot == 0
+        moved += slot == 1
+    for at in range(moved):
+        entries[kept + at] = spare[at]
+    return kept, kept + moved
 
 
 @njit(cache=True, nogil=True)

@@ -44,7 +44,7 @@ class Columns:
     def coded(self, X: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
         """Return (levels, (n_rows, n_nominal) int32, numbers, (n_rows, n_numeric) float64) of the rows of ``X``.
 
-        Missing values, and levels that are not among these columns, are -1 or NaN. Raises ValueError for infinite
+        Both are contiguous by column. Missing values, and levels that are not among these columns, are -1 or NaN. Raises ValueError for infinite
         values.
         """
         pairs = list(zip(X.items(), self.levels, strict=True))
@@ -81,12 +81,12 @@ class Instances:
         places = np.argsort(rows, kind="stable")  # new positions of row 0, of row 1, ...
         begins = np.cumsum(counts) - counts
         samples = [_sample_entries(self.entries[a:b], counts, begins, places) for a, b in pairwise(self.ends.tolist())]
-        columns, nominal = _levels_that_occur(self.columns, self.nominal[rows])
+        columns, nominal = _levels_that_occur(self.columns, np.asfortranarray(self.nominal[rows]))
         return replace(
             self,
             columns=columns,
             nominal=nominal,
-            numbers=self.numbers[rows],
+            numbers=np.asfortranarray(self.numbers[rows]),
             entries=_joined(samples, np.int64),
             ends=_offsets(samples),
         )
@@ -176,7 +176,7 @@ def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
 
 
 def _table(columns: list[np.ndarray], n_rows: int, kind: Any) -> np.ndarray:
-    return np.array(columns, dtype=kind).reshape(len(columns), n_rows).T.copy()
+    return np.array(columns, dtype=kind).reshape(len(columns), n_rows).T
 
 
 def _joined(parts: Sequence[np.ndarray], kind: Any) -> np.ndarray:

@@ -171,11 +171,12 @@ def _send(node, whole, real, table, rows, starts, stops, branch):
     nominal, numbers, n_levels, places = table
     column, cut = whole[node, ATTRIBUTE], real[node, CUT]
     place, start = places[column], starts[node]
-    for at in range(start, stops[node]):
-        if n_levels[column]:
+    if n_levels[column]:
+        for at in range(start, stops[node]):
             level = nominal[rows[at], place]
             branch[at - start] = level if level < 0 or cut < 0 else level != cut
-        else:
+    else:
+        for at in range(start, stops[node]):
             number = numbers[rows[at], place]
             branch[at - start] = -1 if np.isnan(number) else number > cut
 
