@@ -44,10 +44,6 @@ class SharedInstances:
             for weights in class_weights
         ]
 
-    def rows(self, classifiers: list[Any], X: Any) -> Any:
-        """Return ``X`` in codes, so that all trees read them."""
-        return X
-
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, float]:
         """Return ((n_rows, k), 0): 1 where a tree predicts the second class, and -1 otherwise, without error."""
         if X is self._table and self._instances is not None:
@@ -82,6 +78,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     classes_ : (n_classes,) labels in sorted order.
     n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
     columns_ : levels of the columns.
+    tree_ : two arrays with a row for each node, whole numbers and real ones. ``probcal.learners.c45.layout`` names their
+        columns. Node 0 is the root.
     """
 
     class_weight_shortcut = SharedInstances
@@ -151,8 +149,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
                 whole, real, n_classes, confidence, float(ndtri(1 - confidence)), bool(self.subtree_raising),
                 rows.nominal, rows.numbers, n_levels, places, classes, weights,
             )  # fmt: skip
-        self._whole, self._real = pruning.compact(whole, real)
-        self._shares = descent.node_shares(self._whole, self._real, n_classes, bool(self.laplace))
+        self.tree_ = pruning.compact(whole, real)
+        self._shares = descent.node_shares(*self.tree_, n_classes, bool(self.laplace))
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -161,7 +159,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row, (n_rows,). The first class wins a tie, as in Weka."""
-        labels: np.ndarray = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        probabilities = self.predict_proba(X)
+        labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
         return labels
 
     def coded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -172,7 +171,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     def probabilities(self, nominal: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return what ``predict_proba`` returns, for ``coded`` rows."""
         found: np.ndarray = _compiled("descent").probabilities(
-            self._whole, self._real, *self._shares, nominal, numbers, self.columns_.n_levels, self.columns_.places
+            *self.tree_, *self._shares, nominal, numbers, self.columns_.n_levels, self.columns_.places
         )
         return found
 

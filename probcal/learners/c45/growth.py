@@ -39,7 +39,10 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
         bar[column] = bar[column - 1] + n_levels[column - 1]
     for column in range(n_columns):
         most = max(most, n_levels[column])
-    bars, bins = np.zeros((n_levels.sum() + 1, n_classes)), np.empty(nominal.shape, np.int32)  # the last bar is for missing values
+    bars, bins = (
+        np.zeros((n_levels.sum() + 1, n_classes)),
+        np.empty(nominal.shape, np.int32),
+    )  # the last bar is for missing values
     for column in range(n_columns):
         if n_levels[column]:
             for row in range(n_rows):
@@ -62,7 +65,11 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
         real[0, COUNTS + classes[row]] += weights[row]
         real[0, TOTAL] += weights[row]
     waiting, stretches, n_waiting = np.zeros(64, np.int64), np.zeros((64, 1 + n_numeric, 2), np.int64), 0
-    own, open_columns, is_open = np.zeros((1 + n_numeric, 2), np.int64), np.zeros((64, n_columns), np.bool_), n_levels > 0
+    own, open_columns, is_open = (
+        np.zeros((1 + n_numeric, 2), np.int64),
+        np.zeros((64, n_columns), np.bool_),
+        n_levels > 0,
+    )
     open_columns[0] = is_open
     n_waiting = _finish(0, real[0, COUNTS : COUNTS + n_classes], min_leaf, whole, real)
     stretches[0, 0, 1] = n_rows
@@ -137,7 +144,9 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
             for slot in range(n_slots):
                 stretches[n_waiting + slot, one, 0] = begin + sizes[slot]
                 stretches[n_waiting + slot, one, 1] = begin + sizes[slot + 1]
-            _deal(lists[one, begin:stop], branch, slots, ratios, n_branches, sizes, spare, weight, spare_shares, one == 0)
+            _deal(
+                lists[one, begin:stop], branch, slots, ratios, n_branches, sizes, spare, weight, spare_shares, one == 0
+            )
             lists[one, begin : begin + n_dealt] = spare[:n_dealt]
             if one == 0:
                 shares[begin : begin + n_dealt] = spare_shares[:n_dealt]
