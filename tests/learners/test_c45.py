@@ -14,7 +14,7 @@ from tests.learners.j48_trees import OPTIONS, WEIGHTINGS, mixed_table, native_tr
 
 pytest.importorskip("numba", reason="needs probcal[trees]")
 
-from probcal.learners import C45Classifier  # noqa: E402
+from probcal.learners import C45Classifier
 
 J48 = json.loads(Path(__file__).with_name("j48_trees.json").read_text())
 

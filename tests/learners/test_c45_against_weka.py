@@ -10,7 +10,7 @@ from tests.learners.j48_trees import OPTIONS, WEIGHTINGS, mixed_table, native_tr
 pytest.importorskip("numba", reason="needs probcal[trees]")
 pytest.importorskip("jpype", reason="needs probcal[weka]")
 
-from probcal.learners import C45Classifier  # noqa: E402
+from probcal.learners import C45Classifier
 
 
 def both(X, y, options, weights=None):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from numbers import Real
 from typing import Any
@@ -10,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from probcal._validation import check_choices, check_counts
@@ -25,7 +28,10 @@ class CompilerMissing(ProbcalError, ImportError):
 
 
 class SharedInstances:
-    """Sort the columns once for the trees of all class weights: the shortcut of ``C45Classifier``."""
+    """Sort the columns once for the trees of all class weights: the shortcut of ``C45Classifier``.
+
+    The trees grow in as many threads as OpenMP may use, which is one in an experiment.
+    """
 
     def __init__(self) -> None:
         self._instances: Instances | None = None
@@ -39,10 +45,11 @@ class SharedInstances:
             self._instances, self._table = estimator.sort_columns(X), X
         classes = np.unique(labels, return_inverse=True)[1]
         own = 1.0 if row_weights is None else row_weights
-        return [
-            clone(estimator).fit(self._instances, labels, sample_weight=weights[classes] * own)
-            for weights in class_weights
-        ]
+        rows = self._instances
+        trees = [clone(estimator) for _ in class_weights]
+        return _in_threads(
+            lambda tree, weights: tree.fit(rows, labels, sample_weight=weights[classes] * own), trees, class_weights
+        )
 
     def margins(self, classifiers: list[Any], X: Any) -> tuple[np.ndarray, float]:
         """Return ((n_rows, k), 0): 1 where a tree predicts the second class, and -1 otherwise, without error."""
@@ -50,8 +57,12 @@ class SharedInstances:
             coded = self._instances.nominal, self._instances.numbers
         else:
             coded = classifiers[0].coded(X)
-        found = [tree.probabilities(*coded) for tree in classifiers]
-        return np.column_stack([np.where(one[:, 1] > one[:, 0], 1.0, -1.0) for one in found]), 0.0
+
+        def signs(tree: Any) -> np.ndarray:
+            found = tree.probabilities(*coded)
+            return np.where(found[:, 1] > found[:, 0], 1.0, -1.0)
+
+        return np.column_stack(_in_threads(signs, classifiers)), 0.0
 
 
 class C45Classifier(ClassifierMixin, BaseEstimator):
@@ -78,8 +89,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     classes_ : (n_classes,) labels in sorted order.
     n_features_in_, feature_names_in_ : number and names of the columns of X, if it has them.
     columns_ : levels of the columns.
-    tree_ : two arrays with a row for each node, whole numbers and real ones. ``probcal.learners.c45.layout`` names their
-        columns. Node 0 is the root.
+    tree_ : two arrays with a row for each node, whole numbers and real ones. ``probcal.learners.c45.layout`` names
+        their columns. Node 0 is the root.
     """
 
     class_weight_shortcut = SharedInstances
@@ -207,6 +218,15 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
         return tags
+
+
+def _in_threads(call: Callable[..., Any], *arguments: Any) -> list[Any]:
+    """Return the results of ``call``, in order. The compiled functions release Python's lock."""
+    n_threads = min(_openmp_effective_n_threads(), len(arguments[0]))
+    if n_threads < 2:
+        return list(map(call, *arguments))
+    with ThreadPoolExecutor(n_threads, "probcal") as pool:
+        return list(pool.map(call, *arguments))
 
 
 def _compiled(name: str) -> Any:

@@ -33,30 +33,30 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
     """
     n_rows, n_numeric, n_columns = len(classes), len(ends) - 1, len(n_levels)
     present, n_present = _present_values(entries, ends, values, first)
-    has_close, counted = _has_close_values(values, first), _counted_in_average(n_levels, n_rows)
     bar, most = np.zeros(n_columns, np.int64), 2  # where a nominal column's levels begin in the histogram
-    for column in range(1, n_columns):
-        bar[column] = bar[column - 1] + n_levels[column - 1]
     for column in range(n_columns):
+        if column:
+            bar[column] = bar[column - 1] + n_levels[column - 1]
         most = max(most, n_levels[column])
-    bars, bins = (
-        np.zeros((n_levels.sum() + 1, n_classes)),
-        np.empty(nominal.shape, np.int32),
-    )  # the last bar is for missing values
+    bars, bins = np.zeros((n_levels.sum() + 1, n_classes)), np.empty(nominal.shape, np.int32)
     for column in range(n_columns):
-        if n_levels[column]:
-            for row in range(n_rows):
-                level = nominal[row, places[column]]
-                bins[row, places[column]] = bar[column] + level if level >= 0 else len(bars) - 1
-    gains, cuts, sides = np.zeros((2, n_columns)), np.zeros((n_columns, 2), np.int64), np.zeros((2, n_classes))
+        for row in range(n_rows if n_levels[column] else 0):
+            level = nominal[row, places[column]]  # the last bar is for missing values
+            bins[row, places[column]] = bar[column] + level if level >= 0 else len(bars) - 1
+    nominals = n_levels, places, _counted_in_average(n_levels, n_rows), bar, bins, bars
+    numerics = values, first, _has_close_values(values, first)
+    # gains in bits and gain ratios, the codes next to a numeric split or the level of a binary one, and work space
+    cuts = np.zeros((n_columns, 2), np.int64)
+    scores = np.zeros((2, n_columns)), cuts, np.zeros((2, n_classes))
     # list 0 has the rows of the nodes that wait, aligned with their weights, and the others their entries
     lists, shares = np.empty((1 + n_numeric, n_rows), np.int64), weights.copy()
     lists[0] = np.arange(n_rows)
     for place in range(n_numeric):
         lists[1 + place, : ends[place + 1] - ends[place]] = entries[ends[place] : ends[place + 1]]
     spare, spare_shares = np.empty(n_rows, np.int64), np.empty(n_rows)
-    weight, signed, branch = weights.copy(), weights.copy(), np.full(n_rows, -1, np.int32)
-    slot_of = np.zeros(n_rows, np.int32)
+    weight, signed = weights.copy(), weights.copy()  # signed ones are negative for all classes but the first
+    branch, slot_of = np.zeros((2, n_rows), np.int32)
+    of_rows = classes, weight, signed
     bags, ratios, sizes, slots = np.zeros(most), np.zeros(most), np.zeros(most + 1, np.int64), np.zeros(most, np.int64)
     bag_counts, child_counts = np.zeros((most, n_classes)), np.zeros((most, n_classes))
 
@@ -84,9 +84,8 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
             weight[rows[at]] = row_weights[at]
             signed[rows[at]] = row_weights[at] if classes[rows[at]] == 0 else -row_weights[at]
         column = _best_column(
-            rows, lists, own, bins, is_open, n_levels, places, bar, values, first, has_close, counted, classes, weight, signed,
-            real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL], min_leaf, binary, bars, gains, cuts, sides,
-        )  # fmt: skip
+            node, rows, lists, own, is_open, binary, min_leaf, nominals, numerics, of_rows, scores, real
+        )
         if column < 0:
             continue
         place, low, high = places[column], cuts[column, 0], cuts[column, 1]
@@ -169,37 +168,17 @@ def _finish(node, counts, min_leaf, whole, real):
 
 
 @njit(cache=True, nogil=True)
-def _best_column(
-    rows,
-    lists,
-    own,
-    bins,
-    is_open,
-    n_levels,
-    places,
-    bar,
-    values,
-    first,
-    has_close,
-    counted,
-    classes,
-    weight,
-    signed,
-    counts,
-    total,
-    min_leaf,
-    binary,
-    bars,
-    gains,
-    cuts,
-    sides,
-):
+def _best_column(node, rows, lists, own, is_open, binary, min_leaf, nominals, numerics, of_rows, scores, real):
     """Return the column of the best split, or -1: the largest gain ratio among the gains that are not below average.
 
-    ``is_open``: (n_columns,), the nominal columns of which the rows had several levels in the parent, and after the call
-    in the node. ``gains``: (2, n_columns), the information gains in bits and the gain ratios. ``cuts``: (n_columns, 2), the codes on
-    both sides of a numeric split, or the level of a binary one.
+    ``is_open``: (n_columns,), the nominal columns of which the rows had several levels in the parent, and after the
+    call in the node.
     """
+    n_levels, places, counted, bar, bins, bars = nominals
+    values, first, has_close = numerics
+    classes, weight, _ = of_rows
+    gains, cuts, sides = scores
+    counts, total = real[node, COUNTS : COUNTS + sides.shape[1]], real[node, TOTAL]
     bars[:] = 0.0
     chosen = places[is_open]
     for row in rows:
@@ -221,7 +200,7 @@ def _best_column(
             one = 1 + places[column]
             found = _best_cut(
                 lists[one, own[one, 0] : own[one, 1]], len(rows), values[first[one - 1] : first[one]],
-                has_close[one - 1], classes, weight, signed, counts, total, min_leaf, sides,
+                has_close[one - 1], of_rows, counts, total, min_leaf, sides,
             )  # fmt: skip
         gains[0, column], gains[1, column], cuts[column, 0], cuts[column, 1], valid = found
         if valid and counted[column]:
@@ -300,11 +279,12 @@ def _one_level(of_levels, total, min_leaf, sides):
 
 
 @njit(cache=True, nogil=True)
-def _best_cut(entries, n_rows, values, has_close, classes, weight, signed, node_counts, total, min_leaf, sides):
+def _best_cut(entries, n_rows, values, has_close, of_rows, node_counts, total, min_leaf, sides):
     """Return (gain, gain ratio, code below the cut, code above it, whether it is valid) of the best cut.
 
     A cut must be better than all cuts below it by more than the tolerance.
     """
+    classes, weight, signed = of_rows
     nothing = (0.0, 0.0, np.int64(0), np.int64(0), False)
     if len(entries) == 0 or entries[0] >> ROW == entries[-1] >> ROW:
         return nothing
@@ -365,11 +345,11 @@ def _best_of_two(entries, values, has_close, signed, counts, known, total, least
     """Return what ``_best_of_many`` returns. ``signed``: (n_rows,), the weights, negative for the second class.
 
     The entropy after a cut is a concave function of the two weights on the left. So over a block of entries it is least
-    at a corner of the box between the weights at its ends. If even that is no better, the block's cuts are only counted.
+    at a corner of the box between the weights at its ends. If even that is no better, its cuts are only counted.
     """
     best, best_split, below, above, n_cuts = 0.0, 0.0, np.int64(0), np.int64(0), 0
-    before = _entropy(counts, known)
-    step, start, last = max(16, int(np.sqrt(len(entries)) / 3)), 0, len(entries) - 1
+    before, start, last = _entropy(counts, known), 0, len(entries) - 1
+    step = max(16, int(np.sqrt(len(entries)) / 3))
     a, b, whole_a, whole_b = 0.0, 0.0, counts[0], counts[1]  # weights on the left, and in all
     while start < last and least - (known - a - b) < _SMALL:
         end = min(start + step, last)
@@ -380,39 +360,40 @@ def _best_of_two(entries, values, has_close, signed, counts, known, total, least
             more_b -= min(weight, 0.0)
         tried = least - more_a - more_b < _SMALL and entries[start] >> ROW != entries[end] >> ROW
         if tried and not has_close and least - a - b < _SMALL and least - known + more_a + more_b < _SMALL:
+            of_a, of_b = _within(a, whole_a), _within(b, whole_b)
+            of_more_a, of_more_b = _within(more_a, whole_a), _within(more_b, whole_b)
             after = min(
-                _entropy_after(a, more_b, whole_a, whole_b),
-                _entropy_after(more_a, b, whole_a, whole_b),
-                _entropy_after(a, b, whole_a, whole_b),
-                _entropy_after(more_a, more_b, whole_a, whole_b),
+                _within(a + b, known) - of_a - of_b,
+                _within(a + more_b, known) - of_a - of_more_b,
+                _within(more_a + b, known) - of_more_a - of_b,
+                _within(more_a + more_b, known) - of_more_a - of_more_b,
             )
             if _gain(before, after - _ROUGH, known, total) - best < 0.9 * _SMALL:
                 tried = False
                 for at in range(start, end):
                     n_cuts += entries[at] >> ROW != entries[at + 1] >> ROW
-        if tried:
-            for at in range(start, end):
-                weight = signed[np.uint32(entries[at])]
-                a += max(weight, 0.0)
-                b -= min(weight, 0.0)
-                code, following = entries[at] >> ROW, entries[at + 1] >> ROW
-                if code == following or (has_close and not values[code] + _GAP < values[following]):
-                    continue
-                size, rest = a + b, known - a - b
-                if least - size < _SMALL and least - rest < _SMALL:
-                    n_cuts += 1
-                    gain = _gain(before, _entropy_after(a, b, whole_a, whole_b), known, total)
-                    if gain - best > _SMALL:
-                        best, best_split, below, above = gain, _n_log_n(size) + _n_log_n(rest), code, following
+        for at in range(start, end if tried else start):
+            weight = signed[np.uint32(entries[at])]
+            a += max(weight, 0.0)
+            b -= min(weight, 0.0)
+            code, following = entries[at] >> ROW, entries[at + 1] >> ROW
+            if code == following or (has_close and not values[code] + _GAP < values[following]):
+                continue
+            size, rest = a + b, known - a - b
+            if least - size < _SMALL and least - rest < _SMALL:
+                n_cuts += 1
+                split = _within(size, known)
+                gain = _gain(before, split - _within(a, whole_a) - _within(b, whole_b), known, total)
+                if gain - best > _SMALL:
+                    best, best_split, below, above = gain, split, code, following
         a, b, start = more_a, more_b, end
     return best, best_split, below, above, n_cuts
 
 
 @njit(cache=True, nogil=True)
-def _entropy_after(a, b, whole_a, whole_b):
-    """Return the weighted entropy of two branches. The first has the weights ``a`` and ``b`` of the two classes."""
-    c, d = whole_a - a, whole_b - b
-    return (_n_log_n(a + b) - _n_log_n(a) - _n_log_n(b)) + (_n_log_n(c + d) - _n_log_n(c) - _n_log_n(d))
+def _within(part, whole):
+    """Return the sum of size times logarithm over a part of a whole and the rest."""
+    return _n_log_n(part) + _n_log_n(whole - part)
 
 
 @njit(cache=True, nogil=True)
@@ -606,7 +587,7 @@ def _counted_in_average(n_levels, n_rows):
 @njit(cache=True, nogil=True)
 def _longer(array, n):
     """Return a copy with room for twice ``n``."""
-    found = np.zeros((2 * n,) + array.shape[1:], array.dtype)
+    found = np.zeros((2 * n, *array.shape[1:]), array.dtype)
     found[: len(array)] = array
     return found
 

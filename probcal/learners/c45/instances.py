@@ -44,8 +44,8 @@ class Columns:
     def coded(self, X: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
         """Return (levels, (n_rows, n_nominal) int32, numbers, (n_rows, n_numeric) float64) of the rows of ``X``.
 
-        Both are contiguous by column. Missing values, and levels that are not among these columns, are -1 or NaN. Raises ValueError for infinite
-        values.
+        Both are contiguous by column. Missing values, and levels that are not among these columns, are -1 or NaN.
+        Raises ValueError for infinite values.
         """
         pairs = list(zip(X.items(), self.levels, strict=True))
         codes = [_codes(column, levels) for (_, column), levels in pairs if levels is not None]
@@ -58,9 +58,9 @@ class Instances:
     """Hold rows in codes. The code of a number is its position among the distinct values of its column.
 
     ``names``: of the columns, as in scikit-learn, or None. ``nominal``: (n_rows, n_nominal) int32, levels, and -1 for a
-    missing one. ``numbers``: (n_rows, n_numeric) float64, and NaN for a missing one. ``entries``: one for each number that is
-    not missing, sorted by column and code. Those of a column lie between two of ``ends``, (n_numeric + 1,). ``values``:
-    the distinct values of all columns. Those of a column lie between two of ``first``, (n_numeric + 1,).
+    missing one. ``numbers``: (n_rows, n_numeric) float64, and NaN for a missing one. ``entries``: one for each number
+    that is not missing, sorted by column and code. Those of a column lie between two of ``ends``, (n_numeric + 1,).
+    ``values``: the distinct values of all columns. Those of a column lie between two of ``first``, (n_numeric + 1,).
     """
 
     columns: Columns

@@ -26,9 +26,9 @@ def collapse(whole, real, n_classes):
         for child in range(whole[node, FIRST_CHILD], whole[node, FIRST_CHILD] + whole[node, N_CHILDREN]):
             errors[node] += errors[child]
     for node in range(len(whole)):  # what happens below a collapsed node does not matter
-        if whole[node, ATTRIBUTE] >= 0:
-            if errors[node] >= _n_wrong(real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL]) - 1e-3:
-                _make_leaf(node, whole)
+        as_leaf = _n_wrong(real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL])
+        if whole[node, ATTRIBUTE] >= 0 and errors[node] >= as_leaf - 1e-3:
+            _make_leaf(node, whole)
 
 
 @njit(cache=True, nogil=True)
@@ -75,7 +75,9 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             if size - real[child, BRANCH] < _SMALL:
                 largest, size = child, real[child, BRANCH]
         of_branch = np.inf
-        if raises:
+        if raises and whole[largest, ATTRIBUTE] < 0:
+            of_branch = as_leaf  # it would be the same leaf
+        elif raises:
             starts[largest], stops[largest] = starts[node], stops[node]
             rows, shares, of_branch = _errors_on_rows(
                 largest, max(errors, as_leaf) + 1.0, False, whole, real, n_classes, confidence, z, table, classes, rows,
@@ -154,8 +156,8 @@ def _errors_on_rows(
             if errors > enough:
                 break
             continue
-        _send(node, whole, real, table, rows, starts, stops, branch)
-        _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, ratios)
+        if _send(node, whole, real, table, rows, starts, stops, branch) or keeps:
+            _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, ratios)
         rows, shares = _split(node, whole, rows, shares, starts, stops, branch, ratios)
         if n_waiting + n_children > len(waiting):
             waiting = np.append(waiting, np.zeros(len(waiting) + n_children, np.int64))
@@ -167,18 +169,22 @@ def _errors_on_rows(
 
 @njit(cache=True, nogil=True)
 def _send(node, whole, real, table, rows, starts, stops, branch):
-    """Set ``branch`` to the branch of each row of a node, and to -1 for a missing value."""
+    """Set ``branch`` to the branch of each row of a node, or to -1 for a missing value, and return how many are."""
     nominal, numbers, n_levels, places = table
+    n_missing = 0
     column, cut = whole[node, ATTRIBUTE], real[node, CUT]
     place, start = places[column], starts[node]
     if n_levels[column]:
         for at in range(start, stops[node]):
             level = nominal[rows[at], place]
             branch[at - start] = level if level < 0 or cut < 0 else level != cut
+            n_missing += level < 0
     else:
         for at in range(start, stops[node]):
             number = numbers[rows[at], place]
             branch[at - start] = -1 if np.isnan(number) else number > cut
+            n_missing += np.isnan(number)
+    return n_missing
 
 
 @njit(cache=True, nogil=True)
