@@ -67,6 +67,14 @@ def test_shared_columns_give_what_separate_fits_give(method):
     assert np.array_equal(shared, method(Separate()).fit(X, y).predict_proba(X))
 
 
+def test_threads_change_no_prediction():
+    X, y = mixed_table(2)
+    one, two = (
+        ProbingClassifier(C45Classifier(), 5, weighting="rejection", random_state=0, n_jobs=n).fit(X, y) for n in (1, 2)
+    )
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
 def test_a_missing_value_takes_every_branch_by_its_weight():
     X = pd.DataFrame({"x": [1.0] * 6 + [2.0] * 4})
     fitted = C45Classifier().fit(X, [0] * 6 + [1] * 4)

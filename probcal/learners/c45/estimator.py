@@ -94,6 +94,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     """
 
     class_weight_shortcut = SharedInstances
+    learns_in_threads = True
 
     def __init__(
         self,
