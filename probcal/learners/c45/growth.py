@@ -65,12 +65,12 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
         real[0, COUNTS + classes[row]] += weights[row]
         real[0, TOTAL] += weights[row]
     waiting, stretches, n_waiting = np.zeros(64, np.int64), np.zeros((64, 1 + n_numeric, 2), np.int64), 0
-    own, open_columns, is_open = (
+    own, is_open, open_columns = (
         np.zeros((1 + n_numeric, 2), np.int64),
-        np.zeros((64, n_columns), np.bool_),
         n_levels > 0,
+        np.zeros((64, n_columns), np.bool_),
     )
-    open_columns[0] = is_open
+    open_columns[0] = is_open  # nominal columns of which the rows have several levels
     n_waiting = _finish(0, real[0, COUNTS : COUNTS + n_classes], min_leaf, whole, real)
     stretches[0, 0, 1] = n_rows
     stretches[0, 1:, 1] = ends[1:] - ends[:-1]
