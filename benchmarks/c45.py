@@ -1,10 +1,10 @@
 """C45Classifier against Weka's J48: python benchmarks/c45.py [agreement|speed] [--dataset NAME ...] [-o FILE]
 
-Agreement: on each data set of SETS that is at hand, J48 and C45Classifier are fitted on the training
-rows of the first split, under N_FITS class weights as Probing has them, and on N_FITS bags. The table counts trees that
-differ in a node, test rows with another label, and the largest difference of a probability. Exit code 1 where one of
-them differs by more than 1e-9. Speed: a hundred probes on Adult, fit and labels of the training rows, by the shortcut
-of C45Classifier in one thread and in all, and by J48 through Java (every tenth, multiplied).
+Agreement: on each data set of SETS that is at hand, J48 and C45Classifier are fitted on the training rows of the first
+split, under class weights as Probing has them, and on bags (--fits of each). The table counts trees that differ in a
+node, test rows with another label, and the largest difference of a probability. Exit code 1 where a node or label
+differs, or a probability by more than 1e-9. Speed: a hundred probes on Adult, fit and labels of the training rows, by
+the shortcut of C45Classifier in one thread and in all, and by J48 through Java (every tenth, multiplied).
 """
 
 from __future__ import annotations
