@@ -50,6 +50,12 @@ LEARNERS: dict[str, Builtin] = {
         {"criterion": "entropy", "min_samples_leaf": 2},
         label="Tree",
     ),
+    "c45": Builtin(
+        "probcal.learners.c45.C45Classifier",
+        "C4.5 decision trees, the same as Weka's J48 without Java (needs probcal[trees])",
+        label="C4.5",
+        encoding="native",
+    ),
     "presorted_tree": Builtin(
         "probcal.learners.presorted_tree.PresortedTreeClassifier",
         "the same tree on columns sorted once for all probes and bags (needs probcal[trees])",

@@ -43,6 +43,9 @@ _DRIVEN = {
 }
 """Our module -> packages that do its work without an import that shows it, such as Weka itself, and Java."""
 _BY_NAME = {
+    "probcal.learners.c45.estimator": tuple(
+        f"probcal.learners.c45.{name}" for name in ("growth", "pruning", "descent")
+    ),
     "probcal.learners.presorted_tree": ("probcal.learners.tree_growth",),
     "probcal.fast_paths.shortcut": (),  # ``modules_of`` adds those of a learner
 }

@@ -13,7 +13,10 @@ from probcal.contract.suite import PROMISES
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 
-NEEDS = {name: "weka" for name, builtin in LEARNERS.items() if ".weka." in builtin.path} | {"presorted_tree": "numba"}
+NEEDS = {name: "weka" for name, builtin in LEARNERS.items() if ".weka." in builtin.path} | {
+    "c45": "numba",
+    "presorted_tree": "numba",
+}
 
 KEPT_BY_SCIKIT_LEARN_IN_PART = {
     ("tree", "whole_weights_are_repeated_rows"): "min_samples_leaf counts rows, whatever their weight",

@@ -1,0 +1,187 @@
+"""The rows of a table in codes, for all trees that are grown on them or on samples of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from probcal.learners.c45.layout import ROW
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Hold what is known of a table without its rows: the levels of each column, or None for a numeric one.
+
+    Declared categories that do not occur are levels too, as in the header of an ARFF file.
+    """
+
+    levels: list[list[Any] | None]
+    declared: list[bool]
+    """Whether the levels of a column are declared, and not those that occur."""
+
+    @classmethod
+    def of(cls, X: pd.DataFrame) -> Columns:
+        """Return the columns of a frame. Raises TypeError for a column that is neither numbers nor categories."""
+        declared = [isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(kind) for kind in X.dtypes]
+        return cls([_levels(*item) for item in X.items()], declared)
+
+    @property
+    def n_levels(self) -> np.ndarray:
+        """Return the number of levels of each column, (n_columns,), and 0 for a numeric one."""
+        return np.array([0 if levels is None else max(len(levels), 1) for levels in self.levels], dtype=np.int64)
+
+    @property
+    def places(self) -> np.ndarray:
+        """Return the position of each column, (n_columns,), among those of its kind."""
+        is_nominal = self.n_levels > 0
+        return np.where(is_nominal, np.cumsum(is_nominal), np.cumsum(~is_nominal)) - 1
+
+    def coded(self, X: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+        """Return (levels, (n_rows, n_nominal) int32, numbers, (n_rows, n_numeric) float64) of the rows of ``X``.
+
+        Both are contiguous by column. Missing values, and levels that are not among these columns, are -1 or NaN.
+        Raises ValueError for infinite values.
+        """
+        pairs = list(zip(X.items(), self.levels, strict=True))
+        codes = [_codes(column, levels) for (_, column), levels in pairs if levels is not None]
+        numbers = [_numbers(*item) for item, levels in pairs if levels is None]
+        return _table(codes, len(X), np.int32), _table(numbers, len(X), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Instances:
+    """Hold rows in codes. The code of a number is its position among the distinct values of its column.
+
+    ``names``: of the columns, as in scikit-learn, or None. ``nominal``: (n_rows, n_nominal) int32, levels, and -1 for a
+    missing one. ``numbers``: (n_rows, n_numeric) float64, and NaN for a missing one. ``entries``: one for each number
+    that is not missing, sorted by column and code. Those of a column lie between two of ``ends``, (n_numeric + 1,).
+    ``values``: the distinct values of all columns. Those of a column lie between two of ``first``, (n_numeric + 1,).
+    """
+
+    columns: Columns
+    names: np.ndarray | None
+    nominal: np.ndarray
+    numbers: np.ndarray
+    entries: np.ndarray
+    ends: np.ndarray
+    values: np.ndarray
+    first: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.nominal)
+
+    def take(self, rows: np.ndarray) -> Instances:
+        """Return the table of ``rows``, by number in any order, repeated or left out, without sorting it again."""
+        counts = np.bincount(rows, minlength=len(self))
+        places = np.argsort(rows, kind="stable")  # new positions of row 0, of row 1, ...
+        begins = np.cumsum(counts) - counts
+        samples = [_sample_entries(self.entries[a:b], counts, begins, places) for a, b in pairwise(self.ends.tolist())]
+        columns, nominal = _levels_that_occur(self.columns, np.asfortranarray(self.nominal[rows]))
+        return replace(
+            self,
+            columns=columns,
+            nominal=nominal,
+            numbers=np.asfortranarray(self.numbers[rows]),
+            entries=_joined(samples, np.int64),
+            ends=_offsets(samples),
+        )
+
+
+def instances_of(X: pd.DataFrame, names: np.ndarray | None = None) -> Instances:
+    """Return the rows of a frame in codes. Raises what ``Columns`` raises."""
+    columns = Columns.of(X)
+    nominal, numbers = columns.coded(X)
+    entries, values = [], []
+    for column in np.ascontiguousarray(numbers.T):
+        rows = np.flatnonzero(~np.isnan(column))
+        distinct, codes = np.unique(column[rows], return_inverse=True)
+        order = np.argsort(codes, kind="stable")
+        entries.append(codes[order].astype(np.int64) << ROW | rows[order])
+        values.append(distinct)
+    return Instances(
+        columns,
+        names,
+        nominal,
+        numbers,
+        _joined(entries, np.int64),
+        _offsets(entries),
+        _joined(values, np.float64),
+        _offsets(values),
+    )
+
+
+_ROW = (1 << ROW) - 1
+
+
+def _levels_that_occur(columns: Columns, nominal: np.ndarray) -> tuple[Columns, np.ndarray]:
+    """Return the columns of a sample and its ``nominal`` codes, without undeclared levels that are not in it."""
+    levels = list(columns.levels)
+    places = columns.places
+    for column, of_column in enumerate(levels):
+        if of_column is None or columns.declared[column]:
+            continue
+        codes = nominal[:, places[column]]
+        kept = np.unique(codes[codes >= 0])
+        levels[column] = [of_column[code] for code in kept]
+        nominal[:, places[column]] = np.where(codes < 0, -1, np.searchsorted(kept, codes))
+    return replace(columns, levels=levels), nominal
+
+
+def _sample_entries(entries: np.ndarray, counts: np.ndarray, begins: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the ``entries`` of a column for a sample.
+
+    ``counts``: how often each row is in it. ``begins``: where its copies begin in ``places``, their new row numbers.
+    """
+    rows = entries & _ROW
+    copies = counts[rows]
+    after = np.cumsum(copies)
+    which = np.arange(copies.sum()) + np.repeat(begins[rows] + copies - after, copies)
+    sample: np.ndarray = np.repeat(entries - rows, copies) | places[which]
+    return sample
+
+
+def _levels(name: Any, column: pd.Series) -> list[Any] | None:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return list(column.cat.categories)
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return [False, True]
+    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype):
+        return None
+    if pd.api.types.is_object_dtype(column.dtype) or pd.api.types.is_string_dtype(column.dtype):
+        return sorted(column.dropna().unique(), key=str)
+    raise TypeError(f"column {name!r} holds {column.dtype}; give numbers or categories")
+
+
+def _numbers(name: Any, column: pd.Series) -> np.ndarray:
+    numbers: np.ndarray = column.to_numpy(np.float64, na_value=np.nan)
+    if np.isinf(numbers).any():
+        raise ValueError(f"column {name!r} holds infinite values; replace them")
+    return numbers
+
+
+def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
+    """Return the number of each value's level, or -1 for a missing or unknown value."""
+    if [type(level) for level in levels] == [bool, bool]:  # truth values may come as 0 and 1, in any kind of column
+        numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        return np.where(np.isin(numbers, (0, 1)), numbers, -1).astype(np.int32)
+    column = column.astype("category")
+    place = pd.Index(levels, dtype=object).get_indexer(pd.Index(column.cat.categories, dtype=object))
+    coded: np.ndarray = np.append(place, -1)[column.cat.codes.to_numpy()]  # code -1, a missing value, reads the last
+    return coded
+
+
+def _table(columns: list[np.ndarray], n_rows: int, kind: Any) -> np.ndarray:
+    return np.array(columns, dtype=kind).reshape(len(columns), n_rows).T
+
+
+def _joined(parts: Sequence[np.ndarray], kind: Any) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype=kind), *parts])
+
+
+def _offsets(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return np.cumsum([0, *(len(part) for part in parts)])

@@ -1,0 +1,295 @@
+"""Collapse and prune a C4.5 tree, as Weka's J48 does. All functions are compiled by numba.
+
+They are in one file because numba's cache notices changes only within a file. Pruning compares upper limits of the
+error (Quinlan 1993, "C4.5: Programs for machine learning", chapter 4). It needs the training rows again only to raise
+subtrees.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from probcal.learners.c45.layout import ATTRIBUTE, BRANCH, COUNTS, CUT, EMPTY, FIRST_CHILD, N_CHILDREN, TOTAL
+
+_SMALL = 1e-6
+"""Two numbers this close are equal."""
+
+
+@njit(cache=True, nogil=True)
+def collapse(whole, real, n_classes):
+    """Replace each subtree that makes no fewer training errors than a leaf, from the root on."""
+    errors = np.zeros(len(whole))
+    for node in range(len(whole) - 1, -1, -1):  # children come after their parent
+        if whole[node, ATTRIBUTE] < 0:
+            errors[node] = _n_wrong(real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL])
+        for child in range(whole[node, FIRST_CHILD], whole[node, FIRST_CHILD] + whole[node, N_CHILDREN]):
+            errors[node] += errors[child]
+    for node in range(len(whole)):  # what happens below a collapsed node does not matter
+        as_leaf = _n_wrong(real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL])
+        if whole[node, ATTRIBUTE] >= 0 and errors[node] >= as_leaf - 1e-3:
+            _make_leaf(node, whole)
+
+
+@njit(cache=True, nogil=True)
+def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_levels, places, classes, weights):
+    """Replace subtrees by leaves, and if ``raises`` by their largest branch, where it lowers the estimated error.
+
+    ``confidence``: of the upper limit of the error, and ``z`` its normal quantile. ``nominal``: (n_rows, n_nominal) and
+    ``numbers``: (n_rows, n_numeric), the training rows, with -1 and NaN where missing.
+    """
+    n_rows = len(classes)
+    rows, shares, branch = np.arange(n_rows), weights.copy(), np.zeros(n_rows, np.int64)
+    starts, stops = np.zeros((2, len(whole)), np.int64)
+    stops[0] = n_rows
+    estimated, ratios = np.zeros(len(whole)), np.zeros(max(2, n_levels.max()))
+    path, left, depth = np.zeros(64, np.int64), np.zeros(64, np.int64), 1  # nodes, and how many children are left
+    left[0] = -1
+    table = nominal, numbers, n_levels, places
+    while depth:
+        node = path[depth - 1]
+        begin, n_children = whole[node, FIRST_CHILD], whole[node, N_CHILDREN]
+        counts, total = real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL]
+        as_leaf = _estimated_errors(counts, total, confidence, z)
+        if whole[node, ATTRIBUTE] < 0:
+            estimated[node] = as_leaf
+            depth -= 1
+            continue
+        if left[depth - 1] < 0:
+            left[depth - 1] = n_children
+            if raises:
+                for bag in range(n_children):
+                    ratios[bag] = real[begin + bag, BRANCH] / total
+                _send(node, whole, real, table, rows, starts, stops, branch)
+                rows, shares = _split(node, whole, rows, shares, starts, stops, branch, ratios)
+        if left[depth - 1] > 0:
+            left[depth - 1] -= 1
+            if depth == len(path):
+                path, left = np.append(path, path), np.append(left, left)
+            path[depth], left[depth] = begin + left[depth - 1], -1  # the last first, because its rows are the last
+            depth += 1
+            continue
+        errors, largest, size = 0.0, begin, 0.0
+        for child in range(begin, begin + n_children):
+            errors += estimated[child]
+            if size - real[child, BRANCH] < _SMALL:
+                largest, size = child, real[child, BRANCH]
+        of_branch = np.inf
+        if raises and whole[largest, ATTRIBUTE] < 0:
+            of_branch = as_leaf  # it would be the same leaf
+        elif raises:
+            starts[largest], stops[largest] = starts[node], stops[node]
+            rows, shares, of_branch = _errors_on_rows(
+                largest, max(errors, as_leaf) + 1.0, False, whole, real, n_classes, confidence, z, table, classes, rows,
+                shares, starts, stops, branch, ratios,
+            )  # fmt: skip
+        if as_leaf - errors - 0.1 < _SMALL and as_leaf - of_branch - 0.1 < _SMALL:
+            _make_leaf(node, whole)
+            left[depth - 1] = -1
+        elif of_branch - errors - 0.1 < _SMALL:
+            whole[node, :EMPTY], real[node, CUT] = whole[largest, :EMPTY], real[largest, CUT]
+            rows, shares, of_branch = _errors_on_rows(
+                node, np.inf, True, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts, stops,
+                branch, ratios,
+            )  # fmt: skip
+            left[depth - 1] = -1
+        else:
+            estimated[node] = errors
+            depth -= 1
+
+
+@njit(cache=True, nogil=True)
+def compact(whole, real):
+    """Return the tree without the nodes that no branch leads to any more."""
+    order, n_nodes, at = np.zeros(len(whole), np.int64), 1, 0
+    while at < n_nodes:
+        begin = whole[order[at], FIRST_CHILD]
+        if whole[order[at], N_CHILDREN]:
+            whole[order[at], FIRST_CHILD] = n_nodes
+        for child in range(begin, begin + whole[order[at], N_CHILDREN]):
+            order[n_nodes] = child
+            n_nodes += 1
+        at += 1
+    return whole[order[:n_nodes]], real[order[:n_nodes]]
+
+
+@njit(cache=True, nogil=True)
+def _errors_on_rows(
+    top,
+    enough,
+    keeps,
+    whole,
+    real,
+    n_classes,
+    confidence,
+    z,
+    table,
+    classes,
+    rows,
+    shares,
+    starts,
+    stops,
+    branch,
+    ratios,
+):
+    """Return (rows, shares, estimated errors of the subtree ``top`` on its rows). Above ``enough`` the sum stops.
+
+    If ``keeps``, the nodes take the weights of these rows for their own.
+    """
+    errors, counts = 0.0, np.zeros(n_classes)
+    waiting, n_waiting = np.zeros(64, np.int64), 1
+    waiting[0] = top
+    while n_waiting:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        begin, n_children = whole[node, FIRST_CHILD], whole[node, N_CHILDREN]
+        if whole[node, ATTRIBUTE] < 0:
+            counts[:], total = 0.0, 0.0
+            for at in range(starts[node], stops[node]):
+                counts[classes[rows[at]]] += shares[at]
+                total += shares[at]
+            errors += _estimated_errors(counts, total, confidence, z)
+            if keeps:
+                real[node, TOTAL], real[node, COUNTS : COUNTS + n_classes] = total, counts
+                if total >= _SMALL:
+                    whole[node, EMPTY] = 0
+            if errors > enough:
+                break
+            continue
+        if _send(node, whole, real, table, rows, starts, stops, branch) or keeps:
+            _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, ratios)
+        rows, shares = _split(node, whole, rows, shares, starts, stops, branch, ratios)
+        if n_waiting + n_children > len(waiting):
+            waiting = np.append(waiting, np.zeros(len(waiting) + n_children, np.int64))
+        for child in range(begin, begin + n_children):
+            waiting[n_waiting] = child
+            n_waiting += 1
+    return rows, shares, errors
+
+
+@njit(cache=True, nogil=True)
+def _send(node, whole, real, table, rows, starts, stops, branch):
+    """Set ``branch`` to the branch of each row of a node, or to -1 for a missing value, and return how many are."""
+    nominal, numbers, n_levels, places = table
+    n_missing = 0
+    column, cut = whole[node, ATTRIBUTE], real[node, CUT]
+    place, start = places[column], starts[node]
+    if n_levels[column]:
+        for at in range(start, stops[node]):
+            level = nominal[rows[at], place]
+            branch[at - start] = level if level < 0 or cut < 0 else level != cut
+            n_missing += level < 0
+    else:
+        for at in range(start, stops[node]):
+            number = numbers[rows[at], place]
+            branch[at - start] = -1 if np.isnan(number) else number > cut
+            n_missing += np.isnan(number)
+    return n_missing
+
+
+@njit(cache=True, nogil=True)
+def _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, ratios):
+    """Set ``ratios`` to the share of each branch in the weight of a node's rows.
+
+    If ``keeps``, the weights are also written to the tree.
+    """
+    begin, n_children, start = whole[node, FIRST_CHILD], whole[node, N_CHILDREN], starts[node]
+    bags, counts = np.zeros(n_children), np.zeros((n_children, n_classes))
+    of_node, total, n_missing = np.zeros(n_classes), 0.0, 0
+    for at in range(start, stops[node]):
+        bag, kind = branch[at - start], classes[rows[at]]
+        if bag < 0:
+            n_missing += 1
+        else:
+            bags[bag] += shares[at]
+            counts[bag, kind] += shares[at]
+            of_node[kind] += shares[at]
+            total += shares[at]
+    for bag in range(n_children):
+        ratios[bag] = bags[bag] / total if total >= _SMALL else 1 / n_children
+    if n_missing:
+        for at in range(start, stops[node]):
+            if branch[at - start] < 0:
+                kind = classes[rows[at]]
+                of_node[kind] += shares[at]
+                total += shares[at]
+                for bag in range(n_children):
+                    bags[bag] += ratios[bag] * shares[at]
+                    counts[bag, kind] += ratios[bag] * shares[at]
+        for bag in range(n_children):
+            ratios[bag] = bags[bag] / total
+    if keeps:
+        real[node, TOTAL], real[node, COUNTS : COUNTS + n_classes] = total, of_node
+        for bag in range(n_children):
+            real[begin + bag, BRANCH], real[begin + bag, COUNTS + n_classes :] = bags[bag], counts[bag]
+
+
+@njit(cache=True, nogil=True)
+def _split(node, whole, rows, shares, starts, stops, branch, ratios):
+    """Write the rows of each branch after those of its node, and return (rows, shares)."""
+    begin, n_children, start, stop = whole[node, FIRST_CHILD], whole[node, N_CHILDREN], starts[node], stops[node]
+    n_missing = 0
+    for child in range(begin, begin + n_children):
+        stops[child] = 0
+    for at in range(stop - start):
+        if branch[at] < 0:
+            n_missing += 1
+        else:
+            stops[begin + branch[at]] += 1
+    end = stop
+    for bag in range(n_children):
+        starts[begin + bag], n_known = end, stops[begin + bag]
+        stops[begin + bag] = end
+        end += n_known + (n_missing if ratios[bag] > _SMALL else 0)
+    if end > len(rows):
+        rows, shares = np.append(rows, np.zeros(end, np.int64)), np.append(shares, np.zeros(end))
+    for at in range(stop - start):
+        first, last = (branch[at], branch[at] + 1) if branch[at] >= 0 else (0, n_children)
+        for bag in range(first, last):
+            if branch[at] >= 0 or ratios[bag] > _SMALL:
+                to = stops[begin + bag]
+                rows[to] = rows[start + at]
+                shares[to] = shares[start + at] if branch[at] >= 0 else ratios[bag] * shares[start + at]
+                stops[begin + bag] += 1
+    return rows, shares
+
+
+@njit(cache=True, nogil=True)
+def _make_leaf(node, whole):
+    whole[node, ATTRIBUTE], whole[node, FIRST_CHILD], whole[node, N_CHILDREN] = -1, 0, 0
+
+
+@njit(cache=True, nogil=True)
+def _n_wrong(counts, total):
+    """Return the weight outside the largest class. A later class must be larger by more than the tolerance."""
+    largest = 0.0
+    for kind in range(len(counts)):
+        if counts[kind] - largest > _SMALL:
+            largest = counts[kind]
+    return total - (largest if largest else counts[0])
+
+
+@njit(cache=True, nogil=True)
+def _estimated_errors(counts, total, confidence, z):
+    if total < _SMALL:
+        return 0.0
+    wrong = _n_wrong(counts, total)
+    return wrong + _added_errors(total, wrong, confidence, z)
+
+
+@njit(cache=True, nogil=True)
+def _added_errors(total, wrong, confidence, z):
+    """Return what the upper confidence limit of the errors among ``total`` adds to the ``wrong`` ones."""
+    if wrong < 1:
+        none = total * (1 - confidence ** (1 / total))
+        return none if wrong == 0 else none + wrong * (_added_errors_of_normal(total, 1.0, z) - none)
+    return _added_errors_of_normal(total, wrong, z)
+
+
+@njit(cache=True, nogil=True)
+def _added_errors_of_normal(total, wrong, z):
+    if wrong + 0.5 >= total:
+        return max(total - wrong, 0.0)
+    f = (wrong + 0.5) / total
+    limit = f + z * z / (2 * total) + z * np.sqrt(f / total - f * f / total + z * z / (4 * total * total))
+    return limit / (1 + z * z / total) * total - wrong

@@ -1,0 +1,139 @@
+"""C45Classifier against trees of J48 in j48_trees.json, and against itself."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from probcal import BaggedVoteClassifier, ProbingClassifier
+from tests.learners.j48_trees import OPTIONS, WEIGHTINGS, mixed_table, native_tree
+
+pytest.importorskip("numba", reason="needs probcal[trees]")
+
+from probcal.learners import C45Classifier
+
+J48 = json.loads(Path(__file__).with_name("j48_trees.json").read_text())
+
+
+@pytest.mark.parametrize("case", J48)
+def test_it_grows_the_stored_tree_of_j48(case):
+    wanted = J48[case]
+    X, y = mixed_table(wanted["n_classes"])
+    fitted = C45Classifier(**OPTIONS[wanted["options"]]).fit(X, y, sample_weight=WEIGHTINGS[wanted["weighting"]](y))
+    assert native_tree(fitted) == wanted["tree"]
+    assert (fitted.predict_proba(X) ** 2).sum() == pytest.approx(wanted["sum_of_squares"], abs=1e-6)
+
+
+def test_a_sample_of_coded_rows_gives_the_tree_of_its_rows():
+    X, y = mixed_table(2)
+    X["text"] = np.where(np.arange(len(y)) == 5, "rare", np.where(X.iloc[:, 0] > 14, "large", "small"))
+    rows = np.delete(np.random.default_rng(0).integers(0, len(y), len(y)), 0)
+    rows = rows[rows != 5]
+    coded = C45Classifier().sort_columns(X)
+    shared, copied = C45Classifier().fit(coded.take(rows), y[rows]), C45Classifier().fit(X.iloc[rows], y[rows])
+    assert native_tree(shared) == native_tree(copied)
+    assert shared.columns_ == copied.columns_
+    assert np.array_equal(shared.predict_proba(X), copied.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        lambda tree: ProbingClassifier(tree, 7, weighting="weight", random_state=0),
+        lambda tree: ProbingClassifier(tree, 5, weighting="rejection", random_state=0),
+        lambda tree: BaggedVoteClassifier(tree, 5, voting="means", random_state=0),
+    ],
+    ids=["weights", "rejection", "bags"],
+)
+def test_shared_columns_give_what_separate_fits_give(method):
+    class Separate(C45Classifier):
+        class_weight_shortcut = None
+        sort_columns = None
+
+        def fit(self, X, y, sample_weight=None):
+            self.inner_ = C45Classifier().fit(X, y, sample_weight)
+            self.classes_ = self.inner_.classes_
+            return self
+
+        def predict_proba(self, X):
+            return self.inner_.predict_proba(X)
+
+    X, y = mixed_table(2)
+    shared = method(C45Classifier()).fit(X, y).predict_proba(X)
+    assert np.array_equal(shared, method(Separate()).fit(X, y).predict_proba(X))
+
+
+def test_threads_change_no_prediction():
+    X, y = mixed_table(2)
+    one, two = (
+        ProbingClassifier(C45Classifier(), 5, weighting="rejection", random_state=0, n_jobs=n).fit(X, y) for n in (1, 2)
+    )
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_a_missing_value_takes_every_branch_by_its_weight():
+    X = pd.DataFrame({"x": [1.0] * 6 + [2.0] * 4})
+    fitted = C45Classifier().fit(X, [0] * 6 + [1] * 4)
+    assert fitted.predict_proba(pd.DataFrame({"x": [np.nan, 1.5, 1.0]})) == pytest.approx(
+        np.array([[0.6, 0.4], [0, 1], [1, 0]])
+    )
+
+
+def test_the_split_point_is_the_largest_training_value_below_the_middle():
+    X = np.array([[1.0], [1.0], [1.4], [1.4], [2.0], [2.0]])
+    real = C45Classifier(pruned=False).fit(X[[0, 1, 4, 5]], [0, 0, 1, 1]).tree_[1]
+    assert real[0, 0] == 1.0
+
+
+def test_text_and_truth_values_are_nominal():
+    X = pd.DataFrame({"text": ["a", "b"] * 8, "truth": [True, False, False, True] * 4})
+    fitted = C45Classifier().fit(X, [0, 1] * 8)
+    assert native_tree(fitted) == [0, None, [[8.0, 0.0], [0.0, 8.0]]]
+    assert fitted.predict(X).tolist() == [0, 1] * 8
+
+
+def test_a_deep_tree_needs_no_deep_stack():
+    X = np.arange(6000.0)[:, None]
+    fitted = C45Classifier(min_samples_leaf=1).fit(X, np.arange(6000) // 2 % 2)
+    assert fitted.predict_proba(X).shape == (6000, 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"confidence": 0.6}, "confidence must be a number above 0 and at most 0.5"),
+        ({"confidence": "low"}, "confidence must be a number above 0 and at most 0.5"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf must be a whole number from 1"),
+        ({"pruned": "yes"}, "pruned must be one of"),
+    ],
+)
+def test_other_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        C45Classifier(**parameters).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_infinite_values_are_refused_by_column():
+    X = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, np.inf]})
+    with pytest.raises(ValueError, match="column 'b' holds infinite values"):
+        C45Classifier().fit(X, [0, 1])
+
+
+def test_columns_without_numbers_or_categories_are_refused():
+    X = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2020-01-02"])})
+    with pytest.raises(TypeError, match="column 'day' holds datetime64"):
+        C45Classifier().fit(X, [0, 1])
+
+
+def test_a_pickled_tree_predicts_the_same():
+    X, y = mixed_table(3)
+    fitted = C45Classifier().fit(X, y)
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(X), fitted.predict_proba(X))
+
+
+@parametrize_with_checks([C45Classifier()])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
