@@ -120,26 +120,23 @@ class HingePath:
         """Return the minimum, searched on working sets. ``converged`` is False if the search fails."""
         rows, n_rows = self._rows, len(limits)
         point, working = self._start(ratio, limits)
-        try:
-            if np.count_nonzero(working) > _WIDE * n_rows:
-                rough = _ROUGH if self._solved else _ROUGH_COLD
-                point = Hinge(rows, limits, scale, np.zeros(rows.shape[1])).minimise(point, rough)
-                working = (point.a > 0) & (point.a < limits)
+        if np.count_nonzero(working) > _WIDE * n_rows:
+            rough = _ROUGH if self._solved else _ROUGH_COLD
+            point = Hinge(rows, limits, scale, np.zeros(rows.shape[1])).minimise(point, rough)
+            working = (point.a > 0) & (point.a < limits)
+        margins = rows @ point.w
+        gaps = np.abs(margins - 1)
+        reach = float(np.partition(gaps, self._size)[self._size]) if self._size < n_rows else np.inf
+        for _ in range(_MAX_JUMPS):
+            working = self._with_room_for_b(working | (gaps <= reach), margins, gaps, limits)
+            predicted = margins < 1
+            point = self._on(working, predicted, point, limits, scale)
             margins = rows @ point.w
-            gaps = np.abs(margins - 1)
-            reach = float(np.partition(gaps, self._size)[self._size]) if self._size < n_rows else np.inf
-            for _ in range(_MAX_JUMPS):
-                working = self._with_room_for_b(working | (gaps <= reach), margins, gaps, limits)
-                predicted = margins < 1
-                point = self._on(working, predicted, point, limits, scale)
-                margins = rows @ point.w
-                wrong = ~working & ((margins < 1) != predicted)
-                if not wrong.any() or not point.converged:
-                    return point
-                gaps, reach = np.abs(margins - 1), reach / 2
-                working |= wrong
-        except np.linalg.LinAlgError:
-            pass
+            wrong = ~working & ((margins < 1) != predicted)
+            if not wrong.any() or not point.converged:
+                return point
+            gaps, reach = np.abs(margins - 1), reach / 2
+            working |= wrong
         return replace(point, converged=False)
 
     def _with_room_for_b(

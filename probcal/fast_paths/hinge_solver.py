@@ -15,9 +15,10 @@ those are the few of margin 1. A Newton step costs two products of the rows with
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 _MAX_ROUNDS, _MAX_STEPS = 60, 100
 _GROWTH, _MOST = 6.0, 1e11
@@ -88,9 +89,12 @@ class Hinge:
         penalty, residual = accuracy.penalty * unit, np.inf
         for n_rounds in range(_MAX_ROUNDS):
             inertia = scale.mean * max(accuracy.inertia * _GROWTH**-n_rounds, 1 / _MOST)
-            w, steps = self._round(a, penalty, w, margins, inertia)
+            try:
+                w, steps = self._round(a, penalty, w, margins, inertia)
+            except np.linalg.LinAlgError:
+                break
             margins, n_steps = rows @ w, n_steps + steps
-            new = np.clip(a + penalty * (1 - margins), 0, limits)
+            new = _clipped(a + penalty * (1 - margins), limits)
             residual, a = float(np.abs(new - a).max(initial=0)) / penalty, new
             close = residual <= accuracy.margins
             balance = abs(float(a @ rows[:, -1] + self._linear[-1]))
@@ -105,27 +109,47 @@ class Hinge:
     ) -> tuple[np.ndarray, int]:
         rows, limits, linear = self._rows, self._limits, self._linear
         curvature, start = np.append(np.ones(len(w) - 1), inertia), np.append(np.zeros(len(w) - 1), w[-1])
-        piece, part = np.zeros(0, dtype=np.int8), 0.0
+        diagonal, piece, part = np.arange(len(w)), np.zeros(0, dtype=np.int8), 0.0
         for n_steps in range(_MAX_STEPS):
             raw = a + penalty * (1 - margins)
-            new = np.clip(raw, 0, limits)
+            new = _clipped(raw, limits)
             gradient = curvature * (w - start) - linear - new @ rows
-            moved = float(np.linalg.norm(new - a))
-            terms = (new.sum() + self._others) * self._scale.largest_norm + np.linalg.norm(w)
-            if np.linalg.norm(gradient) <= max(_SLACK * moved / np.sqrt(penalty), _ROUNDING * terms):
+            moved = _norm(new - a)
+            terms = (new.sum() + self._others) * self._scale.largest_norm + _norm(w)
+            if _norm(gradient) <= max(_SLACK * moved / sqrt(penalty), _ROUNDING * terms):
                 return w, n_steps
-            before, piece = piece, np.where(raw <= 0, 0, np.where(raw < limits, _INSIDE, 2)).astype(np.int8)
+            before, piece = piece, np.greater(raw, 0).view(np.int8) + np.greater_equal(raw, limits)
             # a whole step within one parabola ends at its minimum
             if part == 1.0 and np.array_equal(before, piece):
                 return w, n_steps
             inside = rows[piece == _INSIDE]
-            hessian = np.diag(curvature) + penalty * (inside.T @ inside)
-            step = -cho_solve(cho_factor(hessian, check_finite=False), gradient, check_finite=False)
+            hessian = penalty * (inside.T @ inside)
+            hessian[diagonal, diagonal] += curvature
+            step = -_solved(hessian, gradient)
             along = rows @ step
             of_w = float((curvature * (w - start) - linear) @ step), float((curvature * step) @ step)
             part = _part(raw, limits, penalty, of_w, penalty * along, -float(gradient @ step))
             w, margins = w + part * step, margins + part * along
         return w, _MAX_STEPS
+
+
+def _clipped(raw: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    # numpy's clip takes longer for small arrays
+    clipped: np.ndarray = np.maximum(raw, 0)
+    return np.minimum(clipped, limits, out=clipped)
+
+
+def _norm(vector: np.ndarray) -> float:
+    return sqrt(vector @ vector)
+
+
+def _solved(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    # cho_factor and cho_solve check their input longer than LAPACK solves a small system
+    _, solution, failed = dposv(hessian, gradient, overwrite_a=True)
+    if failed:
+        raise np.linalg.LinAlgError("the Hessian is not positive definite")
+    result: np.ndarray = solution
+    return result
 
 
 def _part(
@@ -143,9 +167,10 @@ def _part(
 
     def rise(part: float) -> tuple[float, float]:
         there = raw - part * fall
-        inside = fall[(there > 0) & (there < limits)]
-        slope_there = of_w[0] + part * of_w[1] - np.clip(there, 0, limits) @ fall / penalty
-        return float(slope_there), float(of_w[1] + inside @ inside / penalty)
+        clipped = _clipped(there, limits)
+        inside = fall * (clipped == there)
+        slope_there = of_w[0] + part * of_w[1] - clipped @ fall / penalty
+        return float(slope_there), float(of_w[1] + inside @ fall / penalty)
 
     low, high, at = 0.0, 1.0, 1.0
     for _ in range(40):
