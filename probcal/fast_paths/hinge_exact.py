@@ -20,9 +20,8 @@ _SIDE = 1e-9
 """A margin is beyond 1 if it is so by more than this."""
 _IN_RANGE = 1e-7
 """A multiplier may leave its range by this, relative to its limit."""
-_ON_THE_MARGIN = 1e-7
 _LEVEL = 1e-10
-"""Limit for the slope along b, relative to the sum of c. Below it, b is free up to the next row's margin of 1."""
+"""Limit for the slope along b, relative to the sum of c of a class. Below it, b is free up to the next corner."""
 
 
 def exact_solution(rows: np.ndarray, limits: np.ndarray, point: Point, scale: Scale) -> tuple[np.ndarray, float | None]:
@@ -36,9 +35,11 @@ def exact_solution(rows: np.ndarray, limits: np.ndarray, point: Point, scale: Sc
     short = ~on & (a > limits / 2)
     fixed = np.where(short, limits, 0)
     try:
-        w, multipliers, apart, bend = _solved(rows[on], a[on], fixed @ rows, float(point.w[-1]))
+        w, multipliers, apart, bend = _solved(rows[on], a[on], fixed @ rows)
     except np.linalg.LinAlgError:
-        return point.w.copy(), None
+        return _with_best_intercept(rows, limits, point.w), None
+    if not on.any():
+        w = _with_best_intercept(rows, limits, w)
     margins = rows @ w
     proved = (
         (np.abs(margins[on] - 1) <= _SIDE).all()
@@ -48,23 +49,30 @@ def exact_solution(rows: np.ndarray, limits: np.ndarray, point: Point, scale: Sc
         and (multipliers <= (1 + _IN_RANGE) * limits[on]).all()
     )
     if not proved:
-        return point.w.copy(), None
+        return _with_best_intercept(rows, limits, point.w), None
     size = float(np.linalg.norm(w))
     rounding = _EPS * (float(fixed.sum()) * scale.largest_norm + size)
     distance = apart + (apart + rounding) / bend
-    return w, scale.largest_norm * (distance + 4 * _EPS * len(w) * size)
+    # without a row on the margin, b moves with the margin of another row
+    return w, (2 - on.any()) * scale.largest_norm * (distance + 4 * _EPS * len(w) * size)
 
 
-def _solved(on: np.ndarray, a: np.ndarray, linear: np.ndarray, b: float) -> tuple[np.ndarray, np.ndarray, float, float]:
+def _with_best_intercept(rows: np.ndarray, limits: np.ndarray, w: np.ndarray) -> np.ndarray:
+    flat = np.append(w[:-1], 0.0)
+    flat[-1] = best_intercept(rows @ flat, rows[:, -1], limits)
+    return flat
+
+
+def _solved(on: np.ndarray, a: np.ndarray, linear: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
     """Return the least |w|^2 / 2 - linear'(w, b) for which the rows ``on``, (k, d), have a margin of 1.
 
-    ``a``: (k,) their multipliers after the search. ``linear``: (d,). ``b``: its value if no row is on the margin. The
-    result is (w, b), (d,), the multipliers nearest to ``a``, (k,), the error of (w, b) within the span of the rows, and
-    the least curvature outside it.
+    ``a``: (k,) their multipliers after the search. ``linear``: (d,). The result is (w, b), (d,), the
+    multipliers nearest to ``a``, (k,), the error of (w, b) within the span of the rows, and the least curvature outside
+    it. Without rows b is 0.
     """
     d = len(linear)
     if len(on) == 0:
-        return np.append(linear[:-1], b), a, 0.0, 1.0
+        return np.append(linear[:-1], 0.0), a, 0.0, 1.0
     ones, triangle = np.ones(len(on)), on
     if len(on) > d:
         ones, triangle = qr_multiply(on, ones, mode="right")
@@ -83,19 +91,16 @@ def _solved(on: np.ndarray, a: np.ndarray, linear: np.ndarray, b: float) -> tupl
     return w, multipliers, float(np.linalg.norm(on @ w - 1) / sizes[-1]), bend
 
 
-def middle_of_b(margins: np.ndarray, limits: np.ndarray, n_first: int) -> float:
-    """Return how far b must move to lie halfway between its bounds. It is 0 if b is not free.
+def best_intercept(margins: np.ndarray, signs: np.ndarray, limits: np.ndarray) -> float:
+    """Return the b for which the sum of c max(0, 1 - margin) is least, halfway between its bounds if b is free.
 
-    ``margins``, ``limits``: (n_rows,) of the signed rows, the first ``n_first`` of which are those of the first class.
+    ``margins``: (n_rows,) at b = 0. ``signs``: (n_rows,) the growth of a margin with b, 1 for rows of the second class
+    and -1 for the others. ``limits``: (n_rows,) the c.
     """
-    second = np.arange(len(margins)) >= n_first
-    apart = np.abs(margins - 1)
-    on, short = apart <= _ON_THE_MARGIN, margins < 1
-    beside = -float(np.where(second, limits, -limits)[short & ~on].sum())
-    level = _LEVEL * float(limits.sum())
-    up = down = 0.0
-    if abs(beside + float(limits[on & ~second].sum())) <= level:
-        up = float(apart[~on & (second == short)].min(initial=np.inf))
-    if abs(beside - float(limits[on & second].sum())) <= level:
-        down = float(apart[~on & (second != short)].min(initial=np.inf))
-    return (up - down) / 2
+    corners = signs * (1 - margins)
+    order = np.argsort(corners)
+    # beyond a corner one more row of the first class falls short, or one less of the second
+    slopes = np.cumsum(limits[order]) - limits[signs > 0].sum()
+    level = _LEVEL * min(float(limits[signs > 0].sum()), float(limits[signs < 0].sum()))
+    low, high = np.searchsorted(slopes, [-level, level])
+    return float(corners[order[low]] + corners[order[high]]) / 2

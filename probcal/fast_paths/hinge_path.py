@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from probcal.fast_paths.hinge_exact import exact_solution, middle_of_b
+from probcal.fast_paths.hinge_exact import exact_solution
 from probcal.fast_paths.hinge_solver import Accuracy, Hinge, Point, Scale
 from probcal.fast_paths.shortcut import SignedRows
 
@@ -95,7 +95,6 @@ class HingePath:
         if point.converged:
             self._keep(ratio, point, limits)
         w, margin_error = exact_solution(self._rows, limits, point, scale)
-        w[-1] += middle_of_b(self._rows @ w, limits, self._n_first)
         return Solution(w, point.n_steps, point.residual, point.converged, margin_error)
 
     def _keep(self, ratio: float, point: Point, limits: np.ndarray) -> None:
