@@ -136,7 +136,8 @@ class Hinge:
 def _clipped(raw: np.ndarray, limits: np.ndarray) -> np.ndarray:
     # numpy's clip takes longer for small arrays
     clipped: np.ndarray = np.maximum(raw, 0)
-    return np.minimum(clipped, limits, out=clipped)
+    np.minimum(clipped, limits, out=clipped)
+    return clipped
 
 
 def _norm(vector: np.ndarray) -> float:
