@@ -32,7 +32,12 @@ from probcal.errors import ProbcalError
 from probcal.learners.registry import LEARNERS
 from probcal.methods._fitting import fresh_copy
 
-PAIRS = {"svm": ("linear_svm", "smo"), "hinge": ("hinge_svm", "smo"), "log": ("logistic", "weka_logistic"), "nb": ("kernel_nb", "weka_nb")}
+PAIRS = {
+    "svm": ("linear_svm", "smo"),
+    "hinge": ("hinge_svm", "smo"),
+    "log": ("logistic", "weka_logistic"),
+    "nb": ("kernel_nb", "weka_nb"),
+}
 SEED = 2005  # as in configs/uci-random.yaml
 WANTED = 0.995
 

@@ -8,8 +8,9 @@ from typing import Any
 from warnings import warn
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from probcal.fast_paths.hinge_path import HingePath, Solution
@@ -63,7 +64,7 @@ class HingeSVMShortcut:
         return X @ coefficients.T + intercepts, np.array([2 * one.margin_error_ for one in classifiers])
 
 
-class HingeSVM(ClassifierMixin, BaseEstimator):
+class HingeSVM(LinearClassifierMixin, BaseEstimator):
     """Fit a linear support vector machine for two classes, with an intercept that is not penalised.
 
     It minimises |w|^2 / 2 + C sum_i weight_i max(0, 1 - y_i (x_i'w + b)), y_i = -1 or 1. Weka's SMO and sklearn's
