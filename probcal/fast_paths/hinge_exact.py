@@ -66,9 +66,9 @@ def _with_best_intercept(rows: np.ndarray, limits: np.ndarray, w: np.ndarray) ->
 def _solved(on: np.ndarray, a: np.ndarray, linear: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, float]:
     """Return the least |w|^2 / 2 - linear'(w, b) for which the rows ``on``, (k, d), have a margin of 1.
 
-    ``a``: (k,) their multipliers after the search. ``linear``: (d,). The result is (w, b), (d,), the
-    multipliers nearest to ``a``, (k,), the error of (w, b) within the span of the rows, and the least curvature outside
-    it. Without rows b is 0.
+    ``a``: (k,) their multipliers after the search. ``linear``: (d,). The result is (w, b), (d,), the multipliers
+    nearest to ``a``, (k,), the error of (w, b) within the span of the rows, and the least curvature outside it. Without
+    rows b is 0.
     """
     d = len(linear)
     if len(on) == 0:
@@ -101,6 +101,6 @@ def best_intercept(margins: np.ndarray, signs: np.ndarray, limits: np.ndarray) -
     order = np.argsort(corners)
     # beyond a corner one more row of the first class falls short, or one less of the second
     slopes = np.cumsum(limits[order]) - limits[signs > 0].sum()
-    level = _LEVEL * min(float(limits[signs > 0].sum()), float(limits[signs < 0].sum()))
-    low, high = np.searchsorted(slopes, [-level, level])
+    level = max(_LEVEL * min(limits[signs > 0].sum(), limits[signs < 0].sum()), 64 * _EPS * limits.sum())
+    low, high = np.minimum(np.searchsorted(slopes, [-level, level]), len(order) - 1)
     return float(corners[order[low]] + corners[order[high]]) / 2
