@@ -238,13 +238,17 @@ def agreement(asked: Any) -> str:
             found.setdefault(row["dataset"], {})[row["pair"]] = row
     rows = [
         [dataset, f"{int(next(iter(of.values()))['rows']):,}",
-         *(f"{100 * int(of[one]['same']) / int(of[one]['rows']):.2f} %" for one in ("svm", "log", "nb")),
+         *(_share_alike(of.get(one)) for one in ("svm", "hinge", "log", "nb")),
          f"{float(of['nb']['largest_difference']):.4f}"]
         for dataset, of in found.items()
     ]  # fmt: skip
-    header = ["", "rows", "linear_svm, SMO", "logistic, Logistic", "kernel_nb, NaiveBayes -K",
+    header = ["", "rows", "linear_svm, SMO", "hinge_svm, SMO", "logistic, Logistic", "kernel_nb, NaiveBayes -K",
               "largest difference of its predictions"]  # fmt: skip
     return _pipe(rows, header)
+
+
+def _share_alike(line: dict[str, str] | None) -> str:
+    return "" if line is None else f"{100 * int(line['same']) / int(line['rows']):.2f} %"
 
 
 def _grid(asked: Any, name: str) -> str:

@@ -32,7 +32,12 @@ from probcal.errors import ProbcalError
 from probcal.learners.registry import LEARNERS
 from probcal.methods._fitting import fresh_copy
 
-PAIRS = {"svm": ("linear_svm", "smo"), "log": ("logistic", "weka_logistic"), "nb": ("kernel_nb", "weka_nb")}
+PAIRS = {
+    "svm": ("linear_svm", "smo"),
+    "hinge": ("hinge_svm", "smo"),
+    "log": ("logistic", "weka_logistic"),
+    "nb": ("kernel_nb", "weka_nb"),
+}
 SEED = 2005  # as in configs/uci-random.yaml
 WANTED = 0.995
 
@@ -75,7 +80,7 @@ def main() -> None:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Do the native learners predict what Weka's do?")
     parser.add_argument("datasets", nargs="*", metavar="DATASET", help="all of configs/uci-random.yaml unless given")
-    parser.add_argument("--pair", action="append", choices=PAIRS, help="all three unless given; may be repeated")
+    parser.add_argument("--pair", action="append", choices=PAIRS, help="all four unless given; may be repeated")
     parser.add_argument("--splits", type=int, default=3, help="of data sets that are split at random (3)")
     parser.add_argument("--out", type=Path, default=Path("results/weka-agreement.csv"), help="(%(default)s)")
     parser.add_argument("--again", action="store_true", help="run what is in the file already once more")

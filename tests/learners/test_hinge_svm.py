@@ -158,7 +158,7 @@ def test_bad_rows_labels_and_weights_are_refused_with_the_reason():
 
 
 def test_a_minimum_out_of_reach_is_warned_of(monkeypatch):
-    monkeypatch.setattr("probcal.learners.svm._MAX_ROUNDS", 2)
+    monkeypatch.setattr("probcal.fast_paths.hinge_solver._MAX_ROUNDS", 2)
     with pytest.warns(ConvergenceWarning, match="did not reach its minimum"):
         HingeSVM().fit(*overlapping())
 

@@ -1,0 +1,245 @@
+"""The path of HingeSVM over class costs goes through the minima that LIBSVM, the dual and single fits have."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import lsq_linear
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_wine, make_classification
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from probcal import ProbingClassifier
+from probcal.fast_paths import hinge_path
+from probcal.fast_paths.hinge_exact import best_intercept
+from probcal.learners import HingeSVM
+from probcal.learners.svm import HingeSVMShortcut
+from tests.fast_paths.naive_loop import assert_no_vote_changes, labels_one_by_one
+from tests.small_tables import table_of, tables
+
+
+def class_weights(n_thresholds=19):
+    thresholds = np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
+    return np.column_stack([np.ones(n_thresholds), (1 - thresholds) / thresholds])
+
+
+def overlapping(n_rows=600, n_columns=8, seed=0):
+    random = np.random.default_rng(seed)
+    labels = (random.random(n_rows) < 0.3).astype(int)
+    return random.standard_normal((n_rows, n_columns)) + 0.4 * labels[:, None], labels
+
+
+def sets():
+    cancer, kinds = load_breast_cancer(return_X_y=True)
+    wine, wines = load_wine(return_X_y=True)
+    return {
+        "cancer": (StandardScaler().fit_transform(cancer), kinds),
+        "wine": (StandardScaler().fit_transform(wine), (wines == 1).astype(int)),
+        "overlapping": overlapping(),
+        "few positives": make_classification(2000, 12, weights=[0.97], flip_y=0.02, random_state=1),
+    }
+
+
+def limits_of(labels, pair, row_weights=None):
+    limits = np.where(labels == 1, pair[1], pair[0])
+    return limits if row_weights is None else limits * row_weights
+
+
+def duality_gap(classifier, X, labels, limits):
+    """Of the multipliers that fit best: primal less dual value, relative, and the imbalance of the classes."""
+    signs = np.where(labels == classifier.classes_[1], 1.0, -1.0)
+    gaps = 1 - signs * classifier.decision_function(X)
+    on = np.abs(gaps) < 1e-9
+    rows = signs[:, None] * np.column_stack([X, np.ones(len(X))])
+    multipliers = np.where(gaps > 0, limits, 0)
+    multipliers[on] = 0
+    if on.any():
+        left = np.append(classifier.coef_[0], 0) - multipliers @ rows
+        multipliers[on] = lsq_linear(rows[on].T, left, (0, limits[on]), method="bvls", tol=1e-14).x
+    summed = multipliers @ rows
+    primal = classifier.coef_[0] @ classifier.coef_[0] / 2 + limits @ np.maximum(gaps, 0)
+    dual = multipliers.sum() - summed[:-1] @ summed[:-1] / 2
+    return abs(primal - dual) / primal, abs(summed[-1]) / multipliers.sum()
+
+
+@pytest.mark.parametrize("name", ["cancer", "wine"])  # on the others LIBSVM takes minutes
+def test_labels_are_those_of_a_tight_libsvm(name):
+    X, labels = sets()[name]
+    train, pairs = np.arange(len(X)) % 4 != 0, class_weights(7)
+    shortcut = HingeSVMShortcut()
+    for pair, fitted in zip(pairs, shortcut.fit(HingeSVM(), X[train], labels[train], pairs, None), strict=True):
+        libsvm = SVC(kernel="linear", tol=1e-10).fit(X[train], labels[train], limits_of(labels[train], pair))
+        np.testing.assert_array_equal(fitted.predict(X), libsvm.predict(X))
+
+
+@pytest.mark.parametrize("name", sets())
+def test_multipliers_prove_every_probe_to_be_the_minimum(name):
+    X, labels = sets()[name]
+    row_weights = np.random.default_rng(0).integers(1, 4, len(X)).astype(float)
+    for weights in (None, row_weights):
+        for pair, fitted in zip(
+            class_weights(), HingeSVMShortcut().fit(HingeSVM(), X, labels, class_weights(), weights), strict=True
+        ):
+            gap, imbalance = duality_gap(fitted, X, labels, limits_of(labels, pair, weights))
+            assert gap < 1e-9 and imbalance < 1e-9
+
+
+def test_single_fits_lie_within_the_margin_error():
+    X, labels = overlapping(n_rows=3000)
+    shortcut, pairs = HingeSVMShortcut(), class_weights()
+    classifiers = shortcut.fit(HingeSVM(), X, labels, pairs, None)
+    margins, errors = shortcut.margins(classifiers, shortcut.rows(classifiers, X))
+    assert errors.max() < 1e-8
+    for place, pair in enumerate(pairs):
+        alone = HingeSVM().fit(X, labels, limits_of(labels, pair)).decision_function(X)
+        assert np.abs(alone - margins[:, place]).max() <= errors[place]
+
+
+@settings(derandomize=True, deadline=None, max_examples=30)
+@given(tables, st.booleans(), st.booleans(), st.booleans(), st.floats(-2, 2))
+def test_labels_of_small_tables_are_those_of_single_fits(table, duplicated, collinear, separable, log_c):
+    X, labels = table_of(table, duplicated, collinear, separable)
+    svm, shortcut, pairs = HingeSVM(C=10**log_c), HingeSVMShortcut(), class_weights(3)
+    for pair, fitted in zip(pairs, shortcut.fit(svm, X, labels, pairs, None), strict=True):
+        if fitted is None:
+            continue
+        margins, error = shortcut.margins([fitted], X)
+        alone = clone(svm).fit(X, labels, limits_of(labels, pair))
+        sure = np.abs(margins[:, 0]) > error
+        np.testing.assert_array_equal(fitted.predict(X)[sure], alone.predict(X)[sure])
+        gap, _ = duality_gap(fitted, X, labels, svm.C * limits_of(labels, pair))
+        assert gap < 1e-7
+
+
+def test_solutions_do_not_depend_on_the_order_of_probes():
+    X, labels = overlapping(n_rows=2000)
+    pairs = class_weights(30)
+    at_once = HingeSVMShortcut().fit(HingeSVM(), X, labels, pairs, None)
+    shortcut, order = HingeSVMShortcut(), np.random.default_rng(0).permutation(30)
+    for places in np.split(order, [1, 3, 6, 10, 17]):
+        for place, classifier in zip(places, shortcut.fit(HingeSVM(), X, labels, pairs[places], None), strict=True):
+            np.testing.assert_allclose(classifier.coef_, at_once[place].coef_, rtol=1e-9, atol=1e-11)
+            np.testing.assert_allclose(classifier.intercept_, at_once[place].intercept_, rtol=1e-9, atol=1e-11)
+
+
+def test_extreme_costs_predict_one_class():
+    X, labels = overlapping()
+    low, high = HingeSVMShortcut().fit(HingeSVM(), X, labels, np.array([[1.0, 1e-5], [1.0, 1e5]]), None)
+    assert (low.predict(X) == 0).all()
+    assert (high.predict(X)[labels == 1] == 1).all()
+
+
+def test_row_weights_are_copies_of_rows():
+    X, labels = overlapping(400, 5)
+    counts, pairs = np.random.default_rng(3).integers(0, 4, len(X)), class_weights(7)
+    weighted = HingeSVMShortcut().fit(HingeSVM(), X, labels, pairs, counts.astype(float))
+    copied = HingeSVMShortcut().fit(HingeSVM(), np.repeat(X, counts, axis=0), np.repeat(labels, counts), pairs, None)
+    for one, other in zip(weighted, copied, strict=True):
+        np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-9)
+        np.testing.assert_allclose(one.intercept_, other.intercept_, atol=1e-9)
+
+
+@pytest.mark.parametrize("total_weight", [None, "n"])
+@pytest.mark.parametrize("name", ["cancer", "few positives"])
+def test_probing_has_the_votes_of_separate_fits(name, total_weight):
+    X, labels = sets()[name]
+    train = np.arange(len(X)) % 3 != 0
+    fast = assert_no_vote_changes(
+        HingeSVM(), X[train], labels[train], X[~train], n_probes=20, total_weight=total_weight
+    )
+    assert fast.probings_[0].together.all()
+
+
+def test_a_pipeline_scales_once_and_probes_along_the_path():
+    cancer, kinds = load_breast_cancer(return_X_y=True)
+    fast = assert_no_vote_changes(make_pipeline(StandardScaler(), HingeSVM()), cancer, kinds, n_probes=10)
+    assert fast.probings_[0].together.all()
+
+
+def test_answers_of_probing_are_those_of_the_naive_loop():
+    X, labels = overlapping(300)
+    probing = ProbingClassifier(HingeSVM(), 5, random_state=0).fit(X, labels)  # by weights, as it is linear
+    assert probing.probings_[0].together.all()
+    answers = labels_one_by_one(HingeSVM(), X, labels, probing.thresholds_, X)
+    np.testing.assert_array_equal(probing.probings_[0].answers(X), answers)
+
+
+def test_a_failed_search_is_followed_by_one_over_all_rows(monkeypatch):
+    X, labels = overlapping()
+    expected = HingeSVM().fit(X, labels)
+    monkeypatch.setattr(hinge_path, "_MAX_JUMPS", 0)
+    fitted = HingeSVM().fit(X, labels)
+    np.testing.assert_allclose(fitted.coef_, expected.coef_, atol=1e-11)
+    np.testing.assert_allclose(fitted.intercept_, expected.intercept_, atol=1e-11)
+
+
+def test_a_row_on_the_boundary_is_within_the_error():
+    X, labels = overlapping()
+    X, labels = np.vstack([X, -X]), np.append(labels, 1 - labels)
+    X, labels = np.vstack([X, np.zeros((2, X.shape[1]))]), np.append(labels, [0, 1])
+    shortcut = HingeSVMShortcut()
+    margins, error = shortcut.margins(shortcut.fit(HingeSVM(), X, labels, np.ones((1, 2)), None), X)
+    assert np.all(np.abs(margins[-1]) <= error)
+
+
+def test_a_class_without_cost_is_left_to_the_learner():
+    X, labels = overlapping()
+    pairs = np.array([[1.0, 0.0], [1.0, np.inf], [1.0, 1.0]])
+    first, second, third = HingeSVMShortcut().fit(HingeSVM(), X, labels, pairs, None)
+    assert first is None and second is None and third is not None
+
+
+@settings(derandomize=True, deadline=None, max_examples=100)
+@given(st.integers(0, 10**6), st.integers(2, 12))
+def test_the_intercept_is_the_middle_of_the_best_ones(seed, n):
+    random = np.random.default_rng(seed)
+    signs, margins = random.choice([-1.0, 1.0], n), random.integers(-3, 4, n) / 2
+    signs[:2] = -1, 1
+    limits = random.integers(1, 4, n).astype(float)
+    tried = np.linspace(-5, 5, 401)  # holds every corner, in steps of 1/40
+    losses = np.maximum(1 - margins - signs * tried[:, None], 0) @ limits
+    best = tried[losses <= losses.min() + 1e-9]
+    assert best_intercept(margins, signs, limits) == pytest.approx((best.min() + best.max()) / 2)
+
+
+def test_an_intercept_that_multipliers_at_their_limits_determine_is_exact():
+    X, labels = np.array([[1.0], [0.0], [1.0], [-1.0]]), np.array([0, 1, 1, 1])
+    (fitted,) = HingeSVMShortcut().fit(HingeSVM(), X, labels, np.array([[1.0, 1 / 3]]), None)
+    assert fitted.coef_[0, 0] == pytest.approx(-1, abs=1e-15)
+    assert fitted.intercept_[0] == pytest.approx(0, abs=fitted.margin_error_)
+
+
+def test_bad_rows_are_refused_as_by_the_learner():
+    X, labels = overlapping(50)
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        HingeSVMShortcut().fit(HingeSVM(), X, labels, class_weights(2), None)
+
+
+def test_a_classifier_keeps_names_and_holds_no_rows():
+    X, labels = overlapping(n_rows=3000)
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    svm = HingeSVM()
+    (fitted,) = HingeSVMShortcut().fit(svm, frame, labels, np.array([[1.0, 2.0]]), None)
+    alone = HingeSVM().fit(frame, labels, limits_of(labels, (1.0, 2.0)))
+    assert set(vars(fitted)) == {*vars(alone), "margin_error_"} and vars(svm) == vars(HingeSVM())
+    np.testing.assert_array_equal(fitted.feature_names_in_, list("abcdefgh"))
+    assert len(pickle.dumps(fitted)) < 3000
+
+
+def test_a_solved_probe_keeps_little_memory():
+    X, labels = overlapping(n_rows=20_000, n_columns=20)
+    shortcut = HingeSVMShortcut()
+    tracemalloc.start()
+    kept = []
+    for pair in class_weights(6):
+        shortcut.fit(HingeSVM(), X, labels, pair[None], None)
+        kept.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert kept[-1] - kept[0] < 0.05 * X.nbytes
