@@ -69,10 +69,9 @@ class ColumnSums:
             self._base = clone(estimator).fit(X, labels, sample_weight=row_weights)
             self._train = X, self._base.coded(X)
         least, most = _USUAL
-        usual = ((class_weights > least) & (class_weights < most)).all(axis=1)
         return [
-            self._base.reweighted(*factors) if derivable else None
-            for factors, derivable in zip(class_weights.tolist(), usual, strict=True)
+            self._base.reweighted(first, second) if least < first < most and least < second < most else None
+            for first, second in class_weights.tolist()
         ]
 
     def rows(self, classifiers: list[SumOfColumns], X: Any) -> LogOdds:
