@@ -33,7 +33,8 @@ DATA: dict[str, Callable[[int | None], tuple[Any, np.ndarray]]] = {
     "gaussians": lambda rows: gaussians(rows or 200_000),
 }
 OF_NUMBERS = ("gaussian_nb", "logistic", "linear_svm", "tree")
-TIMED = {"adult": (*OF_NUMBERS, "hinge_svm"), "adult-mixed": ("kernel_nb",), "gaussians": OF_NUMBERS[:-1]}
+OF_MIXED = ("kernel_nb", "kernel_nb_shares")
+TIMED = {"adult": (*OF_NUMBERS, "hinge_svm"), "adult-mixed": OF_MIXED, "gaussians": OF_NUMBERS[:-1]}
 """A hundred trees on 200,000 rows take the better part of an hour: presorted_tree.py times them on fewer."""
 SHORT = 1.0
 """CPU seconds."""
@@ -44,7 +45,7 @@ SAID = {"default": "loop, as it comes", "tight": "loop, as tight", "probing": "P
 def main() -> None:
     parser = speed.parser(__doc__, "probing")
     parser.add_argument("--data", action="append", choices=DATA, help="all unless given")
-    choices = (*OF_NUMBERS, "hinge_svm", "kernel_nb")
+    choices = (*OF_NUMBERS, "hinge_svm", *OF_MIXED)
     parser.add_argument("--learner", action="append", choices=choices, help="all unless given")
     parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
     parser.add_argument("--rows", type=int, help="the first of each data set (all)")

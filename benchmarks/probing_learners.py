@@ -37,7 +37,7 @@ def registered(name: str) -> Any:
     return import_class(builtin.path)(**builtin.params)
 
 
-def kernel_nb() -> KernelNaiveBayes:
+def kernel_nb_shares() -> KernelNaiveBayes:
     """With the densities that class weights leave as they are."""
     return KernelNaiveBayes(weights="shares")
 
@@ -59,7 +59,8 @@ LEARNERS = {
     "linear_svm": Learner(LinearSVC, lambda: LinearSVC(dual=False, tol=1e-8, max_iter=100_000)),
     "hinge_svm": Learner(lambda: registered("linear_svm"), HingeSVM),
     "tree": Learner(tree, compiled_tree),
-    "kernel_nb": Learner(kernel_nb, kernel_nb),
+    "kernel_nb": Learner(KernelNaiveBayes, KernelNaiveBayes),
+    "kernel_nb_shares": Learner(kernel_nb_shares, kernel_nb_shares),
     "sklearn_tree": Learner(tree, tree),
     "j48": Learner(lambda: registered("j48"), lambda: registered("j48")),
 }

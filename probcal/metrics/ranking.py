@@ -24,10 +24,9 @@ class RankedRows:
 
     @classmethod
     def of(cls, rows: Rows) -> RankedRows:
-        order = np.argsort(rows.p)
-        y, p, weight = rows.y[order], rows.p[order], rows.weight[order]
+        y, p, weight = _in_order(rows)
         ends = np.append(np.flatnonzero(p[1:] != p[:-1]), len(p) - 1)
-        return cls(y, p, weight, ends, np.append(0.0, np.cumsum(weight * (y - p))[ends]))
+        return cls(y, p, weight, ends, _running_sum(weight * (y - p), ends))
 
     @property
     def total(self) -> float:
@@ -42,7 +41,26 @@ class RankedRows:
 
     def up_to(self, values: np.ndarray) -> np.ndarray:
         """Return the running sum of ``values``, (n,), before the first block and after each."""
-        return np.append(0.0, np.cumsum(values)[self.ends])
+        return _running_sum(values, self.ends)
+
+
+def _in_order(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the labels, predictions and weights in rising order of the predictions, (n,) each."""
+    if (rows.weight != 1).any():
+        order = np.argsort(rows.p)
+        return rows.y[order], rows.p[order], rows.weight[order]
+    # The bits of floats from 0 up rise with the floats, and the top two are 0 up to 1. So the label fits below them.
+    # Whole numbers are sorted in a third of the time of an argsort, and nothing has to be fetched in another order.
+    bits = (rows.p + 0.0).view(np.int64)  # + 0.0: no negative zero
+    keys = np.sort(bits << 1 | rows.y.astype(np.int64))
+    return (keys & 1).astype(np.float64), (keys >> 1).view(np.float64), rows.weight
+
+
+def _running_sum(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the running sum of ``values`` before the first block and after each, (n_blocks + 1,)."""
+    sums = np.zeros(len(values) + 1)
+    np.cumsum(values, out=sums[1:])
+    return sums if len(ends) == len(values) else np.append(0.0, sums[1:][ends])
 
 
 def roc_auc(y: Any, p: Any, sample_weight: Any = None, *, pos_label: Any = None) -> float:

@@ -40,6 +40,12 @@ def test_metrics_of_other_packages_have_our_values_or_are_named_as_missing(run):
         assert said.get(f"{package} {metric}", "").endswith("apart") or said[package].startswith("not installed")
 
 
+def test_maps_are_timed_by_themselves(run):
+    code, rows = run("maps_speed", "--map", "sigmoid", "--rows", 500, "--runs", 1)
+    assert code == 0
+    assert [row[0] for row in rows] == ["sigmoid"] and rows[0][5] == ""
+
+
 @pytest.mark.slow
 def test_probing_gives_the_labels_of_the_plain_loop(run):
     words = ["--learner", "gaussian_nb", "--data", "gaussians", "--rows", 500, "--probes", 5, "--runs", 1]

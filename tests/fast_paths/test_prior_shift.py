@@ -92,8 +92,8 @@ def test_a_tie_at_one_half_is_left_to_the_learner():
 
 @pytest.mark.parametrize(
     "learner",
-    [Twin(), GaussianNB(priors=[0.3, 0.7]), KernelNaiveBayes()],
-    ids=["a subclass", "priors that weights leave alone", "kernels whose width hangs on the weights"],
+    [Twin(), GaussianNB(priors=[0.3, 0.7])],
+    ids=["a subclass", "priors that weights leave alone"],
 )
 def test_there_is_no_shortcut_where_it_would_not_be_exact(learner):
     assert shortcut_of(learner) is None

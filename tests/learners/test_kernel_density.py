@@ -1,4 +1,4 @@
-"""The kernel density: worked by hand, against plain loops, and how exact its short cut is."""
+"""The kernel density: worked by hand, against plain loops, and how exact its table is."""
 
 import math
 from statistics import NormalDist
@@ -8,23 +8,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probcal.learners.kernel_naive_bayes import KernelDensity
+from probcal.learners.kernel_density import KernelDensity, bins_of
 from tests.oracles import kernel_nb_oracle as oracle
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 
 class Watched(KernelDensity):
-    """Tells how many points were interpolated."""
+    """Remembers the stride of its table."""
 
-    def _interpolated_mass(self, points):
-        self.interpolated = len(points)
-        return super()._interpolated_mass(points)
+    def _table(self, stride):
+        self.stride = stride
+        return super()._table(stride)
 
 
 def make(values, weights=None, precision=1.0, kind=KernelDensity):
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
     return kind(np.asarray(values, dtype=float), weights, precision)
+
+
+def masses(density, x):
+    """The mass of the bin of each value."""
+    bins, place = np.unique(bins_of(np.asarray(x, dtype=float), density.precision), return_inverse=True)
+    return density.mass(bins)[place]
 
 
 def relative_error(found, expected):
@@ -36,8 +42,8 @@ def relative_error(found, expected):
 def test_a_density_worked_by_hand():
     # 0 1 3 at precision 1.5 round to 0 1.5 3 (1/1.5 = .67 -> 1, 3/1.5 = 2); width 3 / sqrt 3
     phi = NormalDist(sigma=3 / math.sqrt(3)).cdf
-    at_1 = [phi(-1 + 0.75) - phi(-1 - 0.75), phi(0.5 + 0.75) - phi(0.5 - 0.75), phi(2 + 0.75) - phi(2 - 0.75)]
-    assert make([0, 1, 3], precision=1.5)(np.array([1.0]))[0] == pytest.approx(sum(at_1) / 3, rel=1e-12)
+    at_1 = [phi(-1.5 + 0.75) - phi(-1.5 - 0.75), phi(0.75) - phi(-0.75), phi(1.5 + 0.75) - phi(1.5 - 0.75)]
+    assert masses(make([0, 1, 3], precision=1.5), [1.0])[0] == pytest.approx(sum(at_1) / 3, rel=1e-12)
 
 
 def test_values_halfway_are_rounded_to_the_even_multiple():
@@ -49,13 +55,13 @@ def test_one_value_has_a_kernel_of_a_sixth_of_the_precision():
     # within half a precision of the centre lie three widths on either side
     density = make([5.0], precision=0.01)
     assert density.width == pytest.approx(0.01 / 6)
-    assert density(np.array([5.0]))[0] == pytest.approx(math.erf(3 / math.sqrt(2)), rel=1e-12)
+    assert masses(density, [5.0])[0] == pytest.approx(math.erf(3 / math.sqrt(2)), rel=1e-12)
 
 
 def test_no_values_are_one_kernel_at_0():
-    assert make([], precision=2.0)(np.array([0.0, 2.0])) == pytest.approx(make([0.0], precision=2.0)(np.array([0, 2])))
+    assert masses(make([], precision=2.0), [0.0, 2.0]) == pytest.approx(masses(make([0.0], precision=2.0), [0, 2]))
     only_weightless = make([7.0], weights=[0.0], precision=2.0)
-    assert only_weightless(np.array([0.0]))[0] > 0.99
+    assert masses(only_weightless, [0.0])[0] > 0.99
 
 
 def test_a_row_without_weight_is_no_row():
@@ -63,9 +69,9 @@ def test_a_row_without_weight_is_no_row():
 
 
 def test_a_weight_of_two_is_a_value_twice():
-    x = np.linspace(-3, 12, 50)
-    twice = make([0, 0, 4, 9])(x)
-    np.testing.assert_allclose(make([0, 4, 9], weights=[2, 1, 1])(x), twice, rtol=1e-13)
+    x = np.arange(-3, 13)
+    twice = masses(make([0, 0, 4, 9]), x)
+    np.testing.assert_allclose(masses(make([0, 4, 9], weights=[2, 1, 1]), x), twice, rtol=1e-13)
 
 
 def test_ten_thousand_times_the_weight_makes_kernels_a_hundred_times_narrower_down_to_a_sixth_of_the_precision():
@@ -82,56 +88,65 @@ def test_the_precision_is_never_below_one_millionth_as_in_weka():
 
 
 def test_the_mass_of_all_bins_is_one():
-    density = make([0, 1, 1, 4, 9])
-    assert density(np.arange(-60.0, 70.0)).sum() == pytest.approx(1, abs=1e-12)
+    assert masses(make([0, 1, 1, 4, 9]), np.arange(-60, 70)).sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_a_bin_of_a_millionth_of_a_width_has_the_height_of_the_curve_times_its_width():
-    density = make([0, 1000], [5e5, 5e5], precision=0.01)
-    density.precision = 1e-6 * density.width
-    x = np.linspace(-18, 18, 5000)
-    curve = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi) / 2
-    assert relative_error(density(x), curve * 1e-6) < 1e-8
+@pytest.mark.parametrize("width", [99, 101, 1000, 1e5, 1e9])
+def test_a_narrow_bin_has_the_height_of_the_curve_times_its_width(width):
+    # the integral of the curve over the bin by Gauss and Legendre's rule
+    density = make([0, 1], [0.5 / width**2] * 2)
+    assert density.width == pytest.approx(width)
+    z = np.linspace(0, 18, 500)
+    nodes, shares = np.polynomial.legendre.leggauss(8)
+    heights = np.exp(-((z[:, None] + nodes / 2 / width) ** 2) / 2) / math.sqrt(2 * math.pi)
+    assert relative_error(density._kernel(z * width), heights @ shares / 2 / width) < 1e-12
 
 
 def test_infinitely_far_away_there_is_no_mass():
-    assert make([0, 1, 4])(np.array([-math.inf, math.inf, 1e300, -1e300])).tolist() == [0, 0, 0, 0]
+    assert masses(make([0, 1, 4]), [-math.inf, math.inf, 1e300, -1e300]).tolist() == [0, 0, 0, 0]
+
+
+def test_next_to_no_weight_makes_kernels_so_wide_that_no_bin_has_mass():
+    assert masses(make([0, 1, 4], [1e-300] * 3), [0.0, 2.0, 1e9]).max() < 1e-75
 
 
 def test_no_points_have_no_masses():
-    assert make(np.arange(50.0))(np.empty(0)).shape == (0,)
+    assert make(np.arange(50.0)).mass(np.empty(0)).shape == (0,)
 
 
 def test_a_shift_of_a_billion_changes_nothing_that_the_values_still_tell():
     rng = np.random.default_rng(0)
-    values, x = rng.integers(0, 1000, 3000) / 8, rng.integers(-100, 1100, 20000) / 8 + 1 / 64
+    values, x = rng.integers(0, 1000, 3000) / 8, rng.integers(-100, 1100, 20000) / 8
     here, there = make(values, precision=0.125), make(values + 2.0**30, precision=0.125)
-    assert relative_error(there(x + 2.0**30), here(x)) < 1e-12
+    assert relative_error(masses(there, x + 2.0**30), masses(here, x)) < 1e-12
 
 
-exact = st.integers(-8, 8).map(lambda n: n / 4)
-clusters = st.sampled_from([0.0, 1e6]).flatmap(lambda centre: st.floats(-1, 1).map(lambda d: centre + d))
-values = st.lists(st.one_of(exact, st.floats(-100, 100), clusters), min_size=1, max_size=20)
+clusters = st.sampled_from([0, 5000]).flatmap(lambda centre: st.integers(centre - 3, centre + 3))
+values = st.lists(st.one_of(clusters, st.integers(-400, 400)), min_size=1, max_size=20)
+weights = st.sampled_from([0.0, 1.0, 1.0, 0.25, 7.5])
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(values, st.data())
 def test_any_density_is_the_one_of_the_plain_loops(values, data):
-    weights = data.draw(
-        st.lists(st.sampled_from([0.0, 1.0, 1.0, 0.25, 7.5]), min_size=len(values), max_size=len(values))
-    )
-    step = oracle.precision(values)
-    spread = max(oracle.width(values, weights, max(step, 1e-6)), step)
-    near = [v + d * spread for v in values for d in (0, 0.3, -2, 5, -12, 17, 40)]
-    x = [*near, *data.draw(st.lists(st.floats(-1e7, 1e7), max_size=10))]
-    expected = [oracle.density(values, weights, step, one) for one in x]
-    assert relative_error(make(values, weights, step)(np.array(x)), np.array(expected)) < 1e-11
+    # whole numbers at precision 1, so that no difference of two of them is rounded
+    row_weights = data.draw(st.lists(weights, min_size=len(values), max_size=len(values)))
+    factor = data.draw(st.sampled_from([1.0, 1e-3, 1 / 3, 4.0, 1e5]))
+    row_weights = [weight * factor for weight in row_weights]
+    spread = max(oracle.width(values, row_weights, 1.0), 1.0)
+    near = [round(v + d * spread) for v in values for d in (0, 0.3, -2, 5, -12, 17, 40)]
+    x = [*near, *data.draw(st.lists(st.integers(-(10**7), 10**7), max_size=10))]
+    expected = [oracle.density(values, row_weights, 1.0, one) for one in x]
+    density = make(values, row_weights)
+    assert relative_error(masses(density, x), np.array(expected)) < 1e-9  # the loops subtract values near each other
+    reweighted = make(values, np.divide(row_weights, factor)).reweighted(factor)
+    assert relative_error(masses(reweighted, x), masses(density, x)) < 1e-12
 
 
 MANY = {
     "normal": lambda rng: rng.normal(size=3000),
     "lognormal": lambda rng: rng.lognormal(0, 1.5, size=3000),
-    "two far clusters": lambda rng: np.append(rng.normal(size=1500), 300 + rng.normal(size=1500)),
+    "two far clusters": lambda rng: np.append(rng.normal(size=1500), 30 + rng.normal(size=1500)),
     "whole numbers": lambda rng: rng.integers(0, 30, 3000),
     "mostly zeros": lambda rng: np.where(rng.random(3000) < 0.7, 0, rng.uniform(0, 50, 3000)),
 }
@@ -139,47 +154,57 @@ MANY = {
 
 @pytest.mark.parametrize("shape", MANY)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_many_points_are_interpolated_and_still_those_of_the_plain_loops(shape, weighted):
+def test_many_bins_come_from_a_table_and_are_still_those_of_the_plain_loops(shape, weighted):
     rng = np.random.default_rng(1)
     values = MANY[shape](rng)
-    weights = 10 ** rng.uniform(-3, 3, len(values)) if weighted else np.ones(len(values))
+    weights = 10 ** rng.uniform(-3, 0, len(values)) if weighted else np.ones(len(values))
     density = make(values, weights, oracle.precision(values.tolist()), kind=Watched)
-    x = rng.choice(values, 20_000) + density.width * rng.normal(0, 2, 20_000)
-    found = density(x)
-    assert density.interpolated > 10_000
-    some = rng.choice(len(x), 10, replace=False)
-    expected = [oracle.density(values.tolist(), weights.tolist(), density.precision, one) for one in x[some].tolist()]
+    bins = np.unique(bins_of(rng.choice(values, 20_000) + density.width * rng.normal(0, 4, 20_000), density.precision))
+    found = density.mass(bins)
+    assert density.stride == (1 if shape == "whole numbers" else max(1, int(density.width / density.precision / 8)))
+    some = rng.choice(len(bins), 10, replace=False)
+    x = (bins[some] * density.precision).tolist()
+    expected = [oracle.density(values.tolist(), weights.tolist(), density.precision, one) for one in x]
     assert relative_error(found[some], np.array(expected)) < 1e-8
-    some = rng.choice(len(x), 1000, replace=False)
-    assert relative_error(found[some], density._exact_mass(x[some] - density._origin)) < 1e-8
+    assert relative_error(found, density._summed_mass(bins - density._first)) < 1e-8
 
 
-@pytest.mark.parametrize(("low", "high", "bound"), [(0, 6, 7e-13), (6, 8, 7e-10), (8, 10, 2e-6)])
-@pytest.mark.parametrize("bin_in_widths", [0.1, 0.5, 1, 3, 6])
-def test_one_kernel_is_interpolated_as_exactly_as_the_constants_say(low, high, bound, bin_in_widths):
-    # two kernels of width 1, a thousand apart
-    density = make([0, 1000], [5e5, 5e5], precision=0.01)
-    density.precision = bin_in_widths
-    assert density.width == pytest.approx(1, rel=1e-12)
-    points = np.linspace(low, high, 5000)
-    assert relative_error(density._interpolated_mass(points), density._exact_mass(points)) < bound
+def one_kernel(width):
+    """A kernel at 0, ``width`` bins wide, next to one at 100 widths that has next to no weight."""
+    density = make([0, 100 * width], [1e4, 1e-6])
+    assert density.width == pytest.approx(width)
+    return density
+
+
+@pytest.mark.parametrize(("low", "high", "bound"), [(0, 6, 2e-12), (6, 8, 8e-10), (8, 10, 3e-6)])
+@pytest.mark.parametrize("width", [16, 24, 64, 500])
+def test_one_kernel_is_interpolated_as_exactly_as_the_constants_say(low, high, bound, width):
+    density = one_kernel(width)
+    places = np.arange(low * width, high * width + 1)
+    assert relative_error(density._table(width // 8)[places], density._summed_mass(places)) < bound
 
 
 @pytest.mark.parametrize("share", [2e-12, 1e-9, 1e-6, 1e-3])
-@pytest.mark.parametrize("bin_in_widths", [0.01, 1, 6])
-def test_a_heavy_kernel_beyond_a_light_one_does_not_spoil_it(share, bin_in_widths):
-    # the light one stands where the error of the heavy one weighs most; the points are up to 4 widths off
+@pytest.mark.parametrize("width", [17, 41, 300])
+def test_a_heavy_kernel_beyond_a_light_one_does_not_spoil_it(share, width):
+    # the light one stands where the error of the heavy one weighs most; the bins are up to 4 widths off
     worst = 0
     for distance in np.arange(1, 14, 0.25):
-        density = make([0, distance, 1000], np.array([1, share, 1e-3]) * 1e6, precision=0.01, kind=Watched)
-        density.precision = bin_in_widths
-        x = np.linspace(-4, distance + 4, 1000) * density.width
-        worst = max(worst, relative_error(density(x), density._exact_mass(x)))
-        assert density.interpolated > 500
+        density = make([0, distance * width, 100 * width], np.array([1, share, 1e-3]) * 1e4, kind=Watched)
+        bins = np.arange(int((distance + 4) * width))
+        mass = density.mass(np.append(bins, np.arange(96 * width, 100 * width)))[: len(bins)]
+        worst = max(worst, relative_error(mass, density._summed_mass(bins)))
+        assert density.stride == width // 8
     assert worst < 1e-8
 
 
 def test_a_kernel_of_next_to_no_weight_is_summed():
-    density = make([0, 5, 1000], np.array([1, 1e-13, 1e-3]) * 1e6, precision=0.01, kind=Watched)
-    density(np.linspace(-4, 9, 3000))
-    assert density.interpolated == 0
+    density = make([0, 500, 100_000], np.array([1, 1e-13, 1e-3]) * 1e6, kind=Watched)
+    density.mass(np.arange(3000))
+    assert not hasattr(density, "stride")
+
+
+def test_few_bins_are_summed_without_a_table():
+    density = make(np.arange(3000.0), kind=Watched)
+    density.mass(np.arange(5.0))
+    assert not hasattr(density, "stride")

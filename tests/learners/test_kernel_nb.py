@@ -28,6 +28,11 @@ def mixed():
     return pd.DataFrame({"n": n, "gaps": gaps, "c": c}), y
 
 
+def densities(model):
+    """Those of the first column, one of each class."""
+    return [one.density for one in model.columns_[0].classes]
+
+
 def log_odds_of_levels(train, y, test, weights=None, levels=LEVELS):
     frame = pd.DataFrame({"c": pd.Categorical(train, categories=levels)})
     model = KernelNaiveBayes().fit(frame, y, weights)
@@ -103,7 +108,7 @@ def normal(low, high):
 def test_the_precision_is_shared_by_the_classes():
     # distinct values 0 1 3 over both classes: precision 1.5, though each class alone has another
     model = KernelNaiveBayes().fit(np.array([[0.0], [3.0], [1.0]]), [0, 0, 1])
-    assert [density.precision for density in model.columns_[0].densities] == [1.5, 1.5]
+    assert [density.precision for density in densities(model)] == [1.5, 1.5]
 
 
 def test_a_column_of_one_value_tells_nothing():
@@ -192,8 +197,8 @@ def test_more_weight_for_all_makes_kernels_narrower_and_the_added_row_lighter():
     light = KernelNaiveBayes().fit(X, y)
     heavy = KernelNaiveBayes().fit(X, y, sample_weight=[4, 4, 4, 4])
     # precision 15: 0 10 round to 0 15, and 10 30 to 15 30; width 15 / sqrt 2, at weight 8 15 / sqrt 8
-    assert [d.width for d in light.columns_[0].densities] == pytest.approx([15 / math.sqrt(2)] * 2)
-    assert [d.width for d in heavy.columns_[0].densities] == pytest.approx([15 / math.sqrt(8)] * 2)
+    assert [d.width for d in densities(light)] == pytest.approx([15 / math.sqrt(2)] * 2)
+    assert [d.width for d in densities(heavy)] == pytest.approx([15 / math.sqrt(8)] * 2)
     level = pd.Categorical(["b"], categories=LEVELS)
     light, heavy = (log_odds_of_levels(["a", "b"], [0, 1], level, weights=[w, w])[0] for w in (1, 100))
     assert light == pytest.approx(math.log((2 / 4) / (1 / 4)))

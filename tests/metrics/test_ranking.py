@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
+from hypothesis import strategies as st
 from metric_rows import has_both, quick, rows, weighted_rows
 from sklearn.metrics import roc_auc_score
 
 from probcal.metrics import roc_auc
+from probcal.metrics.checked_rows import checked
+from probcal.metrics.ranking import RankedRows
 
 
 def test_auc_counts_the_pairs_that_are_in_order():
@@ -69,3 +72,24 @@ def test_auc_of_several_classes_is_that_of_scikit_learn():
 def test_a_class_without_rows_is_told():
     with pytest.raises(ValueError, match="every class"):
         roc_auc([0, 1, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
+
+
+extremes = st.sampled_from([-0.0, 0.0, 5e-324, 1e-310, 1 - 2**-53, 1.0])
+
+
+@quick
+@example([(1, -0.0), (0, 0.0), (1, 5e-324), (0, 1.0)])
+@given(st.lists(st.tuples(st.integers(0, 1), extremes | st.floats(0, 1)), min_size=1, max_size=25))
+def test_ranked_rows_are_the_sorted_pairs(rows):
+    ranked = RankedRows.of(checked(*zip(*rows, strict=True)))
+    assert list(zip(ranked.p.tolist(), ranked.y.tolist(), strict=True)) == sorted((p, y) for y, p in rows)
+    assert ranked.p[ranked.ends].tolist() == sorted({p for _, p in rows})
+
+
+@quick
+@given(rows)
+def test_running_sums_are_read_at_the_ends_of_ties(rows):
+    y, p = zip(*rows, strict=True)
+    expected = [0.0, *(sum(label - one for label, one in rows if one <= level) for level in sorted(set(p)))]
+    for weight in (None, [2.0] * len(y)):
+        assert RankedRows.of(checked(y, p, weight)).sums / (1 if weight is None else 0.5) == pytest.approx(expected)

@@ -1,0 +1,81 @@
+"""How long each map takes on one million scores: python benchmarks/maps_speed.py [--map MAP] [-o FILE]
+
+Every calibrator is fitted to a million predictions and labels and maps a million others. Every figure is CPU seconds,
+the median of several fresh processes with one BLAS thread. Compiling is not timed. Takes two minutes.
+
+    python benchmarks/maps_speed.py --map venn_abers --rows 10000 --runs 1 -o -
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+
+import numpy as np
+import speed
+
+import probcal
+
+MAPS = {
+    "isotonic": "IsotonicCalibrator",
+    "venn_abers": "VennAbersCalibrator",
+    "sigmoid": "SigmoidCalibrator",
+    "beta": "BetaCalibrator",
+    "quadratic": "QuadraticCalibrator",
+    "spline": "SplineCalibrator",
+    "histogram": "HistogramBinningCalibrator",
+    "temperature": "TemperatureCalibrator",
+    "vector": "VectorScalingCalibrator",
+    "matrix": "MatrixScalingCalibrator",
+    "dirichlet": "DirichletCalibrator",
+}
+AIM = {"venn_abers": 1.0}
+"""CPU seconds of fit and prediction together, and .5 for the others."""
+
+
+def main() -> None:
+    parser = speed.parser(__doc__, "maps")
+    parser.add_argument("--map", action="append", choices=MAPS, help="all unless given")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="(%(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="medians of (%(default)s)")
+    parser.add_argument("--once", choices=MAPS, help="measure one map in this process")
+    asked = parser.parse_args()
+    if asked.once:
+        measure(asked.once, asked.rows)
+        return
+    rows = []
+    for name in asked.map or MAPS:
+        found = [speed.alone("maps_speed.py", "--once", name, "--rows", asked.rows) for _ in range(asked.runs)]
+        both, aim = speed.median([cost for cost, _ in found]), AIM.get(name, 0.5)
+        fit = statistics.median(more["fit"] for _, more in found)
+        cells = [speed.seconds(one) for one in (fit, both.cpu - fit, both.cpu, aim)]
+        rows.append([name, *cells, "" if both.cpu <= aim else "ABOVE", f"{both.peak:.0f}"])
+    about = (
+        f"{asked.rows:,} rows to fit and as many to map, no two scores equal, medians of {asked.runs} fresh processes."
+    )
+    speed.report(asked.out, "maps_speed.py", about, ["map", "fit", "map", "both", "aim", "", "peak, MB"], rows)
+    sys.exit(0)
+
+
+def measure(name: str, n_rows: int) -> None:
+    p, y, asked = predictions(n_rows)
+    kind = getattr(probcal, MAPS[name])
+    kind().fit(p[:100], y[:100]).predict_proba(asked[:100])  # compiles what is compiled
+    start = time.process_time()
+    fitted = kind().fit(p, y)
+    fit = time.process_time() - start
+    _, cost = speed.costs_of(lambda: fitted.predict_proba(asked))
+    speed.tell(speed.Cost(cost.wall, fit + cost.cpu, cost.peak), fit=fit)
+
+
+def predictions(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(predictions that are not sure enough, their labels, other predictions)."""
+    rng = np.random.default_rng(2005)
+    score, asked = rng.normal(size=(2, n_rows))
+    y = rng.random(n_rows) < 1 / (1 + np.exp(-1.5 * score - 0.2))
+    return 1 / (1 + np.exp(-score)), y.astype(int), 1 / (1 + np.exp(-asked))
+
+
+if __name__ == "__main__":
+    main()
