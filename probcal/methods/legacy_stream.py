@@ -20,7 +20,7 @@ from probcal._validation import check_choices, check_flag
 from probcal.methods._base import ProbabilityMethod, two_columns
 from probcal.methods._fitting import _fit_key
 from probcal.methods._repetition import Repetition, present_fold
-from probcal.methods.calibrators.isotonic import IsotonicCalibrator
+from probcal.methods.legacy_isotonic import legacy_isotonic
 
 _INNER = 3
 _LEAST = 1e-16
@@ -85,8 +85,7 @@ class _Stream:
         if name == "none":
             return lambda p: p
         if name == "isotonic":
-            isotonic = IsotonicCalibrator("score", clip=(0.0, 1.0)).fit(p, y)
-            return lambda p: np.asarray(isotonic.predict_proba(p)[:, 1])
+            return legacy_isotonic(p, y, spline=self._protocol.order == "aistats")
         features = _FEATURES[name]
         kept = [0] if name in ("sigmoid", "beta_am") else [0, 1]
         fitted = self._regression(features(p), y, intercept=name != "beta_ab")
@@ -153,7 +152,8 @@ class LegacyStreamClassifier(ProbabilityMethod):
     estimator : classifier of two classes with ``predict_proba``. Every ``random_state`` draws from the stream.
     map : ``"none"``, ``"sigmoid"`` (logistic regression on the probability), ``"isotonic"``, ``"beta"``,
         ``"beta_am"`` (a = b) or ``"beta_ab"`` (1/2 stays 1/2).
-    order : the order in which the six maps draw: that of ``"aistats"`` or of ``"ejs"``, the longer paper.
+    order : the paper. It decides the order in which the six maps draw, and the isotonic regression: ``"aistats"`` ran
+        with scikit-learn 0.17, ``"ejs"``, the longer paper, with 0.18.
     constraint : whether a map of three parameters with a negative a or b is fitted again without it. It changes the
         draws of all maps.
     one_classifier : whether the test rows are scored by one classifier of all training rows, and not by the three.
@@ -213,10 +213,12 @@ class LegacyStreamClassifier(ProbabilityMethod):
         """Return (n_rows, 2) probabilities in the order of ``classes_``."""
         self._before_predicting(X)
         rows = np.asarray(X, dtype=np.float64)
-        mapped = [
-            one(learner.predict_proba(rows)[:, 1]) for learner, one in zip(self.estimators_, self._maps, strict=True)
-        ]
-        return two_columns(np.mean(mapped, axis=0))
+        # the sum of the thirds, as they are added there: rounding decides how near to 1 it is
+        mean = sum(
+            one(learner.predict_proba(rows)[:, 1]) / _INNER
+            for learner, one in zip(self.estimators_, self._maps, strict=True)
+        )
+        return two_columns(np.clip(mean, 0.0, 1.0))
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
