@@ -24,7 +24,9 @@ from probcal.methods.legacy_isotonic import legacy_isotonic
 
 _INNER = 3
 _LEAST = 1e-16
-_MOST_STREAMS = 16
+_MOST_STREAMS = 8
+_MOST_FOLDS = 2
+"""Folds of a stream that stay in memory. An earlier one is replayed again."""
 ORDERS = {
     "aistats": ("none", "sigmoid", "isotonic", "beta", "beta_am", "beta_ab"),
     "ejs": ("none", "beta", "beta_ab", "beta_am", "isotonic", "sigmoid"),
@@ -52,17 +54,25 @@ class _Stream:
 
     def __init__(self, repetition: Repetition, learner: Any, protocol: _Protocol) -> None:
         self._repetition, self._learner, self._protocol = repetition, learner, protocol
-        self._random = np.random.RandomState(repetition.number)
-        self._outer = repetition.draw_folds(repetition.labels, repetition.folds, self._random)
-        self._done: list[_Fold] = []
+        self._start()
+
+    def _start(self) -> None:
+        self._random = np.random.RandomState(self._repetition.number)
+        self._outer = self._repetition.draw_folds(self._repetition.labels, self._repetition.folds, self._random)
+        self._next = 0
+        self._folds: dict[int, _Fold] = {}
 
     def fold(self, number: int) -> _Fold:
-        while len(self._done) <= number:
-            self._done.append(self._next())
-        return self._done[number]
+        if number < self._next and number not in self._folds:
+            self._start()
+        while self._next <= number:
+            self._folds[self._next] = self._replay_next()
+            self._next += 1
+            self._folds.pop(self._next - 1 - _MOST_FOLDS, None)
+        return self._folds[number]
 
-    def _next(self) -> _Fold:
-        rows = np.flatnonzero(self._outer != len(self._done))
+    def _replay_next(self) -> _Fold:
+        rows = np.flatnonzero(self._outer != self._next)
         X, y = self._repetition.X[rows], self._repetition.y[rows]
         inner = self._repetition.draw_folds(y, _INNER, self._random)
         one = self._fitted(X, y) if self._protocol.one_classifier else None
