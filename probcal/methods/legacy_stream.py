@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -41,12 +40,19 @@ class _Protocol(NamedTuple):
     one_classifier: bool
 
 
-@dataclass(frozen=True)
 class _Fold:
     """Hold the fitted learner for each inner fold, and for each method the map of each inner fold."""
 
-    learners: list[Any]
-    maps: dict[str, list[Map]]
+    def __init__(self, learners: list[Any], maps: dict[str, list[Map]]) -> None:
+        self.learners, self.maps = learners, maps
+        self._scored: tuple[np.ndarray, list[np.ndarray]] | None = None
+
+    def scores(self, X: np.ndarray) -> list[np.ndarray]:
+        """Return for each inner fold the scores of the rows, (n_rows,). All six methods ask for those of one ``X``."""
+        if self._scored is None or not np.array_equal(self._scored[0], X):
+            found = {one: one.predict_proba(X)[:, 1] for one in set(self.learners)}
+            self._scored = X, [found[one] for one in self.learners]
+        return self._scored[1]
 
 
 class _Stream:
@@ -216,7 +222,7 @@ class LegacyStreamClassifier(ProbabilityMethod):
         learner.set_params(**dict.fromkeys(_seeds(learner)))
         stream = _stream(repetition, learner, _Protocol(self.order, self.constraint, self.one_classifier))
         done = stream.fold(fold)
-        self.estimators_, self._maps = done.learners, done.maps[self.map]
+        self.estimators_, self._fold = done.learners, done
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -224,10 +230,7 @@ class LegacyStreamClassifier(ProbabilityMethod):
         self._before_predicting(X)
         rows = np.asarray(X, dtype=np.float64)
         # the sum of the thirds, as they are added there: rounding decides how near to 1 it is
-        mean = sum(
-            one(learner.predict_proba(rows)[:, 1]) / _INNER
-            for learner, one in zip(self.estimators_, self._maps, strict=True)
-        )
+        mean = sum(one(p) / _INNER for one, p in zip(self._fold.maps[self.map], self._fold.scores(rows), strict=True))
         return two_columns(np.clip(mean, 0.0, 1.0))
 
     def check_parameters(self) -> None:

@@ -17,11 +17,12 @@ from probcal.papers.check.findings import FARTHEST, Finding, spread_text
 from probcal.papers.check.judged_claims import Judged, Ours, Tally, printed_ranks_there, printed_there
 from probcal.papers.check.power_text import agreement_lines, power_json
 from probcal.papers.published import Claim
-from probcal.reporting.grid import INFINITY, grouped, printed, troubles
+from probcal.reporting.grid import DECIMALS, INFINITY, grouped, printed, troubles
 from probcal.store.cell_result import CellResult
 
 _MOST_FAILED = 20
 _FIRST_FEW = 5
+_MANY_DECIMALS = 8
 
 
 def text(report: Report) -> str:
@@ -95,7 +96,12 @@ def our_mean(finding: Finding) -> str:
 
 
 def signed(finding: Finding, number: float) -> str:
-    return f"{number:+.3f}" if finding.kind == "difference" else printed(number)
+    """Return a number with three decimals, or with eight where these do not tell ours from the published one."""
+    decimals = DECIMALS
+    if finding.state == "out of band" and finding.mean is not None:
+        alike = printed(finding.published) == printed(finding.mean)
+        decimals = _MANY_DECIMALS if alike else DECIMALS
+    return f"{number:+.{decimals}f}" if finding.kind == "difference" else printed(number, decimals)
 
 
 def _agreeing(report: Report) -> list[str]:
