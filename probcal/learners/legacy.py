@@ -29,14 +29,14 @@ class LegacyGaussianNB(GaussianNB):
 
 
 class LegacyLogisticRegression(LogisticRegression):
-    """Compute the log-odds of each row by itself, so that equal rows have equal scores. For two classes.
+    """Add the terms of a row's log-odds one after another, so that equal rows have equal scores. For two classes.
 
     A product of matrices may round a row in another way at another place of the table.
     """
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the log-odds of the second class, (n_rows,), in nats."""
-        return np.asarray((np.asarray(X) * self.coef_[0]).sum(axis=1) + self.intercept_[0])
+        return np.asarray((np.asarray(X) * self.coef_[0]).cumsum(axis=1)[:, -1] + self.intercept_[0])
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return (n_rows, 2) probabilities in the order of ``classes_``."""
