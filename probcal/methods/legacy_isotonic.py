@@ -22,7 +22,8 @@ def legacy_isotonic(p: np.ndarray, y: np.ndarray, spline: bool) -> Callable[[np.
         take 1/2. It may also be infinite there.
     """
     knots, place, rows = np.unique(p, return_inverse=True, return_counts=True)
-    values = isotonic_values(np.bincount(place, weights=y) / rows, np.ones(len(knots)))
+    means = np.bincount(place, weights=y) / rows
+    values = _pooled(means) if spline else isotonic_values(means, np.ones(len(knots)))
     if len(knots) == 1 or not spline:
         return lambda p: np.interp(p, knots, values)
 
@@ -35,3 +36,20 @@ def legacy_isotonic(p: np.ndarray, y: np.ndarray, spline: bool) -> Callable[[np.
         return np.where(np.isnan(found), 0.5, found)
 
     return interpolated
+
+
+def _pooled(values: np.ndarray) -> np.ndarray:
+    """Return isotonic values of equal weights, (n,), rounded as in version 0.17, which takes means of means.
+
+    Every run that does not rise is replaced by its mean, until all do. Rounding decides on which side of 1/2 the mean
+    of three predictions is, and so the accuracy.
+    """
+    values = values.copy()
+    while True:
+        ends = np.flatnonzero(np.diff(values) > 0) + 1
+        runs = zip([0, *ends.tolist()], [*ends.tolist(), len(values)], strict=True)
+        falling = [(start, end) for start, end in runs if values[start] != values[end - 1]]
+        for start, end in falling:
+            values[start:end] = values[start:end].cumsum()[-1] / (end - start)
+        if not falling:
+            return values
