@@ -143,7 +143,10 @@ _streams: OrderedDict[Hashable, _Stream] = OrderedDict()
 
 
 def _stream(repetition: Repetition, learner: Any, protocol: _Protocol) -> _Stream:
-    key = (repetition.key, repetition.folds, repetition.number, _fit_key(learner), protocol)
+    learner_key = _fit_key(learner)
+    if learner_key is None:  # parameters that have no bytes, such as a function, do not tell two learners apart
+        return _Stream(repetition, learner, protocol)
+    key = (repetition.key, repetition.folds, repetition.number, learner_key, protocol)
     if key not in _streams:
         _streams[key] = _Stream(repetition, learner, protocol)
     _streams.move_to_end(key)
@@ -219,7 +222,7 @@ class LegacyStreamClassifier(ProbabilityMethod):
             )
         repetition, fold = found
         learner = clone(self.estimator)
-        learner.set_params(**dict.fromkeys(_seeds(learner)))
+        learner.set_params(**dict.fromkeys(_seeds(learner), 0))  # whatever they are, the stream replaces them
         stream = _stream(repetition, learner, _Protocol(self.order, self.constraint, self.one_classifier))
         done = stream.fold(fold)
         self.estimators_, self._fold = done.learners, done

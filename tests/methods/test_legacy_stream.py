@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -113,6 +114,13 @@ def test_folds_may_be_asked_for_in_any_order():
     backward = [predicted(GaussianNB(), 1, fold, key="backward")[1] for fold in reversed(range(5))]
     for one, other in zip(forward, reversed(backward), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_two_learners_with_seeds_do_not_share_a_replay():
+    one, other = LogisticRegression(solver="liblinear"), RandomForestClassifier(5)
+    found = [predicted(learner, 0, 0, map="none", key="two learners")[1] for learner in (one, other)]
+    again = predicted(other, 0, 0, map="none", key="the second alone")[1]
+    np.testing.assert_array_equal(found[1], again)
 
 
 def test_one_classifier_scores_all_test_rows():
