@@ -9,9 +9,7 @@ from probcal.methods.calibrators.histogram import HistogramBinningCalibrator as 
 from probcal.methods.calibrators.histogram import HistogramBinningClassifier as HistogramBinningClassifier
 from probcal.methods.calibrators.isotonic import IsotonicCalibrator as IsotonicCalibrator
 from probcal.methods.calibrators.isotonic import IsotonicClassifier as IsotonicClassifier
-from probcal.methods.calibrators.logistic_calibration import (
-    LogisticCalibrationClassifier as LogisticCalibrationClassifier,
-)
+from probcal.methods.calibrators.logistic_calibration import LogisticCalibrationClassifier as LogisticCalibrationClassifier
 from probcal.methods.calibrators.logistic_calibration import LogisticCalibrator as LogisticCalibrator
 from probcal.methods.calibrators.mean_map import MeanMapClassifier as MeanMapClassifier
 from probcal.methods.calibrators.prior import PriorCalibrator as PriorCalibrator
