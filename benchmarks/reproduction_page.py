@@ -16,6 +16,7 @@ from probcal.store.folder import Store
 
 PAGES = (
     "README.md",
+    "docs/beta-calibration.md",
     "docs/check.md",
     "docs/native-learners.md",
     "docs/reproduction.md",
@@ -36,7 +37,10 @@ def main() -> None:
 
 
 def filled(block: re.Match[str]) -> str:
+    """Return the block with what its folder says, or as it stands while the folder has no results."""
     folder, words, line_end, _ = block.groups()
+    if not (ROOT / "results" / folder / "experiment.json").is_file():
+        return block[0]
     return f"<!-- results/{folder} {words} -->{line_end}{asked(folder, words)}{line_end}<!-- end -->"
 
 

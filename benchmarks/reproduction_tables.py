@@ -13,6 +13,7 @@ from probcal.analysis.comparison_tables import draws_text, grids, wins_text
 from probcal.analysis.pairs import p_text
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import units_off
+from probcal.papers.check.judged_claims import Judged
 from probcal.papers.check.power_text import agreement_rows, percent
 from probcal.reporting.grid import markdown
 
@@ -261,6 +262,61 @@ def _number(number: float, decimals: int = 3) -> str:
     return "∞" if number == float("inf") else f"{number:.{decimals}f}".removeprefix("0")
 
 
+def columns_in_band(asked: Any) -> str:
+    """Count, for each learner and method, the data sets whose log loss agrees, of those with a number to compare."""
+    counts: dict[str, dict[str, list[bool]]] = {}
+    for one in asked.report.numbers.all:
+        if one.metric == "log_loss" and one.state in ("in band", "out of band"):
+            learner, method = one.columns[0]
+            counts.setdefault(learner, {}).setdefault(method, []).append(one.state == "in band")
+    methods = list(dict.fromkeys(method for of in counts.values() for method in of))
+    rows = [
+        [learner, *(f"{sum(of[method])} of {len(of[method])}" if method in of else "" for method in methods)]
+        for learner, of in counts.items()
+    ]
+    return _pipe(rows, ["learner", *methods])
+
+
+def median_differences(asked: Any) -> str:
+    """Print the median absolute difference of each metric, over all published numbers with results."""
+    found = asked.report.agreement.ours.median_difference
+    return _pipe(
+        [[metric_named(metric).short, f"{median:.4f}"] for metric, median in found.items()], ["metric", "median"]
+    )
+
+
+def known_reasons(asked: Any) -> str:
+    """Print each reason of known deviations with the numbers that it explains."""
+    by_reason: dict[str, list[str]] = {}
+    for one, why in asked.report.numbers.known:
+        by_reason.setdefault(why.reason, []).append(f"{one.dataset.removeprefix('kull-')} {one.what} {one.metric}")
+    return _pipe([[", ".join(numbers), reason] for reason, numbers in by_reason.items()], ["numbers", "reason"])
+
+
+def verdicts_by_ranks(asked: Any) -> str:
+    """Print each claim by the paper's own numbers and by ours."""
+    rows = [
+        [one.claim.statement(), _judged(one.printed), _judged(one.ours), f"**{one.ours.verdict}**"]
+        for one in asked.report.claims
+    ]
+    return _pipe(rows, ["claim", "the authors' files", "ours", "verdict"])
+
+
+def _judged(one: Judged) -> str:
+    return one.said or ", ".join(f"{tally.wins} of {tally.known}" for tally in one.tallies.values())
+
+
+def processor_hours(asked: Any) -> str:
+    """Print the hours that the finished cells of each learner took, and half of them, for two processors."""
+    seconds: dict[str, float] = {}
+    for one in asked.checked.every_finished():
+        seconds[one.learner] = seconds.get(one.learner, 0.0) + one.seconds
+    rows = [[learner, f"{total / 3600:.1f}", f"{total / 7200:.1f}"] for learner, total in seconds.items()]
+    total = sum(seconds.values())
+    rows.append(["all", f"{total / 3600:.1f}", f"{total / 7200:.1f}"])
+    return _pipe(rows, ["learner", "hours of cells", "on two processors"])
+
+
 def _pipe(rows: list[list[str]], header: list[str]) -> str:
     return str(tabulate(rows, header, tablefmt="pipe", disable_numparse=True))
 
@@ -281,5 +337,10 @@ TABLES = {
         digits,
         digits_by_column,
         what_passes,
+        columns_in_band,
+        median_differences,
+        known_reasons,
+        verdicts_by_ranks,
+        processor_hours,
     )
 }

@@ -119,7 +119,7 @@ def main() -> None:
     """Class probability estimation: run experiments and compare the results with published tables.
 
     An experiment is a YAML file that names data sets, base learners and probability methods. probcal runs every
-    combination on the same splits and stores the results. It prints the tables of four papers with the published
+    combination on the same splits and stores the results. It prints the tables of five papers with the published
     numbers beside ours. For the help of a command, type probcal COMMAND --help.
     """
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -20,11 +19,13 @@ from probcal._validation import check_choices, check_flag
 from probcal.methods._base import ProbabilityMethod, two_columns
 from probcal.methods._fitting import _fit_key
 from probcal.methods._repetition import Repetition, present_fold
-from probcal.methods.calibrators.isotonic import IsotonicCalibrator
+from probcal.methods.legacy_isotonic import legacy_isotonic
 
 _INNER = 3
 _LEAST = 1e-16
-_MOST_STREAMS = 16
+_MOST_STREAMS = 8
+_MOST_FOLDS = 2
+"""Folds of a stream that stay in memory. An earlier one is replayed again."""
 ORDERS = {
     "aistats": ("none", "sigmoid", "isotonic", "beta", "beta_am", "beta_ab"),
     "ejs": ("none", "beta", "beta_ab", "beta_am", "isotonic", "sigmoid"),
@@ -39,12 +40,19 @@ class _Protocol(NamedTuple):
     one_classifier: bool
 
 
-@dataclass(frozen=True)
 class _Fold:
     """Hold the fitted learner for each inner fold, and for each method the map of each inner fold."""
 
-    learners: list[Any]
-    maps: dict[str, list[Map]]
+    def __init__(self, learners: list[Any], maps: dict[str, list[Map]]) -> None:
+        self.learners, self.maps = learners, maps
+        self._scored: tuple[np.ndarray, list[np.ndarray]] | None = None
+
+    def scores(self, X: np.ndarray) -> list[np.ndarray]:
+        """Return for each inner fold the scores of the rows, (n_rows,). All six methods ask for those of one ``X``."""
+        if self._scored is None or not np.array_equal(self._scored[0], X):
+            found = {one: one.predict_proba(X)[:, 1] for one in set(self.learners)}
+            self._scored = X, [found[one] for one in self.learners]
+        return self._scored[1]
 
 
 class _Stream:
@@ -52,17 +60,25 @@ class _Stream:
 
     def __init__(self, repetition: Repetition, learner: Any, protocol: _Protocol) -> None:
         self._repetition, self._learner, self._protocol = repetition, learner, protocol
-        self._random = np.random.RandomState(repetition.number)
-        self._outer = repetition.draw_folds(repetition.labels, repetition.folds, self._random)
-        self._done: list[_Fold] = []
+        self._start()
+
+    def _start(self) -> None:
+        self._random = np.random.RandomState(self._repetition.number)
+        self._outer = self._repetition.draw_folds(self._repetition.labels, self._repetition.folds, self._random)
+        self._next = 0
+        self._folds: dict[int, _Fold] = {}
 
     def fold(self, number: int) -> _Fold:
-        while len(self._done) <= number:
-            self._done.append(self._next())
-        return self._done[number]
+        if number < self._next and number not in self._folds:
+            self._start()
+        while self._next <= number:
+            self._folds[self._next] = self._replay_next()
+            self._next += 1
+            self._folds.pop(self._next - 1 - _MOST_FOLDS, None)
+        return self._folds[number]
 
-    def _next(self) -> _Fold:
-        rows = np.flatnonzero(self._outer != len(self._done))
+    def _replay_next(self) -> _Fold:
+        rows = np.flatnonzero(self._outer != self._next)
         X, y = self._repetition.X[rows], self._repetition.y[rows]
         inner = self._repetition.draw_folds(y, _INNER, self._random)
         one = self._fitted(X, y) if self._protocol.one_classifier else None
@@ -85,8 +101,7 @@ class _Stream:
         if name == "none":
             return lambda p: p
         if name == "isotonic":
-            isotonic = IsotonicCalibrator("score", clip=(0.0, 1.0)).fit(p, y)
-            return lambda p: np.asarray(isotonic.predict_proba(p)[:, 1])
+            return legacy_isotonic(p, y, spline=self._protocol.order == "aistats")
         features = _FEATURES[name]
         kept = [0] if name in ("sigmoid", "beta_am") else [0, 1]
         fitted = self._regression(features(p), y, intercept=name != "beta_ab")
@@ -128,7 +143,10 @@ _streams: OrderedDict[Hashable, _Stream] = OrderedDict()
 
 
 def _stream(repetition: Repetition, learner: Any, protocol: _Protocol) -> _Stream:
-    key = (repetition.key, repetition.folds, repetition.number, _fit_key(learner), protocol)
+    learner_key = _fit_key(learner)
+    if learner_key is None:  # parameters that have no bytes, such as a function, do not tell two learners apart
+        return _Stream(repetition, learner, protocol)
+    key = (repetition.key, repetition.folds, repetition.number, learner_key, protocol)
     if key not in _streams:
         _streams[key] = _Stream(repetition, learner, protocol)
     _streams.move_to_end(key)
@@ -153,7 +171,8 @@ class LegacyStreamClassifier(ProbabilityMethod):
     estimator : classifier of two classes with ``predict_proba``. Every ``random_state`` draws from the stream.
     map : ``"none"``, ``"sigmoid"`` (logistic regression on the probability), ``"isotonic"``, ``"beta"``,
         ``"beta_am"`` (a = b) or ``"beta_ab"`` (1/2 stays 1/2).
-    order : the order in which the six maps draw: that of ``"aistats"`` or of ``"ejs"``, the longer paper.
+    order : the paper. It decides the order in which the six maps draw, and the isotonic regression: ``"aistats"`` ran
+        with scikit-learn 0.17, ``"ejs"``, the longer paper, with 0.18.
     constraint : whether a map of three parameters with a negative a or b is fitted again without it. It changes the
         draws of all maps.
     one_classifier : whether the test rows are scored by one classifier of all training rows, and not by the three.
@@ -203,20 +222,19 @@ class LegacyStreamClassifier(ProbabilityMethod):
             )
         repetition, fold = found
         learner = clone(self.estimator)
-        learner.set_params(**dict.fromkeys(_seeds(learner)))
+        learner.set_params(**dict.fromkeys(_seeds(learner), 0))  # whatever they are, the stream replaces them
         stream = _stream(repetition, learner, _Protocol(self.order, self.constraint, self.one_classifier))
         done = stream.fold(fold)
-        self.estimators_, self._maps = done.learners, done.maps[self.map]
+        self.estimators_, self._fold = done.learners, done
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return (n_rows, 2) probabilities in the order of ``classes_``."""
         self._before_predicting(X)
         rows = np.asarray(X, dtype=np.float64)
-        mapped = [
-            one(learner.predict_proba(rows)[:, 1]) for learner, one in zip(self.estimators_, self._maps, strict=True)
-        ]
-        return two_columns(np.mean(mapped, axis=0))
+        # the sum of the thirds, as they are added there: rounding decides how near to 1 it is
+        mean = sum(one(p) / _INNER for one, p in zip(self._fold.maps[self.map], self._fold.scores(rows), strict=True))
+        return two_columns(np.clip(mean, 0.0, 1.0))
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""

@@ -11,6 +11,7 @@ from scipy import stats
 ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
+    "docs/beta-calibration.md",
     "docs/check.md",
     "docs/native-learners.md",
     "docs/reproduction.md",

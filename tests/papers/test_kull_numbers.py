@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from benchmarks.beta_calibration_numbers import PAPER_FILES, written
+from probcal.config.experiment import find_config, read_experiment
 from probcal.data.card import card_names
 from probcal.papers.check.judged_claims import Printed, judge
 from probcal.papers.deviations import known_deviations
@@ -70,3 +71,20 @@ def test_the_published_numbers_support_every_claim(paper):
 @pytest.mark.parametrize("paper", PAPER_FILES)
 def test_the_deviations_are_sound(paper):
     assert all(one.reason for one in known_deviations(paper))
+
+
+@pytest.mark.parametrize(
+    ("config", "paper", "learners"),
+    [
+        ("beta-calibration", AISTATS, 4),
+        ("beta-calibration-exact", AISTATS, 2),
+        ("beta-calibration-ejs", EJS, 7),
+        ("beta-calibration-exact-ejs", EJS, 5),
+        ("beta-calibration-ours", None, 0),
+    ],
+)
+def test_every_column_of_a_config_stands_for_one_of_the_paper(config, paper, learners):
+    experiment = read_experiment(find_config(config))
+    columns = [(one.learner.paper, one.method.paper) for one in experiment.columns if one.learner.paper]
+    assert experiment.paper == paper and len(columns) == len(set(columns)) == 6 * learners
+    assert paper is None or set(columns) <= set(Published.read(paper).columns.values())

@@ -40,10 +40,10 @@ class Written:
         columns = []
         for name in self.columns:
             learner, method = name.split(".")
-            label, group = LABELS[learner, method]
+            label, group = LABELS.get((learner, method), (f"{learner} {method}", learner))
             columns.append(
                 {"learner": learner, "method": method, "label": label, "group": group,
-                 "paper_learner": PAPER_LEARNERS[learner], "paper_method": method}
+                 "paper_learner": PAPER_LEARNERS.get(learner, learner), "paper_method": method}
             )  # fmt: skip
         return {
             "name": self.name, "title": self.title, "metrics": list(self.metrics), "paper": self.paper,

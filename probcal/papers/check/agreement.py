@@ -11,16 +11,17 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from probcal.papers.bands import units_off
 from probcal.papers.check.findings import Checked, is_sharp, mean_of_finite, paper_column
+from probcal.papers.published import PublishedTable
 from probcal.reporting.metric_table import has_own_rows, published_number, verdict_of
 from probcal.store.outline import ResultColumn, Row
-from probcal.store.summary import summarise
+from probcal.store.summary import Summary, summarise
 
 SHUFFLES = 1000
 """Number of random orders of the columns that the shuffled figures are the mean of."""
@@ -28,6 +29,8 @@ SEED = 2005
 Floats = NDArray[np.float64]
 Orders = NDArray[np.intp]
 """For each order, the column of ours that stands in each column. Shape (orders, columns)."""
+Rows = Literal["split", "folds", "random", "random means"]
+"""The paper's one split, all its folds, or random splits, for a published number of one run or a mean of several."""
 Column = tuple[str, str]
 """(learner, method) of a column of the paper."""
 Misprints = frozenset[tuple[str, str, str, str]]
@@ -54,8 +57,8 @@ class Block:
     """|published - ours|, 0 for two ∞."""
     in_band: Floats
     """1 where `probcal check` finds the number in band, 0 where it is out of band, NaN where it cannot judge it."""
-    own_split: bool
-    """Whether our results are those of one split that is not random, or of the paper's folds."""
+    rows: Rows
+    """Which rows our results are of, those of the paper or others."""
     sharp: NDArray[np.bool_]
     """Whether the printed digits of a column must come back."""
     misprints: int
@@ -117,10 +120,16 @@ def _block(checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric
         units=units,
         differences=differences,
         in_band=in_band,
-        own_split=has_own_rows(found[0], table),
+        rows=_rows(found[0], table),
         sharp=np.array([is_sharp(checked.published, row, column, found[0].planned) for column in columns]),
         misprints=sum(wrong),
     )
+
+
+def _rows(found: Summary, table: PublishedTable) -> Rows:
+    if has_own_rows(found, table):
+        return "folds" if table.is_of_folds(found.split, found.n) else "split"
+    return "random" if table.runs == 1 else "random means"
 
 
 # Which of our columns stands in which

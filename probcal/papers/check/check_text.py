@@ -14,13 +14,15 @@ from tabulate import tabulate
 from probcal.papers.check.accepted import AcceptedDrift
 from probcal.papers.check.checked_experiment import Findings, Report
 from probcal.papers.check.findings import FARTHEST, Finding, spread_text
-from probcal.papers.check.judged_claims import Judged, Ours, Tally, printed_there
+from probcal.papers.check.judged_claims import Judged, Ours, Tally, printed_ranks_there, printed_there
 from probcal.papers.check.power_text import agreement_lines, power_json
-from probcal.reporting.grid import INFINITY, grouped, printed, troubles
+from probcal.papers.published import Claim
+from probcal.reporting.grid import DECIMALS, INFINITY, grouped, printed, troubles
 from probcal.store.cell_result import CellResult
 
 _MOST_FAILED = 20
 _FIRST_FEW = 5
+_MANY_DECIMALS = 8
 
 
 def text(report: Report) -> str:
@@ -94,7 +96,12 @@ def our_mean(finding: Finding) -> str:
 
 
 def signed(finding: Finding, number: float) -> str:
-    return f"{number:+.3f}" if finding.kind == "difference" else printed(number)
+    """Return a number with three decimals, or with eight where these do not tell ours from the published one."""
+    decimals = DECIMALS
+    if finding.state == "out of band" and finding.mean is not None:
+        alike = printed(finding.published) == printed(finding.mean)
+        decimals = _MANY_DECIMALS if alike else DECIMALS
+    return f"{number:+.{decimals}f}" if finding.kind == "difference" else printed(number, decimals)
 
 
 def _agreeing(report: Report) -> list[str]:
@@ -111,13 +118,27 @@ def _claims(report: Report) -> list[str]:
     for one in report.claims:
         mark = "NEW " if one.new else ""
         lines.append(f"  {mark}{one.ours.verdict}: {one.claim.label} ({one.claim.statement()})")
-        own = f"the paper's own tables {counts(one.printed.tallies)}" if one.tabled else "the paper has no table of it"
+        own = f"the paper's own tables {_found(one.printed)}" if one.tabled else "the paper has no table of it"
         partly = one.tabled and any(tally.known and tally.not_run for tally in one.ours.tallies.values())
-        there = f", on those run {counts(printed_there(one.claim, paper, Ours(report.checked)))}" if partly else ""
-        lines.append(f"      ours {one.ours.said or counts(one.ours.tallies)} / {own}{there}")
+        there = _printed_there(one.claim, report) if partly else ""
+        lines.append(f"      ours {_found(one.ours)} / {own}{there and f', on those run {there}'}")
         if one.known and one.ours.verdict == "not supported":
             lines.append(f"      known: {one.known.reason}")
     return ["claims:", *lines] if lines else []
+
+
+def _found(judged: Judged) -> str:
+    not_run = max((tally.not_run for tally in judged.tallies.values()), default=0)
+    if not judged.said:
+        return counts(judged.tallies)
+    return judged.said + (f" ({not_run} not run)" if not_run else "")
+
+
+def _printed_there(claim: Claim, report: Report) -> str:
+    """Return what the paper's own tables say of the data sets that were run, "" of a claim that counts none."""
+    paper, ours = report.checked.published, Ours(report.checked)
+    assert paper is not None  # claims are those of a paper
+    return printed_ranks_there(claim, paper, ours) or counts(printed_there(claim, paper, ours))
 
 
 def counts(tallies: Mapping[str, Tally]) -> str:
@@ -127,7 +148,7 @@ def counts(tallies: Mapping[str, Tally]) -> str:
         for metric, tally in tallies.items()
         if tally.known
     ]
-    not_run = max(tally.not_run for tally in tallies.values())
+    not_run = max((tally.not_run for tally in tallies.values()), default=0)
     return ", ".join(text_parts + ([f"{not_run} not run"] if not_run else []))
 
 

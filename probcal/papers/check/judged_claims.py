@@ -22,6 +22,7 @@ from probcal.reporting.metric_table import best_of
 Verdict = Literal["supported", "not supported", "undecided"]
 _EPSILON = 1e-9
 _SIGNIFICANT = 0.05
+_OF_RANKS = ("ranked", "ranks_apart")
 
 
 class ClaimNumbers(Protocol):
@@ -105,7 +106,7 @@ def judge(claim: Claim, paper: Published, numbers: ClaimNumbers) -> Judged:
     datasets = _datasets(claim, paper)
     if claim.kind == "saves":
         return _saves(claim, numbers, datasets)
-    if claim.kind in ("ranked", "ranks_apart"):
+    if claim.kind in _OF_RANKS:
         return _judge_ranks(claim, numbers, datasets)
     if claim.kind in _STREAM_OUTCOMES:
         return _judge_streams(claim, numbers, datasets)
@@ -143,6 +144,21 @@ def printed_there(claim: Claim, paper: Published, ours: ClaimNumbers) -> dict[st
         metric: _tally(theirs[metric][entry] for entry, outcome in found.items() if outcome is not None)
         for metric, found in outcomes(claim, paper, ours).items()
     }
+
+
+def printed_ranks_there(claim: Claim, paper: Published, ours: ClaimNumbers) -> str:
+    """Return the mean ranks of the paper's own tables over the data sets that we have, in words.
+
+    Empty for a claim that is not about ranks, and with fewer than two data sets.
+    """
+    if claim.kind not in _OF_RANKS:
+        return ""
+    there = [
+        dataset
+        for dataset in _datasets(claim, paper)
+        if all(_means_of_all(claim, ours, dataset, metric) for metric in claim.metrics)
+    ]
+    return _judge_ranks(claim, Printed(paper), there).said
 
 
 def judge_tallies(claim: Claim, tallies: dict[str, Tally]) -> Judged:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from probcal.papers.check.agreement import Block, Column, Orders, as_they_are, everywhere, shuffled, standing
+from probcal.papers.check.agreement import Block, Column, Orders, Rows, as_they_are, everywhere, shuffled, standing
 from probcal.papers.check.digits import FARTHEST_UNITS
 from probcal.papers.check.findings import paper_column
 from probcal.papers.deviations import Deviation, Kind
@@ -37,9 +37,15 @@ def _in_band(block: Block) -> Booleans:
     return np.asarray(block.in_band != 0)  # NaN, which cannot be judged, is not 0
 
 
+def _of_rows(name: str, rows: Rows) -> Rule:
+    return Rule(name, "number", lambda block: np.full(block.size, block.rows == rows), _in_band)
+
+
 RULES = (
-    Rule("band of random splits", "number", lambda block: np.full(block.size, not block.own_split), _in_band),
-    Rule("tolerance on one fixed split", "number", lambda block: np.full(block.size, block.own_split), _in_band),
+    _of_rows("band of random splits", "random"),
+    _of_rows("band of three standard errors, means of random splits", "random means"),
+    _of_rows("tolerance on one fixed split", "split"),
+    _of_rows("tolerance on the paper's own folds", "folds"),
     Rule(
         "one unit of the last digit, exact columns on published splits",
         "digits",

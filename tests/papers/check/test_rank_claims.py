@@ -8,8 +8,9 @@ import pytest
 from pydantic import ValidationError
 from scipy.stats import friedmanchisquare
 
-from probcal.papers.check.judged_claims import Printed, Tally, judge
+from probcal.papers.check.judged_claims import Printed, Tally, judge, printed_ranks_there
 from probcal.papers.published import Claim, Published
+from tests.commands import probcal
 
 PAPER = Published.read("kull-silva-filho-flach-2017")
 LUNG = "kull-lung-cancer"
@@ -75,3 +76,57 @@ def test_a_claim_says_what_is_ranked():
     assert claim("ranked", "NB", "LR").statement() == "mean ranks in the order NB, LR, all data sets"
     apart = claim("ranks_apart", "NB", "LR", "AdaO").statement()
     assert apart == "NB ranks better than LR by Nemenyi's test at 5 %, among NB, LR, AdaO, all data sets"
+
+
+class OnTwoSets(Printed):
+    """The numbers of the paper on two data sets."""
+
+    def splits(self, dataset, column, metric, stage=None):
+        return super().splits(dataset, column, metric, stage) if dataset in ("kull-iris", "kull-zoo") else {}
+
+
+def test_the_papers_ranks_are_those_of_the_data_sets_that_were_run():
+    said = printed_ranks_there(claim("ranked", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER))
+    assert said == "mean ranks LR 2.00, LR sigmoid 1.00"
+    assert printed_ranks_there(claim("beats", "LR", "LR sigmoid"), PAPER, OnTwoSets(PAPER)) == ""
+    assert printed_ranks_there(claim("ranked", "LR", "LR sigmoid"), PAPER, Printed(PAPER)).startswith(
+        "mean ranks LR 1."
+    )
+
+
+def folds_of_autos(small, **moved):
+    """Results of all fifty folds of one data set: the published means of two columns, one moved by a little."""
+    means = {
+        one: PAPER.number("kull-autos", "logistic", one, "log_loss") + moved.get(one, 0) for one in ("none", "beta")
+    }
+    store = small(
+        paper="kull-silva-filho-flach-2017",
+        columns=("logistic.none", "logistic.beta"),
+        datasets={"kull-autos": 50},
+        splits={"kull-autos": "legacy_stratified_k_fold"},
+        metrics=("log_loss",),
+    ).write(
+        {
+            ("kull-autos", f"logistic.{one}"): [{"log_loss": mean + (-1) ** fold * 0.01} for fold in range(50)]
+            for one, mean in means.items()
+        }
+    )
+    return probcal("check", store.folder, "--power").output, probcal("check", store.folder).output
+
+
+def test_all_folds_of_the_paper_are_held_to_its_tolerance(small):
+    power, text = folds_of_autos(small)
+    assert "tolerance on the paper's own folds" in power
+    assert "cells: 2 in band, 0 known deviations, 0 new" in text
+    assert "ours 40 not run / the paper's own tables mean ranks NB beta 1.32" in text
+
+
+def test_a_number_off_in_the_fifth_decimal_is_printed_with_eight(small):
+    _, text = folds_of_autos(small, none=1e-5)
+    published = PAPER.number("kull-autos", "logistic", "none", "log_loss")
+    [line] = [
+        one
+        for one in text.splitlines()
+        if "kull-autos  " in one and "logistic none " in one and "\N{MINUS SIGN}" not in one
+    ]
+    assert f"{published:.8f}" in line and f"{published + 1e-5:.8f}" in line
