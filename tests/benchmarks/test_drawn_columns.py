@@ -45,9 +45,3 @@ def test_the_page_counts_what_is_inside(script):
     page = script.page("Draws", "", draws)
     assert "1 of 3 published numbers are inside" in page  # .368 is, .665 and .662 are not
     assert "**outside**" in page
-
-
-def test_the_committed_page_is_that_of_the_committed_results(script):
-    committed = (script.FOLDER / "placement.md").read_text(encoding="utf-8")
-    assert committed == script.page("Drawn columns on the published splits", script.HEAD, script.read(script.FOLDER))
-    assert committed.count("## ProbSVM\n\n15 of 15 published numbers are inside") == 1
