@@ -66,7 +66,7 @@ def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     try:
         y = np.load(folder / "y.npy", allow_pickle=False)
         strata = np.load(folder / "strata.npy", allow_pickle=False) if card.by_majority else None
-        dataset = Dataset(card, pd.read_parquet(folder / "X.parquet"), y, strata=strata)
+        dataset = Dataset(card, _read_columns(folder / "X.parquet"), y, strata=strata)
         if dataset.fingerprint() != fingerprint:
             return None
     except Exception:  # a damaged file may make a reader raise anything
@@ -74,6 +74,13 @@ def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     with suppress(OSError):  # the cache may be read-only
         os.utime(folder)
     return dataset
+
+
+def _read_columns(path: Path) -> pd.DataFrame:
+    """Read the columns of a data set. Parquet forgets that a column without any value was nominal."""
+    X = pd.read_parquet(path)
+    empty = [name for name, column in X.items() if column.dtype == object and column.isna().all()]
+    return X.astype(dict.fromkeys(empty, pd.CategoricalDtype([])))
 
 
 def keep(dataset: Dataset, note: Note) -> None:

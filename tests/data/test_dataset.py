@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probcal.data.cache import Note, keep, read_cached
 from probcal.data.dataset import assemble
 from probcal.data.labels import in_order
 from probcal.errors import DataError
@@ -213,3 +214,12 @@ def test_zero_has_no_sign_in_the_fingerprint():
         assemble(IN_FILE_ORDER, ROWS).fingerprint()
         == assemble(IN_FILE_ORDER, ROWS.assign(size=["3", "1.5", None, "0"])).fingerprint()
     )
+
+
+def test_a_nominal_column_without_values_survives_the_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path))
+    dataset = assemble(CARD, ROWS.assign(colour=None))
+    assert dataset.X["colour"].isna().all()
+    keep(dataset, Note("here", "contents", dataset.fingerprint()))
+    again = read_cached(dataset.card, dataset.fingerprint())
+    pd.testing.assert_frame_equal(again.X, dataset.X)
