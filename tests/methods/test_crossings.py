@@ -31,7 +31,7 @@ def test_a_pair_crosses_where_the_higher_threshold_says_positive_and_the_lower_d
 
 
 def test_a_perfect_learner_has_no_crossings_and_one_that_tosses_coins_has():
-    assert WeightSweepClassifier(Perfect()).fit(LEVELS, Y).measures(LEVELS) == {"crossings": 0}
+    assert WeightSweepClassifier(Perfect(), weighting="weight").fit(LEVELS, Y).measures(LEVELS) == {"crossings": 0}
     assert ProbingClassifier(Inconsistent(), 9, weighting="weight").fit(LEVELS, Y).measures(LEVELS)["crossings"] > 10
 
 

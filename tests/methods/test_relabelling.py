@@ -56,7 +56,7 @@ def test_a_learner_without_weights_sees_all_rows_at_every_threshold():
 
 def test_it_differs_from_probing_in_the_training_alone():
     X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
-    relabelling = RelabelingClassifier(Unweighted(), 5, random_state=0).fit(X, y)
+    relabelling = RelabelingClassifier(Unweighted(), 5, discretisation="train", random_state=0).fit(X, y)
     probing = ProbingClassifier(Unweighted(), 5, random_state=0).fit(X, y)
     assert np.array_equal(relabelling.thresholds_, probing.thresholds_)
     assert np.array_equal(relabelling.estimates_, probing.estimates_)
@@ -77,3 +77,8 @@ def test_two_processes_give_what_one_gives():
         for jobs in (None, 2)
     )
     assert np.array_equal(one, two)
+
+
+def test_thresholds_are_even_by_default():
+    X, y = np.arange(60.0)[:, None], np.tile([0, 1], 30)
+    assert np.allclose(RelabelingClassifier(Unweighted(), 9).fit(X, y).thresholds_, np.arange(1, 10) / 10)

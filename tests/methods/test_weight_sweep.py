@@ -11,7 +11,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal import ProbingClassifier, WeightSweepClassifier
-from probcal.methods._fitting import takes_weights
 from tests.stubs import Perfect, Stub
 
 Y = np.tile([0, 1], 20)
@@ -28,13 +27,18 @@ class Answers(Stub):
         return self.pattern[round(self.threshold_ * 10) - 1]
 
 
+def weighted_sweep(*args, **options):
+    """The paper's sweep: the learner gets the weights themselves."""
+    return WeightSweepClassifier(*args, weighting="weight", **options)
+
+
 def interval(pattern, answer):
     levels = np.arange(1, 10) / 10
-    return WeightSweepClassifier(Answers(pattern), levels, answer=answer).fit(X, Y).predict_interval(X[:1])[0].tolist()
+    return weighted_sweep(Answers(pattern), levels, answer=answer).fit(X, Y).predict_interval(X[:1])[0].tolist()
 
 
 def test_a_perfect_learner_shows_the_posterior_between_two_levels():
-    fitted = WeightSweepClassifier(Perfect()).fit(X, Y)
+    fitted = weighted_sweep(Perfect()).fit(X, Y)
     low, high = fitted.predict_interval(X).T
     assert np.array_equal(fitted.thresholds_, np.arange(1, 20) / 20)
     assert ((low <= X[:, 0]) & (X[:, 0] <= high)).all()
@@ -42,7 +46,7 @@ def test_a_perfect_learner_shows_the_posterior_between_two_levels():
 
 
 def test_the_weights_sum_to_the_number_of_rows_at_every_level():
-    fitted = WeightSweepClassifier(Perfect()).fit(X, Y)
+    fitted = weighted_sweep(Perfect()).fit(X, Y)
     assert [one.weights_.sum() for one in fitted.estimators_] == pytest.approx([40] * 19)
 
 
@@ -75,7 +79,7 @@ POINTS = np.linspace(-3, 4, 141)[:, None]
 
 def known_densities():
     y = np.repeat([0, 1], [30, 70])
-    return WeightSweepClassifier(KnownDensities()).fit(np.zeros((100, 1)), y)
+    return weighted_sweep(KnownDensities()).fit(np.zeros((100, 1)), y)
 
 
 def test_the_interval_holds_the_posterior_of_a_learner_that_knows_the_densities():
@@ -102,12 +106,12 @@ def test_equation_5_as_printed_gives_the_other_class():
 def test_a_learner_without_scores_is_enough():
     learner = Perfect()
     assert not any(hasattr(learner, scores) for scores in ("predict_proba", "decision_function", "predict_log_proba"))
-    assert WeightSweepClassifier(learner, [0.5]).fit(X, Y).predict_proba(X)[0].tolist() == [0.75, 0.25]
+    assert weighted_sweep(learner, [0.5]).fit(X, Y).predict_proba(X)[0].tolist() == [0.75, 0.25]
 
 
 def test_the_weights_of_the_rows_and_of_the_levels_multiply_and_sum_to_those_of_the_rows():
     weight = np.arange(1.0, 41)
-    fitted = WeightSweepClassifier(Perfect(), [0.2, 0.5]).fit(X, Y, weight)
+    fitted = weighted_sweep(Perfect(), [0.2, 0.5]).fit(X, Y, weight)
     low, half = (one.weights_ for one in fitted.estimators_)
     assert half == pytest.approx(weight)
     assert low.sum() == pytest.approx(weight.sum())
@@ -137,12 +141,12 @@ def test_labels_that_cross_have_the_papers_three_answers(answer, expected):
 
 def test_the_isotonic_answer_keeps_the_count_of_votes_and_not_the_most_labels():
     # 0, 0, 1 becomes 1, 0, 0 by the sort, which changes two labels; 0, 0, 0 would change one
-    fitted = WeightSweepClassifier(Answers((0, 0, 1)), [0.1, 0.2, 0.3]).fit(X, Y)
+    fitted = weighted_sweep(Answers((0, 0, 1)), [0.1, 0.2, 0.3]).fit(X, Y)
     assert fitted.predict_interval(X[:1])[0].tolist() == [0.1, 0.2]
 
 
 def test_between_two_coarse_levels_all_rows_get_the_middle_and_the_first_class():
-    fitted = WeightSweepClassifier(Perfect(), [0.1, 0.9]).fit(X, Y)
+    fitted = weighted_sweep(Perfect(), [0.1, 0.9]).fit(X, Y)
     between = (X[:, 0] > 0.11) & (X[:, 0] < 0.89)
     assert np.array_equal(np.unique(fitted.predict_proba(X[between])), [0.5])
     assert not fitted.predict(X[between]).any()
@@ -174,7 +178,7 @@ def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner, data):
     sweep = WeightSweepClassifier(learner, random_state=3).fit(X[::2], y[::2])
     probing = ProbingClassifier(
         learner, 19, loss="squared_error", discretisation="uniform", total_weight="n", multiclass="normalised",
-        clip=(0, 1), random_state=3, weighting="weight" if takes_weights(learner) else "rejection",
+        clip=(0, 1), random_state=3,
     ).fit(X[::2], y[::2])  # fmt: skip
     assert np.array_equal(sweep.votes(X), probing.votes(X))
     assert np.array_equal(sweep.predict_proba(X), probing.predict_proba(X))
@@ -184,10 +188,22 @@ def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner, data):
 @pytest.mark.parametrize("levels", [[], [0.5, 0.4], [0, 0.5], [0.5, 1], "0.5", [[0.5]], [0.2, 0.2]], ids=str)
 def test_levels_that_are_none_are_refused(levels):
     with pytest.raises(ValueError, match="levels must be rising numbers within"):
-        WeightSweepClassifier(Perfect(), levels).fit(X, Y)
+        weighted_sweep(Perfect(), levels).fit(X, Y)
 
 
 def test_several_classes_have_no_single_interval():
     fitted = WeightSweepClassifier(DecisionTreeClassifier()).fit(X, np.arange(40) % 3)
     with pytest.raises(ValueError, match="two classes"):
         fitted.predict_interval(X)
+
+
+@pytest.mark.parametrize(
+    ("learner", "weighting"), [(DecisionTreeClassifier(random_state=0), "rejection"), (LogisticRegression(), "weight")]
+)
+def test_learners_that_hardly_react_to_weights_get_samples_by_default(learner, weighting):
+    X, y = load_breast_cancer(return_X_y=True)
+    default, named = (
+        WeightSweepClassifier(learner, [0.2, 0.5], random_state=1, **options).fit(X[:200, :4], y[:200])
+        for options in ({}, {"weighting": weighting})
+    )
+    assert np.array_equal(default.votes(X[:, :4]), named.votes(X[:, :4]))

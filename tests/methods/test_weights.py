@@ -31,7 +31,7 @@ TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 DETERMINISTIC = [
     ProbingClassifier(TREE, 15, weighting="weight"),
     ProbingClassifier(LogisticRegression(C=1e3, tol=1e-8), 15, total_weight="n", weighting="weight"),
-    WeightSweepClassifier(TREE),
+    WeightSweepClassifier(TREE, weighting="weight"),
     DirectClassifier(TREE),
 ]
 DRAWING = [
