@@ -55,6 +55,8 @@ METRICS = "probcal.metrics"
 ELSEWHERE = {
     "probcal.config.components": "finds the class that the fingerprint names; whether it draws is in the fingerprint",
     "probcal.config.experiment": "holds settings; those of a cell are in its fingerprint",
+    "probcal.config.nested": "writes nested components with their import paths, which are settings of the cell",
+    "probcal.config.plugins": "finds the class that the fingerprint names",
     "probcal.data.card": "holds settings; the data are told by their values, a split with its size",
     "probcal.data.card_split": "holds settings; those of a split are in the fingerprint of its cells",
     "probcal.data.load": "a checksum over all values tells what it gives, and every reading compares it",

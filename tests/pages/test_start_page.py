@@ -34,6 +34,7 @@ def test_the_example_of_a_calibrated_probability_prints_what_is_shown(capsys):
 
 def test_the_learner_of_the_page_keeps_the_contract_and_its_experiment_runs(tmp_path, monkeypatch):
     for name, text in re.findall(r"```(?:python|yaml)\n# (\S+)\n(.*?)```", OWN, re.S):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

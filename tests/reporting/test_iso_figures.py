@@ -147,7 +147,9 @@ def test_a_region_around_a_hole_goes_as_far_as_the_box_and_so_does_one_without_a
 def test_the_shade_of_curved_borders_is_where_the_levels_say_positive(folder):
     # level .1 calls negative what lies within a closed line, level .02 nothing at all, level .98 everything
     rows = generated(read_card(find_card("gaussians-14")), seed=1)
-    few = WeightSweepClassifier(SVC(), [0.02, 0.1, 0.5, 0.98], random_state=0).fit(rows.X[:28], rows.y[:28])
+    few = WeightSweepClassifier(SVC(), [0.02, 0.1, 0.5, 0.98], weighting="weight", random_state=0).fit(
+        rows.X[:28], rows.y[:28]
+    )
     [sweep] = found(folder({("svm", "sweep"): few}))
     [closed] = sweep.borders[0.1]
     assert np.allclose(closed[0], closed[-1])
