@@ -112,7 +112,8 @@ def test_every_builtin_that_needs_an_extra_declares_it(name, monkeypatch):
     extra = re.search(r"probcal\[\w+\]", builtin.about)[0]
     component = import_class(builtin.path)
     assert unmet_requirement(component) is None
-    for package in ("weka", "numba", "probcal.learners.tree_growth"):
+    compiled = [f"probcal.learners.{name}" for name in ("tree_growth", "c45.growth", "c45.pruning", "c45.descent")]
+    for package in ("weka", "numba", *compiled):
         monkeypatch.setitem(sys.modules, package, None)
     assert f"pip install '{extra}'" in unmet_requirement(component)
 
