@@ -51,7 +51,8 @@ def test_the_messages_shown_are_those_of_the_code():
 
 
 def test_every_class_of_the_package_is_in_the_table():
-    assert [name for name in probcal.__all__ if f"| `{name}` |" not in PAGE] == []
+    classes = [name for name in probcal.__all__ if isinstance(getattr(probcal, name), type)]
+    assert classes and [name for name in classes if f"| `{name}` |" not in PAGE] == []
 
 
 @pytest.mark.slow
