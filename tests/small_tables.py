@@ -17,3 +17,10 @@ def table_of(table, duplicated, collinear, separable):
     if duplicated:
         X, labels = np.repeat(X, 3, axis=0), np.repeat(labels, 3)
     return (np.column_stack([X, X[:, 0], 2 * X[:, -1]]) if collinear else X), labels
+
+
+def overlapping(n_rows=600, n_columns=8, seed=0):
+    """(X, labels) of two classes that overlap, 30 % of them positive."""
+    random = np.random.default_rng(seed)
+    labels = (random.random(n_rows) < 0.3).astype(int)
+    return random.standard_normal((n_rows, n_columns)) + 0.4 * labels[:, None], labels

@@ -116,7 +116,8 @@ def find_metric(name: str) -> Metric | None:
         refuse_rivals("metrics", name)
         declared = declarations("metrics").get(name)
         if declared is not None:
-            found = registry._BY_NAME[name] = _metric(declared)
+            found = _metric(declared)
+            registry.add_metric(found)
     return found
 
 
@@ -124,8 +125,7 @@ def metric_names() -> dict[str, str]:
     """Return name -> one line about it for the metrics of plugins."""
     from probcal.metrics import registry
 
-    builtin = {one.name for one in registry._ENTRIES}
-    return {name: _about(one) for name, one in declarations("metrics").items() if name not in builtin}
+    return {name: _about(one) for name, one in declarations("metrics").items() if name not in registry.NAMED}
 
 
 def paper_folder(name: str) -> Path | None:

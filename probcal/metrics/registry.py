@@ -465,6 +465,11 @@ def nearest_cost(name: str) -> str | None:
     return cost_name(float(found[1])) if found and 0 < float(found[1]) < 1 else None
 
 
+def add_metric(metric: Metric) -> None:
+    """Make the metric of a plugin known by its name."""
+    _BY_NAME[metric.name] = metric
+
+
 def find_metric(name: str) -> Metric | None:
     """Return the metric of this ``name``, or None. A cost such as ``cost(0.05)`` is a metric too.
 

@@ -17,7 +17,7 @@ from probcal.reporting.grid import Grid, html_table, markdown
 from probcal.reporting.tables import tables
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
-from probcal.store.summary import census, done_cells, planned_ids
+from probcal.store.summary import census, done_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -180,15 +180,8 @@ class ExperimentResults:
         return state + "\n" + self.table()._repr_html_()
 
     def _state(self) -> str:
-        outline, results = self._outline, self._store.results()
-        done = sum(
-            one in results and results[one].status == "done"
-            for row in outline.datasets
-            for column in outline.columns
-            for one in planned_ids(outline, row, column)
-        )
-        counts = census(outline, results)
-        parts = [f"{done} done"]
+        counts = census(self._outline, self._store.results())
+        parts = [f"{counts.planned - len(counts.failed) - counts.not_run} done"]
         parts += [f"{len(counts.failed)} failed"] if counts.failed else []
         parts += [f"{counts.not_run} not run"] if counts.not_run else []
         parts += [f"{stale} of them stale"] if (stale := counts.stale.total()) else []

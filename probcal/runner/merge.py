@@ -70,13 +70,14 @@ class _Part:
     @classmethod
     def read(cls, store: Store) -> _Part:
         Outline.of(store)  # refuses an experiment.json that cannot be shown
-        experiment, results = store.experiment(), store.results()
+        experiment = store.experiment()
+        results, lines = store.results_with_lines()
         for name in ("config", "config_path"):
             if not isinstance(experiment.get(name), str):
                 raise StoreError(f'{store.folder / "experiment.json"} has no "{name}"; run the experiment again')
         if not isinstance(experiment.setdefault("keys", {}), dict):
             raise StoreError(f'{store.folder / "experiment.json"}: "keys" is no mapping; run the experiment again')
-        return cls(store, experiment, results, store.result_lines(), store.runs())
+        return cls(store, experiment, results, lines, store.runs())
 
     @property
     def folder(self) -> Path:

@@ -111,9 +111,9 @@ class Store:
         """
         return self._read(any_values=False)[0]
 
-    def result_lines(self) -> dict[str, int]:
-        """Return cell -> number of its line in ``cells.jsonl``, for the results of ``results``. Raises the same."""
-        return self._read(any_values=False)[1]
+    def results_with_lines(self) -> tuple[dict[str, CellResult], dict[str, int]]:
+        """Return ``results``, and cell -> number of its line in ``cells.jsonl``. Raises the same."""
+        return self._read(any_values=False)
 
     def results_as_written(self) -> dict[str, CellResult]:
         """Return the same as ``results``, but accept any number. Use it to find out what the numbers should be."""

@@ -21,18 +21,12 @@ from probcal.fast_paths.hinge_exact import best_intercept
 from probcal.learners import HingeSVM
 from probcal.learners.svm import HingeSVMShortcut
 from tests.fast_paths.naive_loop import assert_no_vote_changes, labels_one_by_one
-from tests.small_tables import table_of, tables
+from tests.small_tables import overlapping, table_of, tables
 
 
 def class_weights(n_thresholds=19):
     thresholds = np.arange(1, n_thresholds + 1) / (n_thresholds + 1)
     return np.column_stack([np.ones(n_thresholds), (1 - thresholds) / thresholds])
-
-
-def overlapping(n_rows=600, n_columns=8, seed=0):
-    random = np.random.default_rng(seed)
-    labels = (random.random(n_rows) < 0.3).astype(int)
-    return random.standard_normal((n_rows, n_columns)) + 0.4 * labels[:, None], labels
 
 
 def sets():

@@ -20,15 +20,9 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from probcal.learners import HingeSVM, WekaClassifier
-from tests.small_tables import table_of, tables
+from tests.small_tables import overlapping, table_of, tables
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
-
-
-def overlapping(n_rows=600, n_columns=8, seed=0):
-    random = np.random.default_rng(seed)
-    labels = (random.random(n_rows) < 0.3).astype(int)
-    return random.standard_normal((n_rows, n_columns)) + 0.4 * labels[:, None], labels
 
 
 def sets():
