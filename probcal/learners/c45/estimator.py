@@ -9,15 +9,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from probcal._validation import check_choices, check_counts
 from probcal.errors import ProbcalError
 from probcal.learners.c45.instances import Instances, instances_of
+from probcal.learners.frame_columns import checked_frame
 from probcal.methods._base import class_labels, row_weights
 
 INSTALL = "pip install 'probcal[trees]'"
@@ -120,7 +120,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         ValueError for infinite values.
         """
         named = clone(self)
-        return instances_of(named._frame(X, fitting=True), getattr(named, "feature_names_in_", None))
+        return instances_of(checked_frame(named, X, fitting=True), getattr(named, "feature_names_in_", None))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45Classifier:
         """Grow and prune the tree.
@@ -178,7 +178,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     def coded(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the levels and numbers of ``X``. Raises ValueError for a table with other columns than in ``fit``."""
         check_is_fitted(self)
-        return self.columns_.coded(self._frame(X, fitting=False))
+        return self.columns_.coded(checked_frame(self, X, fitting=False))
 
     def probabilities(self, nominal: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return what ``predict_proba`` returns, for ``coded`` rows."""
@@ -203,17 +203,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         check_choices(self, dict.fromkeys(flags, (True, False)))
         if not isinstance(self.confidence, Real) or not 0 < self.confidence <= 0.5:
             raise ValueError(f"confidence must be a number above 0 and at most 0.5, not {self.confidence!r}")
-
-    def _frame(self, X: Any, *, fitting: bool) -> pd.DataFrame:
-        """Return X as a frame. Its columns are remembered, or compared with those remembered, as in scikit-learn."""
-        if not isinstance(X, pd.DataFrame):
-            return pd.DataFrame(validate_data(self, X, reset=fitting, ensure_all_finite="allow-nan"))
-        if not len(X) or not X.shape[1]:
-            raise ValueError(f"X has {len(X)} rows and {X.shape[1]} columns; at least 1 of each is required")
-        if not X.columns.is_unique:
-            raise ValueError(f"column {X.columns[X.columns.duplicated()][0]!r} occurs twice; names must be unique")
-        validate_data(self, X, reset=fitting, skip_check_array=True)
-        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from probcal.learners.c45.layout import ROW
+from probcal.learners.frame_columns import codes_of, levels_of, numbers_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Columns:
     def of(cls, X: pd.DataFrame) -> Columns:
         """Return the columns of a frame. Raises TypeError for a column that is neither numbers nor categories."""
         declared = [isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(kind) for kind in X.dtypes]
-        return cls([_levels(*item) for item in X.items()], declared)
+        return cls([levels_of(*item) for item in X.items()], declared)
 
     @property
     def n_levels(self) -> np.ndarray:
@@ -48,8 +49,8 @@ class Columns:
         Raises ValueError for infinite values.
         """
         pairs = list(zip(X.items(), self.levels, strict=True))
-        codes = [_codes(column, levels) for (_, column), levels in pairs if levels is not None]
-        numbers = [_numbers(*item) for item, levels in pairs if levels is None]
+        codes = [codes_of(column, levels) for (_, column), levels in pairs if levels is not None]
+        numbers = [numbers_of(*item) for item, levels in pairs if levels is None]
         return _table(codes, len(X), np.int32), _table(numbers, len(X), np.float64)
 
 
@@ -143,36 +144,6 @@ def _sample_entries(entries: np.ndarray, counts: np.ndarray, begins: np.ndarray,
     which = np.arange(copies.sum()) + np.repeat(begins[rows] + copies - after, copies)
     sample: np.ndarray = np.repeat(entries - rows, copies) | places[which]
     return sample
-
-
-def _levels(name: Any, column: pd.Series) -> list[Any] | None:
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return list(column.cat.categories)
-    if pd.api.types.is_bool_dtype(column.dtype):
-        return [False, True]
-    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype):
-        return None
-    if pd.api.types.is_object_dtype(column.dtype) or pd.api.types.is_string_dtype(column.dtype):
-        return sorted(column.dropna().unique(), key=str)
-    raise TypeError(f"column {name!r} holds {column.dtype}; give numbers or categories")
-
-
-def _numbers(name: Any, column: pd.Series) -> np.ndarray:
-    numbers: np.ndarray = column.to_numpy(np.float64, na_value=np.nan)
-    if np.isinf(numbers).any():
-        raise ValueError(f"column {name!r} holds infinite values; replace them")
-    return numbers
-
-
-def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
-    """Return the number of each value's level, or -1 for a missing or unknown value."""
-    if [type(level) for level in levels] == [bool, bool]:  # truth values may come as 0 and 1, in any kind of column
-        numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
-        return np.where(np.isin(numbers, (0, 1)), numbers, -1).astype(np.int32)
-    column = column.astype("category")
-    place = pd.Index(levels, dtype=object).get_indexer(pd.Index(column.cat.categories, dtype=object))
-    coded: np.ndarray = np.append(place, -1)[column.cat.codes.to_numpy()]  # code -1, a missing value, reads the last
-    return coded
 
 
 def _table(columns: list[np.ndarray], n_rows: int, kind: Any) -> np.ndarray:

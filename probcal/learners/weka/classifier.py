@@ -17,9 +17,9 @@ from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
-    validate_data,
 )
 
+from probcal.learners.frame_columns import checked_frame, codes_of, levels_of, numbers_of
 from probcal.learners.weka import jvm
 from probcal.learners.weka.allowed import full_name, untrusted_options
 from probcal.learners.weka.api import distributions, from_bytes, java_list, row_adder, to_bytes
@@ -41,7 +41,7 @@ class Header:
 
         Declared categories that do not occur are levels too, as in the header of an ARFF file.
         """
-        return cls([str(name) for name in X.columns], [_levels(*item) for item in X.items()], list(classes))
+        return cls([str(name) for name in X.columns], [levels_of(*item) for item in X.items()], list(classes))
 
     def instances(self, X: pd.DataFrame, codes: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
         """Return the Java ``Instances`` of the rows of X, with class ``codes`` and instance weights, (n_rows,) each.
@@ -51,11 +51,12 @@ class Header:
         """
         values = np.empty((len(X), len(self.names) + 1))
         values[:, -1] = np.nan if codes is None else codes
-        for place, ((_, column), levels) in enumerate(zip(X.items(), self.levels, strict=True)):
-            values[:, place] = _numbers(column) if levels is None else _codes(column, levels)
-        if np.isinf(values).any():
-            column = self.names[int(np.flatnonzero(np.isinf(values).any(axis=0))[0])]
-            raise ValueError(f"Weka takes no infinite values; column {column!r} has some")
+        for place, ((name, column), levels) in enumerate(zip(X.items(), self.levels, strict=True)):
+            if levels is None:
+                values[:, place] = numbers_of(name, column)
+            else:
+                positions = codes_of(column, levels)
+                values[:, place] = np.where(positions < 0, np.nan, positions)
         rows = java_class("weka.core.Instances")("probcal", self._attributes(), len(values))
         rows.setClassIndex(len(self.names))
         weights = np.ones(len(values)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
@@ -70,35 +71,6 @@ class Header:
             attribute(name) if of_name is None else attribute(name, java_list(_texts(of_name)))
             for name, of_name in zip(names, levels, strict=True)
         )
-
-
-def _levels(name: Any, column: pd.Series) -> list[Any] | None:
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return list(column.cat.categories)
-    if pd.api.types.is_bool_dtype(column.dtype):
-        return [False, True]
-    if pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_complex_dtype(column.dtype):
-        return None
-    if pd.api.types.is_object_dtype(column.dtype) or pd.api.types.is_string_dtype(column.dtype):
-        return sorted(column.dropna().unique(), key=str)
-    raise TypeError(f"column {name!r} holds {column.dtype}; Weka takes numbers and categories here")
-
-
-def _numbers(column: pd.Series) -> np.ndarray:
-    numbers: np.ndarray = column.to_numpy(np.float64, na_value=np.nan)
-    return numbers
-
-
-def _codes(column: pd.Series, levels: list[Any]) -> np.ndarray:
-    """Return the number of each value's level, or NaN for an unknown value."""
-    if [type(level) for level in levels] == [bool, bool]:  # truth values may come as 0 and 1, in any kind of column
-        numbers = pd.to_numeric(column.astype(object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
-        return np.where(np.isin(numbers, (0, 1)), numbers, np.nan)
-    column = column.astype("category")
-    place = pd.Index(levels, dtype=object).get_indexer(pd.Index(column.cat.categories, dtype=object))
-    place = np.append(np.where(place < 0, np.nan, place), np.nan)  # code -1, a missing value, reads the last
-    coded: np.ndarray = place[column.cat.codes.to_numpy()]
-    return coded
 
 
 def _texts(labels: list[Any]) -> list[Any]:
@@ -233,7 +205,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
             For weights that the classifier would ignore.
         """
         self.check_parameters()
-        table = self._table(X, fitting=True)
+        table = checked_frame(self, X, fitting=True)
         check_consistent_length(table, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
@@ -254,7 +226,7 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return (n_rows, n_classes) probabilities in the order of ``classes_``, equal to Weka's to the last bit."""
         check_is_fitted(self, "header_")
-        table = self._table(X, fitting=False)
+        table = checked_frame(self, X, fitting=False)
         with in_java(), java_errors(f"{self._call_text()} cannot predict these rows"):
             if isinstance(self.java_, bytes):
                 self.java_ = from_bytes(self.java_)
@@ -306,17 +278,6 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         if seed is None or not _is_a(java, "weka.core.Randomizable"):
             return
         java.setSeed(int(seed.randint(2**31 - 1)) if isinstance(seed, np.random.RandomState) else int(seed))
-
-    def _table(self, X: Any, *, fitting: bool) -> pd.DataFrame:
-        """Return X as a frame. Its columns are remembered, or compared with those remembered, as in scikit-learn."""
-        if not isinstance(X, pd.DataFrame):
-            return pd.DataFrame(validate_data(self, X, reset=fitting, ensure_all_finite="allow-nan"))
-        if not len(X) or not X.shape[1]:
-            raise ValueError(f"X has {len(X)} rows and {X.shape[1]} columns; at least 1 of each is required")
-        if not X.columns.is_unique:
-            raise ValueError(f"column {X.columns[X.columns.duplicated()][0]!r} occurs twice; names must be unique")
-        validate_data(self, X, reset=fitting, skip_check_array=True)
-        return X
 
 
 def _is_a(java: Any, interface: str) -> bool:
