@@ -19,7 +19,7 @@ quick = settings(max_examples=100, deadline=None, derandomize=True)
 TREE = DecisionTreeClassifier(min_samples_leaf=5)
 METHODS = [
     ProbingClassifier(TREE, 15, random_state=0, weighting="weight"),
-    ProbingClassifier(TREE, 15, multiclass="normalised", random_state=0, weighting="weight"),
+    ProbingClassifier(TREE, 15, multiclass="difference", random_state=0, weighting="weight"),
     ProbingClassifier(TREE, 15, weighting="rejection", discretisation="uniform", random_state=0),
     RelabelingClassifier(TREE, 15, random_state=0),
     WeightSweepClassifier(TREE, random_state=0),
