@@ -19,7 +19,7 @@ def main() -> None:
     with (FOLDER / "surface.csv").open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["topics"] != "20"]
     with look(**{"font.size": 8}):
-        save(_figure(rows), FOLDER / "figures" / "surface")
+        save(_figure(rows), FOLDER / "surface")
 
 
 def _figure(rows: list[dict[str, str]]) -> Figure:

@@ -50,9 +50,10 @@ class ProbingClassifier(ThresholdMethod):
         the thresholds t / (n_probes + 1), as in Theorem 2.
     total_weight : None leaves i_p as printed. ``"n"`` rescales the weights to sum to the number of rows, or to the sum
         of ``sample_weight``.
-    multiclass : with k > 2 classes, ``"difference"`` probes k - 1 of them against the rest and gives the last one 1 -
-        sum, as printed. If that is below the lower end of ``clip``, it is set to this end and the row is divided by its
-        sum. ``"normalised"`` probes all k classes and divides each row by its sum.
+    multiclass : with k > 2 classes, ``"normalised"`` probes each class against the rest and divides each row by its
+        sum. ``"difference"`` probes k - 1 classes and gives the last one 1 - sum, as printed. If that is below the
+        lower end of ``clip``, it is set to this end and the row is divided by its sum. The paper's form adds up the
+        errors of k - 1 probings in the last class.
     clip : predicted probabilities are clipped to this range, so that no loss is infinite.
     n_jobs : number of processes that fit probes early. Scikit-learn's trees and J48 use threads, and then also predict
         in parallel. The result does not depend on it.
@@ -97,7 +98,7 @@ class ProbingClassifier(ThresholdMethod):
         n_samples: int = 10,
         discretisation: Literal["train", "transductive", "uniform"] = "train",
         total_weight: TotalWeight = None,
-        multiclass: Multiclass = "difference",
+        multiclass: Multiclass = "normalised",
         clip: tuple[float, float] = (0.001, 0.999),
         n_jobs: int | None = None,
         shortcuts: bool = True,

@@ -50,7 +50,7 @@ class RelabelingClassifier(ThresholdMethod):
         *,
         loss: Loss = "log_loss",
         discretisation: Literal["train", "uniform"] = "uniform",
-        multiclass: Multiclass = "difference",
+        multiclass: Multiclass = "normalised",
         clip: tuple[float, float] = (0.001, 0.999),
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,

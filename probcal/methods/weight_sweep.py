@@ -26,6 +26,7 @@ most levels have no surface among the rows, unless few support vectors lie at th
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -78,6 +79,8 @@ def _row_numbers(learner: Any, n_rows: int) -> np.ndarray:
     return np.sort(named)
 
 
+_PAPER_LEVELS = even_thresholds(19)
+
 _CHOICES = {
     "answer": ("isotonic", "bounds", "first_crossing"),
     "rows": ("all", "support_vectors"),
@@ -96,8 +99,10 @@ class WeightSweepClassifier(ThresholdMethod):
     Parameters
     ----------
     estimator : classifier with ``fit`` and ``predict``.
-    levels : rising numbers within (0, 1). None means .05 to .95 by .05, as in the paper. Few levels give coarse
-        predictions: with [.1, .9] all points between get .5, and ``predict`` returns the first class for all of them.
+    levels : rising numbers within (0, 1). None means .05 to .95 by .05, as in the paper. With k > 2 classes against the
+        rest, the lowest level is then halved until it is at most .1/k: .025, .0125 and .00625 for ten classes. Few
+        levels give coarse predictions: with [.1, .9] all points between get .5, and ``predict`` returns the first class
+        for all of them.
     answer : rule for points whose labels are not monotone in the level (section 4). ``"isotonic"`` is Probing's sort:
         it keeps the number of positive labels and moves them to the lowest levels (0, 0, 1 becomes 1, 0, 0). This is
         neither the monotone labels with the fewest changes (0, 0, 0) nor the least-squares isotonic regression of the
@@ -231,7 +236,14 @@ class WeightSweepClassifier(ThresholdMethod):
         return Goal("squared_error")  # its minimax prediction is the midpoint
 
     def _grid(self) -> np.ndarray:
-        return even_thresholds(19) if self.levels is None else np.asarray(self.levels, dtype=np.float64)
+        if self.levels is not None:
+            return np.asarray(self.levels, dtype=np.float64)
+        n_classes = len(getattr(self, "classes_", ()))
+        if self.multiclass == "pairs" or n_classes < 3:
+            return _PAPER_LEVELS
+        # most classes of a row have a small probability: with .05 as lowest level, nine of ten classes share .2
+        n_halvings = math.ceil(math.log2(_PAPER_LEVELS[0] * 10 * n_classes))
+        return np.append(_PAPER_LEVELS[0] / 2.0 ** np.arange(n_halvings, 0, -1), _PAPER_LEVELS)
 
     def _training(
         self, X: Any, labels: np.ndarray, classes: np.ndarray, weights: np.ndarray | None, stream: tuple[int, ...]

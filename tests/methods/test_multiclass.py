@@ -19,7 +19,7 @@ quick = settings(max_examples=100, deadline=None, derandomize=True)
 TREE = DecisionTreeClassifier(min_samples_leaf=5)
 METHODS = [
     ProbingClassifier(TREE, 15, random_state=0, weighting="weight"),
-    ProbingClassifier(TREE, 15, multiclass="normalised", random_state=0, weighting="weight"),
+    ProbingClassifier(TREE, 15, multiclass="difference", random_state=0, weighting="weight"),
     ProbingClassifier(TREE, 15, weighting="rejection", discretisation="uniform", random_state=0),
     RelabelingClassifier(TREE, 15, random_state=0),
     WeightSweepClassifier(TREE, random_state=0),
@@ -89,10 +89,10 @@ def test_estimates_that_fit_together_are_left_as_printed(estimates):
     assert np.allclose(p[:, :4], estimates, atol=1e-15)
 
 
-def test_k_minus_1_problems_are_probed_as_printed_and_k_when_normalised():
+def test_k_classes_are_probed_by_default_and_k_minus_1_as_printed():
     X, y = load_iris(return_X_y=True)
-    difference = ProbingClassifier(TREE, 5, weighting="weight").fit(X, y)
-    normalised = ProbingClassifier(TREE, 5, multiclass="normalised", weighting="weight").fit(X, y)
+    difference = ProbingClassifier(TREE, 5, multiclass="difference", weighting="weight").fit(X, y)
+    normalised = ProbingClassifier(TREE, 5, weighting="weight").fit(X, y)
     assert len(difference.probings_) == 2
     assert len(normalised.probings_) == 3
     assert difference.votes(X).shape == (150, 2)

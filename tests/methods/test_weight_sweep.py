@@ -175,11 +175,10 @@ def breast():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner, data):
     X, y = data()
-    sweep = WeightSweepClassifier(learner, random_state=3).fit(X[::2], y[::2])
+    sweep = WeightSweepClassifier(learner, np.arange(1, 20) / 20, random_state=3).fit(X[::2], y[::2])
     probing = ProbingClassifier(
-        learner, 19, loss="squared_error", discretisation="uniform", total_weight="n", multiclass="normalised",
-        clip=(0, 1), random_state=3,
-    ).fit(X[::2], y[::2])  # fmt: skip
+        learner, 19, loss="squared_error", discretisation="uniform", total_weight="n", clip=(0, 1), random_state=3
+    ).fit(X[::2], y[::2])
     assert np.array_equal(sweep.votes(X), probing.votes(X))
     assert np.array_equal(sweep.predict_proba(X), probing.predict_proba(X))
     assert sweep.measures(X) == probing.measures(X)
@@ -189,6 +188,12 @@ def test_the_isotonic_answer_is_uniform_probing_vote_for_vote(learner, data):
 def test_levels_that_are_none_are_refused(levels):
     with pytest.raises(ValueError, match="levels must be rising numbers within"):
         weighted_sweep(Perfect(), levels).fit(X, Y)
+
+
+def test_several_classes_have_levels_for_small_probabilities():
+    fitted = WeightSweepClassifier(DecisionTreeClassifier()).fit(X, np.arange(40) % 10)
+    (levels,) = {tuple(one.thresholds) for one in fitted.probings_}
+    assert np.allclose(levels, [0.00625, 0.0125, 0.025, *np.arange(1, 20) / 20])
 
 
 def test_several_classes_have_no_single_interval():
