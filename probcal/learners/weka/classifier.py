@@ -27,6 +27,10 @@ from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_error
 from probcal.methods._base import row_weights
 
 
+_ROUNDING = 1e-9
+"""J48 of Weka 3.4 gives probabilities such as -1e-15 to rows with missing values."""
+
+
 @dataclass(frozen=True)
 class Header:
     """Hold what Weka knows of a table before its rows: names, levels (None for a numeric column) and classes."""
@@ -224,13 +228,18 @@ class WekaClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return (n_rows, n_classes) probabilities in the order of ``classes_``, equal to Weka's to the last bit."""
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``.
+
+        They equal Weka's to the last bit. Only what rounding puts just below 0 or above 1 is 0 or 1 here.
+        """
         check_is_fitted(self, "header_")
         table = checked_frame(self, X, fitting=False)
         with in_java(), java_errors(f"{self._call_text()} cannot predict these rows"):
             if isinstance(self.java_, bytes):
                 self.java_ = from_bytes(self.java_)
-            return distributions(self.java_, self.header_.instances(table))
+            found = distributions(self.java_, self.header_.instances(table))
+        within = np.clip(found, 0, 1)
+        return np.where(np.abs(found - within) < _ROUNDING, within, found)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each row, (n_rows,). The first class wins a tie, as in Weka."""

@@ -20,7 +20,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from probcal.learners import WekaClassifier
-from probcal.learners.weka import WekaError
+from probcal.learners.weka import WekaError, classifier
 from probcal.learners.weka.jar import weka_jar
 from probcal.learners.weka.jvm import _runtime
 from probcal.methods.probing import ProbingClassifier
@@ -57,6 +57,13 @@ def test_a_level_that_was_never_fitted_is_missing(mixed):
     strange, missing = X.head(5).copy(), X.head(5).copy()
     strange["town"], missing["town"] = "elsewhere", None
     np.testing.assert_array_equal(fitted.predict_proba(strange), fitted.predict_proba(missing))
+
+
+def test_a_probability_that_rounding_puts_below_0_is_0(mixed, monkeypatch):
+    X, y, _ = mixed
+    fitted = WekaClassifier("rules.ZeroR").fit(X, y)
+    monkeypatch.setattr(classifier, "distributions", lambda *_: np.array([[1 + 2e-16, -1e-15], [1.5, -0.5]]))
+    assert fitted.predict_proba(X).tolist() == [[1, 0], [1.5, -0.5]]  # the second row is no rounding, and is seen
 
 
 def test_weights_are_instance_weights(mixed):
