@@ -26,7 +26,6 @@ from probcal.learners.weka.api import distributions, from_bytes, java_list, row_
 from probcal.learners.weka.jvm import WekaError, in_java, java_class, java_errors, message_of
 from probcal.methods._base import row_weights
 
-
 _ROUNDING = 1e-9
 """J48 of Weka 3.4 gives probabilities such as -1e-15 to rows with missing values."""
 
