@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from probcal._validation import check_choices
-from probcal.methods._base import class_labels, combine_classes, log_odds, normalised_rows, row_weights, scored_classes
+from probcal.methods._base import class_labels, combine_classes, log_odds, row_weights, scored_classes
 
 Input = Literal["probability", "score"]
 Map = Callable[[np.ndarray], np.ndarray]
@@ -150,11 +150,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return np.column_stack([expit(-matrix), expit(matrix)]) if two else np.asarray(softmax(matrix, axis=1))
 
     def _log_probabilities(self, matrix: np.ndarray, bound: float) -> np.ndarray:
-        """Return the natural logarithms of probabilities, (n_rows, n_classes), none below that of ``bound``."""
+        """Return the natural logarithms of probabilities, (n_classes, n_rows), none below that of ``bound``."""
+        columns = np.ascontiguousarray(matrix.T)
         if self.input == "score":
-            both = np.column_stack([np.zeros(len(matrix)), matrix]) if matrix.shape[1] == 1 else matrix
-            return np.asarray(np.maximum(log_softmax(both, axis=1), np.log(bound)))
-        return np.asarray(np.log(np.maximum(normalised_rows(matrix), bound)))
+            both = np.vstack([np.zeros(len(matrix)), columns]) if len(columns) == 1 else columns
+            return np.asarray(np.maximum(log_softmax(both, axis=0), np.log(bound)))
+        return np.asarray(np.log(np.maximum(columns / columns.sum(axis=0), bound)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -15,7 +15,7 @@ _SUFFICIENT = 1e-4
 """A step must gain this part of what its length promised (Lin, Lin & Weng 2007)."""
 _SINGULAR = 1e-13
 """Share of the greatest curvature. The parameters do not move in directions with less."""
-_PART = 2**16
+_PART = 2**15
 """Numbers of the largest array of a part of the rows, so that all of them fit into the processor's cache."""
 Loss = Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
 """From the parameters, (m,), to the loss, its gradient, (m,), and its Hessian, (m, m)."""
