@@ -47,5 +47,5 @@ def minimise(loss: Loss, start: np.ndarray) -> np.ndarray:
 
 def row_parts(n_rows: int, n_numbers: int) -> list[slice]:
     """Return consecutive parts of ``n_rows`` rows. Arrays with ``n_numbers`` for each row of a part stay in cache."""
-    size = max(_PART // n_numbers, 64)
+    size = max(_PART // n_numbers, 256)
     return [slice(first, first + size) for first in range(0, n_rows, size)]

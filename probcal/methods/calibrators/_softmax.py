@@ -17,11 +17,11 @@ _COLDEST, _HOTTEST = 1e-3, 1e3
 _MOST_STEPS = 100
 _CLOSE = 1e-7
 """Share of 1 / T. A smaller step is the last: its error is about the square of this."""
-_EVERY, _ENOUGH = 17, 20
+_EVERY, _ENOUGH = 17, 2
 """A first search takes one row of so many, if there remain so many for each parameter. An odd step has no period in
 common with pairs."""
-_MOST_PARAMETERS = 1000
-"""For Newton's method, whose work grows with their square. L-BFGS fits more."""
+_MOST_PARAMETERS = 700
+"""For Newton's method, whose work for each row grows with their square. L-BFGS fits more."""
 Form = Literal["vector", "matrix", "dirichlet"]
 Penalty = Literal["structured", "none"]
 
@@ -107,13 +107,14 @@ def fit_affine(
     if penalty == "none":
         strength[:] = 1e-12
     change = np.zeros(np.count_nonzero(free))
+    if len(change) > _MOST_PARAMETERS:
+        loss = _AffineLoss(logits, codes, targets, weights, free, strength)
+        options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-9}
+        found = loss.coefficients(minimize(loss.slope, change, jac=True, method="L-BFGS-B", options=options).x)
+        return found[:, :-1], found[:, -1]
     for rows in _searches(len(codes), len(change)):
         loss = _AffineLoss(logits[:, rows], codes[rows], targets, weights[rows], free, strength)
-        if len(change) <= _MOST_PARAMETERS:
-            change = minimise(loss, change)
-        else:
-            options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-9}
-            change = minimize(loss.slope, change, jac=True, method="L-BFGS-B", options=options).x
+        change = minimise(loss, change)
     found = loss.coefficients(change)
     return found[:, :-1], found[:, -1]
 
@@ -161,7 +162,7 @@ class _AffineLoss:
     def _sums(self, change: np.ndarray, *, curved: bool) -> tuple[float, np.ndarray, np.ndarray]:
         coefficients, (of_class, of_column) = self.coefficients(change), np.nonzero(self.free)
         value, slope = 0.0, np.zeros(self.free.shape)
-        within, between = np.zeros((len(change), self.free.shape[1])), np.zeros((len(change), len(change)))
+        within, between = np.zeros(slope.shape[1]), np.zeros(1)
         for rows in row_parts(len(self.roots), len(change) if curved else len(slope)):
             root = self.roots[rows]
             x = np.vstack([self.logits[:, rows], np.ones(len(root))])
@@ -175,13 +176,14 @@ class _AffineLoss:
             slope += (p * root) @ x.T
             if curved:
                 each = p[of_class] * x[of_column]
-                within += each @ x.T
-                between += each @ each.T
-        hessian = np.where(of_class[:, None] == of_class, within[:, of_column], 0.0) - between
-        hessian = hessian / self.total + np.diag(2 * self.strength)
+                within = within + each @ x.T
+                between = between + each @ each.T
         value = value / self.total - (coefficients * self.aim).sum() + self.strength @ change**2
         gradient = (slope / self.total - self.aim)[self.free] + 2 * self.strength * change
-        return float(value), gradient, hessian
+        if not curved:
+            return float(value), gradient, between
+        hessian = np.where(of_class[:, None] == of_class, within[:, of_column], 0.0) - between
+        return float(value), gradient, hessian / self.total + np.diag(2 * self.strength)
 
 
 def scaled_probabilities(logits: np.ndarray, matrix: np.ndarray, intercept: np.ndarray, least: float) -> np.ndarray:
