@@ -13,7 +13,8 @@ def smoothed_targets(positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
     ``n1`` and ``n0`` are the total weights of the positive and the other rows (Platt 1999, section 2.2). With these
     targets the regression has a finite solution even where the classes are separated.
     """
-    n1, n0 = float(weights[positive].sum()), float(weights[~positive].sum())
+    n1 = float(weights @ positive)
+    n0 = float(weights.sum()) - n1
     return np.where(positive, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
 
 
@@ -24,14 +25,16 @@ def fit_logistic(
     penalty: np.ndarray | float = 0.0,
     *,
     intercept: bool = True,
+    standardised: bool = False,
 ) -> np.ndarray:
     """Return (c, *b), (1 + n_features,): the intercept and the coefficients of least penalised cross entropy.
 
     The loss is the sum of weight * cross entropy in nats between ``target`` and 1 / (1 + exp(-c - b features)), plus
     half the sum of ``penalty`` * b^2. ``features`` is (n_features, n), ``target`` (n,) within [0, 1], ``weights`` (n,),
-    ``penalty`` a number or (n_features,). A constant feature has the coefficient 0. Without ``intercept`` c is 0, and a
-    constant feature is as any other.
+    ``penalty`` a number or (n_features,). With ``standardised`` it is on the coefficients of features of variance 1. A
+    constant feature has the coefficient 0. Without ``intercept`` c is 0, and a constant feature is as any other.
     """
+    features = np.ascontiguousarray(features)  # or the last digit would depend on the order in memory
     n_features, n_rows = features.shape
     parts = row_parts(n_rows, n_features + 1)
     total = weights.sum()
@@ -40,7 +43,7 @@ def fit_logistic(
     spread = sum((features[:, rows] - centre[:, None]) ** 2 @ weights[rows] for rows in parts) / total
     varies = np.ptp(features, axis=1) > 0 if intercept else spread > 0
     scale = np.divide(1, np.sqrt(spread), where=varies, out=np.zeros(n_features))
-    ridge = np.append(0.0, penalty * scale**2)
+    ridge = np.append(0.0, np.broadcast_to(penalty, n_features) * (1.0 if standardised else scale**2))
 
     def loss(parameters: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         value, gradient, hessian = 0.5 * ridge @ parameters**2, ridge * parameters, np.diag(ridge)

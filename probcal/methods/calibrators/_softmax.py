@@ -161,8 +161,7 @@ class _AffineLoss:
 
     def _sums(self, change: np.ndarray, *, curved: bool) -> tuple[float, np.ndarray, np.ndarray]:
         coefficients, (of_class, of_column) = self.coefficients(change), np.nonzero(self.free)
-        value, slope = 0.0, np.zeros(self.free.shape)
-        within, between = np.zeros(slope.shape[1]), np.zeros(1)
+        value, slope, within, between = 0.0, np.zeros_like(coefficients), np.zeros(1), np.zeros(1)
         for rows in row_parts(len(self.roots), len(change) if curved else len(slope)):
             root = self.roots[rows]
             x = np.vstack([self.logits[:, rows], np.ones(len(root))])
@@ -191,8 +190,9 @@ def scaled_probabilities(logits: np.ndarray, matrix: np.ndarray, intercept: np.n
 
     No probability is below ``least`` before rows are divided by their sums.
     """
-    predicted = np.empty(logits.T.shape)
-    for rows in row_parts(*predicted.shape):
+    n_classes, n_rows = logits.shape
+    predicted = np.empty((n_rows, n_classes))
+    for rows in row_parts(n_rows, n_classes):
         p = matrix @ logits[:, rows] + intercept[:, None]
         p = np.exp(p - p.max(axis=0))
         p = np.maximum(p / p.sum(axis=0), least)

@@ -97,10 +97,9 @@ class SplineCalibrator(OneAgainstRestCalibrator):
         reached = np.cumsum(weights[order]) / weights.sum()
         knots = np.unique(scores[order][np.searchsorted(reached, np.array(_QUANTILES) - 1e-12)])
         features = natural_spline(scores, knots)
-        penalty = np.zeros(len(features))
-        center = np.average(features[1:], axis=1, weights=weights, keepdims=True)
-        penalty[1:] = self.penalty * np.average((features[1:] - center) ** 2, axis=1, weights=weights)
-        coefficients = fit_logistic(features, smoothed_targets(positive, weights), weights, penalty)
+        penalty = np.append(0.0, np.full(len(features) - 1, self.penalty))
+        target = smoothed_targets(positive, weights)
+        coefficients = fit_logistic(features, target, weights, penalty, standardised=True)
         return Spline(knots, coefficients, float(scores.min()), float(scores.max()))
 
 
