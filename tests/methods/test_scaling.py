@@ -19,6 +19,7 @@ from probcal import (
     TemperatureClassifier,
     VectorScalingCalibrator,
 )
+from probcal.methods.calibrators import _softmax
 from tests.methods.calibrating import blobs
 from tests.small_config import experiment, the_fault
 
@@ -224,3 +225,29 @@ def test_separated_rows_and_reversed_rows_have_a_temperature_within_its_bounds()
     p, y = np.array([0.1, 0.2, 0.8, 0.9]), np.array([0, 0, 1, 1])
     assert 1e-3 <= TemperatureCalibrator().fit(p, y).temperature_ < 0.1
     assert TemperatureCalibrator().fit(p, 1 - y).temperature_ == pytest.approx(1000, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", ["vector", "matrix", "dirichlet"])
+@pytest.mark.parametrize("penalty", ["structured", "none"])
+def test_newtons_method_finds_the_optimum_of_l_bfgs(form, penalty, monkeypatch):
+    P, y = wrong_probabilities(2000)
+    weights = np.random.default_rng(1).exponential(size=2000)
+    targets = _softmax.smoothed_targets(y, 3, weights)
+    found = []
+    for most in (100, 0):
+        monkeypatch.setattr(_softmax, "_MOST_PARAMETERS", most)
+        matrix, intercept = _softmax.fit_affine(np.log(P.T), y, targets, weights, form, penalty)
+        found.append(softmax(np.log(P) @ matrix.T + intercept, axis=1))
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "calibrator", [TemperatureCalibrator, VectorScalingCalibrator, MatrixScalingCalibrator, DirichletCalibrator]
+)
+def test_a_start_from_few_rows_changes_no_optimum(calibrator, monkeypatch):
+    P, y = wrong_probabilities(3000)
+    found = []
+    for enough in (2, np.inf):
+        monkeypatch.setattr(_softmax, "_ENOUGH", enough)
+        found.append(calibrator().fit(P, y).predict_proba(P))
+    np.testing.assert_allclose(*found, rtol=0, atol=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,9 +12,10 @@ from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import ThreadpoolController
 
 from probcal._validation import check_choices
-from probcal.methods._base import class_labels, combine_classes, log_odds, normalised_rows, row_weights, scored_classes
+from probcal.methods._base import class_labels, combine_classes, log_odds, row_weights, scored_classes
 
 Input = Literal["probability", "score"]
 Map = Callable[[np.ndarray], np.ndarray]
@@ -30,6 +32,12 @@ def smallest_probability(n_rows: int, weights: np.ndarray | None = None) -> floa
     each, and those of weight 0 not at all.
     """
     return 1 / (2 * (n_rows if weights is None else max(np.count_nonzero(weights), weights.sum())))
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Return the control of BLAS. Its threads wait for each other too often in products of a few rows and columns."""
+    return ThreadpoolController()
 
 
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
@@ -69,7 +77,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 raise ValueError(f"class {lost[0]} has no row of positive weight; give more rows of it")
         self.smallest_ = smallest_probability(len(labels), weights)
         self.n_features_in_ = given.shape[1]
-        self._fit_maps(matrix, labels, weights)
+        with _threads().limit(limits=1, user_api="blas"):
+            self._fit_maps(matrix, labels, weights)
         return self
 
     def predict_proba(self, scores: Any) -> np.ndarray:
@@ -78,7 +87,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         given = self._as_matrix(scores)
         if given.shape[1] != self.n_features_in_:
             raise ValueError(f"scores have {given.shape[1]} columns, and the map was fitted on {self.n_features_in_}")
-        return self._calibrated(self._read(given))
+        with _threads().limit(limits=1, user_api="blas"):
+            return self._calibrated(self._read(given))
 
     def predict(self, scores: Any) -> np.ndarray:
         """Return the most probable class of each row, (n_rows,). The first class wins a tie."""
@@ -150,11 +160,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return np.column_stack([expit(-matrix), expit(matrix)]) if two else np.asarray(softmax(matrix, axis=1))
 
     def _log_probabilities(self, matrix: np.ndarray, bound: float) -> np.ndarray:
-        """Return the natural logarithms of probabilities, (n_rows, n_classes), none below that of ``bound``."""
+        """Return the natural logarithms of probabilities, (n_classes, n_rows), none below that of ``bound``."""
+        columns = np.ascontiguousarray(matrix.T)
         if self.input == "score":
-            both = np.column_stack([np.zeros(len(matrix)), matrix]) if matrix.shape[1] == 1 else matrix
-            return np.asarray(np.maximum(log_softmax(both, axis=1), np.log(bound)))
-        return np.asarray(np.log(np.maximum(normalised_rows(matrix), bound)))
+            both = np.vstack([np.zeros(len(matrix)), columns]) if len(columns) == 1 else columns
+            return np.asarray(np.maximum(log_softmax(both, axis=0), np.log(bound)))
+        return np.asarray(np.log(np.maximum(columns / columns.sum(axis=0), bound)))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
-_MOST_STEPS = 100
-_CLOSE = 1e-14
-"""Share of the loss. A step that promises less is the last."""
-_LENGTHS = 0.5 ** np.arange(40)
-_RIDGE = 1e-12
-"""Share of the Hessian's trace that is added to it, because equal features make it singular."""
+from probcal.methods.calibrators._newton import minimise, row_parts
 
 
 def smoothed_targets(positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -19,60 +13,52 @@ def smoothed_targets(positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
     ``n1`` and ``n0`` are the total weights of the positive and the other rows (Platt 1999, section 2.2). With these
     targets the regression has a finite solution even where the classes are separated.
     """
-    n1, n0 = float(weights[positive].sum()), float(weights[~positive].sum())
+    n1 = float(weights @ positive)
+    n0 = float(weights.sum()) - n1
     return np.where(positive, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
 
 
 def fit_logistic(
-    features: np.ndarray, target: np.ndarray, weights: np.ndarray, penalty: np.ndarray | float = 0.0
+    features: np.ndarray,
+    target: np.ndarray,
+    weights: np.ndarray,
+    penalty: np.ndarray | float = 0.0,
+    *,
+    intercept: bool = True,
+    standardised: bool = False,
 ) -> np.ndarray:
-    """Return the coefficients b, (n_features,), of least penalised cross entropy.
+    """Return (c, *b), (1 + n_features,): the intercept and the coefficients of least penalised cross entropy.
 
-    The loss is the sum of weight * cross entropy in nats between ``target`` and 1 / (1 + exp(-features b)), plus half
-    the sum of ``penalty`` * b^2. ``features`` is (n, n_features), with a column of ones where an intercept is wanted.
-    ``target`` is (n,) within [0, 1], ``weights`` (n,), ``penalty`` a number or (n_features,). A constant feature beside
-    the column of ones gets the coefficient 0.
+    The loss is the sum of weight * cross entropy in nats between ``target`` and 1 / (1 + exp(-c - b features)), plus
+    half the sum of ``penalty`` * b^2. ``features`` is (n_features, n), ``target`` (n,) within [0, 1], ``weights`` (n,),
+    ``penalty`` a number or (n_features,). With ``standardised`` it is on the coefficients of features of variance 1. A
+    constant feature has the coefficient 0. Without ``intercept`` c is 0, and a constant feature is as any other.
     """
-    centre = np.zeros(features.shape[1])
-    ones = np.flatnonzero((features == 1).all(axis=0))[:1]
-    if len(ones):
-        centre = np.average(features, axis=0, weights=weights)
-        centre[ones] = 0.0
-        features = np.where(np.ptp(features, axis=0) > 0, features - centre, 0.0)
-        features[:, ones] = 1.0
-    b = _fit_centred(features, target, weights, penalty)
-    b[ones] -= centre @ b
-    return b
+    features = np.ascontiguousarray(features)  # or the last digit would depend on the order in memory
+    n_features, n_rows = features.shape
+    parts = row_parts(n_rows, n_features + 1)
+    total = weights.sum()
+    # centred, with a variance of 1, so that neither huge features nor features far from 0 upset the Hessian
+    centre = features @ weights / total if intercept else np.zeros(n_features)
+    spread = sum((features[:, rows] - centre[:, None]) ** 2 @ weights[rows] for rows in parts) / total
+    varies = np.ptp(features, axis=1) > 0 if intercept else spread > 0
+    scale = np.divide(1, np.sqrt(spread), where=varies, out=np.zeros(n_features))
+    ridge = np.append(0.0, np.broadcast_to(penalty, n_features) * (1.0 if standardised else scale**2))
 
+    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        value, gradient, hessian = 0.5 * ridge @ parameters**2, ridge * parameters, np.diag(ridge)
+        for rows in parts:
+            x = np.full((n_features + 1, len(weights[rows])), float(intercept))
+            np.subtract(features[:, rows], centre[:, None], out=x[1:])
+            x[1:] *= scale[:, None]
+            w, t, z = weights[rows], target[rows], parameters @ x
+            e = np.exp(-np.abs(z))
+            p = np.where(z > 0, 1.0, e) / (1 + e)
+            value += w @ (np.log1p(e) + np.maximum(z, 0) - t * z)
+            gradient = gradient + x @ (w * (p - t))
+            hessian += (x * (w * e / (1 + e) ** 2)) @ x.T
+        return float(value), gradient, hessian
 
-def _fit_centred(
-    features: np.ndarray, target: np.ndarray, weights: np.ndarray, penalty: np.ndarray | float
-) -> np.ndarray:
-    scale = np.sqrt(np.average(features**2, axis=0, weights=weights))
-    scale[scale == 0] = 1.0
-    scaled, ridge = features / scale, np.broadcast_to(penalty, scale.shape) / scale**2
-    b = np.zeros(len(scale))
-    loss = _loss(b, scaled, target, weights, ridge)
-    for _ in range(_MOST_STEPS):
-        p = expit(scaled @ b)
-        gradient = scaled.T @ (weights * (p - target)) + ridge * b
-        hessian = (scaled * (weights * p * (1 - p))[:, None]).T @ scaled + np.diag(ridge)
-        step = np.linalg.solve(hessian + _RIDGE * np.trace(hessian) * np.eye(len(b)), gradient)
-        promised = gradient @ step
-        if promised <= _CLOSE * loss:
-            b = b - step
-            break
-        for length in _LENGTHS:
-            candidate = b - length * step
-            candidate_loss = _loss(candidate, scaled, target, weights, ridge)
-            if candidate_loss < loss - 1e-4 * length * promised:
-                break
-        else:
-            break
-        b, loss = candidate, candidate_loss
-    return b / scale
-
-
-def _loss(b: np.ndarray, features: np.ndarray, target: np.ndarray, weights: np.ndarray, ridge: np.ndarray) -> float:
-    z = features @ b
-    return float(weights @ (np.logaddexp(0, z) - target * z) + 0.5 * ridge @ b**2)
+    found = minimise(loss, np.zeros(n_features + 1))
+    b = found[1:] * scale
+    return np.append(found[0] - centre @ b, b)

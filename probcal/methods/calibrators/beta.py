@@ -35,15 +35,16 @@ class Beta:
         return np.asarray(expit(-self._log_odds(scores)))
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
-        log_p, minus_log_rest = beta_features(scores, self.least).T
+        log_p, minus_log_rest = beta_features(scores, self.least)
         return np.asarray(self.a * log_p + self.b * minus_log_rest + self.c)
 
 
 def beta_features(log_odds: np.ndarray, least: float) -> np.ndarray:
-    """Return ln p and -ln(1 - p), (n, 2), of the (n,) log-odds of p, with p moved into [least, 1 - least]."""
+    """Return ln p and -ln(1 - p), (2, n), of the (n,) log-odds of p, with p moved into [least, 1 - least]."""
     most = np.log1p(-least) - np.log(least)
     s = np.clip(log_odds, -most, most)
-    return np.column_stack([-np.logaddexp(0, -s), np.logaddexp(0, s)])
+    tail = np.log1p(np.exp(-np.abs(s)))
+    return np.stack([np.minimum(s, 0) - tail, np.maximum(s, 0) + tail])
 
 
 def fit_beta(
@@ -62,31 +63,20 @@ def fit_beta(
     """
     weights = np.ones(len(log_odds)) if weights is None else weights
     target = smoothed_targets(positive, weights) if targets == "smoothed" else positive.astype(np.float64)
-    log_p, minus_log_rest = beta_features(log_odds, least).T
-    one = np.ones(len(log_odds))
+    features = beta_features(log_odds, least)
     if parameters == "am":
-        slope, shift = fit_logistic(np.column_stack([log_p + minus_log_rest, one]), target, weights).tolist()
-        return Beta(slope, slope, shift, least) if slope >= 0 else Beta(0.0, 0.0, _constant(target, weights), least)
-    if parameters == "ab":  # c = (b - a) ln 2, so that 1/2 stays 1/2
-        features = np.column_stack([log_p + np.log(2), minus_log_rest - np.log(2)])
-    else:
-        features = np.column_stack([log_p, minus_log_rest, one])
-    kept = [0, 1]
+        features = features.sum(axis=0, keepdims=True)
+    elif parameters == "ab":  # c = (b - a) ln 2, so that 1/2 stays 1/2
+        features += np.array([[np.log(2)], [-np.log(2)]])
+    slopes, kept = np.zeros(len(features)), list(range(len(features)))
     while True:
-        chosen = [*kept, *range(2, features.shape[1])]
-        fitted = fit_logistic(features[:, chosen], target, weights) if chosen else np.zeros(0)
-        if not kept or fitted[: len(kept)].min() >= 0:
+        c, *fitted = fit_logistic(features[kept], target, weights, intercept=parameters != "ab").tolist()
+        if min(fitted, default=0.0) >= 0:
             break
-        kept.remove(kept[int(np.argmin(fitted[: len(kept)] >= 0))])
-    slopes = dict(zip(kept, fitted, strict=False))
-    a, b = float(slopes.get(0, 0.0)), float(slopes.get(1, 0.0))
-    c = float(fitted[-1]) if parameters == "abm" else float((a - b) * np.log(2))
-    return Beta(a, b, c, least)
-
-
-def _constant(target: np.ndarray, weights: np.ndarray) -> float:
-    mean = np.average(target, weights=weights)
-    return float(np.log(mean) - np.log1p(-mean))
+        del kept[[slope < 0 for slope in fitted].index(True)]
+    slopes[kept] = fitted
+    a, b = float(slopes[0]), float(slopes[-1])
+    return Beta(a, b, float((a - b) * np.log(2)) if parameters == "ab" else c, least)
 
 
 class BetaCalibrator(OneAgainstRestCalibrator):
@@ -191,7 +181,9 @@ class Polynomial:
         return np.asarray(expit(-self._log_odds(scores)))
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(np.vander(np.clip(scores, -self.most, self.most), 3, increasing=True) @ self.coefficients)
+        s = np.clip(scores, -self.most, self.most)
+        constant, slope, curve = self.coefficients
+        return np.asarray((curve * s + slope) * s + constant)
 
 
 class QuadraticCalibrator(OneAgainstRestCalibrator):
@@ -224,7 +216,7 @@ class QuadraticCalibrator(OneAgainstRestCalibrator):
         least = self.smallest_ if smoothed else _LEAST
         most = float(np.log1p(-least) - np.log(least)) if self.input == "probability" else float(np.abs(scores).max())
         s = np.clip(scores, -most, most)
-        return Polynomial(fit_logistic(np.vander(s, 3, increasing=True), target, weights), most)
+        return Polynomial(fit_logistic(np.stack([s, s * s]), target, weights), most)
 
 
 class QuadraticClassifier(CalibratedMethod):

@@ -9,7 +9,7 @@ from probcal.methods.calibrators._regression import fit_logistic
 from probcal.methods.calibrators.sigmoid import Sigmoid, SigmoidCalibrator, SigmoidClassifier
 
 _PENALTY = 1e-11
-"""Of the squared coefficients: 1 / C of the authors, so that separated classes have a finite map."""
+"""Of the squared slope: 1 / C of the authors, so that separated classes have a finite map."""
 
 
 class LogisticCalibrator(SigmoidCalibrator):
@@ -36,8 +36,7 @@ class LogisticCalibrator(SigmoidCalibrator):
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Sigmoid:
         weights = np.ones(len(scores)) if weights is None else weights
-        features = np.column_stack([scores, np.ones(len(scores))])
-        slope, intercept = fit_logistic(features, positive.astype(np.float64), weights, _PENALTY).tolist()
+        intercept, slope = fit_logistic(scores[None], positive.astype(np.float64), weights, _PENALTY).tolist()
         low, high = (self.smallest_, 1 - self.smallest_) if self.clip == "rows" else self.clip
         return Sigmoid(-slope, -intercept, clip=(low, high))
 

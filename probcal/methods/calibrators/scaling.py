@@ -2,105 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
 
 from probcal._validation import check_choices
-from probcal.methods._base import normalised_rows
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Calibrator, Input
+from probcal.methods.calibrators._softmax import (
+    Form,
+    Penalty,
+    fit_affine,
+    fit_temperature,
+    scaled_probabilities,
+    smoothed_targets,
+)
 
-_COLDEST, _HOTTEST = 1e-3, 1e3
-_MOST_STEPS = 100
-_CLOSE = 1e-10
-"""Share of 1 / T. A smaller step is the last."""
 _MOST_POWER = 6
 """Of 1 / 2n. The log-odds of naive Bayes say something far beyond 1 / 2n, and those of most forests do not."""
-Form = Literal["vector", "matrix", "dirichlet"]
-Penalty = Literal["structured", "none"]
-
-
-def class_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
-    """Return smoothed targets, (n_rows, n_classes): (n_c + 1) / (n_c + 2) for the row's class c of total weight n_c.
-
-    The other classes share the rest equally. Two classes have Platt's targets (1999, section 2.2). With them the
-    fitted map stays finite on separated classes.
-    """
-    size = np.bincount(codes, weights, n_classes)[codes]
-    targets = np.repeat(1 / (size + 2) / (n_classes - 1), n_classes).reshape(-1, n_classes)
-    targets[np.arange(len(codes)), codes] = (size + 1) / (size + 2)
-    return targets
-
-
-def fit_temperature(
-    logits: np.ndarray, targets: np.ndarray, weights: np.ndarray, start: float = 1.0
-) -> tuple[float, float]:
-    """Return (T, loss): T in [.001, 1000] of least cross entropy of softmax(logits / T) (Guo et al. 2017, section 4.2).
-
-    ``logits`` and ``targets``: (n_rows, n_classes). ``weights``: (n_rows,). The loss, in nats and summed over the rows,
-    is convex in b = 1 / T. Newton's method searches b from 1 / ``start``, and takes the middle of the interval where a
-    step leaves it.
-    """
-    z = (logits - logits.max(axis=1, keepdims=True)).T.copy()  # one row for each class, at most 0
-    aim = float((z * targets.T).sum(axis=0) @ weights)
-    low, high, b = 1 / _HOTTEST, 1 / _COLDEST, 1 / start
-    for _ in range(_MOST_STEPS):
-        e = np.exp(b * z)
-        total = e.sum(axis=0)
-        e *= z
-        mean = e.sum(axis=0) / total
-        gradient = float(weights @ mean) - aim
-        e *= z
-        curve = float(weights @ (e.sum(axis=0) / total - mean**2))
-        if gradient == 0:
-            break  # all classes of each row have the same logit, or the rows are separated
-        low, high = (low, b) if gradient > 0 else (b, high)
-        after = b - gradient / curve if curve > 0 else 0.0
-        after = after if low < after < high else float(np.sqrt(low * high))
-        if abs(after - b) <= _CLOSE * b:
-            break
-        b = after
-    return float(1 / b), float(weights @ np.log(np.exp(b * z).sum(axis=0)) - b * aim)
-
-
-def fit_affine(
-    logits: np.ndarray, targets: np.ndarray, weights: np.ndarray, form: Form, penalty: Penalty
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return (W, b) of least penalised cross entropy of softmax(logits W^T + b).
-
-    ``"vector"``: W is diagonal (Guo et al. 2017, section 4.2). ``"matrix"``: W is full. With the penalty
-    ``"structured"`` the loss is the mean cross entropy in nats plus (k |b|^2 + k |diag W - 1|^2 + k (k - 1) |off W|^2)
-    / n for k classes and n rows, which is structured matrix scaling (Berta et al. 2025). ``"dirichlet"`` leaves the
-    diagonal free (Kull et al. 2019, section 3: off-diagonal and intercept regularisation). ``"none"``: no penalty but
-    1e-12, which chooses among equal solutions. A class whose logit is constant keeps its column of the unit matrix.
-    """
-    k, n = logits.shape[1], float(weights.sum())
-    diagonal = np.eye(k, dtype=bool)
-    free = (diagonal if form == "vector" else np.ones((k, k), dtype=bool)) & (np.ptp(logits, axis=0) > 0)
-    strength = np.where(diagonal, 0.0 if form == "dirichlet" else k, k * (k - 1)) / n
-    of_intercept = k / n
-    if penalty == "none":
-        strength, of_intercept = np.full((k, k), 1e-12), 1e-12
-    shares = weights / n
-
-    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-        change, b = np.zeros((k, k)), parameters[-k:]
-        change[free] = parameters[:-k]
-        log_p = log_softmax(logits + logits @ change.T + b, axis=1)
-        value = -(shares @ (targets * log_p).sum(axis=1)) + (strength * change**2).sum() + of_intercept * b @ b
-        residual = shares[:, None] * (np.exp(log_p) - targets)
-        slope = residual.T @ logits + 2 * strength * change
-        return float(value), np.concatenate([slope[free], residual.sum(axis=0) + 2 * of_intercept * b])
-
-    start = np.zeros(int(free.sum()) + k)
-    options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-9}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x
-    matrix = np.eye(k)
-    matrix[free] += found[:-k]
-    return matrix, found[-k:]
 
 
 class TemperatureCalibrator(Calibrator):
@@ -125,20 +44,23 @@ class TemperatureCalibrator(Calibrator):
 
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
         weights = np.ones(len(labels)) if weights is None else weights
-        truth = np.eye(len(self.classes_))[np.searchsorted(self.classes_, labels)]
+        codes, truth = np.searchsorted(self.classes_, labels), np.eye(len(self.classes_))
         least, temperature = np.inf, 1.0
-        lowest = self._log_probabilities(matrix, self.smallest_**_MOST_POWER).min()
+        logits = self._log_probabilities(matrix, self.smallest_**_MOST_POWER)
+        lowest = logits.min()
         for power in range(1, _MOST_POWER + 1):
             bound = self.smallest_**power
-            temperature, loss = fit_temperature(self._log_probabilities(matrix, bound), truth, weights, temperature)
+            bounded = np.maximum(logits, np.log(bound))
+            temperature, loss = fit_temperature(bounded, codes, truth, weights, temperature)
             if loss < least:
                 least, self.bound_, self.temperature_ = loss, bound, temperature
             if np.log(bound) <= lowest:
                 break  # a lower bound changes no row
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
-        p = softmax(self._log_probabilities(matrix, self.bound_) / self.temperature_, axis=1)
-        return normalised_rows(np.maximum(p, self.smallest_))
+        k = len(self.classes_)
+        logits = self._log_probabilities(matrix, self.bound_)
+        return scaled_probabilities(logits, np.eye(k) / self.temperature_, np.zeros(k), self.smallest_)
 
 
 class _AffineScaling(Calibrator):
@@ -155,18 +77,18 @@ class _AffineScaling(Calibrator):
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
         weights = np.ones(len(labels)) if weights is None else weights
         logits = self._log_probabilities(matrix, self.smallest_)
-        targets = class_targets(np.searchsorted(self.classes_, labels), len(self.classes_), weights)
+        codes = np.searchsorted(self.classes_, labels)
+        targets = smoothed_targets(codes, len(self.classes_), weights)
         # the penalty pulls towards T, not towards 1; constant predictions tell nothing about T
-        cooled = self.penalty == "structured" and self.form != "dirichlet" and bool(np.ptp(logits, axis=0).any())
-        self.temperature_ = fit_temperature(logits, targets, weights)[0] if cooled else 1.0
-        self.matrix_, self.intercept_ = fit_affine(
-            logits / self.temperature_, targets, weights, self.form, self.penalty
-        )
+        cooled = self.penalty == "structured" and self.form != "dirichlet" and bool(np.ptp(logits, axis=1).any())
+        self.temperature_ = fit_temperature(logits, codes, targets, weights)[0] if cooled else 1.0
+        logits /= self.temperature_
+        self.matrix_, self.intercept_ = fit_affine(logits, codes, targets, weights, self.form, self.penalty)
 
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
-        logits = self._log_probabilities(matrix, self.smallest_) / self.temperature_
-        p = softmax(logits @ self.matrix_.T + self.intercept_, axis=1)
-        return normalised_rows(np.maximum(p, self.smallest_**2))  # W may be so large that p rounds to 0
+        logits = self._log_probabilities(matrix, self.smallest_)
+        least = self.smallest_**2  # W may be so large that p rounds to 0
+        return scaled_probabilities(logits, self.matrix_ / self.temperature_, self.intercept_, least)
 
 
 class VectorScalingCalibrator(_AffineScaling):

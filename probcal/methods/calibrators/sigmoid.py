@@ -12,16 +12,7 @@ from probcal._validation import check_clip
 from probcal.methods._base import Scores
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
-
-_MOST_STEPS = 100
-_RIDGE = 1e-12
-"""Added to the Hessian, which is singular if all scores are equal."""
-_CLOSE = 1e-10
-"""Share of the loss. A step that promises less is the last, because the loss has no more digits to compare."""
-_LENGTHS = 0.5 ** np.arange(40)
-_SUFFICIENT = 1e-4
-"""A step must gain this part of what its length promised. (Ridge, digits and part are those of Lin, Lin & Weng 2007.)
-"""
+from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 
 
 @dataclass(frozen=True)
@@ -168,7 +159,7 @@ class SigmoidClassifier(CalibratedMethod):
 
 
 def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float]:
-    """Return (A, B) of Platt (1999), by Newton's method with backtracking (Lin, Lin & Weng 2007, Algorithm 1).
+    """Return (A, B) of Platt (1999), by Newton's method with backtracking (as Lin, Lin & Weng 2007).
 
     ``scores``: (n_rows,) finite floats, higher for the positive class. ``positive``: (n_rows,) bool. ``weights``:
     (n_rows,) above 0, or None for 1 each.
@@ -176,51 +167,11 @@ def fit_sigmoid(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | 
     Targets are smoothed as Platt does: (n1 + 1) / (n1 + 2) for positive rows and 1 / (n0 + 2) for the others. n1 and n0
     are the total weights of each, so a row of weight 2 equals the row twice. If all scores are equal, A is 0.
     """
-    if weights is None:
-        weights = np.ones(len(scores))
-    total = weights.sum()
-    n1 = float(weights[positive].sum())
-    n0 = float(weights[~positive].sum())
-    target = np.where(positive, (n1 + 1) / (n1 + 2), 1 / (n0 + 2))
-    # centred, with a spread of 1, so that neither huge log-odds nor scores far from 0 upset the Hessian
-    centre = (weights * scores).sum() / total if np.ptp(scores) > 0 else scores[0]
-    scale = (weights * np.abs(scores - centre)).sum() / total or 1.0
-    score = (scores - centre) / scale
-    slope, shift = _newton(score, target, weights, np.array([0.0, np.log((n0 + 1) / (n1 + 1))]))
-    return float(slope / scale), float(shift - slope * centre / scale)
+    weights = np.ones(len(scores)) if weights is None else weights
+    shift, slope = fit_logistic(scores[None], smoothed_targets(positive, weights), weights).tolist()
+    return -slope, -shift
 
 
 def _loss(p: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> float:
     """Return the log loss in nats of (n,) probabilities, summed over rows."""
     return float(-np.sum(np.log(np.where(positive, p, 1 - p)) * (1 if weights is None else weights)))
-
-
-def _newton(score: np.ndarray, target: np.ndarray, weights: np.ndarray, parameters: np.ndarray) -> np.ndarray:
-    """Return the (slope, shift) of least loss. The start is (0, any shift)."""
-    loss = _sigmoid_loss(parameters, score, target, weights)
-    for _ in range(_MOST_STEPS):
-        p = expit(-(parameters[0] * score + parameters[1]))
-        residual = weights * (target - p)
-        gradient = np.array([np.dot(score, residual), np.sum(residual)])
-        curve = weights * (p * (1 - p))
-        slope_slope, slope_shift, shift_shift = np.dot(score * score, curve), np.dot(score, curve), curve.sum()
-        hessian = np.array([[slope_slope, slope_shift], [slope_shift, shift_shift]]) + _RIDGE * np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
-        promised = np.dot(gradient, step)
-        if promised <= _CLOSE * loss:
-            return parameters - step
-        for length in _LENGTHS:
-            candidate = parameters - length * step
-            candidate_loss = _sigmoid_loss(candidate, score, target, weights)
-            if candidate_loss < loss - _SUFFICIENT * length * promised:
-                break
-        else:
-            return parameters
-        parameters, loss = candidate, candidate_loss
-    return parameters
-
-
-def _sigmoid_loss(parameters: np.ndarray, score: np.ndarray, target: np.ndarray, weights: np.ndarray) -> float:
-    """Return the weighted cross entropy in nats between the targets and 1 / (1 + exp(A score + B))."""
-    z = parameters[0] * score + parameters[1]
-    return float(np.sum(weights * (np.logaddexp(0, z) - (1 - target) * z)))

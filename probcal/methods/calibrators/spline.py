@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
 from probcal.methods.calibrators._calibrator import Input, OneAgainstRestCalibrator
+from probcal.methods.calibrators._newton import row_parts
 from probcal.methods.calibrators._regression import fit_logistic, smoothed_targets
 
 _QUANTILES = (0.05, 0.275, 0.5, 0.725, 0.95)
@@ -17,20 +18,23 @@ _QUANTILES = (0.05, 0.275, 0.5, 0.725, 0.95)
 
 
 def natural_spline(scores: np.ndarray, knots: np.ndarray) -> np.ndarray:
-    """Return 1, s and the nonlinear terms, (n, n_knots), of a cubic spline that is linear beyond its outer knots.
+    """Return s and the nonlinear terms, (n_knots - 1, n), of a cubic spline that is linear beyond its outer knots.
 
     This is the truncated power basis of Harrell (2015), equation 2.25, divided by the squared range of the knots.
     ``knots``: (n_knots,) rising. With fewer than three knots there is no nonlinear term.
     """
-    columns = [np.ones_like(scores), scores]
-    if len(knots) > 2:
-        first, before_last, last = knots[0], knots[-2], knots[-1]
-        of_before_last, of_last = (np.maximum(scores - knot, 0) ** 3 for knot in (before_last, last))
-        for knot in knots[:-2]:
-            term = np.maximum(scores - knot, 0) ** 3
-            term -= (of_before_last * (last - knot) - of_last * (before_last - knot)) / (last - before_last)
-            columns.append(term / (last - first) ** 2)
-    return np.column_stack(columns)
+    if len(knots) <= 2:
+        return scores[None]
+    features = np.empty((len(knots) - 1, len(scores)))
+    start, first, before_last, last = knots[:-2, None], knots[0], knots[-2], knots[-1]
+    for rows in row_parts(len(scores), len(knots)):
+        s = scores[rows]
+        features[0, rows] = s
+        above = np.maximum(s - knots[:, None], 0)
+        cubes = above * above * above
+        beyond = ((last - start) * cubes[-2] - (before_last - start) * cubes[-1]) / (last - before_last)
+        features[1:, rows] = (cubes[:-2] - beyond) / (last - first) ** 2
+    return features
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,8 @@ class Spline:
         return np.asarray(expit(-self._log_odds(scores)))
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
-        return np.asarray(natural_spline(np.clip(scores, self.low, self.high), self.knots) @ self.coefficients)
+        features = natural_spline(np.clip(scores, self.low, self.high), self.knots)
+        return np.asarray(self.coefficients[0] + self.coefficients[1:] @ features)
 
 
 class SplineCalibrator(OneAgainstRestCalibrator):
@@ -92,10 +97,9 @@ class SplineCalibrator(OneAgainstRestCalibrator):
         reached = np.cumsum(weights[order]) / weights.sum()
         knots = np.unique(scores[order][np.searchsorted(reached, np.array(_QUANTILES) - 1e-12)])
         features = natural_spline(scores, knots)
-        penalty = np.zeros(features.shape[1])
-        center = np.average(features[:, 2:], axis=0, weights=weights)
-        penalty[2:] = self.penalty * np.average((features[:, 2:] - center) ** 2, axis=0, weights=weights)
-        coefficients = fit_logistic(features, smoothed_targets(positive, weights), weights, penalty)
+        penalty = np.append(0.0, np.full(len(features) - 1, self.penalty))
+        target = smoothed_targets(positive, weights)
+        coefficients = fit_logistic(features, target, weights, penalty, standardised=True)
         return Spline(knots, coefficients, float(scores.min()), float(scores.max()))
 
 

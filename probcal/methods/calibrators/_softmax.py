@@ -1,0 +1,212 @@
+"""Softmax regressions on the logarithms of all classes: how temperature and affine scaling are fitted and applied.
+
+Here an array of logits is (n_classes, n_rows), so that the numbers of a class lie together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from scipy.optimize import minimize
+
+from probcal.methods.calibrators._newton import minimise, row_parts
+
+_COLDEST, _HOTTEST = 1e-3, 1e3
+_MOST_STEPS = 100
+_CLOSE = 1e-7
+"""Share of 1 / T. A smaller step is the last: its error is about the square of this."""
+_EVERY, _ENOUGH = 17, 2
+"""A first search takes one row of so many, if there remain so many for each parameter. An odd step has no period in
+common with pairs."""
+_MOST_PARAMETERS = 700
+"""For Newton's method, whose work for each row grows with their square. L-BFGS fits more."""
+Form = Literal["vector", "matrix", "dirichlet"]
+Penalty = Literal["structured", "none"]
+
+
+def smoothed_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
+    """Return the targets of each class's rows, (n_classes, n_classes): (n_c + 1) / (n_c + 2) for class c itself.
+
+    n_c is the total weight of the class. The other classes share the rest equally. Two classes have Platt's targets
+    (1999, section 2.2). With them the fitted map stays finite on separated classes.
+    """
+    size = np.bincount(codes, weights, n_classes)
+    targets = np.repeat(1 / (size + 2) / (n_classes - 1), n_classes).reshape(n_classes, n_classes)
+    np.fill_diagonal(targets, (size + 1) / (size + 2))
+    return targets
+
+
+def fit_temperature(
+    logits: np.ndarray, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, start: float = 1.0
+) -> tuple[float, float]:
+    """Return (T, loss): T in [.001, 1000] of least cross entropy of softmax(logits / T) (Guo et al. 2017, section 4.2).
+
+    ``logits``: (n_classes, n_rows). ``codes``: the class number of each row, (n_rows,). ``targets``: those of the rows
+    of each class, (n_classes, n_classes). ``weights``: (n_rows,). The loss, in nats and summed over the rows, is convex
+    in b = 1 / T. Newton's method searches b from 1 / ``start``, and takes the middle of the interval where a step
+    leaves it.
+    """
+    z = logits - logits.max(axis=0)  # at most 0
+    b, loss = 1 / start, 0.0
+    for rows in _searches(z.shape[1], 1):
+        b, loss = _least_loss(z[:, rows], codes[rows], targets, weights[rows], b)
+    return 1 / b, loss
+
+
+def _least_loss(
+    z: np.ndarray, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, b: float
+) -> tuple[float, float]:
+    """Return (b, loss): b = 1 / T of least loss of softmax(b z)."""
+    aim = float((_class_sums(z, codes, weights, len(z)) * targets).sum())
+    low, high = 1 / _HOTTEST, 1 / _COLDEST
+    parts = row_parts(z.shape[1], len(z))
+    for _ in range(_MOST_STEPS):
+        loss, gradient, curve = -b * aim, -aim, 0.0
+        for rows in parts:
+            w, here = weights[rows], z[:, rows]
+            e = np.exp(b * here)
+            total = e.sum(axis=0)
+            loss += float(w @ np.log(total))
+            e *= here
+            mean = e.sum(axis=0) / total
+            gradient += float(w @ mean)
+            e *= here
+            curve += float(w @ (e.sum(axis=0) / total - mean**2))
+        if gradient == 0:
+            break  # all classes of each row have the same logit, or the rows are separated
+        low, high = (low, b) if gradient > 0 else (b, high)
+        after = b - gradient / curve if curve > 0 else 0.0
+        after = after if low < after < high else float(np.sqrt(low * high))
+        step, b = after - b, after
+        if abs(step) <= _CLOSE * b:
+            break
+    return b, loss
+
+
+def fit_affine(
+    logits: np.ndarray, codes: np.ndarray, targets: np.ndarray, weights: np.ndarray, form: Form, penalty: Penalty
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (W, b) of least penalised cross entropy of softmax(W logits + b).
+
+    The arguments are those of ``fit_temperature``. ``"vector"``: W is diagonal (Guo et al. 2017, section 4.2).
+    ``"matrix"``: W is full. With the penalty ``"structured"`` the loss is the mean cross entropy in nats plus (k |b|^2
+    + k |diag W - 1|^2 + k (k - 1) |off W|^2) / n for k classes and n rows, which is structured matrix scaling (Berta et
+    al. 2025). ``"dirichlet"`` leaves the diagonal free (Kull et al. 2019, section 3: off-diagonal and intercept
+    regularisation). ``"none"``: no penalty but 1e-12, which chooses among equal solutions. A class whose logit is
+    constant keeps its column of the unit matrix.
+    """
+    k, n = len(logits), float(weights.sum())
+    diagonal, intercept = np.eye(k, k + 1, dtype=bool), np.arange(k + 1) == k
+    varies = np.append(np.ptp(logits, axis=1) > 0, True)
+    free = varies & (diagonal | intercept) if form == "vector" else np.tile(varies, (k, 1))
+    strength = np.where(diagonal | intercept, k, k * (k - 1)) / n
+    if form == "dirichlet":
+        strength[diagonal] = 0.0
+    if penalty == "none":
+        strength[:] = 1e-12
+    change = np.zeros(np.count_nonzero(free))
+    if len(change) > _MOST_PARAMETERS:
+        loss = _AffineLoss(logits, codes, targets, weights, free, strength)
+        options = {"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-9}
+        found = loss.coefficients(minimize(loss.slope, change, jac=True, method="L-BFGS-B", options=options).x)
+        return found[:, :-1], found[:, -1]
+    for rows in _searches(len(codes), len(change)):
+        loss = _AffineLoss(logits[:, rows], codes[rows], targets, weights[rows], free, strength)
+        change = minimise(loss, change)
+    found = loss.coefficients(change)
+    return found[:, :-1], found[:, -1]
+
+
+class _AffineLoss:
+    """Mean cross entropy in nats and penalty, as a function of the free entries' differences from (W, b) = (1, 0).
+
+    Parameters
+    ----------
+    logits, codes, targets, weights : as in ``fit_temperature``.
+    free : which entries of (W, b), (n_classes, n_classes + 1), are parameters.
+    strength : of the penalty on each entry's square.
+    """
+
+    def __init__(
+        self,
+        logits: np.ndarray,
+        codes: np.ndarray,
+        targets: np.ndarray,
+        weights: np.ndarray,
+        free: np.ndarray,
+        strength: np.ndarray,
+    ) -> None:
+        self.logits, self.roots, self.free, self.strength = logits, np.sqrt(weights), free, strength[free]
+        self.total = float(weights.sum())
+        sums = np.column_stack([_class_sums(logits, codes, weights, len(free)), np.bincount(codes, weights, len(free))])
+        self.aim = targets.T @ sums / self.total
+        """The part of the slope that no parameter changes: the mean of targets times logits."""
+
+    def coefficients(self, change: np.ndarray) -> np.ndarray:
+        """Return (W, b), (n_classes, n_classes + 1)."""
+        found = np.eye(*self.free.shape)
+        found[self.free] += change
+        return found
+
+    def slope(self, change: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the loss and its gradient."""
+        value, gradient, _ = self._sums(change, curved=False)
+        return value, gradient
+
+    def __call__(self, change: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the loss, its gradient and its Hessian."""
+        return self._sums(change, curved=True)
+
+    def _sums(self, change: np.ndarray, *, curved: bool) -> tuple[float, np.ndarray, np.ndarray]:
+        coefficients, (of_class, of_column) = self.coefficients(change), np.nonzero(self.free)
+        value, slope, within, between = 0.0, np.zeros_like(coefficients), np.zeros(1), np.zeros(1)
+        for rows in row_parts(len(self.roots), len(change) if curved else len(slope)):
+            root = self.roots[rows]
+            x = np.vstack([self.logits[:, rows], np.ones(len(root))])
+            p = coefficients @ x
+            top = p.max(axis=0)
+            p = np.exp(p - top)
+            total = p.sum(axis=0)
+            value += root**2 @ (np.log(total) + top)
+            p /= total
+            x *= root
+            slope += (p * root) @ x.T
+            if curved:
+                each = p[of_class] * x[of_column]
+                within = within + each @ x.T
+                between = between + each @ each.T
+        value = value / self.total - (coefficients * self.aim).sum() + self.strength @ change**2
+        gradient = (slope / self.total - self.aim)[self.free] + 2 * self.strength * change
+        if not curved:
+            return float(value), gradient, between
+        hessian = np.where(of_class[:, None] == of_class, within[:, of_column], 0.0) - between
+        return float(value), gradient, hessian / self.total + np.diag(2 * self.strength)
+
+
+def scaled_probabilities(logits: np.ndarray, matrix: np.ndarray, intercept: np.ndarray, least: float) -> np.ndarray:
+    """Return softmax(matrix logits + intercept), (n_rows, n_classes). ``logits``: (n_classes, n_rows).
+
+    No probability is below ``least`` before rows are divided by their sums.
+    """
+    n_classes, n_rows = logits.shape
+    predicted = np.empty((n_rows, n_classes))
+    for rows in row_parts(n_rows, n_classes):
+        p = matrix @ logits[:, rows] + intercept[:, None]
+        p = np.exp(p - p.max(axis=0))
+        p = np.maximum(p / p.sum(axis=0), least)
+        predicted[rows] = (p / p.sum(axis=0)).T
+    return predicted
+
+
+def _searches(n_rows: int, n_parameters: int) -> Iterator[slice]:
+    """Yield the rows of each search: some of very many, whose best parameters are a good start, and then all."""
+    if n_rows >= _EVERY * _ENOUGH * n_parameters:
+        yield slice(None, None, _EVERY)
+    yield slice(None)
+
+
+def _class_sums(rows: np.ndarray, codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
+    """Return the weighted sums of each of the (n_sums, n_rows) ``rows`` over each class, (n_classes, n_sums)."""
+    return np.column_stack([np.bincount(codes, weights * row, n_classes) for row in rows])
