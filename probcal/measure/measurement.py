@@ -25,6 +25,8 @@ _TABLES_DRAWN = 20_000
 """Number of draws of all tables, each of which takes a millisecond however small the group is."""
 _SUMS = ("errors", "log10_loss")
 """Metrics that grow with the number of rows, so that groups cannot be compared."""
+_OF_EXPERIMENTS = ("accuracy", "log_loss", "brier")
+"""The forms that one paper's tables have. Here they would repeat the log loss and the Brier score."""
 FEW_DRAWS = 200
 """Most draws of the metrics that an experiment must ask for. Loess curves take a hundred times as long as an AUC."""
 _WITHOUT_INTERVAL = ("c_emp_p",)
@@ -70,7 +72,7 @@ def quantities(two_classes: bool) -> list[Quantity]:
         found.append(Quantity("mean_probability", "mean probability", lambda one: one.rows.mean(one.rows.p), base))
     for name in (*METRICS, *ASKED_METRICS):
         metric = metric_named(name)
-        shown = metric.value is not None and not metric.of_the_truth and name not in _SUMS
+        shown = metric.value is not None and not metric.of_the_truth and name not in (*_SUMS, *_OF_EXPERIMENTS)
         if shown and metric.value and (two_classes or not metric.two_classes):
             found += _shown(metric, metric.value)
     return found

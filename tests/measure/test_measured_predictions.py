@@ -52,6 +52,12 @@ def test_every_metric_of_the_registry_is_a_line(tmp_path):
     assert not {"errors", "log10_loss", "l1"} & found.keys()
 
 
+def test_no_quantity_has_two_lines():
+    names = [one.name for one in quantities(two_classes=True)]
+    assert len(names) == len(set(names))
+    assert "log_loss" not in names  # log_loss_bits and log_loss_nats are it
+
+
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_intervals(tmp_path):
     predictions = read(written(two_classes(), tmp_path / "a.csv"))

@@ -10,10 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit, softmax
 from sklearn.base import clone
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV
 
 import probcal
-from probcal import BetaCalibrator, IsotonicCalibrator, PriorCalibrator, SigmoidCalibrator, SplineCalibrator
+from probcal import (
+    BetaCalibrator,
+    HistogramBinningCalibrator,
+    IsotonicCalibrator,
+    LogisticCalibrator,
+    PriorCalibrator,
+    SigmoidCalibrator,
+    SplineCalibrator,
+)
 from probcal.methods.registry import FAMILIES
 from tests.methods.calibrating import noisy
 
@@ -192,6 +201,30 @@ def test_new_scores_have_the_columns_of_the_old_ones():
     fitted = SigmoidCalibrator().fit([0.2, 0.7, 0.9], [0, 1, 1])
     with pytest.raises(ValueError, match="scores have 2 columns, and the map was fitted on 1"):
         fitted.predict_proba([[0.5, 0.5]])
+
+
+OF_P = (LogisticCalibrator, HistogramBinningCalibrator)  # by definition maps of p itself, and the scale changes p
+
+
+@pytest.mark.parametrize("calibrator", [one for one in LEARNED if one not in (IsotonicCalibrator, *OF_P)])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_scale_of_scores_does_not_matter(calibrator, n_classes):
+    P, y = problem(900, n_classes, 3)
+    scores = np.log(P[:, 1:] / P[:, :1]) if n_classes == 2 else np.log(P)
+    losses = [log_loss(y, calibrator(input="score").fit(k * scores, y).predict_proba(k * scores)) for k in (1, 30)]
+    assert abs(losses[0] - losses[1]) < 0.01  # an overconfident network: all logits 30 times as large
+
+
+@every_map
+def test_columns_of_a_frame_are_known_by_their_names(calibrator):
+    P, y = problem(60, 3, 4)
+    frame, labels = pd.DataFrame(P, columns=list("abc")), np.array(list("abc"))[y]
+    fitted = calibrator().fit(frame, labels)
+    assert np.array_equal(fitted.predict_proba(frame), calibrator().fit(P, labels).predict_proba(P))
+    with pytest.raises(ValueError, match="same order"):
+        fitted.predict_proba(frame[list("cba")])
+    with pytest.raises(ValueError, match=r"put them in the order of the classes, \['a', 'b', 'c'\]"):
+        calibrator().fit(frame[list("cba")], labels)
 
 
 @every_map

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_array
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
 from probcal._validation import check_choices
@@ -69,6 +69,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         self.check_parameters()
         given = self._as_matrix(scores)
         labels, self.classes_ = class_labels(given, y)
+        self._check_names(scores, given, fitting=True)
         matrix = self._read(given)
         weights = row_weights(sample_weight, len(labels))
         if weights is not None:
@@ -86,7 +87,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         given = self._as_matrix(scores)
         if given.shape[1] != self.n_features_in_:
-            raise ValueError(f"scores have {given.shape[1]} columns, and the map was fitted on {self.n_features_in_}")
+            raise ValueError(f"scores have {_columns(given)}, and the map was fitted on {self.n_features_in_}")
+        self._check_names(scores, given, fitting=False)
         with _threads().limit(limits=1, user_api="blas"):
             return self._calibrated(self._read(given))
 
@@ -106,6 +108,17 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     def _calibrated(self, matrix: np.ndarray) -> np.ndarray:
         """Return (n_rows, n_classes) probabilities."""
 
+    def _check_names(self, scores: Any, given: np.ndarray, *, fitting: bool) -> None:
+        """Remember the columns of a frame, or compare them with those remembered, as in scikit-learn.
+
+        Raises ValueError for other columns, and for columns that are named after the classes in another order.
+        """
+        validate_data(self, scores if hasattr(scores, "columns") else given, reset=fitting, skip_check_array=True)
+        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
+        classes = [str(label) for label in self.classes_]
+        if sorted(names) == sorted(classes) and names != classes:
+            raise ValueError(f"the columns of scores are {names}; put them in the order of the classes, {classes}")
+
     def _as_matrix(self, scores: Any) -> np.ndarray:
         given: np.ndarray = check_array(
             scores, dtype=np.float64, ensure_2d=False, allow_nd=True, ensure_all_finite=False, ensure_min_samples=0,
@@ -122,9 +135,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Return the scores of two classes as (n_rows, 1) or (n_rows, 2), or of several as (n_rows, n_classes)."""
         expected = (1, 2) if len(self.classes_) == 2 else (len(self.classes_),)
         if given.shape[1] not in expected:
-            columns = "1 column" if given.shape[1] == 1 else f"{given.shape[1]} columns"
             raise ValueError(
-                f"scores have {columns}, and y has {len(self.classes_)} classes; give "
+                f"scores have {_columns(given)}, and y has {len(self.classes_)} classes; give "
                 f"{' or '.join(map(str, expected))} columns"
             )
         if self.input == "score":
@@ -160,11 +172,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return np.column_stack([expit(-matrix), expit(matrix)]) if two else np.asarray(softmax(matrix, axis=1))
 
     def _log_probabilities(self, matrix: np.ndarray, bound: float) -> np.ndarray:
-        """Return the natural logarithms of probabilities, (n_classes, n_rows), none below that of ``bound``."""
+        """Return the natural logarithms of probabilities, (n_classes, n_rows).
+
+        None of given probabilities is below that of ``bound``. Scores have none: unlike a predicted 0, a large score
+        still tells how sure the classifier was.
+        """
         columns = np.ascontiguousarray(matrix.T)
         if self.input == "score":
             both = np.vstack([np.zeros(len(matrix)), columns]) if len(columns) == 1 else columns
-            return np.asarray(np.maximum(log_softmax(both, axis=0), np.log(bound)))
+            return np.asarray(log_softmax(both, axis=0))
         return np.asarray(np.log(np.maximum(columns / columns.sum(axis=0), bound)))
 
     def __sklearn_tags__(self) -> Tags:
@@ -172,6 +188,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False  # unless it has a column for each class
         return tags
+
+
+def _columns(given: np.ndarray) -> str:
+    return "1 column" if given.shape[1] == 1 else f"{given.shape[1]} columns"
 
 
 class OneAgainstRestCalibrator(Calibrator, ABC):

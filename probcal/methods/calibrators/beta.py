@@ -89,7 +89,8 @@ class BetaCalibrator(OneAgainstRestCalibrator):
         b) ln 2, so that 1/2 stays 1/2. (m is the p that becomes 1/2.)
     targets : ``"smoothed"``: Platt's targets, (n1 + 1) / (n1 + 2) and 1 / (n0 + 2), and p within [1 / 2n, 1 - 1 / 2n]
         for n rows. The map is finite even if the classes are separated, and a few wrong predictions of 0 or 1 do not
-        flatten it. ``"labels"``: 0 and 1, and p within [2.2e-16, 1 - 2.2e-16], as the authors' package betacal.
+        flatten it. ``"labels"``: 0 and 1, and p within [2.2e-16, 1 - 2.2e-16], as the authors' package betacal. Scores
+        have no such bound.
 
     Attributes
     ----------
@@ -115,6 +116,8 @@ class BetaCalibrator(OneAgainstRestCalibrator):
 
     def _fit_map(self, scores: np.ndarray, positive: np.ndarray, weights: np.ndarray | None) -> Beta:
         least = self.smallest_ if self.targets == "smoothed" else _LEAST
+        if self.input == "score":  # unlike a predicted 0 or 1, a large score still tells how sure the classifier was
+            least = float(np.finfo(np.float64).tiny)
         return fit_beta(scores, positive, weights, self.parameters, self.targets, least)
 
 

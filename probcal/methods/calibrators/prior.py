@@ -51,8 +51,8 @@ def _base_rates(given: Any, classes: np.ndarray) -> np.ndarray:
             raise ValueError(f"base_rate names the classes {sorted(given, key=str)}, and y holds {classes.tolist()}")
         rates = np.array([given[label] for label in classes.tolist()], dtype=np.float64)
     elif len(classes) == 2:
-        if not isinstance(given, int | float | np.number):
-            raise ValueError(f"base_rate must be a number between 0 and 1 or a mapping of classes, not {given!r}")
+        if not isinstance(given, int | float | np.number) or not 0 < given < 1:
+            raise ValueError(f"base_rate must be a number above 0 and below 1, or a mapping of classes, not {given!r}")
         rates = np.array([1 - given, given], dtype=np.float64)
     else:
         raise ValueError(f"base_rate must name the share of each of {len(classes)} classes, such as {{'a': .2, ...}}")

@@ -28,15 +28,16 @@ class TemperatureCalibrator(Calibrator):
     Parameters
     ----------
     input : what ``fit`` gets. ``"probability"``: z is ln p. ``"score"``: z itself, or for two classes its log-odds in
-        one column. A p of softmax(z) below a bound is read as the bound. For n rows this is (1 / 2n)^k with the k
-        from 1 to 6 that fits the rows best. No calibrated probability is below 1 / 2n, before rows are divided by their
-        sums.
+        one column. A given p below a bound is read as the bound. For n rows this is (1 / 2n)^k with the k from 1 to 6
+        that fits the rows best. Scores have no bound.
+
+    No calibrated probability is below 1 / 2n, before rows are divided by their sums.
 
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
     temperature_ : T. Above 1 it makes predictions less certain.
-    bound_ : the bound of p.
+    bound_ : the bound of p, 0 for scores.
     """
 
     def __init__(self, input: Input = "probability") -> None:
@@ -45,8 +46,11 @@ class TemperatureCalibrator(Calibrator):
     def _fit_maps(self, matrix: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> None:
         weights = np.ones(len(labels)) if weights is None else weights
         codes, truth = np.searchsorted(self.classes_, labels), np.eye(len(self.classes_))
-        least, temperature = np.inf, 1.0
         logits = self._log_probabilities(matrix, self.smallest_**_MOST_POWER)
+        if self.input == "score":
+            self.bound_, self.temperature_ = 0.0, fit_temperature(logits, codes, truth, weights)[0]
+            return
+        least, temperature = np.inf, 1.0
         lowest = logits.min()
         for power in range(1, _MOST_POWER + 1):
             bound = self.smallest_**power
