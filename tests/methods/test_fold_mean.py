@@ -107,9 +107,7 @@ def test_a_map_of_the_mean_gets_the_mean_of_the_folds(name):
         rows.append(other)
         asked.append(learner.predict_proba(X[TEST]))
     made = found._calibrator("probability").fit(np.concatenate(inner), Y[TRAIN][np.concatenate(rows)])
-    np.testing.assert_allclose(
-        found.predict_proba(X[TEST]), made.predict_proba(np.mean(asked, axis=0)), atol=1e-12
-    )
+    np.testing.assert_allclose(found.predict_proba(X[TEST]), made.predict_proba(np.mean(asked, axis=0)), atol=1e-12)
     before, after = found.staged_predict_proba(X[TEST])
     np.testing.assert_allclose(before, np.mean(asked, axis=0), atol=1e-12)
     np.testing.assert_array_equal(after, found.predict_proba(X[TEST]))

@@ -1,4 +1,4 @@
-"""One map, fitted on the scores of all folds, of the mean score of one classifier per fold: the protocol of CalArena."""
+"""One map of the mean score of one classifier per fold, fitted on the scores of all folds: as CalArena calibrates."""
 
 from __future__ import annotations
 
