@@ -192,7 +192,7 @@ def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
         part_of = of.of(list(range(len(of.tables))), [of.learners.index(one) for one in names])
         order = published_ranks(task, loss, common, [MODELS[one] for one in names]).reindex(theirs.index)["all"]
         taus.append([model, learner, *_with_interval(order, our_rates(part_of)[:, keep])])
-    lines.append(_table(taus, ["their tables or model", "our learner", "Kendall's tau", "95 %"]))
+    lines.append(_table(taus, ["their tables", "our learner", "Kendall's tau", "95 %"]))
     return "\n".join(lines)
 
 
