@@ -5,6 +5,9 @@ TabRepo and TabArena. ``calarena.csv`` has their mean ranks. This takes the maps
 tables of a results folder, and computes Kendall's tau between the two orders. The interval comes from tables drawn
 again.
 
+``--reading as_calarena`` takes the methods that calibrate as CalArena does, such as as_calarena.beta, and fold_mean as
+the base model. A learner is compared with their order for the same kind of model, too.
+
 ``--published FOLDER`` writes calarena.csv again, from the result files of github.com/probkit/CalArena.
 """
 
@@ -48,6 +51,31 @@ MAPS = {
     "histogram": "Hist-quantile",
 }
 """Our method -> their calibrator of the same kind. ``--map`` adds others, such as variants."""
+READING = {
+    "platt_logits": "Platt-logits",
+    "platt_probs": "Platt-probs",
+    "temperature": "TS",
+    "beta": "Beta",
+    "quadratic": "Quadratic",
+    "spline": "Spline",
+    "isotonic": "Isotonic",
+    "centered": "CIR",
+    "venn_abers": "Venn-Abers",
+    "histogram": "Hist-quantile",
+    "vector_scaling": "VS",
+    "matrix_scaling": "MS",
+    "dirichlet": "Dirichlet",
+}
+"""The variants of ``--reading`` -> their calibrators."""
+MODELS = {
+    "forest": "RandomForest",
+    "extra": "ExtraTrees",
+    "lightgbm": "LightGBM",
+    "catboost": "CatBoost",
+    "logistic": "LinearModel",
+    "mlp": "NeuralNetTorch",
+}
+"""Our learner -> their model of TabRepo of the same kind. All of theirs are tuned."""
 LOSSES = {"log_loss": ("log_loss", "cxe"), "brier": ("brier", "rms")}
 """Their loss -> our metrics, of which the first that was measured counts."""
 DRAWS = 1000
@@ -59,6 +87,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", nargs="?", type=Path, help="results of probcal run")
     parser.add_argument("--task", choices=("binary", "multiclass"), default="binary")
     parser.add_argument("--loss", choices=tuple(LOSSES), default="log_loss")
+    parser.add_argument("--reading", metavar="METHOD", help="the method whose variants calibrate as CalArena does")
     parser.add_argument("--map", action="append", default=[], metavar="OURS=THEIRS", help="one more pair of maps")
     parser.add_argument("--without", action="append", default=[], metavar="OURS", help="leave out a method of ours")
     parser.add_argument("--published", type=Path, metavar="FOLDER", help="write calarena.csv from their result files")
@@ -68,7 +97,8 @@ def main(words: Sequence[str] | None = None) -> None:
         return
     if not asked.folder:
         parser.error("name a results folder")
-    maps = {**MAPS, **dict(pair.split("=") for pair in asked.map)}
+    own = {f"{asked.reading}.{name}": theirs for name, theirs in READING.items()} | {"fold_mean": "Base-model"}
+    maps = {**(own if asked.reading else MAPS), **dict(pair.split("=") for pair in asked.map)}
     maps = {ours: theirs for ours, theirs in maps.items() if ours not in asked.without}
     print(report(Store(asked.folder), maps, asked.task, asked.loss))
 
@@ -152,12 +182,23 @@ def report(store: Store, maps: Mapping[str, str], task: str, loss: str) -> str:
         "",
     ]
     taus: list[list[Any]] = []
+    by_learner = _by_learner(of, keep)
     for name in theirs.columns:
-        for learner, part in [("all", rates), *_by_learner(of, keep)]:
-            value, low, high = tau(theirs[name].to_numpy(), part)
-            taus.append([name, learner, f"{value:.2f}", f"{low:.2f} to {high:.2f}"])
+        for learner, part in [("all", rates), *by_learner]:
+            taus.append([name, learner, *_with_interval(theirs[name], part)])
+    matched = [name for name, _ in by_learner if name in MODELS]
+    groups = [(MODELS[name], name, [name]) for name in matched] + [("all of these", "all of these", matched)]
+    for model, learner, names in groups if matched else []:
+        part_of = of.of(list(range(len(of.tables))), [of.learners.index(one) for one in names])
+        order = published_ranks(task, loss, common, [MODELS[one] for one in names]).reindex(theirs.index)["all"]
+        taus.append([model, learner, *_with_interval(order, our_rates(part_of)[:, keep])])
     lines.append(_table(taus, ["their tables", "our learner", "Kendall's tau", "95 %"]))
     return "\n".join(lines)
+
+
+def _with_interval(theirs: pd.Series, rates: np.ndarray) -> list[str]:
+    value, low, high = tau(theirs.to_numpy(), rates)
+    return [f"{value:.2f}", f"{low:.2f} to {high:.2f}"]
 
 
 def _table(rows: list[list[Any]], header: list[str]) -> str:

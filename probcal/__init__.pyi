@@ -13,6 +13,7 @@ from probcal.methods.calibrators.logistic_calibration import (
     LogisticCalibrationClassifier as LogisticCalibrationClassifier,
 )
 from probcal.methods.calibrators.logistic_calibration import LogisticCalibrator as LogisticCalibrator
+from probcal.methods.calibrators.map_of_mean import MapOfMeanClassifier as MapOfMeanClassifier
 from probcal.methods.calibrators.mean_map import MeanMapClassifier as MeanMapClassifier
 from probcal.methods.calibrators.prior import PriorCalibrator as PriorCalibrator
 from probcal.methods.calibrators.prior import PriorCorrectedClassifier as PriorCorrectedClassifier

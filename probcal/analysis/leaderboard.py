@@ -18,7 +18,8 @@ from probcal.analysis.paired_wins import elo, mean_of_known, weighted_mean, wins
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
 from probcal.analysis.split_results import finished, one_reading_each, split_values
 from probcal.metrics.registry import metric_named
-from probcal.store.outline import Outline, ResultColumn, Row
+from probcal.store.cell_result import CellResult
+from probcal.store.outline import Outline, Row
 from probcal.store.summary import Results
 
 Floats = npt.NDArray[np.float64]
@@ -139,35 +140,33 @@ def scores(outline: Outline, results: Results, metric: str) -> Scores:
     shape = (len(rows), len(learners), len(methods))
     losses, seconds = np.full(shape, np.nan), np.full(shape, np.nan)
     sign = -1.0 if metric_named(metric).larger_is_better else 1.0
+    tables = []
     for r, row in enumerate(rows):
+        done = {column: [*finished(outline, results, row, column).values()] for column in outline.columns}
+        tables.append(_table(row, [one for cells in done.values() for one in cells]))
         for m, learner in enumerate(learners):
-            columns = [
-                one for one in outline.columns if one.learner == learner and _has(outline, results, row, one, metric)
-            ]
+            columns = [one for one, cells in done.items() if one.learner == learner and _has(cells, metric)]
             found = split_values(outline, results, row, columns, metric) if len(columns) > 1 else None
             if found is None:
                 continue
             for column, mean in zip(columns, found.means, strict=True):
                 place = methods.index(column.method)
                 losses[r, m, place] = sign * mean
-                cells = finished(outline, results, row, column).values()
-                seconds[r, m, place] = float(np.mean([one.seconds + one.shared_seconds for one in cells]))
+                seconds[r, m, place] = float(np.mean([one.seconds + one.shared_seconds for one in done[column]]))
     alone = learner_alone(outline)
     every = Scores(
-        metric, tuple(_table(outline, results, row) for row in rows), learners, methods, losses, seconds,
+        metric, tuple(tables), learners, methods, losses, seconds,
         methods.index(alone) if alone else None,
     )  # fmt: skip
     there = ~np.isnan(losses).all(axis=2)
     return every.of(np.flatnonzero(there.any(axis=1)).tolist(), np.flatnonzero(there.any(axis=0)).tolist())
 
 
-def _has(outline: Outline, results: Results, row: Row, column: ResultColumn, metric: str) -> bool:
-    cells = finished(outline, results, row, column).values()
+def _has(cells: Sequence[CellResult], metric: str) -> bool:
     return any(not math.isnan(one.metrics.get(metric, math.nan)) for one in cells)
 
 
-def _table(outline: Outline, results: Results, row: Row) -> Table:
-    cells = [one for column in outline.columns for one in finished(outline, results, row, column).values()]
+def _table(row: Row, cells: Sequence[CellResult]) -> Table:
     sizes = [one.n_train for one in cells if one.n_train]
     counts = row.class_counts
     classes = [one.predictions.get("columns", 2) for one in cells if one.predictions]

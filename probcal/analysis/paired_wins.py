@@ -20,6 +20,8 @@ DRAWN = 0.05
 _MOST_STEPS = 200
 _LONGEST_STEP = 2.0
 _RIDGE = 1e-9
+_CLOSE = 1e-6
+"""A shorter step is the last. Newton's next step would be about its square."""
 
 
 def wins(losses: Floats) -> Floats:
@@ -54,29 +56,36 @@ def weighted_mean(weights: Floats, values: Floats) -> Floats:
         )
 
 
-def bradley_terry(won: Floats) -> Floats:
+def bradley_terry(won: Floats, start: Floats | None = None) -> Floats:
     """Return the log strengths of maximum likelihood, (..., k), with mean 0.
 
     ``won[..., i, j]`` is how often i beat j. The probability of it is the logistic function of the difference of their
-    strengths. Newton's method maximises the likelihood. A method without any comparison has strength 0.
+    strengths. Newton's method maximises the likelihood, from ``start``, (k,), or from 0. A method without any
+    comparison has strength 0.
     """
-    met = won + np.swapaxes(won, -1, -2)
     k = won.shape[-1]
-    strengths = np.zeros(won.shape[:-1])
+    met = (won + np.swapaxes(won, -1, -2)).reshape(-1, k, k)
+    total = won.sum(axis=-1).reshape(-1, k)
+    found = np.zeros_like(total) if start is None else np.tile(start, (len(total), 1))
+    left = np.arange(len(total))  # a draw that is done takes no part in further steps
+    diagonal = np.arange(k)
     for _ in range(_MOST_STEPS):
-        likely = 1 / (1 + np.exp(strengths[..., None, :] - strengths[..., :, None]))
-        gradient = (won - met * likely).sum(axis=-1)
-        curvature = met * likely * (1 - likely)
-        hessian = -curvature
-        diagonal = np.arange(k)
-        hessian[..., diagonal, diagonal] += curvature.sum(axis=-1) + _RIDGE
-        hessian += 1 / k  # fixes the mean, which changes no probability
-        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        power = np.exp(found[left] - found[left].max(axis=-1, keepdims=True))
+        likely = power[:, :, None] / (power[:, :, None] + power[:, None, :])
+        expected = met[left] * likely
+        gradient = total[left] - expected.sum(axis=-1)
+        expected *= likely - 1  # the negative curvature
+        spread = -expected.sum(axis=-1)
+        expected += 1 / k  # fixes the mean, which changes no probability
+        expected[:, diagonal, diagonal] += spread + _RIDGE
+        step = np.linalg.solve(expected, gradient[..., None])[..., 0]
         longest = np.abs(step).max(axis=-1, keepdims=True)
-        strengths = strengths + step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
-        if longest.max() < 1e-9:
+        found[left] += step * np.minimum(1.0, _LONGEST_STEP / np.maximum(longest, _LONGEST_STEP))
+        left = left[longest[:, 0] >= _CLOSE]
+        if not len(left):
             break
-    return np.asarray(strengths - strengths.mean(axis=-1, keepdims=True))
+    found = found.reshape(won.shape[:-1])
+    return np.asarray(found - found.mean(axis=-1, keepdims=True))
 
 
 def elo(won: Floats, anchor: int | None = None) -> Floats:
@@ -86,7 +95,9 @@ def elo(won: Floats, anchor: int | None = None) -> Floats:
     other has NaN.
     """
     met = (won + np.swapaxes(won, -1, -2)) > 0
-    ratings = ELO_SCALE * bradley_terry(won + DRAWN * met)
+    counted = won + DRAWN * met
+    near = bradley_terry(counted.mean(axis=0)) if won.ndim == 3 else None  # draws of the same tables are much alike
+    ratings = ELO_SCALE * bradley_terry(counted, near)
     ratings = np.where(met.any(axis=-1), ratings, np.nan)
     zero = np.nanmean(ratings, axis=-1, keepdims=True) if anchor is None else ratings[..., anchor : anchor + 1]
     return np.asarray(ratings - zero + ELO_MEAN)

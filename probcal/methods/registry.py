@@ -50,6 +50,12 @@ METHODS: dict[str, Builtin] = {
         label="MeanMap",
         family="scores",
     ),
+    "map_of_mean": Builtin(
+        "probcal.methods.calibrators.map_of_mean.MapOfMeanClassifier",
+        "the mean of one classifier per fold, mapped by one map, as in CalArena",
+        label="MapMean",
+        family="scores",
+    ),
     "logistic_calibration": Builtin(
         "probcal.methods.calibrators.logistic_calibration.LogisticCalibrationClassifier",
         "logistic regression on the learner's probabilities, without smoothed labels",

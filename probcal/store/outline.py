@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -121,8 +122,13 @@ class ResultOverride(_Part):
     why: Shown
     skip: bool = False
 
+    @cached_property
+    def _pairs(self) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+        return frozenset(self.datasets), frozenset(self.columns)  # lists of a hundred names are slow to search
+
     def is_about(self, row: Row, column: ResultColumn) -> bool:
-        return row.name in self.datasets and (column.learner, column.method) in self.columns
+        datasets, columns = self._pairs
+        return row.name in datasets and (column.learner, column.method) in columns
 
 
 class Outline(_Part):

@@ -4,7 +4,9 @@ import runpy
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+import yaml
 
 from probcal.store.folder import Store
 
@@ -26,6 +28,19 @@ def test_every_map_has_a_published_calibrator():
         for name in SCRIPT["published_ranks"](task, "log_loss", MAPS).index
     }  # fmt: skip
     assert both == set(MAPS)
+
+
+def test_the_reading_names_every_variant_of_the_arena():
+    variants = yaml.safe_load((ROOT / "configs" / "arena.yaml").read_text())["methods"]["as_calarena"]["variants"]
+    assert {name: settings["map"] for name, settings in variants.items()} == {name: name for name in SCRIPT["READING"]}
+    published = pd.read_csv(SCRIPT["PUBLISHED"], comment="#")
+    assert {*SCRIPT["READING"].values()} <= {*published["calibrator"]}
+    assert {*SCRIPT["MODELS"].values()} <= {*published["model"]}
+
+
+def test_a_learner_is_compared_with_its_model_too():
+    text = SCRIPT["report"](Store(ROOT / "results" / "defaults"), MAPS, "binary", "log_loss")
+    assert "| RandomForest " in text and "| all of these " in text
 
 
 def test_the_same_order_on_every_table_has_tau_one():

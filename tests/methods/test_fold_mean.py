@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
@@ -16,9 +17,11 @@ from probcal import (
     IsotonicCalibrator,
     LogisticCalibrationClassifier,
     LogisticCalibrator,
+    MapOfMeanClassifier,
     MeanMapClassifier,
     SigmoidClassifier,
 )
+from probcal.methods.calibrators.map_of_mean import MAPS
 
 X, Y = load_breast_cancer(return_X_y=True)
 BETA = {"": "abm", "_am": "am", "_ab": "ab"}
@@ -91,3 +94,43 @@ def test_a_mean_map_shares_its_classifier_with_direct():
 def test_a_map_that_does_not_exist_is_refused():
     with pytest.raises(ValueError, match="map"):
         MeanMapClassifier(GaussianNB(), map="gamma").fit(X, Y)
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_a_map_of_the_mean_gets_the_mean_of_the_folds(name):
+    pairs = list(StratifiedKFold(3).split(X[TRAIN], Y[TRAIN]))
+    found = MapOfMeanClassifier(GaussianNB(), map=name, cv=pairs, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    inner, rows, asked = [], [], []
+    for learn, other in pairs:
+        learner = GaussianNB().fit(X[TRAIN][learn], Y[TRAIN][learn])
+        inner.append(learner.predict_proba(X[TRAIN][other]))
+        rows.append(other)
+        asked.append(learner.predict_proba(X[TEST]))
+    made = found._calibrator("probability").fit(np.concatenate(inner), Y[TRAIN][np.concatenate(rows)])
+    np.testing.assert_allclose(found.predict_proba(X[TEST]), made.predict_proba(np.mean(asked, axis=0)), atol=1e-12)
+    before, after = found.staged_predict_proba(X[TEST])
+    np.testing.assert_allclose(before, np.mean(asked, axis=0), atol=1e-12)
+    np.testing.assert_array_equal(after, found.predict_proba(X[TEST]))
+
+
+def test_an_isotonic_map_of_the_mean_is_unbounded_and_linear_in_p():
+    fitted = MapOfMeanClassifier(GaussianNB(), map="isotonic", cv=3, random_state=0).fit(X[TRAIN], Y[TRAIN])
+    p = GaussianNB().fit(X[TRAIN], Y[TRAIN]).predict_proba(X)
+    ours = fitted._calibrator("probability").fit(p[TEST], Y[TEST]).predict_proba(p)[:, 1]
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(p[TEST, 1], Y[TEST]).predict(p[:, 1])
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_platt_logits_is_a_regression_on_the_log_odds():
+    fitted = MapOfMeanClassifier(LogisticRegression(C=0.01), map="platt_logits", cv=3, random_state=0)
+    fitted.fit(X[TRAIN, :3], Y[TRAIN])
+    p = LogisticRegression(C=0.01).fit(X[TRAIN, :3], Y[TRAIN]).predict_proba(X[TEST, :3])
+    odds = np.log(p[:, 1:] / p[:, :1])
+    ours = fitted._calibrator("probability").fit(p, Y[TEST]).predict_proba(p)
+    theirs = LogisticRegression(C=1e10, tol=1e-10).fit(odds, Y[TEST]).predict_proba(odds)
+    np.testing.assert_allclose(ours, theirs, atol=1e-4)
+
+
+def test_an_unknown_map_of_the_mean_is_refused():
+    with pytest.raises(ValueError, match="map"):
+        MapOfMeanClassifier(GaussianNB(), map="gamma").fit(X, Y)

@@ -1,0 +1,121 @@
+"""One map of the mean score of one classifier per fold, fitted on the scores of all folds: as CalArena calibrates."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from probcal._validation import check_choices
+from probcal.methods.calibrators._calibrated_classifier import CalibratedMethod, Calibration, Ensemble
+from probcal.methods.calibrators._calibrator import Calibrator, Input
+from probcal.methods.calibrators._fold_maps import FoldScores
+from probcal.methods.calibrators.beta import BetaCalibrator, QuadraticCalibrator
+from probcal.methods.calibrators.histogram import HistogramBinningCalibrator
+from probcal.methods.calibrators.isotonic import IsotonicCalibrator
+from probcal.methods.calibrators.logistic_calibration import LogisticCalibrator
+from probcal.methods.calibrators.scaling import (
+    DirichletCalibrator,
+    MatrixScalingCalibrator,
+    TemperatureCalibrator,
+    VectorScalingCalibrator,
+)
+from probcal.methods.calibrators.sigmoid import SigmoidCalibrator
+from probcal.methods.calibrators.spline import SplineCalibrator
+from probcal.methods.calibrators.venn_abers import VennAbersCalibrator
+
+MAPS = (
+    "platt_logits", "platt_probs", "temperature", "beta", "quadratic", "spline", "isotonic", "centered", "venn_abers",
+    "histogram", "vector_scaling", "matrix_scaling", "dirichlet",
+)  # fmt: skip
+_OPEN = (0.0, 1.0)
+_TINY = float(np.finfo(np.float32).tiny)
+"""Where the authors cut a probability of 0, which they store in single precision."""
+
+
+class _LogitsCalibrator(LogisticCalibrator):
+    """Map log-odds by a logistic regression on the labels 0 and 1."""
+
+    def _columns(self, matrix: np.ndarray) -> np.ndarray:
+        return self._log_odds(matrix, _TINY)
+
+
+class MapOfMeanClassifier(CalibratedMethod):
+    """Map the mean prediction of one classifier per fold (Berta, Holzmueller, Bach & Jordan 2026, CalArena).
+
+    Each classifier is trained on the other folds and scores its own. One map is fitted on the scores of all rows. A new
+    row gets the mean of the classifiers' scores, and the map of this mean. ``ensemble="auto"`` of the other calibrators
+    maps first and takes the mean then. The maps are those of the study, without the bounds that ours have.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``, or with ``decision_function``, read as log-odds.
+    map : ``"platt_logits"`` is a logistic regression on the log-odds. ``"platt_probs"`` is Platt's sigmoid of the
+        probability itself. ``"isotonic"`` and ``"centered"`` may predict 0 and 1. ``"beta"`` and ``"quadratic"`` are
+        fitted to the labels 0 and 1. ``"histogram"`` has ten bins of equally many rows. ``"vector_scaling"`` and
+        ``"matrix_scaling"`` have no penalty. ``"temperature"``, ``"spline"``, ``"venn_abers"`` and ``"dirichlet"`` are
+        those of this package.
+    cv : as in SigmoidClassifier.
+    random_state : seed of the classifiers and of the folds.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,) labels in sorted order.
+    estimators_ : the fitted classifiers, one per fold.
+    calibrator_ : the fitted map.
+    """
+
+    prefers = "predict_proba"
+    scores: Any = "auto"
+    calibration: Calibration = "cross_val"
+    ensemble: Ensemble = "auto"
+    holdout_size = 0.25
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        map: Literal[
+            "platt_logits", "platt_probs", "temperature", "beta", "quadratic", "spline", "isotonic", "centered",
+            "venn_abers", "histogram", "vector_scaling", "matrix_scaling", "dirichlet",
+        ] = "temperature",
+        cv: Any = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:  # fmt: skip
+        self.estimator = estimator
+        self.map = map
+        self.cv = cv
+        self.random_state = random_state
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return (n_rows, n_classes) probabilities in the order of ``classes_``."""
+        self._before_predicting(X)
+        scores = np.mean([self._scores(learner, X)[0] for learner in self.estimators_], axis=0)
+        return np.asarray(self.calibrator_.predict_proba(scores))
+
+    def check_parameters(self) -> None:
+        """Raise ValueError for an invalid parameter."""
+        check_choices(self, {"map": MAPS})
+        super().check_parameters()
+
+    def _has_map_for_each_fold(self, parts: list[FoldScores], read_as: Input, seed: int) -> bool:
+        return False
+
+    def _calibrator(self, read_as: Input) -> Calibrator:
+        # a map that reads probabilities as scores measures distances in them
+        maps: dict[str, Calibrator] = {
+            "platt_logits": _LogitsCalibrator(read_as, clip=_OPEN),
+            "platt_probs": SigmoidCalibrator("score", clip=_OPEN),
+            "temperature": TemperatureCalibrator(read_as),
+            "beta": BetaCalibrator(read_as, targets="labels"),
+            "quadratic": QuadraticCalibrator(read_as, targets="labels"),
+            "spline": SplineCalibrator(read_as),
+            "isotonic": IsotonicCalibrator("score", clip=_OPEN),
+            "centered": IsotonicCalibrator("score", clip=_OPEN, centered=True),
+            "venn_abers": VennAbersCalibrator("score"),
+            "histogram": HistogramBinningCalibrator(read_as, n_bins=10, bins="quantile", smoothing="laplace"),
+            "vector_scaling": VectorScalingCalibrator(read_as, penalty="none"),
+            "matrix_scaling": MatrixScalingCalibrator(read_as, penalty="none"),
+            "dirichlet": DirichletCalibrator(read_as),
+        }
+        return maps[self.map]
