@@ -39,13 +39,15 @@ class LeanForestClassifier(RandomForestClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the forest. Arguments and errors are those of ``RandomForestClassifier``."""
         if sample_weight is not None or issparse(X) or np.asarray(y).ndim != 1 or not self._is_plain():
-            return super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight)
+            return self
         self._validate_params()
         table, labels = validate_data(self, X, y, dtype=np.float32, ensure_all_finite="allow-nan")
         check_classification_targets(labels)
         if np.isnan(table).any():
-            return super().fit(X, y)
-        self._grow(table, labels)
+            super().fit(X, y)
+        else:
+            self._grow(table, labels)
         return self
 
     def _is_plain(self) -> bool:
