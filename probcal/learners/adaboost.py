@@ -7,11 +7,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from probcal._validation import check_choices, is_count
+from probcal.learners.stump_search import Stump, StumpSearch
 from probcal.methods._base import row_weights, two_classes
 
 _LEAST = float(np.finfo(np.float64).eps)
@@ -36,12 +36,14 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
     ----------
     algorithm : ``"discrete"`` or ``"real"``.
     n_estimators : most stumps.
-    random_state : seed of the stumps, which decides between equally good columns.
+    random_state : seed of the stumps, which decides between equally good columns. It decides as in scikit-learn's trees
+        of depth 1, whose stumps these are.
 
     Attributes
     ----------
     classes_ : (2,) labels in sorted order.
-    estimators_ : the stumps.
+    stumps_ : (n_stumps, 4) column, limit, and the votes of rows up to the limit and above it. A vote of the real form
+        is a log-odds in nats.
     weights_ : (n_stumps,) what each stump's vote, or its log-odds, is multiplied by.
     n_features_in_, feature_names_in_ : number and names of the columns of X.
     """
@@ -74,7 +76,7 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         check_choices(self, {"algorithm": ("discrete", "real")})
         if not is_count(self.n_estimators):
             raise ValueError(f"n_estimators must be a whole number from 1, not {self.n_estimators!r}")
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = validate_data(self, X, dtype=np.float32, ensure_min_samples=2)  # in which trees compare
         labels, self.classes_ = two_classes(X, y)
         given = row_weights(sample_weight, len(labels))
         weights = np.ones(len(labels)) if given is None else given
@@ -82,35 +84,37 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
             raise ValueError("the rows of positive weight are of one class only")
         sign = np.where(labels == self.classes_[1], 1.0, -1.0)
         random = check_random_state(self.random_state)
-        self.estimators_: list[DecisionTreeClassifier] = []
+        search = StumpSearch(X, sign > 0)
+        stumps: list[tuple[float, float, float, float]] = []
         kept: list[float] = []
         for _ in range(self.n_estimators):
             weights = weights / weights.sum()
-            stump = DecisionTreeClassifier(max_depth=1, random_state=random.randint(2**31 - 1))
-            stump.fit(X, labels, sample_weight=weights)
-            votes = self._vote(stump, X)
+            stump = search.best(weights, random.randint(2**31 - 1)) or Stump(0, np.inf)
+            above = ~stump.goes_left(X)
+            shares = np.bincount(2 * above + (sign > 0), weights, minlength=4).reshape(2, 2)
+            low, high = (self._vote_of(shares[side] if shares[side].any() else shares[0]) for side in (0, 1))
+            votes = np.where(above, high, low)
             error = float(weights[(votes > 0) != (sign > 0)].sum())
             weight = self._weight(error)
-            if weight <= 0 and self.estimators_:
+            if weight <= 0 and stumps:
                 break
-            self.estimators_.append(stump)
+            stumps.append((*stump, low, high))
             kept.append(weight)
             if error <= 0 or weight <= 0:
                 break
             weights = weights * np.exp(-sign * weight * votes / 2)
-        self._stumps = np.array([self._table(stump) for stump in self.estimators_])
+        self.stumps_ = np.array(stumps)
         self.weights_ = np.array(kept) if self.algorithm == "discrete" else np.full(len(kept), 1 / len(kept))
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the log-odds of the second class, (n_rows,), in nats."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        columns, limits, low, high = self._stumps.T  # a call of each stump would take twenty times as long
-        rows = X.astype(np.float32)  # in which trees compare
+        X = validate_data(self, X, dtype=np.float32, reset=False)
+        columns, limits, low, high = self.stumps_.T  # a call of each stump would take twenty times as long
         parts = [
-            np.where(rows[start : start + _AT_ONCE, columns.astype(int)] <= limits, low, high) @ self.weights_
-            for start in range(0, len(rows), _AT_ONCE)
+            np.where(X[start : start + _AT_ONCE, columns.astype(int)] <= limits, low, high) @ self.weights_
+            for start in range(0, len(X), _AT_ONCE)
         ]
         return np.concatenate(parts)
 
@@ -130,26 +134,12 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
             return 1.0
         return _CERTAIN if error <= 0 else max(0.0, float(np.log((1 - error) / error)))
 
-    def _vote(self, stump: DecisionTreeClassifier, X: np.ndarray) -> np.ndarray:
-        """Return -1 or 1 for each row, or the log-odds that the stump predicts, (n_rows,)."""
-        votes = np.array([self._vote_of(p) for p in stump.tree_.value[:, 0]])
-        return np.asarray(votes[stump.apply(X)])
-
     def _vote_of(self, shares: np.ndarray) -> float:
         """Return the vote of a leaf with these weights of the classes, (2,)."""
         if self.algorithm == "discrete":
             return 1.0 if shares[1] > shares[0] else -1.0
         low, high = np.log(np.maximum(shares / shares.sum(), _LEAST)).tolist()
         return float(high - low)
-
-    def _table(self, stump: DecisionTreeClassifier) -> tuple[float, float, float, float]:
-        """Return column, limit, and the votes of rows up to the limit and above it."""
-        tree = stump.tree_
-        votes = [self._vote_of(p) for p in tree.value[:, 0]]
-        if tree.node_count == 1:
-            return 0, 0.0, votes[0], votes[0]
-        left, right = int(tree.children_left[0]), int(tree.children_right[0])
-        return int(tree.feature[0]), float(tree.threshold[0]), votes[left], votes[right]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

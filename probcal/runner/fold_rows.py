@@ -21,6 +21,7 @@ from probcal.data.splits import split_rows, stream_seed
 from probcal.errors import DataError
 from probcal.methods._fitting import SharedFits
 from probcal.methods._repetition import Repetition, RepetitionFits
+from probcal.methods._shared_scores import SharedScores
 from probcal.runner.fit_predict import SplitRows
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _rows(card: Card, split: Split, number: int, seed: int, max_rows: int | None
         X_train, X_test = encoder.transform(X_train), encoder.transform(X_test)
     y_train, y_test = dataset.y[train], dataset.y[test]
     n_classes = int(dataset.y.max()) + 1
-    fits = SharedFits()
+    fits: SharedFits = SharedScores()
     if split.kind == "legacy_stratified_k_fold" and encoding == "native" and max_rows is None and _is_numbers(X):
         folds = split.folds or 1
         whole = Repetition(card, X.to_numpy(np.float64), dataset.y, labels, folds, number // folds, draw_legacy_folds)

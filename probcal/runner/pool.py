@@ -248,8 +248,9 @@ _AHEAD = 200
 def take_next(waiting: deque[Planned], last: Planned | None, others: list[Planned | None]) -> Planned:
     """Take a cell from ``waiting`` for the worker whose ``last`` cell this was, while other workers have ``others``.
 
-    Methods with a shared seed share the fits of a learner on a split, in one process. So the first cell of the same
-    fits is taken, or else the first of fits that no other worker makes. All other cells are taken in their order.
+    Methods with a shared seed share the fits of a learner on a split, in one process. Methods of a random stream share
+    those on all folds of a repetition. So the first cell of the same fits is taken, or else the first of fits that no
+    other worker makes. All other cells are taken in their order.
     """
     mine, theirs = _shared_fits(last), {_shared_fits(one) for one in others} - {None}
     ahead = [_shared_fits(one) for one in islice(waiting, _AHEAD if mine or theirs else 1)]
@@ -262,10 +263,16 @@ def take_next(waiting: deque[Planned], last: Planned | None, others: list[Planne
 
 
 def _shared_fits(planned: Planned | None) -> tuple[str, int, str] | None:
-    """Return data set, split and learner, which name the fits that a cell shares. None for a cell that shares none."""
-    if planned is None or not planned.cell.column.method.shared_seed:
+    """Return data set, split and learner, which name the fits that a cell shares. None for a cell that shares none.
+
+    Folds of one random stream count as one split, because each needs the fits of those before it.
+    """
+    if planned is None:
         return None
-    return planned.cell.dataset, planned.cell.repetition, planned.cell.column.learner.name
+    cell, split = planned.cell, planned.cell.used_split
+    if split.kind == "legacy_stratified_k_fold":
+        return cell.dataset, cell.repetition // (split.folds or 1), cell.column.learner.name
+    return (cell.dataset, cell.repetition, cell.column.learner.name) if cell.column.method.shared_seed else None
 
 
 def _shipped_modules(planned: list[Planned]) -> list[str]:

@@ -42,16 +42,27 @@ def test_real_boosting_follows_the_formulas_of_samme_r():
     weights = np.full(len(TRAIN), 1 / len(TRAIN))
     code = np.where(Y[TRAIN, None] == [0, 1], 1.0, -1.0)
     total = np.zeros((len(TEST), 2))
-    for stump in ours.estimators_:
-        again = DecisionTreeClassifier(max_depth=1, random_state=stump.random_state)
+    random = np.random.RandomState(3)
+    for _ in ours.stumps_:
+        again = DecisionTreeClassifier(max_depth=1, random_state=random.randint(2**31 - 1))
         again.fit(X[TRAIN], Y[TRAIN], sample_weight=weights)
         log_p = np.log(np.maximum(again.predict_proba(X[TRAIN]), np.finfo(float).eps))
         weights = weights * np.exp(-0.5 * (code * log_p).sum(axis=1))
         weights /= weights.sum()
         log_p = np.log(np.maximum(again.predict_proba(X[TEST]), np.finfo(float).eps))
         total += log_p - log_p.mean(axis=1, keepdims=True)
-    p = np.exp(total / len(ours.estimators_))
+    p = np.exp(total / len(ours.stumps_))
     np.testing.assert_allclose(ours.predict_proba(X[TEST]), p / p.sum(axis=1, keepdims=True), rtol=1e-9)
+
+
+def test_two_hundred_stumps_are_those_of_trees():
+    rows = np.random.default_rng(0).normal(size=(300, 6)).round(2)
+    labels = (rows[:, 0] * rows[:, 1] + rows[:, 2] > 0).astype(int)
+    ours = StumpBoosting("discrete", n_estimators=200, random_state=1).fit(rows, labels)
+    theirs = AdaBoostClassifier(n_estimators=200, random_state=1).fit(rows, labels)
+    trees = [(one.tree_.feature[0], one.tree_.threshold[0]) for one in theirs.estimators_]
+    np.testing.assert_array_equal(ours.stumps_[:, :2], trees)
+    np.testing.assert_allclose(2 * ours.weights_, 2 * theirs.estimator_weights_, rtol=1e-12)
 
 
 def test_discrete_boosting_stops_at_a_stump_without_error():

@@ -11,13 +11,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neural_network import MLPClassifier
 
 from probcal.data.card import find_card, read_card
 from probcal.data.folds import draw_legacy_folds, legacy_stratified_folds
 from probcal.data.load import load, obtain
 from probcal.learners.kernel_svm import LogisticSVC
 from probcal.learners.legacy import LegacyForestClassifier, LegacyGaussianNB, LegacyLogisticRegression
+from probcal.learners.relu_network import ReluNetwork
 from probcal.methods._repetition import Repetition, RepetitionFits
 from probcal.methods.legacy_stream import ORDERS, LegacyStreamClassifier
 from probcal.metrics.checked_rows import checked
@@ -144,7 +144,7 @@ def test_it_is_refused_without_the_other_folds():
         ("kull-silva-filho-flach-2017", "flare", "logistic", LegacyLogisticRegression(solver="liblinear"), {}),
         ("kull-silva-filho-flach-2017-ejs", "autos", "nbayes", LegacyGaussianNB(), ONE),
         ("kull-silva-filho-flach-2017-ejs", "iris", "svm", LogisticSVC(gamma="auto"), ONE),
-        ("kull-silva-filho-flach-2017-ejs", "zoo", "mlp", MLPClassifier(n_iter_no_change=2), ONE),
+        ("kull-silva-filho-flach-2017-ejs", "zoo", "mlp", ReluNetwork(n_iter_no_change=2), ONE),
         ("kull-silva-filho-flach-2017-ejs", "iris", "forest", LegacyForestClassifier(200), {"order": "ejs"}),
     ],
 )

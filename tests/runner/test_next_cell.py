@@ -9,9 +9,9 @@ from probcal.runner.plan import Planned, cells_of
 from probcal.runner.pool import take_next
 
 
-def planned(bench, shared):
+def planned(bench, shared, **more):
     methods = {name: {"shared_seed": shared} for name in ("direct", "sigmoid", "beta")}
-    bench.config(learners=["tree", "gaussian_nb", "logistic"], methods=methods, repeats=2)
+    bench.config(learners=["tree", "gaussian_nb", "logistic"], methods=methods, repeats=2, **more)
     return [Planned(cell, {}, "to run") for cell in cells_of(read_experiment(bench.folder / "small.yaml"))]
 
 
@@ -31,6 +31,17 @@ def test_a_worker_keeps_the_fits_that_it_has_made(bench):
     for cells in (first, second):
         fits = [(cell.repetition, cell.column.learner.name) for cell in cells]
         assert [fits.count(one) for one in dict.fromkeys(fits)] == [3, 3, 3]
+
+
+def test_the_folds_of_a_random_stream_stay_with_one_worker(bench):
+    split = {"kind": "legacy_stratified_k_fold", "folds": 4}
+    took = taken_in_turn(planned(bench, shared=False, split=split), 2)
+    streams = [[(cell.repetition // 4, cell.column.learner.name) for cell in cells] for cells in took]
+    assert not set(streams[0]) & set(streams[1])
+    for of_worker, cells in zip(streams, took, strict=True):
+        for stream in dict.fromkeys(of_worker):
+            folds = [cell.repetition for cell, one in zip(cells, of_worker, strict=True) if one == stream]
+            assert folds == sorted(folds) and len(folds) == 12
 
 
 def test_one_worker_takes_all_cells_in_their_order(bench):
