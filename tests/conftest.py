@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,15 @@ from probcal.methods.calibrators import venn_abers
 
 _NAMED = os.environ.get("PROBCAL_DATA_DIR")
 _ORIGINAL_FILES = Path(_NAMED).resolve() if _NAMED else Path(__file__).parents[2] / "shared" / "data"
+
+
+# Thousands of tests are collected, and they live to the end: the collector need not search them again and again.
+gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 # A property holds or not, however busy the machine is; and of the same code every run draws the same examples.
