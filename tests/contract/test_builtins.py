@@ -40,6 +40,8 @@ MAY_NOT_APPLY = {
     "kernel_nb": ONLY_FOR_METHODS | ONLY_FOR_SEVERAL_CLASSES,
 }
 
+WITH_FOLDS = [name for name, one in METHODS.items() if ".calibrators." in one.path and name != "prior"]
+
 
 def allowed(name, promise):
     """The outcomes that a check of a component may have."""
@@ -54,7 +56,17 @@ def allowed(name, promise):
 def test_it_keeps_the_contract(name):
     if name in NEEDS and not find_spec(NEEDS[name]):
         pytest.skip(f"needs {NEEDS[name]}")
-    outcomes = {check.__name__: check.outcome() for check in contract_checks(component(name).estimator)}
+    keeps_the_contract(name, {"cv": 2} if name in WITH_FOLDS else {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITH_FOLDS)
+def test_a_calibrated_classifier_keeps_the_contract_with_its_own_number_of_folds(name):
+    keeps_the_contract(name, {})
+
+
+def keeps_the_contract(name, params):
+    outcomes = {check.__name__: check.outcome() for check in contract_checks(component(name, params=params).estimator)}
     assert list(outcomes) == [promise.__name__ for promise in PROMISES]
     assert {claim: one for claim, one in outcomes.items() if one.status not in allowed(name, claim)} == {}
 
