@@ -10,6 +10,8 @@ quickstart: $(VENV)/.installed
 	$(RUN) run configs/quickstart.yaml -j 2
 	$(RUN) table results/quickstart
 
+# Tests start many processes. Each would compile the package anew if this variable kept bytecode from being written.
+test test-all: export PYTHONDONTWRITEBYTECODE =
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Less than five minutes on two idle processors: all but the tests marked slow, whose claims are held in small

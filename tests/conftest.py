@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
+from probcal.methods.calibrators import venn_abers
+
 _NAMED = os.environ.get("PROBCAL_DATA_DIR")
 _ORIGINAL_FILES = Path(_NAMED).resolve() if _NAMED else Path(__file__).parents[2] / "shared" / "data"
+
+
+# Thousands of tests are collected, and they live to the end: the collector need not search them again and again.
+gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 # A property holds or not, however busy the machine is; and of the same code every run draws the same examples.
@@ -32,6 +45,14 @@ def nothing_of_the_users(tmp_path_factory):
         patch.delenv("PROBCAL_DATA_DIR", raising=False)
         patch.setenv("PROBCAL_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "cache"))
         patch.setenv("PROBCAL_TRUSTED", "*")  # learners of a test's own; tests/test_trust.py takes it back
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def the_sweep_is_loaded_once():
+    """A fit of Venn-Abers loads its compiled code from numba's cache; thousands of small fits would mostly do that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(venn_abers, "_compiled", cache(venn_abers._compiled))
         yield
 
 

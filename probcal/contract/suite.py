@@ -7,9 +7,10 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from probcal.contract import input_checks, prediction_checks
 from probcal.contract.subject import DoesNotApply, Failed, Subject
@@ -74,7 +75,7 @@ class Check:
     def __call__(self) -> None:
         """Run the check. It raises Failed, DoesNotApply, or whatever the component raises. Warnings are ignored."""
         # on so few rows the threads of BLAS would only wait for each other
-        with warnings.catch_warnings(), threadpool_limits(limits=1):
+        with warnings.catch_warnings(), _libraries().limit(limits=1):
             warnings.simplefilter("ignore")
             self.promise(self.subject)
 
@@ -94,6 +95,12 @@ class Check:
                 raise
             return CheckOutcome("failed", f"{type(error).__name__}: {error}", traceback.format_exc())
         return CheckOutcome("passed")
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries with threads. To find them takes longer than many a check."""
+    return ThreadpoolController()
 
 
 def contract_checks(estimator: Any) -> list[Check]:

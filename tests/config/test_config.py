@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from probcal.config.experiment import config_names, find_config, read_experiment
+from probcal.config.experiment import read_experiment
 from probcal.errors import FileProblems, ProbcalError
 from probcal.metrics.registry import NAMED
 from tests.small_config import experiment, faults, the_fault
@@ -23,11 +23,6 @@ def test_a_sound_file_is_taken_with_every_name_resolved(tmp_path):
         ("nb", "probing", {}),
     ]
     assert sound.columns[0].learner.params == {"criterion": "entropy", "min_samples_leaf": 2, "max_depth": 3}
-
-
-@pytest.mark.parametrize("name", config_names())
-def test_every_shipped_experiment_is_sound(name):
-    assert read_experiment(find_config(name)).name == name
 
 
 def test_all_faults_of_a_config_are_reported_at_once_each_with_its_line(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -94,7 +95,26 @@ metrics: [skill]
 @pytest.fixture
 def installed(tmp_path):
     """Install the package into a folder of its own."""
-    folder = tmp_path / "installed"
+    return install(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
+    """Install the package and run the experiment, for all tests that begin with its results."""
+    folder = install(tmp_path_factory.mktemp("once"))
+    probcal(folder, "run", "mine.yaml")
+    return folder
+
+
+@pytest.fixture
+def finished(once, tmp_path):
+    """Copy the package and the results of the experiment."""
+    shutil.copytree(once.parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "installed"
+
+
+def install(parent):
+    folder = parent / "installed"
     package, info = folder / "forecasts", folder / "forecasts-1.2.dist-info"
     (package / "numbers").mkdir(parents=True)
     info.mkdir()
@@ -103,8 +123,8 @@ def installed(tmp_path):
     for name, text in {"__init__": "", "parts": PARTS, "scores": SCORES, "numbers/__init__": ""}.items():
         (package / f"{name}.py").write_text(text)
     (package / "numbers" / "forecasts-2020.yaml").write_text(PAPER)
-    (tmp_path / "here").mkdir()
-    (tmp_path / "here" / "mine.yaml").write_text(CONFIG)
+    (parent / "here").mkdir()
+    (parent / "here" / "mine.yaml").write_text(CONFIG)
     return folder
 
 
@@ -135,29 +155,26 @@ def test_a_plugin_is_listed_with_its_package(installed):
     assert "nearest_mean" in probcal(installed, "list", "learners")
 
 
-def test_a_run_uses_every_kind_of_plugin_without_trust(installed):
-    probcal(installed, "run", "mine.yaml")
-    results = Store(installed.parent / "here" / "results" / "mine").results()
+def test_a_run_uses_every_kind_of_plugin_without_trust(finished):
+    results = Store(finished.parent / "here" / "results" / "mine").results()
     assert [0.5 < one.metrics["skill"] < 1 for one in results.values()] == [True]
-    table = probcal(installed, "table", "results/mine")
+    table = probcal(finished, "table", "results/mine")
     assert "Skill, one less the Brier score" in table and "[0.900]" in table and "larger is better" in table
-    assert "0.9" in probcal(installed, "check", "results/mine", "-f", "json", code=1), "one split cannot be judged"
+    assert "0.9" in probcal(finished, "check", "results/mine", "-f", "json", code=1), "one split cannot be judged"
 
 
-def test_an_edited_plugin_metric_is_measured_again_without_a_fit(installed):
-    probcal(installed, "run", "mine.yaml")
-    scores = installed / "forecasts" / "scores.py"
+def test_an_edited_plugin_metric_is_measured_again_without_a_fit(finished):
+    scores = finished / "forecasts" / "scores.py"
     scores.write_text(scores.read_text().replace("1 - np.mean", "0.5 - 0.5 * np.mean"))
-    assert "1 cell need no fit" in probcal(installed, "run", "mine.yaml")
-    found = Store(installed.parent / "here" / "results" / "mine").results()
+    assert "1 cell need no fit" in probcal(finished, "run", "mine.yaml")
+    found = Store(finished.parent / "here" / "results" / "mine").results()
     assert [one.metrics["skill"] < 0.5 for one in found.values()] == [True]
 
 
-def test_an_edited_plugin_method_makes_its_cells_stale(installed):
-    probcal(installed, "run", "mine.yaml")
-    parts = installed / "forecasts" / "parts.py"
+def test_an_edited_plugin_method_makes_its_cells_stale(finished):
+    parts = finished / "forecasts" / "parts.py"
     parts.write_text(parts.read_text().replace("self.share / 2", "self.share * 0.5"))
-    assert "code changed: forecasts.parts" in probcal(installed, "status", "results/mine")
+    assert "code changed: forecasts.parts" in probcal(finished, "status", "results/mine")
 
 
 def test_a_declared_name_never_replaces_a_built_in(installed):
@@ -167,10 +184,10 @@ def test_a_declared_name_never_replaces_a_built_in(installed):
 
 def test_only_the_declared_class_is_trusted(installed):
     config = installed.parent / "here" / "mine.yaml"
-    config.write_text(CONFIG.replace("{nearest_mean: {paper: near}}", "{a: {type: forecasts.parts.NearestMean}}"))
-    probcal(installed, "validate", "mine.yaml")
-    config.write_text(CONFIG.replace("{nearest_mean: {paper: near}}", "{a: {type: forecasts.parts.Other}}"))
-    assert "--trust forecasts" in probcal(installed, "validate", "mine.yaml", code=2)
+    both = "{a: {type: forecasts.parts.NearestMean}, b: {type: forecasts.parts.Other}}"
+    config.write_text(CONFIG.replace("{nearest_mean: {paper: near}}", both))
+    said = probcal(installed, "validate", "mine.yaml", code=2)
+    assert "--trust forecasts" in said and "forecasts.parts.Other" in said and "NearestMean" not in said
 
 
 def test_a_package_beside_the_experiment_is_no_plugin(installed):

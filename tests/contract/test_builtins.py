@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.util import find_spec
 
 import pytest
@@ -41,42 +40,64 @@ MAY_NOT_APPLY = {
     "kernel_nb": ONLY_FOR_METHODS | ONLY_FOR_SEVERAL_CLASSES,
 }
 
-
-@cache
-def checks_of(name):
-    return {check.promise: check for check in contract_checks(component(name).estimator)}
+WITH_FOLDS = [name for name, one in METHODS.items() if ".calibrators." in one.path and name != "prior"]
 
 
-@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.__name__)
+def allowed(name, promise):
+    """The outcomes that a check of a component may have."""
+    if promise == ONLY_FOR_STREAMS and name not in LEARN_FROM_STREAMS:
+        return {"does not apply"}
+    if (name, promise) in KEPT_BY_SCIKIT_LEARN_IN_PART:
+        return {"failed"}  # one that no longer fails is to be taken out of the list
+    return {"passed", "does not apply"} if promise in MAY_NOT_APPLY.get(name, ()) else {"passed"}
+
+
 @pytest.mark.parametrize("name", [*LEARNERS, *METHODS])
-def test_it_keeps_the_contract(name, promise):
+def test_it_keeps_the_contract(name):
     if name in NEEDS and not find_spec(NEEDS[name]):
         pytest.skip(f"needs {NEEDS[name]}")
-    if promise.__name__ == ONLY_FOR_STREAMS and name not in LEARN_FROM_STREAMS:
-        assert checks_of(name)[promise].outcome().status == "does not apply"
-        return
-    known = KEPT_BY_SCIKIT_LEARN_IN_PART.get((name, promise.__name__))
-    outcome = checks_of(name)[promise].outcome()
-    if known:
-        assert outcome.status == "failed", f"no longer fails ({known}): take it out of the list"
-    elif promise.__name__ in MAY_NOT_APPLY.get(name, ()):
-        assert outcome.status != "failed", outcome.reason
-    else:
-        assert outcome.status == "passed", outcome.reason
+    keeps_the_contract(name, {"cv": 2} if name in WITH_FOLDS else {})
 
 
-def failures(estimator):
-    outcomes = {str(check): check.outcome() for check in contract_checks(estimator)}
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITH_FOLDS)
+def test_a_calibrated_classifier_keeps_the_contract_with_its_own_number_of_folds(name):
+    keeps_the_contract(name, {})
+
+
+def keeps_the_contract(name, params):
+    outcomes = {check.__name__: check.outcome() for check in contract_checks(component(name, params=params).estimator)}
+    assert list(outcomes) == [promise.__name__ for promise in PROMISES]
+    assert {claim: one for claim, one in outcomes.items() if one.status not in allowed(name, claim)} == {}
+
+
+ABOUT_WEIGHTS = {
+    "fit_returns_the_estimator_itself",
+    "weights_of_one_change_nothing",
+    "whole_weights_are_repeated_rows",
+    "a_heavier_class_gets_higher_probabilities",
+    "invalid_weights_are_rejected",
+}
+
+
+def failures(estimator, among=frozenset(promise.__name__ for promise in PROMISES)):
+    outcomes = {str(check): check.outcome() for check in contract_checks(estimator) if check.__name__ in among}
     return {claim: outcome.reason for claim, outcome in outcomes.items() if outcome.status == "failed"}
 
 
-MANY_FITS = {"bagging", "probing", "relabelling", "weight_sweep"}
-PATIENTLY = [pytest.param(name, marks=pytest.mark.slow if name in MANY_FITS else ()) for name in METHODS]
+def around_a_learner_without_weights(name):
+    return component(name, "sklearn.neighbors.KNeighborsClassifier").estimator
 
 
-@pytest.mark.parametrize("name", PATIENTLY)
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_keeps_what_concerns_weights_around_a_learner_that_takes_none(name):
+    assert failures(around_a_learner_without_weights(name), ABOUT_WEIGHTS) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METHODS)
 def test_a_method_keeps_the_contract_around_a_learner_that_takes_no_weights(name):
-    assert failures(component(name, "sklearn.neighbors.KNeighborsClassifier").estimator) == {}
+    assert failures(around_a_learner_without_weights(name)) == {}
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def changed(card: Card, **fields: Any) -> Card:
     return Card.model_validate(card.model_dump() | fields)
 
 
+@cache
 def shipped_card(name: str) -> Card:
     return read_card(find_card(name))
 

@@ -20,8 +20,12 @@ NEVER_SEEN = {"kdd98": "not at hand", "physics": "not at hand", "kull-lung-cance
 """Cards whose files nobody could read yet, and the words of the card that say so."""
 LARGE = {"biology", "biology-by-block", "biology-file-order", "covertype"}
 """Cards whose files a folder of original files may lack: they are 70 MB and more."""
-MANY_ROWS = {"kull-letter", "kull-shuttle"}
-"""Cards whose files take some seconds to read."""
+MANY_ROWS = {
+    "adult-3000", "adult-random", "arena-adult", "arena-bank-marketing", "arena-biology", "arena-covertype",
+    "arena-credit_card_clients_default", "arena-givemesomecredit", "arena-house_8l", "arena-pakdd2009-credit",
+    "arena-polish_companies_bankruptcy", "arena-scene-classification", "kull-letter", "kull-shuttle",
+}  # fmt: skip
+"""Cards whose files take half a second and more to read."""
 CARDS = {name: shipped_card(name) for name in card_names()}
 SOURCES = [
     pytest.param(name, number, marks=pytest.mark.slow if name in LARGE | MANY_ROWS else ())

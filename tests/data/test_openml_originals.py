@@ -15,15 +15,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probcal.data.card import Card, Expectation, card_names, find_card, read_card
+from probcal.data.card import Card, Expectation, card_names
 from probcal.data.dataset import assemble
 from probcal.data.encode import NumericEncoder
 from probcal.data.sources.files import missing_files, read_original_files
 from probcal.data.sources.specifications import DataFile, FileSource
+from tests.data.small_cards import shipped_card
 from tests.data.weather import as_parquet
 from tests.openml_server import Served
 
-CARDS = {name: read_card(find_card(name)) for name in card_names()}
+CARDS = {name: shipped_card(name) for name in card_names()}
 WITH_OPENML = [name for name, card in CARDS.items() if card.openml]
 
 COVERTYPE_PART = "covtype.20k.data"

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.commands import probcal
+
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -30,9 +32,9 @@ def steps(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
 
 
 def accepted(folder: Path) -> Path:
-    """Accept the numbers of the part of the quickstart, and return the file. All else is removed, as in a clone."""
+    """Accept the numbers of a part of the quickstart in the current ``folder``, and remove all else, as in a clone."""
     for words in (("run", "quickstart", *PART.split()), ("check", "results/quickstart", "--accept")):
-        subprocess.run([sys.executable, "-m", "probcal", *words], cwd=folder, check=True, capture_output=True)
+        assert probcal(*words).exit_code == 0
     for path in (folder / "results" / "quickstart").iterdir():
         if path.name != "accepted.csv":
             path.unlink()
@@ -41,6 +43,7 @@ def accepted(folder: Path) -> Path:
 
 def test_the_steps_are_green_as_accepted_and_red_with_a_drift(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
     file = accepted(tmp_path)
     green = steps(tmp_path)
     assert green.returncode == 0, green.stdout + green.stderr

@@ -41,7 +41,7 @@ REGISTERED = [
     (import_class(one.path)(LOGISTIC, **FEW_FITS.get(name, {})), KNOWN.get(name, EXPECT_NOTHING), name)
     for name, one in METHODS.items()
 ]
-QUICK = {"direct", "probing", "sigmoid"}
+QUICK = {"probing", "sigmoid"}
 MAPS = [import_class(path)(input="score") for path, family in FAMILIES.items() if family == "maps"]
 """The calibrators are estimators of their own. Any numbers are scores."""
 OTHERS = [

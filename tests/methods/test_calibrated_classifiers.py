@@ -26,7 +26,7 @@ every_method = pytest.mark.parametrize("method", CALIBRATED)
 
 @every_method
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("learner", [RandomForestClassifier(10), DecisionTreeClassifier(), GaussianNB()], ids=str)
+@pytest.mark.parametrize("learner", [RandomForestClassifier(4), DecisionTreeClassifier(), GaussianNB()], ids=str)
 def test_no_default_predicts_0_or_1(method, n_classes, learner):
     X, y = blobs(150, n_classes)
     X[:20] += 100 * (y[:20, None] + 1)  # rows of which a learner is certain
@@ -96,7 +96,7 @@ def test_weights_are_routed_to_a_learner_that_requests_them(routing):
 def test_it_may_be_stacked(method):
     X, y = blobs(90, 3)
     names = np.array(["a", "b", "c"])
-    members = [("bayes", method(GaussianNB(), cv=2)), ("tree", method(DecisionTreeClassifier(max_depth=3), cv=2))]
+    members = [("bayes", method(GaussianNB(), cv=2))]
     stack = StackingClassifier(members, cv=2).fit(X, names[y])
     assert stack.predict_proba(X).shape == (90, 3)
     assert stack.score(X, names[y]) > 0.5

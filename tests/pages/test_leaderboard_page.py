@@ -3,6 +3,8 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
 from probcal.cli.leaderboard import KINDS
 from probcal.store.folder import Store
 from tests.commands import probcal
@@ -19,6 +21,7 @@ def test_the_table_is_what_the_command_prints():
     assert [line for line in lines if line not in PAGE] == []
 
 
+@pytest.mark.slow  # it draws thousands of bootstrap samples; tests/benchmarks/test_calarena.py holds the script
 def test_the_taus_are_what_the_script_prints():
     script = runpy.run_path(str(ROOT / "benchmarks" / "calarena.py"))
     report = script["report"](Store(ROOT / "results" / "defaults"), script["MAPS"], "binary", "log_loss")

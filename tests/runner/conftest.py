@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from run_bench import Bench
+from run_bench import Bench, distributions, source
 
 from probcal.cli import main as cli
+from probcal.runner import fingerprint
 
 
 @pytest.fixture
@@ -21,6 +22,9 @@ def bench(tmp_path, monkeypatch) -> Iterator[Bench]:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), root]))
     monkeypatch.setenv("PROBCAL_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("PROBCAL_DATA_DIR", raising=False)
+    # each command forgets the digests of code, as a new process does; what has not changed is not parsed again
+    monkeypatch.setattr(fingerprint, "Source", source)
+    monkeypatch.setattr(fingerprint, "packages_distributions", distributions)
     before = signal.getsignal(signal.SIGTERM)
     bench = Bench(tmp_path)
     bench.config()

@@ -12,6 +12,8 @@ import textwrap
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import yaml
@@ -19,6 +21,7 @@ from click.testing import CliRunner
 
 from probcal.cli import main as cli
 from probcal.runner import fingerprint as code
+from probcal.runner.source_digest import Source
 from probcal.store.folder import Store
 
 DUMMY = "sklearn.dummy.DummyClassifier"
@@ -200,6 +203,26 @@ class Bench:
         for function in vars(code).values():
             if hasattr(function, "cache_clear"):
                 function.cache_clear()
+
+
+def source(path: Path, package: str) -> Source:
+    """``Source`` of a file, which is parsed again only if its bytes have changed."""
+    return _source_of(path, package, path.read_bytes())
+
+
+@cache
+def _source_of(path: Path, package: str, content: bytes) -> Source:
+    return Source(path, package)
+
+
+def distributions() -> dict[str, list[str]]:
+    """The packages of all modules, which are read again only if another package or version lies on the path."""
+    return _distributions_of(tuple(str(info) for folder in sys.path for info in sorted(Path(folder).glob("*-info"))))
+
+
+@cache
+def _distributions_of(installed: tuple[str, ...]) -> dict[str, list[str]]:
+    return dict(packages_distributions())
 
 
 def wait_for(what, seconds: float = 300) -> None:

@@ -9,12 +9,22 @@ from probcal.store.folder import Store
 from tests.commands import contents
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A folder for what the first test makes and the others copy."""
+    return tmp_path_factory.mktemp("parts")
+
+
 @pytest.fixture
-def parts(bench):
+def parts(bench, kept):
     """Two folders of one experiment: the dummy's cells of split 0 and 1, and those of the tree."""
     bench.config(methods={"direct": {}})
-    bench.run("-l", "dummy", "-o", "a")
-    bench.run("-l", "tree", "-o", "b")
+    if not (kept / "b").exists():
+        for learner, folder in (("dummy", "a"), ("tree", "b")):
+            bench.run("-l", learner, "-o", folder)
+            shutil.copytree(folder, kept / folder)
+    for folder in ("a", "b"):
+        shutil.copytree(kept / folder, folder, dirs_exist_ok=True)
     return bench
 
 
