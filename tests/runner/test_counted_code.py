@@ -83,7 +83,6 @@ methods:
   retrained: {}
 combinations:
   tree: [direct, bagging, probing, isotonic, weight_sweep]
-  slow_tree: [probing]
   c45: [probing]
   nb: [direct, probing]
   gaussian_nb: [sigmoid, probing, protected]
