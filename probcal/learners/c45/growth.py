@@ -41,15 +41,15 @@ def grow(
     in_bars = (n_bars > 0) & ((n_levels > 0) | (weights.min() > 0))
     bin_places = np.cumsum(n_bars > 0) - 1
     bars = np.zeros((n_bars.sum() + 1, n_classes))  # the last one is for missing values
-    shapes = n_levels, places, _counted_in_average(n_levels, n_rows), in_bars, n_bars, bar, bin_places, bins, bars
+    shapes = n_levels, places, _counted_in_average(n_levels, n_rows), in_bars, bar, bin_places, bins, bars, np.zeros(n_columns, np.int64)
     points = np.zeros((n_rows, n_classes)), np.zeros(n_rows, np.int64)
     numerics = values, first, _has_close_values(values, first), points
     # gains in bits and gain ratios, the codes next to a numeric split or the level of a binary one, and work space
     cuts = np.zeros((n_columns, 2), np.int64)
     scores = np.zeros((2, n_columns)), cuts, np.zeros((2, n_classes))
     # list 0 has the rows of the nodes that wait, aligned with their weights, and the others their entries
-    lists, shares = np.empty((1 + n_numeric, n_rows), np.int64), weights.copy()
-    lists[0] = np.arange(n_rows)
+    lists, shares = np.empty((1 + n_numeric, 2 * n_rows), np.int64), np.empty(2 * n_rows)
+    lists[0, :n_rows], shares[:n_rows] = np.arange(n_rows), weights
     own = np.zeros((1 + n_numeric, 2), np.int64)
     own[0, 1] = n_rows
     for column in range(n_columns):
@@ -69,20 +69,23 @@ def grow(
         real[0, COUNTS + classes[row]] += weights[row]
         real[0, TOTAL] += weights[row]
     waiting, stretches, n_waiting = np.zeros(64, np.int64), np.zeros((64, 1 + n_numeric, 2), np.int64), 0
-    is_open, open_columns = in_bars.copy(), np.zeros((64, n_columns), np.bool_)
-    open_columns[0], stretches[0] = is_open, own  # columns in bars of which the rows have several levels or values
+    span, spans = np.zeros((n_columns, 2), np.int64), np.zeros((64, n_columns, 2), np.int64)
+    for column in range(n_columns):
+        if in_bars[column]:
+            span[column] = bar[column], bar[column] + n_bars[column]
+    spans[0], stretches[0] = span, own
     n_waiting = _finish(0, real[0, COUNTS : COUNTS + n_classes], min_leaf, whole, real)
 
     while n_waiting:
         n_waiting -= 1
-        node, own[:], is_open[:] = waiting[n_waiting], stretches[n_waiting], open_columns[n_waiting]
+        node, own[:], span[:] = waiting[n_waiting], stretches[n_waiting], spans[n_waiting]
         rows = lists[0, own[0, 0] : own[0, 1]]
         row_weights = shares[own[0, 0] : own[0, 1]]
         for at in range(len(rows)):
             weight[rows[at]] = row_weights[at]
             signed[rows[at]] = row_weights[at] if classes[rows[at]] == 0 else -row_weights[at]
         column = _best_column(
-            node, rows, row_weights, lists, own, is_open, binary, min_leaf, shapes, numerics, of_rows, scores, real
+            node, rows, row_weights, lists, own, span, binary, min_leaf, shapes, numerics, of_rows, scores, real
         )
         if column < 0:
             continue
@@ -109,13 +112,13 @@ def grow(
         n_slots = 0
         if n_waiting + n_branches > len(waiting):
             waiting, stretches = _longer(waiting, n_waiting + n_branches), _longer(stretches, n_waiting + n_branches)
-            open_columns = _longer(open_columns, n_waiting + n_branches)
+            spans = _longer(spans, n_waiting + n_branches)
         for bag in range(n_branches):
             child = n_nodes + bag
             real[child, BRANCH], real[child, COUNTS + n_classes :] = bags[bag], bag_counts[bag]
             slots[bag] = -1
             if _finish(child, child_counts[bag], min_leaf, whole, real):
-                slots[bag], waiting[n_waiting + n_slots], open_columns[n_waiting + n_slots] = n_slots, child, is_open
+                slots[bag], waiting[n_waiting + n_slots], spans[n_waiting + n_slots] = n_slots, child, span
                 n_slots += 1
         n_nodes += n_branches
         by_two = n_slots < 3
@@ -170,42 +173,47 @@ def _finish(node, counts, min_leaf, whole, real):
 
 @njit(cache=True, nogil=True)
 def _best_column(
-    node, rows, row_weights, lists, own, is_open, binary, min_leaf, shapes, numerics, of_rows, scores, real
+    node, rows, row_weights, lists, own, span, binary, min_leaf, shapes, numerics, of_rows, scores, real
 ):  # fmt: skip
     """Return the column of the best split, or -1: the largest gain ratio among the gains that are not below average.
 
-    ``is_open``: (n_columns,), the columns in bars of which the rows had several levels or values in the parent, and
-    after the call in the node.
+    ``span``: (n_columns, 2), the first bar and the end of the bars that the rows of the parent have in a column, and
+    after the call those of the node. It is empty if they have one level or value.
     """
-    n_levels, places, counted, in_bars, n_bars, bar, bin_places, bins, bars = shapes
+    n_levels, places, counted, in_bars, bar, bin_places, bins, bars, chosen = shapes
     values, first, has_close, points = numerics
     classes = of_rows[0]
     gains, cuts, sides = scores
     counts, total = real[node, COUNTS : COUNTS + sides.shape[1]], real[node, TOTAL]
-    bars[:] = 0.0
-    chosen = bin_places[is_open]
-    for at in range(len(rows)):
-        row, weight = rows[at], row_weights[at]
-        kind = classes[row]
-        for place in chosen:
-            bars[bins[row, place], kind] += weight
+    n_chosen = 0
+    for column in range(len(n_levels)):
+        if span[column, 0] < span[column, 1]:
+            chosen[n_chosen] = bin_places[column]
+            n_chosen += 1
+            for at in range(span[column, 0], span[column, 1]):
+                for kind in range(sides.shape[1]):
+                    bars[at, kind] = 0.0
+    _count_in_bars(rows, row_weights, classes, bins, chosen, n_chosen, bars)
     mean, n_valid = 0.0, 0
     for column in range(len(n_levels)):
-        if in_bars[column] and not is_open[column]:
+        begin, end = span[column, 0], span[column, 1]
+        if in_bars[column] and begin == end:
             gains[1, column] = -1.0
             continue
-        of_column = bars[bar[column] : bar[column] + n_bars[column]]
         if n_levels[column]:
+            of_column = bars[begin:end]
             if binary:
                 found = _one_level(of_column, total, min_leaf, sides)
             else:
                 found = _all_levels(of_column, total, min_leaf, sides)
-            is_open[column] = _n_used(of_column) > 1
+            if _n_used(of_column) < 2:
+                span[column, 1] = begin
         else:
             place, n_known, n_points = places[column], len(rows), 0
             if in_bars[column]:
-                known, n_points = total, _points_of_bars(of_column, points)
-                is_open[column] = n_points > 1
+                known, n_points = total, _points_of_bars(bars[begin:end], begin - bar[column], points)
+                span[column, 0] = bar[column] + points[1][0]
+                span[column, 1] = span[column, 0] if n_points < 2 else bar[column] + points[1][n_points - 1] + 1
             else:
                 entries = lists[1 + place, own[1 + place, 0] : own[1 + place, 1]]
                 n_known = len(entries)
@@ -237,6 +245,24 @@ def _best_column(
 
 
 @njit(cache=True, nogil=True)
+def _count_in_bars(rows, row_weights, classes, bins, chosen, n_chosen, bars):
+    for at in range(len(rows)):
+        row, weight = rows[at], row_weights[at]
+        kind = classes[row]
+        for one in range(n_chosen):
+            bars[bins[row, chosen[one]], kind] += weight
+
+
+# Views of arrays are counted, which takes longer than the sum of a few numbers.
+@njit(cache=True, nogil=True)
+def _sum(table, row):
+    total = 0.0
+    for kind in range(table.shape[1]):
+        total += table[row, kind]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def _n_used(of_levels):
     used = 0
     for level in range(len(of_levels)):
@@ -252,7 +278,7 @@ def _all_levels(of_levels, total, min_leaf, sides):
     """Return (gain, gain ratio, 0, 0, whether it is valid) of a split with a branch for each level."""
     n_large = 0
     for level in range(len(of_levels)):
-        size = of_levels[level].sum()
+        size = _sum(of_levels, level)
         n_large += size > 0 and min_leaf - size < _SMALL
     if n_large < 2:
         return 0.0, 0.0, np.int64(0), np.int64(0), False
@@ -285,7 +311,7 @@ def _one_level(of_levels, total, min_leaf, sides):
     before = _entropy(counts, known)
     best, best_ratio, chosen, valid = 0.0, 0.0, np.int64(-1), False
     for level in range(len(of_levels)):
-        size = of_levels[level].sum()
+        size = _sum(of_levels, level)
         if min_leaf - size >= _SMALL or min_leaf - (known - size) >= _SMALL:
             continue
         valid = True
@@ -300,18 +326,21 @@ def _one_level(of_levels, total, min_leaf, sides):
 
 
 @njit(cache=True, nogil=True)
-def _points_of_bars(of_values, points):
-    """Write the points of a column in bars and return their number, as ``_points_of_entries`` does."""
+def _points_of_bars(of_values, code, points):
+    """Write the points of a column in bars and return their number, as ``_points_of_entries`` does.
+
+    ``code``: of the first bar.
+    """
     sums, codes = points
     n_points = 0
-    for code in range(len(of_values)):
+    for at in range(len(of_values)):
         size = 0.0
         for kind in range(of_values.shape[1]):
-            size += of_values[code, kind]
+            size += of_values[at, kind]
         if size > 0:
             for kind in range(of_values.shape[1]):
-                sums[n_points, kind] = of_values[code, kind] + (sums[n_points - 1, kind] if n_points else 0.0)
-            codes[n_points] = code
+                sums[n_points, kind] = of_values[at, kind] + (sums[n_points - 1, kind] if n_points else 0.0)
+            codes[n_points] = code + at
             n_points += 1
     return n_points
 
@@ -376,11 +405,11 @@ def _best_cut(sums, codes, values, has_close, total, least):
     """
     nothing = (0.0, 0.0, np.int64(0), np.int64(0), False)
     last = len(codes) - 1
-    known = sums[last].sum()
+    known = _sum(sums, last)
     begin, end = 0, last  # cuts after these points, and before the last one, have enough weight on both sides
-    while begin < end and least - sums[begin].sum() >= _SMALL:
+    while begin < end and least - _sum(sums, begin) >= _SMALL:
         begin += 1
-    while begin < end and least - (known - sums[end - 1].sum()) >= _SMALL:
+    while begin < end and least - (known - _sum(sums, end - 1)) >= _SMALL:
         end -= 1
     n_cuts = end - begin
     if has_close:
@@ -407,7 +436,7 @@ def _best_of_many(sums, codes, values, has_close, known, total, begin, end):
     for at in range(begin, end):
         if has_close and not values[codes[at]] + _GAP < values[codes[at + 1]]:
             continue
-        split, after = _within(sums[at].sum(), known), 0.0
+        split, after = _within(_sum(sums, at), known), 0.0
         for kind in range(len(whole)):
             after += _within(sums[at, kind], whole[kind])
         gain = _gain(before, split - after, known, total)
