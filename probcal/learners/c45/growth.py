@@ -30,8 +30,9 @@ def grow(
     the number of levels of each column, and 0 for a numeric one. ``places``: (n_columns,) the position of a column
     among those of its kind. ``entries``: (n_entries,) of the numeric columns, sorted by code, without missing values.
     Those of a column lie between two of ``ends``, (n_numeric + 1,). ``values``: the distinct values of each column,
-    between two of ``first``, (n_numeric + 1,). ``histograms``: see ``Instances``. ``classes``: (n_rows,) int32. ``weights``: (n_rows,). ``min_leaf``: the
-    least weight of two branches. ``binary``: whether nominal splits are binary.
+    between two of ``first``, (n_numeric + 1,). ``histograms``: see ``Instances``. ``classes``: (n_rows,) int32.
+    ``weights``: (n_rows,). ``min_leaf``: the least weight of two branches. ``binary``: whether nominal splits are
+    binary.
     """
     n_rows, n_numeric, n_columns = len(classes), len(ends) - 1, len(n_levels)
     present, n_present = _present_values(entries, ends, values, first)
@@ -41,7 +42,8 @@ def grow(
     in_bars = (n_bars > 0) & ((n_levels > 0) | (weights.min() > 0))
     bin_places = np.cumsum(n_bars > 0) - 1
     bars = np.zeros((n_bars.sum() + 1, n_classes))  # the last one is for missing values
-    shapes = n_levels, places, _counted_in_average(n_levels, n_rows), in_bars, bar, bin_places, bins, bars, np.zeros(n_columns, np.int64)
+    counted, chosen = _counted_in_average(n_levels, n_rows), np.zeros(n_columns, np.int64)
+    shapes = n_levels, places, counted, in_bars, bar, bin_places, bins, bars, chosen
     points = np.zeros((n_rows, n_classes)), np.zeros(n_rows, np.int64)
     numerics = values, first, _has_close_values(values, first), points
     # gains in bits and gain ratios, the codes next to a numeric split or the level of a binary one, and work space
@@ -128,8 +130,13 @@ def grow(
             slot_of[rows[at]] = slots[bag] if bag >= 0 else -1
         # the lists of the branches that grow on take the place of the node's own lists, which are the last ones
         for one in range(len(lists) if n_slots else 0):
-            begin, stop = own[one]
-            if one and begin < stop and lists[one, begin] >> ROW == lists[one, stop - 1] >> ROW:
+            begin, stop = own[one, 0], own[one, 1]
+            if begin == stop:
+                for slot in range(n_slots):
+                    stretches[n_waiting + slot, one, 0] = begin
+                    stretches[n_waiting + slot, one, 1] = begin
+                continue
+            if one and lists[one, begin] >> ROW == lists[one, stop - 1] >> ROW:
                 stop = begin  # a column with one value splits nothing
             if by_two:
                 n_first, n_dealt = _cut(lists[one, begin:stop], slot_of, spare)

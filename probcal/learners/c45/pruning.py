@@ -85,9 +85,10 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             of_branch = as_leaf  # it would be the same leaf
         elif raises:
             starts[largest], stops[largest] = starts[node], stops[node]
+            enough = max(errors + 0.1, as_leaf - 0.1) + 2 * _SMALL  # above it the branch is not raised
             rows, shares, of_branch = _errors_on_rows(
-                largest, max(errors + 0.1, as_leaf - 0.1) + 2 * _SMALL, False, whole, real, n_classes, confidence, z, table, classes, rows,
-                shares, starts, stops, branch, of_bags, takes,
+                largest, enough, False, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts,
+                stops, branch, of_bags, takes,
             )  # fmt: skip
         if as_leaf - errors - 0.1 < _SMALL and as_leaf - of_branch - 0.1 < _SMALL:
             _make_leaf(node, whole)
