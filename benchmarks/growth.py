@@ -29,12 +29,12 @@ from probcal._io import csv_text
 ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 PROBES = (10, 25, 50, 200, 400)
 AT_ROWS, AT_PROBES = 30_000, 100
-AT_ROWS_OF = {"tree": 10_000}
+AT_ROWS_OF = {"c45": 10_000}
 CORNERS = ((10_000, 10), (100_000, 10))
 """(rows, probes): without these, time of rows and time of rows for every probe could not be told apart."""
-ROWS_FITTED = {"gaussian_nb": 10**7, "logistic": 10**7, "linear_svm": 4 * 10**6, "tree": 3 * 10**5}
+ROWS_FITTED = {"gaussian_nb": 10**7, "logistic": 10**7, "linear_svm": 4 * 10**6, "c45": 3 * 10**5}
 """Rows times fits of a loop before it is cut short."""
-MOST_ROWS = {"tree": 30_000}
+MOST_ROWS = {"c45": 30_000}
 """A hundred trees on 1,000,000 rows would take hours, and as many in a loop days."""
 DRAWS, ENOUGH = 8, 20.0
 """A setting is timed on so many draws of the rows, or until so many seconds were spent on it."""

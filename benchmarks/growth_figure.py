@@ -16,7 +16,7 @@ NAMES = {
     "gaussian_nb": "Gaussian naive Bayes",
     "logistic": "logistic regression",
     "linear_svm": "linear SVM",
-    "tree": "decision tree",
+    "c45": "C4.5",
 }
 WAYS = {"loop": ("loop", COLOURS[1], "s"), "probing": ("Probing", COLOURS[0], "o")}
 TITLE = "CPU seconds, 50 columns. Filled marks: the model, a line, was fitted to them; open ones it predicts."

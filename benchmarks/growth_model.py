@@ -42,7 +42,7 @@ class Model:
 def terms(learner: str, rows: np.ndarray | float, probes: np.ndarray | float) -> np.ndarray:
     """(..., 5): what the coefficients are of."""
     rows, probes = np.broadcast_arrays(np.asarray(rows, float), np.asarray(probes, float))
-    work = rows * np.log2(rows) if learner == "tree" else rows
+    work = rows * np.log2(rows) if learner == "c45" else rows
     return np.stack([np.ones_like(work), work, probes, work * probes, work**2 * probes], axis=-1)
 
 

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from probcal.config.components import import_class
-from probcal.learners import PresortedTreeClassifier
+from probcal.learners import C45Classifier
 from probcal.learners.kernel_naive_bayes import KernelNaiveBayes
 from probcal.learners.registry import LEARNERS as REGISTERED
 from probcal.learners.svm import HingeSVM
@@ -42,9 +42,9 @@ def kernel_nb_shares() -> KernelNaiveBayes:
     return KernelNaiveBayes(weights="shares")
 
 
-def compiled_tree() -> PresortedTreeClassifier:
-    """With scikit-learn's defaults; compiled, which is not what is timed."""
-    tree = PresortedTreeClassifier()
+def c45() -> C45Classifier:
+    """Return C4.5 with J48's defaults, compiled, because that is not what is timed."""
+    tree = C45Classifier()
     clone(tree).fit([[0.0], [1.0]], [0, 1]).predict([[0.0]])
     return tree
 
@@ -58,7 +58,7 @@ LEARNERS = {
     "logistic": Learner(LogisticRegression, lambda: LogisticRegression(solver="newton-cholesky", tol=1e-8)),
     "linear_svm": Learner(LinearSVC, lambda: LinearSVC(dual=False, tol=1e-8, max_iter=100_000)),
     "hinge_svm": Learner(lambda: registered("linear_svm"), HingeSVM),
-    "tree": Learner(tree, compiled_tree),
+    "c45": Learner(c45, c45),
     "kernel_nb": Learner(KernelNaiveBayes, KernelNaiveBayes),
     "kernel_nb_shares": Learner(kernel_nb_shares, kernel_nb_shares),
     "sklearn_tree": Learner(tree, tree),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from probcal.learners.c45 import C45Classifier
     from probcal.learners.kernel_naive_bayes import KernelNaiveBayes
-    from probcal.learners.presorted_tree import PresortedTreeClassifier
     from probcal.learners.svm import HingeSVM
     from probcal.learners.weka import WekaClassifier
 
@@ -16,10 +15,9 @@ _MODULES = {
     "C45Classifier": "probcal.learners.c45",
     "HingeSVM": "probcal.learners.svm",
     "KernelNaiveBayes": "probcal.learners.kernel_naive_bayes",
-    "PresortedTreeClassifier": "probcal.learners.presorted_tree",
     "WekaClassifier": "probcal.learners.weka",
 }
-__all__ = ["C45Classifier", "HingeSVM", "KernelNaiveBayes", "PresortedTreeClassifier", "WekaClassifier"]
+__all__ = ["C45Classifier", "HingeSVM", "KernelNaiveBayes", "WekaClassifier"]
 
 
 def __getattr__(name: str) -> object:

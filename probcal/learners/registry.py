@@ -46,7 +46,7 @@ LEARNERS: dict[str, Builtin] = {
     "weka": Builtin(WEKA, "any classifier of Weka, by its name and options (needs probcal[weka])", encoding="native"),
     "tree": Builtin(
         "sklearn.tree.DecisionTreeClassifier",
-        "decision tree (entropy, two rows a leaf at least): the native stand-in for J48",
+        "scikit-learn's decision tree (entropy, at least two rows in a leaf)",
         {"criterion": "entropy", "min_samples_leaf": 2},
         label="Tree",
     ),
@@ -55,12 +55,6 @@ LEARNERS: dict[str, Builtin] = {
         "C4.5 decision trees, the same as Weka's J48 without Java (needs probcal[trees])",
         label="C4.5",
         encoding="native",
-    ),
-    "presorted_tree": Builtin(
-        "probcal.learners.presorted_tree.PresortedTreeClassifier",
-        "the same tree on columns sorted once for all probes and bags (needs probcal[trees])",
-        {"criterion": "entropy", "min_samples_leaf": 2},
-        label="Tree",
     ),
     "linear_svm": Builtin(
         "sklearn.svm.LinearSVC",

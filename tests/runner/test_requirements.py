@@ -25,11 +25,12 @@ NEEDY = """
         def unmet_requirement():
             return os.environ.get("NEEDY_LACKS")
 """
+COMPILED = [f"probcal.learners.c45.{name}" for name in ("growth", "pruning", "descent")]
 LACKS = "the thing is not installed; install it with: pip install 'thing[all]'"
 
 
 def hide_numba(monkeypatch):
-    for package in ("numba", "probcal.learners.tree_growth"):
+    for package in ("numba", *COMPILED):
         monkeypatch.setitem(sys.modules, package, None)
 
 
@@ -37,7 +38,7 @@ def hide_numba(monkeypatch):
 def without_numba(bench, monkeypatch):
     """Return the bench with an experiment of a learner that is there and of one whose package is not."""
     hide_numba(monkeypatch)
-    bench.config(learners=["gaussian_nb", "presorted_tree"], methods=["direct"])
+    bench.config(learners=["gaussian_nb", "c45"], methods=["direct"])
     return bench
 
 
@@ -55,7 +56,7 @@ def needy(bench):
 )
 def test_a_missing_package_is_one_line_and_exit_code_2_before_anything_is_written(without_numba, words):
     said = refused(*words)
-    assert said.startswith("learner presorted_tree: ")
+    assert said.startswith("learner c45: ")
     assert said.endswith("install it with: pip install 'probcal[trees]'")
     assert "\n" not in said
     assert not (without_numba.folder / "results").exists()
@@ -69,7 +70,7 @@ def test_the_install_command_can_be_pasted_into_a_shell(without_numba):
 def test_only_the_components_of_the_selected_cells_count(without_numba):
     assert without_numba.run("-l", "gaussian_nb").code == 0
     assert without_numba.run("-l", "gaussian_nb", "--dry-run").code == 0
-    assert refused("run", "small.yaml", "-l", "presorted_tree").startswith("learner presorted_tree: ")
+    assert refused("run", "small.yaml", "-l", "c45").startswith("learner c45: ")
 
 
 @pytest.mark.slow
@@ -92,10 +93,10 @@ def test_each_thing_missing_is_told_once_with_all_who_need_it(needy, monkeypatch
     monkeypatch.setenv("NEEDY_LACKS", LACKS)
     hide_numba(monkeypatch)
     one = {"type": "needy.Needy"}
-    needy.config(learners={"a": one, "b": one, "presorted_tree": {}}, methods=["direct"])
+    needy.config(learners={"a": one, "b": one, "c45": {}}, methods=["direct"])
     first, second = refused("validate", "small.yaml").splitlines()
     assert first == f"learners a, b: {LACKS}"
-    assert second.startswith("learner presorted_tree: ")
+    assert second.startswith("learner c45: ")
 
 
 def test_what_a_learner_needs_is_checked_where_an_exception_puts_it(bench, monkeypatch):
@@ -112,8 +113,7 @@ def test_every_builtin_that_needs_an_extra_declares_it(name, monkeypatch):
     extra = re.search(r"probcal\[\w+\]", builtin.about)[0]
     component = import_class(builtin.path)
     assert unmet_requirement(component) is None
-    compiled = [f"probcal.learners.{name}" for name in ("tree_growth", "c45.growth", "c45.pruning", "c45.descent")]
-    for package in ("weka", "numba", *compiled):
+    for package in ("weka", "numba", *COMPILED):
         monkeypatch.setitem(sys.modules, package, None)
     assert f"pip install '{extra}'" in unmet_requirement(component)
 

@@ -151,8 +151,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         weights = np.ones(len(labels)) if weights is None else weights
         n_levels, places, n_classes = rows.columns.n_levels, rows.columns.places, len(self.classes_)
         whole, real = growth.grow(
-            rows.nominal, n_levels, places, rows.entries, rows.ends, rows.values, rows.first, classes, weights,
-            n_classes, self.min_samples_leaf, bool(self.binary_splits),
+            rows.nominal, n_levels, places, rows.entries, rows.ends, rows.values, rows.first,
+            rows.histograms, classes, weights, n_classes, self.min_samples_leaf, bool(self.binary_splits),
         )  # fmt: skip
         pruning.collapse(whole, real, n_classes)
         if self.pruned:

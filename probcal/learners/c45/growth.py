@@ -21,38 +21,44 @@ _GAP = 1e-5
 
 
 @njit(cache=True, nogil=True)
-def grow(nominal, n_levels, places, entries, ends, values, first, classes, weights, n_classes, min_leaf, binary):
+def grow(
+    nominal, n_levels, places, entries, ends, values, first, histograms, classes, weights, n_classes, min_leaf, binary
+):  # fmt: skip
     """Return (whole numbers, (n_nodes, 4) int32, and real numbers, (n_nodes, 3 + 2 n_classes)) of the tree.
 
     ``nominal``: (n_rows, n_nominal) int32, the level of each row, and -1 for a missing one. ``n_levels``: (n_columns,)
     the number of levels of each column, and 0 for a numeric one. ``places``: (n_columns,) the position of a column
     among those of its kind. ``entries``: (n_entries,) of the numeric columns, sorted by code, without missing values.
     Those of a column lie between two of ``ends``, (n_numeric + 1,). ``values``: the distinct values of each column,
-    between two of ``first``, (n_numeric + 1,). ``classes``: (n_rows,) int32. ``weights``: (n_rows,). ``min_leaf``: the
-    least weight of two branches. ``binary``: whether nominal splits are binary.
+    between two of ``first``, (n_numeric + 1,). ``histograms``: see ``Instances``. ``classes``: (n_rows,) int32.
+    ``weights``: (n_rows,). ``min_leaf``: the least weight of two branches. ``binary``: whether nominal splits are
+    binary.
     """
     n_rows, n_numeric, n_columns = len(classes), len(ends) - 1, len(n_levels)
     present, n_present = _present_values(entries, ends, values, first)
-    bar, most = np.zeros(n_columns, np.int64), 2  # where a nominal column's levels begin in the histogram
-    for column in range(n_columns):
-        if column:
-            bar[column] = bar[column - 1] + n_levels[column - 1]
-        most = max(most, n_levels[column])
-    bars, bins = np.zeros((n_levels.sum() + 1, n_classes)), np.empty(nominal.shape, np.int32)
-    for column in range(n_columns):
-        for row in range(n_rows if n_levels[column] else 0):
-            level = nominal[row, places[column]]  # the last bar is for missing values
-            bins[row, places[column]] = bar[column] + level if level >= 0 else len(bars) - 1
-    nominals = n_levels, places, _counted_in_average(n_levels, n_rows), bar, bins, bars
-    numerics = values, first, _has_close_values(values, first)
+    n_bars, bar, bins = histograms
+    most = max(2, n_levels.max())
+    # a value that only rows of weight 0 have bounds splits, and a bar does not show it
+    in_bars = (n_bars > 0) & ((n_levels > 0) | (weights.min() > 0))
+    bin_places = np.cumsum(n_bars > 0) - 1
+    bars = np.zeros((n_bars.sum() + 1, n_classes))  # the last one is for missing values
+    counted, chosen = _counted_in_average(n_levels, n_rows), np.zeros(n_columns, np.int64)
+    shapes = n_levels, places, counted, in_bars, bar, bin_places, bins, bars, chosen
+    points = np.zeros((n_rows, n_classes)), np.zeros(n_rows, np.int64)
+    numerics = values, first, _has_close_values(values, first), points
     # gains in bits and gain ratios, the codes next to a numeric split or the level of a binary one, and work space
     cuts = np.zeros((n_columns, 2), np.int64)
     scores = np.zeros((2, n_columns)), cuts, np.zeros((2, n_classes))
     # list 0 has the rows of the nodes that wait, aligned with their weights, and the others their entries
-    lists, shares = np.empty((1 + n_numeric, n_rows), np.int64), weights.copy()
-    lists[0] = np.arange(n_rows)
-    for place in range(n_numeric):
-        lists[1 + place, : ends[place + 1] - ends[place]] = entries[ends[place] : ends[place + 1]]
+    lists, shares = np.empty((1 + n_numeric, 2 * n_rows), np.int64), np.empty(2 * n_rows)
+    lists[0, :n_rows], shares[:n_rows] = np.arange(n_rows), weights
+    own = np.zeros((1 + n_numeric, 2), np.int64)
+    own[0, 1] = n_rows
+    for column in range(n_columns):
+        if not n_levels[column] and not in_bars[column]:
+            begin, stop = ends[places[column]], ends[places[column] + 1]
+            own[1 + places[column], 1] = stop - begin
+            lists[1 + places[column], : stop - begin] = entries[begin:stop]
     spare, spare_shares = np.empty(n_rows, np.int64), np.empty(n_rows)
     weight, signed = weights.copy(), weights.copy()  # signed ones are negative for all classes but the first
     branch, slot_of = np.zeros((2, n_rows), np.int32)
@@ -65,33 +71,33 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
         real[0, COUNTS + classes[row]] += weights[row]
         real[0, TOTAL] += weights[row]
     waiting, stretches, n_waiting = np.zeros(64, np.int64), np.zeros((64, 1 + n_numeric, 2), np.int64), 0
-    own, is_open, open_columns = (
-        np.zeros((1 + n_numeric, 2), np.int64),
-        n_levels > 0,
-        np.zeros((64, n_columns), np.bool_),
-    )
-    open_columns[0] = is_open  # nominal columns of which the rows have several levels
+    span, spans = np.zeros((n_columns, 2), np.int64), np.zeros((64, n_columns, 2), np.int64)
+    for column in range(n_columns):
+        if in_bars[column]:
+            span[column] = bar[column], bar[column] + n_bars[column]
+    spans[0], stretches[0] = span, own
     n_waiting = _finish(0, real[0, COUNTS : COUNTS + n_classes], min_leaf, whole, real)
-    stretches[0, 0, 1] = n_rows
-    stretches[0, 1:, 1] = ends[1:] - ends[:-1]
 
     while n_waiting:
         n_waiting -= 1
-        node, own[:], is_open[:] = waiting[n_waiting], stretches[n_waiting], open_columns[n_waiting]
+        node, own[:], span[:] = waiting[n_waiting], stretches[n_waiting], spans[n_waiting]
         rows = lists[0, own[0, 0] : own[0, 1]]
         row_weights = shares[own[0, 0] : own[0, 1]]
         for at in range(len(rows)):
             weight[rows[at]] = row_weights[at]
             signed[rows[at]] = row_weights[at] if classes[rows[at]] == 0 else -row_weights[at]
         column = _best_column(
-            node, rows, lists, own, is_open, binary, min_leaf, nominals, numerics, of_rows, scores, real
+            node, rows, row_weights, lists, own, span, binary, min_leaf, shapes, numerics, of_rows, scores, real
         )
         if column < 0:
             continue
         place, low, high = places[column], cuts[column, 0], cuts[column, 1]
         n_branches = n_levels[column] if n_levels[column] and not binary else 2
         if not n_levels[column]:
-            _send_by_code(rows, lists[1 + place, own[1 + place, 0] : own[1 + place, 1]], low, branch)
+            if in_bars[column]:
+                _send_by_bin(rows, bins[:, bin_places[column]], bar[column] + low, branch)
+            else:
+                _send_by_code(rows, lists[1 + place, own[1 + place, 0] : own[1 + place, 1]], low, branch)
             begin = first[place]
             cut = _split_point(values[begin + low], values[begin + high], present[begin : begin + n_present[place]])
         else:
@@ -108,13 +114,13 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
         n_slots = 0
         if n_waiting + n_branches > len(waiting):
             waiting, stretches = _longer(waiting, n_waiting + n_branches), _longer(stretches, n_waiting + n_branches)
-            open_columns = _longer(open_columns, n_waiting + n_branches)
+            spans = _longer(spans, n_waiting + n_branches)
         for bag in range(n_branches):
             child = n_nodes + bag
             real[child, BRANCH], real[child, COUNTS + n_classes :] = bags[bag], bag_counts[bag]
             slots[bag] = -1
             if _finish(child, child_counts[bag], min_leaf, whole, real):
-                slots[bag], waiting[n_waiting + n_slots], open_columns[n_waiting + n_slots] = n_slots, child, is_open
+                slots[bag], waiting[n_waiting + n_slots], spans[n_waiting + n_slots] = n_slots, child, span
                 n_slots += 1
         n_nodes += n_branches
         by_two = n_slots < 3
@@ -124,8 +130,13 @@ def grow(nominal, n_levels, places, entries, ends, values, first, classes, weigh
             slot_of[rows[at]] = slots[bag] if bag >= 0 else -1
         # the lists of the branches that grow on take the place of the node's own lists, which are the last ones
         for one in range(len(lists) if n_slots else 0):
-            begin, stop = own[one]
-            if one and begin < stop and lists[one, begin] >> ROW == lists[one, stop - 1] >> ROW:
+            begin, stop = own[one, 0], own[one, 1]
+            if begin == stop:
+                for slot in range(n_slots):
+                    stretches[n_waiting + slot, one, 0] = begin
+                    stretches[n_waiting + slot, one, 1] = begin
+                continue
+            if one and lists[one, begin] >> ROW == lists[one, stop - 1] >> ROW:
                 stop = begin  # a column with one value splits nothing
             if by_two:
                 n_first, n_dealt = _cut(lists[one, begin:stop], slot_of, spare)
@@ -168,40 +179,62 @@ def _finish(node, counts, min_leaf, whole, real):
 
 
 @njit(cache=True, nogil=True)
-def _best_column(node, rows, lists, own, is_open, binary, min_leaf, nominals, numerics, of_rows, scores, real):
+def _best_column(
+    node, rows, row_weights, lists, own, span, binary, min_leaf, shapes, numerics, of_rows, scores, real
+):  # fmt: skip
     """Return the column of the best split, or -1: the largest gain ratio among the gains that are not below average.
 
-    ``is_open``: (n_columns,), the nominal columns of which the rows had several levels in the parent, and after the
-    call in the node.
+    ``span``: (n_columns, 2), the first bar and the end of the bars that the rows of the parent have in a column, and
+    after the call those of the node. It is empty if they have one level or value.
     """
-    n_levels, places, counted, bar, bins, bars = nominals
-    values, first, has_close = numerics
-    classes, weight, _ = of_rows
+    n_levels, places, counted, in_bars, bar, bin_places, bins, bars, chosen = shapes
+    values, first, has_close, points = numerics
+    classes = of_rows[0]
     gains, cuts, sides = scores
     counts, total = real[node, COUNTS : COUNTS + sides.shape[1]], real[node, TOTAL]
-    bars[:] = 0.0
-    chosen = places[is_open]
-    for row in rows:
-        for place in chosen:
-            bars[bins[row, place], classes[row]] += weight[row]
+    n_chosen = 0
+    for column in range(len(n_levels)):
+        if span[column, 0] < span[column, 1]:
+            chosen[n_chosen] = bin_places[column]
+            n_chosen += 1
+            for at in range(span[column, 0], span[column, 1]):
+                for kind in range(sides.shape[1]):
+                    bars[at, kind] = 0.0
+    _count_in_bars(rows, row_weights, classes, bins, chosen, n_chosen, bars)
     mean, n_valid = 0.0, 0
     for column in range(len(n_levels)):
+        begin, end = span[column, 0], span[column, 1]
+        if in_bars[column] and begin == end:
+            gains[1, column] = -1.0
+            continue
         if n_levels[column]:
-            if not is_open[column]:
-                gains[1, column] = -1.0
-                continue
-            of_levels = bars[bar[column] : bar[column] + n_levels[column]]
+            of_column = bars[begin:end]
             if binary:
-                found = _one_level(of_levels, total, min_leaf, sides)
+                found = _one_level(of_column, total, min_leaf, sides)
             else:
-                found = _all_levels(of_levels, total, min_leaf, sides)
-            is_open[column] = _n_used(of_levels) > 1
+                found = _all_levels(of_column, total, min_leaf, sides)
+            if _n_used(of_column) < 2:
+                span[column, 1] = begin
         else:
-            one = 1 + places[column]
-            found = _best_cut(
-                lists[one, own[one, 0] : own[one, 1]], len(rows), values[first[one - 1] : first[one]],
-                has_close[one - 1], of_rows, counts, total, min_leaf, sides,
-            )  # fmt: skip
+            place, n_known, n_points = places[column], len(rows), 0
+            if in_bars[column]:
+                known, n_points = total, _points_of_bars(bars[begin:end], begin - bar[column], points)
+                span[column, 0] = bar[column] + points[1][0]
+                span[column, 1] = span[column, 0] if n_points < 2 else bar[column] + points[1][n_points - 1] + 1
+            else:
+                entries = lists[1 + place, own[1 + place, 0] : own[1 + place, 1]]
+                n_known = len(entries)
+                known = _known_weight(entries, of_rows) if n_known < len(rows) else total
+            least = _least(known, len(counts), min_leaf)
+            found = 0.0, 0.0, np.int64(0), np.int64(0), False
+            if 2 * least - n_known <= _SMALL:  # rows and not their weight
+                if not in_bars[column]:
+                    n_points = _points_of_entries(entries, of_rows, points)
+                if n_points > 1:
+                    found = _best_cut(
+                        points[0][:n_points], points[1][:n_points], values[first[place] : first[place + 1]],
+                        has_close[place], total, least,
+                    )  # fmt: skip
         gains[0, column], gains[1, column], cuts[column, 0], cuts[column, 1], valid = found
         if valid and counted[column]:
             mean += gains[0, column]
@@ -219,6 +252,24 @@ def _best_column(node, rows, lists, own, is_open, binary, min_leaf, nominals, nu
 
 
 @njit(cache=True, nogil=True)
+def _count_in_bars(rows, row_weights, classes, bins, chosen, n_chosen, bars):
+    for at in range(len(rows)):
+        row, weight = rows[at], row_weights[at]
+        kind = classes[row]
+        for one in range(n_chosen):
+            bars[bins[row, chosen[one]], kind] += weight
+
+
+# Views of arrays are counted, which takes longer than the sum of a few numbers.
+@njit(cache=True, nogil=True)
+def _sum(table, row):
+    total = 0.0
+    for kind in range(table.shape[1]):
+        total += table[row, kind]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def _n_used(of_levels):
     used = 0
     for level in range(len(of_levels)):
@@ -232,8 +283,14 @@ def _n_used(of_levels):
 @njit(cache=True, nogil=True)
 def _all_levels(of_levels, total, min_leaf, sides):
     """Return (gain, gain ratio, 0, 0, whether it is valid) of a split with a branch for each level."""
+    n_large = 0
+    for level in range(len(of_levels)):
+        size = _sum(of_levels, level)
+        n_large += size > 0 and min_leaf - size < _SMALL
+    if n_large < 2:
+        return 0.0, 0.0, np.int64(0), np.int64(0), False
     counts = sides[0]
-    counts[:], known, n_large, after, split = 0.0, 0.0, 0, 0.0, 0.0
+    counts[:], known, after, split = 0.0, 0.0, 0.0, 0.0
     for level in range(len(of_levels)):
         size = 0.0
         for kind in range(len(counts)):
@@ -244,10 +301,7 @@ def _all_levels(of_levels, total, min_leaf, sides):
                 after += _n_log_n(count)
         if size:
             known += size
-            n_large += min_leaf - size < _SMALL
             split += _n_log_n(size)
-    if n_large < 2:
-        return 0.0, 0.0, np.int64(0), np.int64(0), False
     gain = _gain(_entropy(counts, known), split - after, known, total)
     return gain, _gain_ratio(gain, split, known, total), np.int64(0), np.int64(0), True
 
@@ -264,7 +318,7 @@ def _one_level(of_levels, total, min_leaf, sides):
     before = _entropy(counts, known)
     best, best_ratio, chosen, valid = 0.0, 0.0, np.int64(-1), False
     for level in range(len(of_levels)):
-        size = of_levels[level].sum()
+        size = _sum(of_levels, level)
         if min_leaf - size >= _SMALL or min_leaf - (known - size) >= _SMALL:
             continue
         valid = True
@@ -279,87 +333,140 @@ def _one_level(of_levels, total, min_leaf, sides):
 
 
 @njit(cache=True, nogil=True)
-def _best_cut(entries, n_rows, values, has_close, of_rows, node_counts, total, min_leaf, sides):
-    """Return (gain, gain ratio, code below the cut, code above it, whether it is valid) of the best cut.
+def _points_of_bars(of_values, code, points):
+    """Write the points of a column in bars and return their number, as ``_points_of_entries`` does.
 
-    A cut must be better than all cuts below it by more than the tolerance.
+    ``code``: of the first bar.
+    """
+    sums, codes = points
+    n_points = 0
+    for at in range(len(of_values)):
+        size = 0.0
+        for kind in range(of_values.shape[1]):
+            size += of_values[at, kind]
+        if size > 0:
+            for kind in range(of_values.shape[1]):
+                sums[n_points, kind] = of_values[at, kind] + (sums[n_points - 1, kind] if n_points else 0.0)
+            codes[n_points] = code + at
+            n_points += 1
+    return n_points
+
+
+@njit(cache=True, nogil=True)
+def _points_of_entries(entries, of_rows, points):
+    """Write the points of a column and return their number: one for each value among the entries.
+
+    ``points``: (sums, (n_rows, n_classes), the weight of each class up to the value, codes, (n_rows,)).
     """
     classes, weight, signed = of_rows
-    nothing = (0.0, 0.0, np.int64(0), np.int64(0), False)
-    if len(entries) == 0 or entries[0] >> ROW == entries[-1] >> ROW:
-        return nothing
-    left, counts = sides
-    counts[:] = node_counts
-    if len(entries) < n_rows:
-        counts[:] = 0.0
-        for entry in entries:
-            counts[classes[entry & _ROW]] += weight[entry & _ROW]
-    known = counts.sum()
-    least = 0.1 * known / len(counts)
+    sums, codes = points
+    n_points, last = 0, len(entries) - 1
+    if last < 0:
+        return 0
+    if sums.shape[1] == 2:
+        a, b = 0.0, 0.0
+        for at in range(last + 1):
+            entry = entries[at]
+            one = signed[np.uint32(entry)]
+            a += max(one, 0.0)
+            b -= min(one, 0.0)
+            sums[n_points, 0], sums[n_points, 1], codes[n_points] = a, b, entry >> ROW
+            n_points += at < last and entry >> ROW != entries[at + 1] >> ROW  # else the next entry overwrites it
+        return n_points + 1
+    sums[0] = 0.0
+    for at in range(last + 1):
+        entry = entries[at]
+        sums[n_points, classes[entry & _ROW]] += weight[entry & _ROW]
+        codes[n_points] = entry >> ROW
+        if at < last and entry >> ROW != entries[at + 1] >> ROW:
+            n_points += 1
+            sums[n_points] = sums[n_points - 1]
+    return n_points + 1
+
+
+@njit(cache=True, nogil=True)
+def _known_weight(entries, of_rows):
+    known = 0.0
+    for entry in entries:
+        known += of_rows[1][entry & _ROW]
+    return known
+
+
+@njit(cache=True, nogil=True)
+def _least(known, n_classes, min_leaf):
+    """Return the least weight on either side of a cut: a tenth of what each class has on average, but not above 25."""
+    least = 0.1 * known / n_classes
     if least - min_leaf < _SMALL:
         least = float(min_leaf)
     elif least - 25 > _SMALL:
         least = 25.0
-    if 2 * least - len(entries) > _SMALL:  # rows and not their weight
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _best_cut(sums, codes, values, has_close, total, least):
+    """Return (gain, gain ratio, code below the cut, code above it, whether it is valid) of the best cut.
+
+    A cut must be better than all cuts below it by more than the tolerance. ``sums``: (n_points, n_classes) and
+    ``codes``: (n_points,), the points of the column.
+    """
+    nothing = (0.0, 0.0, np.int64(0), np.int64(0), False)
+    last = len(codes) - 1
+    known = _sum(sums, last)
+    begin, end = 0, last  # cuts after these points, and before the last one, have enough weight on both sides
+    while begin < end and least - _sum(sums, begin) >= _SMALL:
+        begin += 1
+    while begin < end and least - (known - _sum(sums, end - 1)) >= _SMALL:
+        end -= 1
+    n_cuts = end - begin
+    if has_close:
+        for at in range(begin, end):
+            n_cuts -= not values[codes[at]] + _GAP < values[codes[at + 1]]
+    if not n_cuts:
         return nothing
-    if len(counts) == 2:
-        found = _best_of_two(entries, values, has_close, signed, counts, known, total, least)
+    if sums.shape[1] == 2:
+        found = _best_of_two(sums, codes, values, has_close, known, total, begin, end)
     else:
-        found = _best_of_many(entries, values, has_close, classes, weight, counts, known, total, least, left)
-    gain, split, below, above, n_cuts = found
-    if n_cuts:
-        gain -= np.log2(n_cuts) / total
+        found = _best_of_many(sums, codes, values, has_close, known, total, begin, end)
+    gain, split, place = found
+    gain -= np.log2(n_cuts) / total
     if gain < _SMALL:
         return nothing
-    return gain, _gain_ratio(gain, split, known, total), below, above, True
+    return gain, _gain_ratio(gain, split, known, total), codes[place], codes[place + 1], True
 
 
 @njit(cache=True, nogil=True)
-def _best_of_many(entries, values, has_close, classes, weight, counts, known, total, least, left):
-    """Return (gain, sum of size times logarithm, code below, code above, number of possible cuts) for any classes."""
-    best, best_split, below, above, n_cuts, size = 0.0, 0.0, np.int64(0), np.int64(0), 0, 0.0
-    before = _entropy(counts, known)
-    left[:] = 0.0
-    for at in range(len(entries) - 1):
-        row = entries[at] & _ROW
-        left[classes[row]] += weight[row]
-        size += weight[row]
-        code, following = entries[at] >> ROW, entries[at + 1] >> ROW
-        if code == following or (has_close and not values[code] + _GAP < values[following]):
+def _best_of_many(sums, codes, values, has_close, known, total, begin, end):
+    """Return (gain, sum of size times logarithm over the sides, point below the cut) of the best cut."""
+    best, best_split, place, whole = 0.0, 0.0, 0, sums[-1]
+    before = _entropy(whole, known)
+    for at in range(begin, end):
+        if has_close and not values[codes[at]] + _GAP < values[codes[at + 1]]:
             continue
-        rest = known - size
-        if least - size >= _SMALL or least - rest >= _SMALL:
-            continue
-        n_cuts += 1
-        split, after = _n_log_n(size) + _n_log_n(rest), 0.0
-        for kind in range(len(counts)):
-            after += _n_log_n(left[kind]) + _n_log_n(counts[kind] - left[kind])
+        split, after = _within(_sum(sums, at), known), 0.0
+        for kind in range(len(whole)):
+            after += _within(sums[at, kind], whole[kind])
         gain = _gain(before, split - after, known, total)
         if gain - best > _SMALL:
-            best, best_split, below, above = gain, split, code, following
-    return best, best_split, below, above, n_cuts
+            best, best_split, place = gain, split, at
+    return best, best_split, place
 
 
 @njit(cache=True, nogil=True)
-def _best_of_two(entries, values, has_close, signed, counts, known, total, least):
-    """Return what ``_best_of_many`` returns. ``signed``: (n_rows,), the weights, negative for the second class.
+def _best_of_two(sums, codes, values, has_close, known, total, begin, end):
+    """Return what ``_best_of_many`` returns.
 
-    The entropy after a cut is a concave function of the two weights on the left. So over a block of entries it is least
-    at a corner of the box between the weights at its ends. If even that is no better, its cuts are only counted.
+    The entropy after a cut is a concave function of the two weights on the left. So over a block of cuts it is least at
+    a corner of the box between the weights at the first and the last one. If even that is no better, no cut is.
     """
-    best, best_split, below, above, n_cuts = 0.0, 0.0, np.int64(0), np.int64(0), 0
-    before, start, last = _entropy(counts, known), 0, len(entries) - 1
-    step = max(16, int(np.sqrt(len(entries)) / 3))
-    a, b, whole_a, whole_b = 0.0, 0.0, counts[0], counts[1]  # weights on the left, and in all
-    while start < last and least - (known - a - b) < _SMALL:
-        end = min(start + step, last)
-        more_a, more_b = a, b
-        for at in range(start, end):
-            weight = signed[np.uint32(entries[at])]
-            more_a += max(weight, 0.0)
-            more_b -= min(weight, 0.0)
-        tried = least - more_a - more_b < _SMALL and entries[start] >> ROW != entries[end] >> ROW
-        if tried and not has_close and least - a - b < _SMALL and least - known + more_a + more_b < _SMALL:
+    best, best_split, place = 0.0, 0.0, 0
+    whole_a, whole_b = sums[-1, 0], sums[-1, 1]
+    before = _entropy(sums[-1], known)
+    step = max(16, int(np.sqrt(len(codes)) / 3))
+    for start in range(begin, end, step):
+        stop = min(start + step, end)
+        if stop - start > 3:
+            a, b, more_a, more_b = sums[start, 0], sums[start, 1], sums[stop - 1, 0], sums[stop - 1, 1]
             of_a, of_b = _within(a, whole_a), _within(b, whole_b)
             of_more_a, of_more_b = _within(more_a, whole_a), _within(more_b, whole_b)
             after = min(
@@ -369,25 +476,16 @@ def _best_of_two(entries, values, has_close, signed, counts, known, total, least
                 _within(more_a + more_b, known) - of_more_a - of_more_b,
             )
             if _gain(before, after - _ROUGH, known, total) - best < 0.9 * _SMALL:
-                tried = False
-                for at in range(start, end):
-                    n_cuts += entries[at] >> ROW != entries[at + 1] >> ROW
-        for at in range(start, end if tried else start):
-            weight = signed[np.uint32(entries[at])]
-            a += max(weight, 0.0)
-            b -= min(weight, 0.0)
-            code, following = entries[at] >> ROW, entries[at + 1] >> ROW
-            if code == following or (has_close and not values[code] + _GAP < values[following]):
                 continue
-            size, rest = a + b, known - a - b
-            if least - size < _SMALL and least - rest < _SMALL:
-                n_cuts += 1
-                split = _within(size, known)
-                gain = _gain(before, split - _within(a, whole_a) - _within(b, whole_b), known, total)
-                if gain - best > _SMALL:
-                    best, best_split, below, above = gain, split, code, following
-        a, b, start = more_a, more_b, end
-    return best, best_split, below, above, n_cuts
+        for at in range(start, stop):
+            if has_close and not values[codes[at]] + _GAP < values[codes[at + 1]]:
+                continue
+            a, b = sums[at, 0], sums[at, 1]
+            split = _within(a + b, known)
+            gain = _gain(before, split - _within(a, whole_a) - _within(b, whole_b), known, total)
+            if gain - best > _SMALL:
+                best, best_split, place = gain, split, at
+    return best, best_split, place
 
 
 @njit(cache=True, nogil=True)
@@ -442,6 +540,12 @@ def _send_by_code(rows, entries, low, branch):
         branch[row] = -1
     for entry in entries:
         branch[entry & _ROW] = entry >> ROW > low
+
+
+@njit(cache=True, nogil=True)
+def _send_by_bin(rows, bins, low, branch):
+    for row in rows:
+        branch[row] = bins[row] > low
 
 
 @njit(cache=True, nogil=True)

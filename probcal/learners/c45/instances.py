@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,12 @@ import pandas as pd
 
 from probcal.learners.c45.layout import ROW
 from probcal.learners.frame_columns import codes_of, levels_of, numbers_of
+
+MOST_BARS, ROWS_OF_A_BAR = 128, 8
+"""A numeric column is counted in bars if it has no more values than the first, and on average so many rows with each.
+
+With more bars than that, small nodes would pay for bars that are empty.
+"""
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,31 @@ class Instances:
 
     def __len__(self) -> int:
         return len(self.nominal)
+
+    @cached_property
+    def histograms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return where nominal columns, and numeric ones with few values and none missing, are counted.
+
+        (number of bars of each column, (n_columns,), or 0 if it has none, its first bar, (n_columns,), and the bar of
+        each row in the columns that have bars, (n_rows, n_columns with bars) int32. Missing values have the last bar.)
+        """
+        n_values, places, is_nominal = np.diff(self.first), self.columns.places, self.columns.n_levels > 0
+        most = min(MOST_BARS, len(self) // ROWS_OF_A_BAR)
+        n_few = np.where((n_values <= most) & (np.diff(self.ends) == len(self)), n_values, 0)
+        n_bars = self.columns.n_levels.copy()
+        n_bars[~is_nominal] = n_few
+        first = np.cumsum(n_bars) - n_bars
+        bins = []
+        for column in np.flatnonzero(n_bars):
+            place = places[column]
+            if is_nominal[column]:
+                codes = self.nominal[:, place]
+            else:
+                entries = self.entries[self.ends[place] : self.ends[place + 1]]
+                codes = np.empty(len(self), dtype=np.int64)
+                codes[entries & _ROW] = entries >> ROW
+            bins.append(np.where(codes < 0, n_bars.sum(), codes + first[column]))
+        return n_bars, first, np.ascontiguousarray(_table(bins, len(self), np.int32))
 
     def take(self, rows: np.ndarray) -> Instances:
         """Return the table of ``rows``, by number in any order, repeated or left out, without sorting it again."""

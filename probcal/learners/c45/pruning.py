@@ -39,10 +39,16 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
     ``numbers``: (n_rows, n_numeric), the training rows, with -1 and NaN where missing.
     """
     n_rows = len(classes)
-    rows, shares, branch = np.arange(n_rows), weights.copy(), np.zeros(n_rows, np.int64)
+    rows, shares, branch = np.empty(4 * n_rows, np.int32), np.empty(4 * n_rows), np.zeros(n_rows, np.int32)
+    rows[:n_rows], shares[:n_rows] = np.arange(n_rows), weights
     starts, stops = np.zeros((2, len(whole)), np.int64)
     stops[0] = n_rows
-    estimated, ratios = np.zeros(len(whole)), np.zeros(max(2, n_levels.max()))
+    most = max(2, n_levels.max())
+    estimated, of_bags = np.zeros(len(whole)), (np.zeros(most), np.zeros(most), np.zeros((most, n_classes)))
+    ratios, takes, has_splits = of_bags[0], np.zeros(most, np.bool_), np.zeros(len(whole), np.bool_)
+    for node in range(len(whole)):
+        for child in range(whole[node, FIRST_CHILD], whole[node, FIRST_CHILD] + whole[node, N_CHILDREN]):
+            has_splits[node] |= whole[child, ATTRIBUTE] >= 0
     path, left, depth = np.zeros(64, np.int64), np.zeros(64, np.int64), 1  # nodes, and how many children are left
     left[0] = -1
     table = nominal, numbers, n_levels, places
@@ -57,11 +63,11 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             continue
         if left[depth - 1] < 0:
             left[depth - 1] = n_children
-            if raises:
+            if raises and has_splits[node]:  # else no branch but a leaf can be raised
                 for bag in range(n_children):
-                    ratios[bag] = real[begin + bag, BRANCH] / total
+                    ratios[bag], takes[bag] = real[begin + bag, BRANCH] / total, has_splits[begin + bag]
                 _send(node, whole, real, table, rows, starts, stops, branch)
-                rows, shares = _split(node, whole, rows, shares, starts, stops, branch, ratios)
+                rows, shares = _split(node, whole, rows, shares, starts, stops, branch, ratios, takes)
         if left[depth - 1] > 0:
             left[depth - 1] -= 1
             if depth == len(path):
@@ -79,9 +85,10 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             of_branch = as_leaf  # it would be the same leaf
         elif raises:
             starts[largest], stops[largest] = starts[node], stops[node]
+            enough = max(errors + 0.1, as_leaf - 0.1) + 2 * _SMALL  # above it the branch is not raised
             rows, shares, of_branch = _errors_on_rows(
-                largest, max(errors, as_leaf) + 1.0, False, whole, real, n_classes, confidence, z, table, classes, rows,
-                shares, starts, stops, branch, ratios,
+                largest, enough, False, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts,
+                stops, branch, of_bags, takes,
             )  # fmt: skip
         if as_leaf - errors - 0.1 < _SMALL and as_leaf - of_branch - 0.1 < _SMALL:
             _make_leaf(node, whole)
@@ -90,7 +97,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             whole[node, :EMPTY], real[node, CUT] = whole[largest, :EMPTY], real[largest, CUT]
             rows, shares, of_branch = _errors_on_rows(
                 node, np.inf, True, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts, stops,
-                branch, ratios,
+                branch, of_bags, takes,
             )  # fmt: skip
             left[depth - 1] = -1
         else:
@@ -130,13 +137,14 @@ def _errors_on_rows(
     starts,
     stops,
     branch,
-    ratios,
+    of_bags,
+    takes,
 ):
     """Return (rows, shares, estimated errors of the subtree ``top`` on its rows). Above ``enough`` the sum stops.
 
     If ``keeps``, the nodes take the weights of these rows for their own.
     """
-    errors, counts = 0.0, np.zeros(n_classes)
+    errors, counts, (ratios, _, bag_counts) = 0.0, np.zeros(n_classes), of_bags
     waiting, n_waiting = np.zeros(64, np.int64), 1
     waiting[0] = top
     while n_waiting:
@@ -149,52 +157,63 @@ def _errors_on_rows(
                 counts[classes[rows[at]]] += shares[at]
                 total += shares[at]
             errors += _estimated_errors(counts, total, confidence, z)
-            if keeps:
-                real[node, TOTAL], real[node, COUNTS : COUNTS + n_classes] = total, counts
-                if total >= _SMALL:
-                    whole[node, EMPTY] = 0
-            if errors > enough:
-                break
+            real[node, TOTAL], real[node, COUNTS : COUNTS + n_classes] = total, counts
+            if total >= _SMALL:
+                whole[node, EMPTY] = 0
             continue
-        if _send(node, whole, real, table, rows, starts, stops, branch) or keeps:
-            _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, ratios)
-        rows, shares = _split(node, whole, rows, shares, starts, stops, branch, ratios)
+        _send(node, whole, real, table, rows, starts, stops, branch)
+        _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, of_bags)
+        n_taken = 0
+        for bag in range(n_children):
+            takes[bag] = keeps or whole[begin + bag, ATTRIBUTE] >= 0
+            n_taken += takes[bag]
+            if not takes[bag]:
+                total = 0.0
+                for kind in range(n_classes):
+                    counts[kind] = bag_counts[bag, kind]
+                    total += counts[kind]
+                errors += _estimated_errors(counts, total, confidence, z)
+        if errors > enough:
+            break
+        if not n_taken:
+            continue
+        rows, shares = _split(node, whole, rows, shares, starts, stops, branch, ratios, takes)
         if n_waiting + n_children > len(waiting):
             waiting = np.append(waiting, np.zeros(len(waiting) + n_children, np.int64))
-        for child in range(begin, begin + n_children):
-            waiting[n_waiting] = child
-            n_waiting += 1
+        for bag in range(n_children):
+            waiting[n_waiting] = begin + bag
+            n_waiting += takes[bag]
     return rows, shares, errors
 
 
 @njit(cache=True, nogil=True)
 def _send(node, whole, real, table, rows, starts, stops, branch):
-    """Set ``branch`` to the branch of each row of a node, or to -1 for a missing value, and return how many are."""
+    """Set ``branch`` to the branch of each row of a node, or to -1 for a missing value."""
     nominal, numbers, n_levels, places = table
-    n_missing = 0
     column, cut = whole[node, ATTRIBUTE], real[node, CUT]
     place, start = places[column], starts[node]
     if n_levels[column]:
         for at in range(start, stops[node]):
             level = nominal[rows[at], place]
             branch[at - start] = level if level < 0 or cut < 0 else level != cut
-            n_missing += level < 0
     else:
         for at in range(start, stops[node]):
             number = numbers[rows[at], place]
             branch[at - start] = -1 if np.isnan(number) else number > cut
-            n_missing += np.isnan(number)
-    return n_missing
 
 
 @njit(cache=True, nogil=True)
-def _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, ratios):
-    """Set ``ratios`` to the share of each branch in the weight of a node's rows.
+def _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, stops, branch, of_bags):
+    """Weigh the branches of a node. If ``keeps``, the weights are also written to the tree.
 
-    If ``keeps``, the weights are also written to the tree.
+    ``of_bags``: (the share of each branch in the weight, its weight, and its weight by class).
     """
     begin, n_children, start = whole[node, FIRST_CHILD], whole[node, N_CHILDREN], starts[node]
-    bags, counts = np.zeros(n_children), np.zeros((n_children, n_classes))
+    ratios, bags, counts = of_bags
+    for bag in range(n_children):
+        bags[bag] = 0.0
+        for kind in range(n_classes):
+            counts[bag, kind] = 0.0
     of_node, total, n_missing = np.zeros(n_classes), 0.0, 0
     for at in range(start, stops[node]):
         bag, kind = branch[at - start], classes[rows[at]]
@@ -225,8 +244,8 @@ def _weigh(node, keeps, whole, real, n_classes, classes, rows, shares, starts, s
 
 
 @njit(cache=True, nogil=True)
-def _split(node, whole, rows, shares, starts, stops, branch, ratios):
-    """Write the rows of each branch after those of its node, and return (rows, shares)."""
+def _split(node, whole, rows, shares, starts, stops, branch, ratios, takes):
+    """Write the rows of each branch that ``takes`` them after those of its node, and return (rows, shares)."""
     begin, n_children, start, stop = whole[node, FIRST_CHILD], whole[node, N_CHILDREN], starts[node], stops[node]
     n_missing = 0
     for child in range(begin, begin + n_children):
@@ -240,13 +259,13 @@ def _split(node, whole, rows, shares, starts, stops, branch, ratios):
     for bag in range(n_children):
         starts[begin + bag], n_known = end, stops[begin + bag]
         stops[begin + bag] = end
-        end += n_known + (n_missing if ratios[bag] > _SMALL else 0)
+        end += (n_known + (n_missing if ratios[bag] > _SMALL else 0)) * takes[bag]
     if end > len(rows):
-        rows, shares = np.append(rows, np.zeros(end, np.int64)), np.append(shares, np.zeros(end))
+        rows, shares = np.append(rows, np.zeros(end, np.int32)), np.append(shares, np.zeros(end))
     for at in range(stop - start):
         first, last = (branch[at], branch[at] + 1) if branch[at] >= 0 else (0, n_children)
         for bag in range(first, last):
-            if branch[at] >= 0 or ratios[bag] > _SMALL:
+            if takes[bag] and (branch[at] >= 0 or ratios[bag] > _SMALL):
                 to = stops[begin + bag]
                 rows[to] = rows[start + at]
                 shares[to] = shares[start + at] if branch[at] >= 0 else ratios[bag] * shares[start + at]

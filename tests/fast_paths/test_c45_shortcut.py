@@ -3,44 +3,55 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer
 
 from probcal import ProbingClassifier
-from probcal.learners import PresortedTreeClassifier
 from probcal.methods.importance import importance_weights
+from tests.learners.j48_trees import mixed_table
 
 pytest.importorskip("numba", reason="needs probcal[trees]")
 
-PARTS = ("classes_", "feature_", "threshold_", "left_", "value_")
+from probcal.learners import C45Classifier
 
 
 def same(one, other):
-    return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in PARTS)
+    parts = zip((one.classes_, *one.tree_), (other.classes_, *other.tree_), strict=True)
+    return all(np.array_equal(*pair) for pair in parts)
+
+
+def drawn_table(rng, n, kinds):
+    """Numbers and categories, some of them missing, that repeat often."""
+    X = pd.DataFrame(rng.integers(0, kinds, (n, 4)) / 3, columns=list("abcd"))
+    X["b"] = X["b"].where(rng.random(n) > 0.1)
+    X["c"] = pd.Categorical(rng.integers(0, min(kinds, 7), n))
+    X["d"] = pd.Categorical(rng.integers(0, 3, n)).set_categories([0, 1, 3])
+    return X
 
 
 @pytest.mark.slow
-@settings(derandomize=True, deadline=None, max_examples=40)
+@settings(derandomize=True, deadline=None, max_examples=60)
 @given(
     st.integers(0, 10**6),
-    st.integers(4, 150),
+    st.integers(4, 400),
     st.integers(1, 60),
-    st.sampled_from(["gini", "entropy"]),
+    st.booleans(),
+    st.booleans(),
     st.booleans(),
     st.integers(1, 5),
 )
-def test_every_tree_is_that_of_the_naive_loop(seed, n, kinds, criterion, weighted, min_leaf):
+def test_every_tree_is_that_of_the_naive_loop(seed, n, kinds, weighted, binary, pruned, min_leaf):
     rng = np.random.default_rng(seed)
-    X, labels = rng.integers(0, kinds, (n, 4)) / 3, np.array(["no", "yes"])[rng.integers(0, 2, n)]
+    X, labels = drawn_table(rng, n, kinds), np.array(["no", "yes"])[rng.integers(0, 2, n)]
     labels[:2] = "no", "yes"
     row_weights = rng.integers(0, 4, n) / 3 if weighted else None
     if weighted:
         row_weights[:2] = 1
     thresholds = rng.uniform(0.01, 0.99, 6)
-    tree = PresortedTreeClassifier(criterion, min_samples_leaf=min_leaf)
+    tree = C45Classifier(min_samples_leaf=min_leaf, binary_splits=binary, pruned=pruned)
     class_weights = np.column_stack([np.ones(6), (1 - thresholds) / thresholds])
     shortcut = tree.class_weight_shortcut()
     together = [
@@ -53,11 +64,11 @@ def test_every_tree_is_that_of_the_naive_loop(seed, n, kinds, criterion, weighte
 
 
 def test_margins_are_the_labels_without_error():
-    X, y = load_breast_cancer(return_X_y=True)
-    tree = PresortedTreeClassifier(max_depth=2)
+    X, y = mixed_table(2)
+    tree = C45Classifier()
     shortcut = tree.class_weight_shortcut()
     trees = shortcut.fit(tree, X, y, np.array([[1.0, 0.2], [1.0, 5.0]]), None)
-    for rows in (X, X.copy()):  # those that the trees grew on have their leaves from growing
+    for rows in (X, X.copy()):  # those that the trees grew on are coded already
         margins, error = shortcut.margins(trees, rows)
         assert error == 0
         assert np.array_equal(margins > 0, np.column_stack([one.predict(X) == 1 for one in trees]))
@@ -66,22 +77,22 @@ def test_margins_are_the_labels_without_error():
 def test_a_tree_holds_no_training_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 20))
-    tree = PresortedTreeClassifier(max_depth=3)
+    tree = C45Classifier()
     [grown] = tree.class_weight_shortcut().fit(tree, X, (X[:, 0] > 0).astype(int), np.ones((1, 2)), None)
-    assert len(pickle.dumps(grown)) < 2000
+    assert len(pickle.dumps(grown)) < 3000
 
 
 def test_the_learner_that_was_given_is_left_unfitted():
-    X, y = load_breast_cancer(return_X_y=True)
-    tree = PresortedTreeClassifier(max_depth=1)
+    X, y = mixed_table(2)
+    tree = C45Classifier(min_samples_leaf=3)
     tree.class_weight_shortcut().fit(tree, X, y, np.ones((1, 2)), None)
-    assert vars(tree) == vars(PresortedTreeClassifier(max_depth=1))
+    assert vars(tree) == vars(C45Classifier(min_samples_leaf=3))
 
 
 @pytest.mark.parametrize("weights", [[0.0, 1.0], [1.0, 0.0]])
 def test_a_class_may_weigh_nothing(weights):
-    X, y = load_breast_cancer(return_X_y=True)
-    tree = PresortedTreeClassifier()
+    X, y = mixed_table(2)
+    tree = C45Classifier()
     [grown] = tree.class_weight_shortcut().fit(tree, X, y, np.array([weights]), None)
     assert (grown.predict(X) == np.argmax(weights)).all()
 
@@ -91,7 +102,7 @@ def test_rows_with_weights_that_are_rescaled_keep_their_votes():
     X, asked = random.normal(size=(300, 4)), random.normal(size=(1000, 4))
     y = (X.sum(axis=1) + random.normal(size=300) > 0).astype(int)
     fast, slow = (
-        ProbingClassifier(PresortedTreeClassifier(), 40, total_weight="n", shortcuts=on, random_state=0)
+        ProbingClassifier(C45Classifier(), 40, total_weight="n", shortcuts=on, random_state=0)
         .fit(X, y, sample_weight=np.random.default_rng(1).random(300))
         .votes(asked)
         for on in (True, False)
