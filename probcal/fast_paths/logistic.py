@@ -42,7 +42,8 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import validate_data
 
-from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, AtZero, LogisticLoss, LogisticSolver, Search
+from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, AtZero, LogisticLoss, LogisticSolver, Search, run
+from probcal.fast_paths.shortcut import signed_rows
 
 _SINGULAR = 4 * np.finfo(np.float64).eps
 """Reciprocal condition numbers below which scikit-learn may find the Hessian singular.
@@ -55,8 +56,8 @@ _LEADING_ORDER = 2.0
 """Factor for the leading order of an error, which covers the higher orders."""
 _LARGEST_BOUND = 1e5
 """Largest bound, in units of tol. Only a row that almost alone determines a coefficient exceeds it."""
-_GRADIENT_ERROR = 5 * CLOSE_ENOUGH
-"""Error at the end of a search, in the norm of the Hessian. An approximate Hessian can underestimate a step."""
+_STEPS_LEFT = 5.0
+"""Error at the end of a search, in units of its accuracy. An approximate Hessian can underestimate a step."""
 _DOUBT_ROUNDING = 1e-14
 """Rounding error of a gradient, as a share of the mean size of a column: some fifty times the machine precision."""
 _SAMPLE = 256
@@ -67,6 +68,7 @@ _UNUSUAL = 3.0
 The few rows with a rare value may be in no sample.
 """
 _MOST_IN_REACH = 1 << 14
+_MARGINS_AT_ONCE = 1 << 17
 
 
 def is_singular(search: Search, hessian: np.ndarray) -> bool:
@@ -94,8 +96,8 @@ _LARGEST = 1 / 8
 """Largest share of all rows in a sample. Above it, all rows are as cheap."""
 _FEWEST_COEFFICIENTS = 8
 """With fewer coefficients, two samples may agree by chance."""
-_EXACT = 1e-6
-"""Relative error allowed for steps on all rows, far above rounding."""
+_EXACT = 1e-2
+"""Relative error allowed for steps on all rows, far above rounding to float32."""
 _ROUGHEST = 1.0
 """If the distances of two samples from the minimum differ by more than their mean, they are useless."""
 _LEFT_OF_SLOPE = 0.25
@@ -169,22 +171,19 @@ class Replay:
         return []
 
     def _steps(self, search: Search, loss: LogisticLoss) -> Iterator[_Step]:
-        point, weighting = search.point, search.weighting
-        at_minimum = -search.penalties * point
-        if loss is not self._loss:
-            at_minimum = loss.gradients(point[:, None], weighting[None])[:, 0]
-        place = Search(weighting, search.penalties, point)
-        place.take_hessian(np.tensordot(weighting, self._at_zero.hessians, axes=1), own=True)
-        gradient = self._at_zero.gradients @ weighting
+        place = Search(search.weighting, search.penalties, search.point)
+        place.take_hessian(np.tensordot(search.weighting, self._at_zero.hessians, axes=1), own=True)
+        gradient = self._at_zero.gradients @ search.weighting
         step = -place.solve(gradient)
-        offset = step - point
+        offset = step - search.point
+        around = loss.around(search.point, search.weighting)
         for _ in range(_MOST_STEPS):
             decrement = -float(step @ gradient)
-            gradient = loss.gradients((point + offset)[:, None], weighting[None])[:, 0] - at_minimum
+            gradient, hessian = around.derivatives(offset)
             gradient += search.penalties * offset
             over = max(decrement / 2, float(np.abs(gradient).max())) / self._tol
             yield _Step(offset, over, float(step @ gradient) <= _LEFT_OF_SLOPE * decrement)
-            place.take_hessian(loss.hessian(point + offset, weighting), own=True)
+            place.take_hessian(hessian(), own=True)
             if place.state == "failed":
                 return
             step = -place.solve(gradient)
@@ -210,7 +209,7 @@ class SolverDoubt:
 
     def __init__(self, loss: LogisticLoss, tol: float, at_zero: AtZero) -> None:
         self._loss, self._tol = loss, tol
-        self._sample = loss.with_ones(slice(None, None, max(1, loss.n_rows // _SAMPLE)))
+        self._sample = loss.rows[:: max(1, loss.n_rows // _SAMPLE)]
         self._replay = Replay(loss, tol, at_zero)
 
     @property
@@ -218,31 +217,35 @@ class SolverDoubt:
         """Return the absolute score above which no row is in doubt."""
         return _LARGEST_BOUND * self._tol
 
-    def decides(self, search: Search, rows: np.ndarray) -> bool:
-        """Return whether the tolerance, or the error of ``search``, may decide the label of one of ``rows``.
+    def possible(self, search: Search, rows: np.ndarray) -> np.ndarray:
+        """Return those of ``rows`` whose labels the tolerance, or the error of ``search``, may decide.
 
-        ``rows``: numbers of the rows in reach. The result is also True if very many rows are in reach, such as equal
-        rows or scores that are all near 0.
+        ``rows``: numbers of the rows in reach. All are returned if they are very many, such as equal rows or scores
+        that are all near 0.
         """
         if len(rows) > _MOST_IN_REACH:
-            return True
-        X = self._loss.with_ones(rows)
+            return rows
+        X = self._loss.rows[rows]
         solved = search.solve(X.T)
-        lengths = _lengths(X, solved)
-        own = _GRADIENT_ERROR * lengths  # by Cauchy and Schwarz
-        scores = X @ search.point
+        own = _STEPS_LEFT * search.accuracy * _lengths(X, solved)  # by Cauchy and Schwarz
         flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
         loose = _LEADING_ORDER * (flatness[:, None] * np.abs(self._sample @ solved)).max(axis=0)
         bound = self._tol * np.minimum(loose, np.abs(solved).sum(axis=0))
-        doubtful = np.abs(scores) - own <= bound
-        if not doubtful.any():
-            return False
+        return rows[np.abs(X @ search.point) - own <= bound]
+
+    def decides(self, search: Search, rows: np.ndarray) -> bool:
+        """Return whether the tolerance, or the error of ``search``, may decide the label of one of ``rows``."""
+        if len(rows) > _MOST_IN_REACH:
+            return True
+        X = self._loss.rows[rows]
+        solved = search.solve(X.T)
+        lengths, scores = _lengths(X, solved), X @ search.point
+        own = _STEPS_LEFT * search.accuracy * lengths
         own += _DOUBT_ROUNDING * (np.abs(self._sample).mean(axis=0) @ np.abs(solved))
-        X, lengths, own, sides = X[doubtful], lengths[doubtful], own[doubtful], np.sign(scores[doubtful])
         usual = np.median(_lengths(self._sample, search.solve(self._sample.T)))
         for ends in self._replay.ends(search, samples=bool(lengths.max() <= _UNUSUAL * usual)):
             # how far the score is on the side of the minimum's score, where scikit-learn stops
-            reserve = [sides * (X @ (search.point + one.offset)) for one in ends]
+            reserve = [np.sign(scores) * (X @ (search.point + one.offset)) for one in ends]
             error = [own + one.error * lengths for one in ends]
             if ends and all((left > off).all() for left, off in zip(reserve, error, strict=True)):
                 return False
@@ -307,27 +310,20 @@ class LogisticShortcut:
 
     def __init__(self) -> None:
         self._solver = LogisticSolver()
-        self._at_zero: AtZero | None = None
+        self._template: LogisticRegression | None = None
+        self._loss: LogisticLoss | None = None
 
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[LogisticRegression | None]:
         """Return a fitted LogisticRegression for each row of ``class_weights``, (k, 2), or None if it is declined."""
-        declined: list[LogisticRegression | None] = [None] * len(class_weights)
-        template = clone(estimator)
-        classes, codes = np.unique(labels, return_inverse=True)
-        rows = _checked(template, X)
-        weights = np.ones(len(labels)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
-        if rows is None or len(rows) != len(labels) or len(classes) != 2:
-            return declined
-        if not (weights > 0).all() or not np.isfinite(weights).all():
-            return declined
-        second = codes == 1
-        loss = LogisticLoss(rows, second, None if row_weights is None else weights, template.fit_intercept)
-        if self._at_zero is None:
-            self._at_zero = loss.at_zero()
-        totals = np.array([weights[~second].sum(), weights[second].sum()])
-        searches = [_search(template, loss, pair, totals) for pair in class_weights]
+        if self._template is None:
+            self._template = clone(estimator)
+            self._prepare(self._template, X, labels, row_weights)
+        template, loss = self._template, self._loss
+        if loss is None:
+            return [None] * len(class_weights)
+        searches = [_search(template, loss, pair, self._totals) for pair in class_weights]
         first = [np.tensordot(one.weighting, self._at_zero.hessians, axes=1) for one in searches]
         for one, hessian in zip(searches, first, strict=True):
             if one.state == "open" and is_singular(one, hessian):
@@ -336,10 +332,26 @@ class LogisticShortcut:
         for one, hessian in zip(searches, first, strict=True):
             if one.state == "done" and (is_singular(one, one.hessian) or is_flat(one, hessian, template.tol)):
                 one.state = "failed"
-        doubt = SolverDoubt(loss, template.tol, self._at_zero)
-        _refuse_doubtful(doubt, loss, [one for one in searches if one.state == "done"])
-        template.classes_ = classes
+        _refuse_doubtful(self._doubt, loss, [one for one in searches if one.state == "done"])
         return [_classifier(template, one) if one.state == "done" else None for one in searches]
+
+    def _prepare(
+        self, template: LogisticRegression, X: Any, labels: np.ndarray, row_weights: np.ndarray | None
+    ) -> None:
+        """Copy the rows, unless everything is declined. ``template`` gets its classes and feature names."""
+        template.classes_ = np.unique(labels)
+        rows = _checked(template, X)
+        weights = np.ones(len(labels)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
+        if rows is None or len(rows) != len(labels) or len(template.classes_) != 2:
+            return
+        if not (weights > 0).all() or not np.isfinite(weights).all():
+            return
+        second = np.asarray(labels) == template.classes_[1]
+        constant = 1.0 if template.fit_intercept else None
+        self._loss = LogisticLoss(signed_rows(rows, second, row_weights, constant))
+        self._totals = np.array([weights[~second].sum(), weights[second].sum()])
+        self._at_zero = self._loss.at_zero()
+        self._doubt = SolverDoubt(self._loss, template.tol, self._at_zero)
 
     def rows(self, classifiers: list[LogisticRegression], X: Any) -> Any:
         """Return X as LogisticRegression itself checks it for prediction, with its errors and warnings."""
@@ -385,12 +397,20 @@ def _refuse_doubtful(doubt: SolverDoubt, loss: LogisticLoss, searches: list[Sear
     if not searches:
         return
     near: list[list[np.ndarray]] = [[] for _ in searches]
-    for first, scores in loss.scores(np.column_stack([one.point for one in searches])):
-        rows, places = np.nonzero(np.abs(scores, out=scores) <= doubt.reach)
+    points = np.column_stack([one.point for one in searches])
+    block = max(1, _MARGINS_AT_ONCE // len(searches))
+    for first in range(0, loss.n_rows, block):
+        margins = loss.margins(points, slice(first, first + block))
+        rows, places = np.nonzero(np.abs(margins, out=margins) <= doubt.reach)
         for i in np.unique(places):
             near[i].append(first + rows[places == i])
-    for one, rows_of in zip(searches, near, strict=True):
-        if rows_of and doubt.decides(one, np.concatenate(rows_of)):
+    found = [(one, doubt.possible(one, np.concatenate(rows))) for one, rows in zip(searches, near, strict=True) if rows]
+    doubtful = [(one, rows) for one, rows in found if len(rows)]
+    for one, _ in doubtful:
+        one.state, one.accuracy = "open", CLOSE_ENOUGH
+    run(loss, [one for one, _ in doubtful])
+    for one, rows in doubtful:
+        if one.state == "done" and len(rows := doubt.possible(one, rows)) and doubt.decides(one, rows):
             one.state = "failed"
 
 

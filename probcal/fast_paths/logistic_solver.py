@@ -12,17 +12,25 @@ remaining steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-_BLOCK = 1 << 16
-"""Numbers of X in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
+from probcal.fast_paths.shortcut import SignedRows
+
+_BLOCK = 1 << 17
+"""Numbers in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
 _FEWEST = 256
 """Least number of rows in a block, so that matrix products are efficient."""
+_FARTHEST = 80.0
+"""Largest change of a margin. Its exponential is a float32."""
+_LARGEST_MEAN = 1e3
+"""Largest mean of a column, in its standard deviations, that float32 handles."""
 _FEW = 6
 """Up to this many columns are multiplied one by one. For a product of two matrices BLAS first copies them."""
 
@@ -38,21 +46,17 @@ class AtZero(NamedTuple):
 
 
 class LogisticLoss:
-    """Compute the loss on the rows of ``X``.
+    """Compute the loss on signed rows. A margin, the product of such a row and the coefficients, is right above 0.
 
-    ``X``: (n_rows, n_columns) float64. ``second``: (n_rows,) bool, the rows of the second class. ``row_weights``:
-    (n_rows,) positive, or None. Coefficients have one row per column of X, and one more for the intercept if
-    ``intercept`` is True. A "weighting" is a pair: the weights of a row of the first and of the second class.
+    ``data``: its rows are (n_rows, n_coefficients), its row weights positive or None. A "weighting" is a pair: the
+    weights of a row of the first and of the second class.
     """
 
-    def __init__(self, X: np.ndarray, second: np.ndarray, row_weights: np.ndarray | None, intercept: bool) -> None:
-        self._X, self._row_weights = X, row_weights
-        self._second = second.astype(np.intp)
-        self.n_rows = len(X)
-        self._n_columns: int = X.shape[1]
-        self._intercept = intercept
-        self.n_coefficients = X.shape[1] + intercept
-        self._block = max(_FEWEST, _BLOCK // max(1, X.shape[1]))
+    def __init__(self, data: SignedRows) -> None:
+        self.rows, self._n_first, self._row_weights = data.rows, data.n_first, data.weights
+        self.n_rows, self.n_coefficients = data.rows.shape
+        self._block = max(_FEWEST, _BLOCK // max(1, self.n_coefficients))
+        self._narrow: np.ndarray | None = None
 
     @property
     def hessian_cost(self) -> float:
@@ -60,81 +64,107 @@ class LogisticLoss:
 
         It takes n d^2 sums, against 4 n d and about 40 more per probability.
         """
-        return 1 + self._n_columns**2 / (4 * self._n_columns + 150)
+        return 1 + self.n_coefficients**2 / (4 * self.n_coefficients + 150)
 
     def at_zero(self) -> AtZero:
         """Return the derivatives at 0. Their weighted sums are the gradient and the Hessian of every weighting."""
         zero = np.zeros((self.n_coefficients, 2))
-        hessians = [self.hessian(zero[:, 0], weighting) for weighting in np.eye(2)]
+        weights = self.row_weights(np.full(2, 0.25))
+        classes = np.split(self.rows, [self._n_first]), np.split(weights, [self._n_first])
+        hessians = [_gram(*one, self._block) for one in zip(*classes, strict=True)]
         return AtZero(self.gradients(zero, np.eye(2)), np.stack(hessians))
 
     def gradients(self, coefficients: np.ndarray, weightings: np.ndarray) -> np.ndarray:
         """Return the gradients (n_coefficients, k) of the unpenalised loss for ``weightings``, (k, 2)."""
-        signed = weightings.T * np.array([[1.0], [-1.0]])
         gradients = np.zeros_like(coefficients)
-        for rows in self._blocks():
-            X, second = self._X[rows], self._second[rows]
-            residuals = self._misfits(rows, coefficients)
-            residuals *= signed[second]
+        for place, rows in self._blocks():
+            errors = _misfits(self.margins(coefficients, rows))
             if self._row_weights is not None:
-                residuals *= self._row_weights[rows, None]
-            gradients[: self._n_columns] += _product(X.T, residuals)
-            if self._intercept:
-                gradients[-1] += residuals.sum(axis=0)
+                errors *= self._row_weights[rows, None]
+            gradients -= weightings[:, place] * _product(self.rows[rows].T, errors)
         return gradients
 
     def hessian(self, coefficients: np.ndarray, weighting: np.ndarray) -> np.ndarray:
         """Return the Hessian (n_coefficients, n_coefficients) of the unpenalised loss at ``coefficients``, (n,)."""
-        hessian = np.zeros((self.n_coefficients, self.n_coefficients))
-        weighted = np.empty((self._block, self.n_coefficients))
-        for rows in self._blocks():
-            misfit = self._misfits(rows, coefficients[:, None])[:, 0]
-            curvature = weighting[self._second[rows]] * misfit * (1 - misfit)
-            if self._row_weights is not None:
-                curvature *= self._row_weights[rows]
-            root = np.sqrt(curvature)
-            Z = weighted[: len(root)]
-            np.multiply(self._X[rows], root[:, None], out=Z[:, : self._n_columns])
-            if self._intercept:
-                Z[:, -1] = root
-            hessian += Z.T @ Z  # a matrix times itself costs half of a product
-        return hessian
+        misfits = _misfits(self.rows @ coefficients)
+        return _gram(self.rows, self.row_weights(weighting) * misfits * (1 - misfits), self._block)
 
-    def scores(self, coefficients: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the number of the first row and the (n_block, k) scores of each block."""
-        for rows in self._blocks():
-            yield rows.start, self._scores(rows, coefficients)
+    def around(self, point: np.ndarray, weighting: np.ndarray) -> Around:
+        """Return the loss around ``point``, (n_coefficients,)."""
+        if self._narrow is None:
+            self._narrow = self.rows.astype(np.float32) if _narrowable(self.rows) else self.rows
+        misfits = _misfits(self.rows @ point)
+        weights = self.row_weights(weighting)
+        kind = self._narrow.dtype
+        return Around(self._narrow, weights.astype(kind), misfits.astype(kind), self._block)
+
+    def margins(self, coefficients: np.ndarray, rows: slice) -> np.ndarray:
+        """Return the margins of ``rows``, (n, k)."""
+        return _product(self.rows[rows], coefficients)
+
+    def row_weights(self, weighting: np.ndarray) -> np.ndarray:
+        """Return the weights of the rows, (n_rows,)."""
+        weights = np.repeat(weighting, [self._n_first, self.n_rows - self._n_first])
+        return weights if self._row_weights is None else weights * self._row_weights
 
     def of(self, rows: np.ndarray) -> LogisticLoss:
-        """Return the loss of some rows by number, with row weights scaled up so that they weigh as much as all rows."""
+        """Return the loss of some rows by rising number. Their weights are scaled up to the weight of all rows."""
         weights = np.ones(len(rows)) if self._row_weights is None else self._row_weights[rows]
-        return LogisticLoss(self._X[rows], self._second[rows], self.n_rows / len(rows) * weights, self._intercept)
+        n_first = int(np.searchsorted(rows, self._n_first))
+        return LogisticLoss(SignedRows(self.rows[rows], n_first, self.n_rows / len(rows) * weights))
 
-    def with_ones(self, rows: np.ndarray | slice) -> np.ndarray:
-        """Return ``rows`` of X, (n, n_coefficients), with a column of ones if there is an intercept."""
-        X = self._X[rows]
-        return np.column_stack([X, np.ones(len(X))]) if self._intercept else X
+    def _blocks(self) -> Iterator[tuple[int, slice]]:
+        """Yield the class and the rows of each block."""
+        for place, (start, stop) in enumerate(pairwise([0, self._n_first, self.n_rows])):
+            for first in range(start, stop, self._block):
+                yield place, slice(first, min(first + self._block, stop))
 
-    def _misfits(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
-        """Return the probability of the wrong class for each row, (n_block, k)."""
-        scores = self._scores(rows, coefficients)
-        # change the sign first: computing 1 - p afterwards would lose the digits of small probabilities
-        scores *= np.where(self._second[rows], 1.0, -1.0)[:, None]
-        with np.errstate(over="ignore"):
-            np.exp(scores, out=scores)  # three times as fast as expit
-        scores += 1
-        shares: np.ndarray = np.reciprocal(scores, out=scores)
-        return shares
 
-    def _scores(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
-        scores = _product(self._X[rows], coefficients[: self._n_columns])
-        if self._intercept:
-            scores += coefficients[-1]
-        return scores
+class Around(NamedTuple):
+    """Hold the loss around a point, in float32 if that is harmless. Differences from the point lose no digits.
 
-    def _blocks(self) -> Iterator[slice]:
-        for start in range(0, len(self._X), self._block):
-            yield slice(start, start + self._block)
+    ``misfits``: (n_rows,) the probabilities of the wrong class at the point.
+    """
+
+    rows: np.ndarray
+    weights: np.ndarray
+    misfits: np.ndarray
+    block: int
+
+    def derivatives(self, offset: np.ndarray) -> tuple[np.ndarray, Callable[[], np.ndarray]]:
+        """Return by how much the gradient at ``offset`` differs from the point's, and a function for the Hessian."""
+        moved = np.clip(self.rows @ offset.astype(self.rows.dtype), -_FARTHEST, _FARTHEST)
+        fits = 1 - self.misfits
+        misfits = self.misfits / (self.misfits + fits * np.exp(moved))
+        gradient = (self.weights * misfits * fits * np.expm1(moved)) @ self.rows
+        curvature = self.weights * misfits * (1 - misfits)
+        return gradient.astype(np.float64), partial(_gram, self.rows, curvature, self.block)
+
+
+def _narrowable(rows: np.ndarray) -> bool:
+    """Return whether float32 keeps enough digits of ``rows``: no column varies little around a large mean."""
+    means, squares = np.abs(rows.mean(axis=0)), np.einsum("ij,ij->j", rows, rows) / len(rows)
+    return bool((squares - means**2 >= squares / _LARGEST_MEAN**2)[:-1].all())
+
+
+def _gram(rows: np.ndarray, weights: np.ndarray, block: int) -> np.ndarray:
+    """Return the sum of the outer products of ``rows``, (n, d), with themselves, weighted by ``weights``, (n,)."""
+    gram = np.zeros((rows.shape[1], rows.shape[1]))
+    roots, weighted = np.sqrt(weights), np.empty((block, rows.shape[1]), rows.dtype)
+    for first in range(0, len(rows), block):
+        part = rows[first : first + block]
+        Z = np.multiply(part, roots[first : first + block, None], out=weighted[: len(part)])
+        gram += Z.T @ Z  # a matrix times itself costs half of a product
+    return gram
+
+
+def _misfits(margins: np.ndarray) -> np.ndarray:
+    """Return the probabilities of the wrong class in the place of ``margins``."""
+    with np.errstate(over="ignore"):
+        np.exp(margins, out=margins)  # three times as fast as expit
+    margins += 1
+    shares: np.ndarray = np.reciprocal(margins, out=margins)
+    return shares
 
 
 def _product(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -147,9 +177,13 @@ def _product(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return product
 
 
-CLOSE_ENOUGH = 1e-11
-"""Accepted distance from the minimum in the norm of the mean loss's Hessian. scikit-learn's is about 1e-7 at tol=1e-8.
+NEAR = 1e-9
+"""Distance from the minimum where a search first ends, in the norm of the mean loss's Hessian.
+
+scikit-learn's is about 1e-7 at tol=1e-8.
 """
+CLOSE_ENOUGH = 1e-11
+"""Distance where a search ends if a row is so near the boundary that it matters."""
 _RATE_MARGIN = 10.0
 """Factor by which a step may converge worse than the one before."""
 _MOST_GRADIENTS = 150
@@ -178,6 +212,7 @@ class Search:
     wants_hessian: bool = False
     owns_hessian: bool = False
     hessian: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    accuracy: float = NEAR
     _length: float = math.inf
     _share: float = 1.0
     _points: list[np.ndarray] = field(default_factory=list)
@@ -226,7 +261,7 @@ class Search:
         # without the penalty: steps along collinear columns are rounding and do not change scores
         length = math.sqrt(max(0.0, step @ self.hessian @ step))
         rate = length / self._length if math.isfinite(self._length) else 1.0
-        if length * min(1.0, _RATE_MARGIN * rate) <= CLOSE_ENOUGH:
+        if length * min(1.0, _RATE_MARGIN * rate) <= self.accuracy:
             self.point, self.state = self.point + step, "done"
         elif length > self._length:
             self._go_back()
@@ -234,7 +269,7 @@ class Search:
             self._length, self._share = length, 1.0
             self._points.append(self.point)
             self._steps.append(step)
-            steps_left = math.log(length / CLOSE_ENOUGH) / -math.log(min(max(rate, 1e-3), 0.999))
+            steps_left = math.log(length / self.accuracy) / -math.log(min(max(rate, 1e-3), 0.999))
             self.wants_hessian = steps_left > hessian_cost + 2 and len(self._steps) > 1
             if not self.wants_hessian:
                 self.point = self._mixed()
@@ -302,7 +337,7 @@ class LogisticSolver:
             waiting = [one for one in waiting if not any(one is other for other in now)]
             for one in now:
                 self._start(one, loss, at_zero)
-            _run(loss, now)
+            run(loss, now)
             self._store(now)
 
     def _next(self, waiting: list[Search]) -> list[Search]:
@@ -369,13 +404,14 @@ def _start_from_sample(search: Search, loss: LogisticLoss) -> None:
     rows = np.random.default_rng(0).choice(loss.n_rows, loss.n_rows // _SHARE, replace=False)
     rough = Search(search.weighting, search.penalties, search.point)
     rough.take_hessian(search.hessian, own=True)
-    _run(loss.of(np.sort(rows)), [rough])
+    run(loss.of(np.sort(rows)), [rough])
     if rough.state == "done":
         search.point = rough.point
         search.take_hessian(loss.hessian(search.point, search.weighting), own=True)
 
 
-def _run(loss: LogisticLoss, searches: list[Search]) -> None:
+def run(loss: LogisticLoss, searches: list[Search]) -> None:
+    """Finish the open searches from where they are."""
     cost = loss.hessian_cost
     while searches := [one for one in searches if one.state == "open"]:
         points = np.column_stack([one.point for one in searches])
