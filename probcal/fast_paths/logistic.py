@@ -68,6 +68,8 @@ _UNUSUAL = 3.0
 The few rows with a rare value may be in no sample.
 """
 _MOST_IN_REACH = 1 << 14
+_FEW_ROWS = 4
+"""Number of rows for which the bound itself is cheaper than the solver's steps."""
 _MARGINS_AT_ONCE = 1 << 17
 
 
@@ -137,14 +139,17 @@ class Replay:
         self._sizes = _sizes(loss)
         self._drawn: list[list[LogisticLoss]] = []
 
-    def ends(self, search: Search, *, samples: bool) -> Iterator[list[End]]:
-        """Yield the points where the solver may stop, relative to ``search``'s minimum, with growing accuracy.
+    def ends(self, search: Search) -> list[End]:
+        """Return all points where the solver may stop, relative to ``search``'s minimum. None are known if it is empty.
 
-        Each list has all possible points, and is empty if they are unknown. Without ``samples`` only all rows are used.
+        All rows are used.
         """
-        for number in range(len(self._sizes) if samples else 0):
+        return self._ends(search, [self._loss])
+
+    def sampled_ends(self, search: Search) -> Iterator[list[End]]:
+        """Yield the same by samples of rows, with growing accuracy. It is empty if the rows are few."""
+        for number in range(len(self._sizes)):
             yield self._ends(search, self._samples(number))
-        yield self._ends(search, [self._loss])
 
     def _samples(self, number: int) -> list[LogisticLoss]:
         """Return two samples that share no row."""
@@ -243,15 +248,36 @@ class SolverDoubt:
         own = _STEPS_LEFT * search.accuracy * lengths
         own += _DOUBT_ROUNDING * (np.abs(self._sample).mean(axis=0) @ np.abs(solved))
         usual = np.median(_lengths(self._sample, search.solve(self._sample.T)))
-        for ends in self._replay.ends(search, samples=bool(lengths.max() <= _UNUSUAL * usual)):
-            # how far the score is on the side of the minimum's score, where scikit-learn stops
-            reserve = [np.sign(scores) * (X @ (search.point + one.offset)) for one in ends]
-            error = [own + one.error * lengths for one in ends]
-            if ends and all((left > off).all() for left, off in zip(reserve, error, strict=True)):
-                return False
-            if len(ends) == 1 and (reserve[0] < -error[0]).any():
-                return True
-        return True
+        sampled = self._replay.sampled_ends(search) if lengths.max() <= _UNUSUAL * usual else ()
+        for ends in sampled:
+            if (decided := _decided(search, ends, X, scores, own, lengths)) is not None:
+                return decided
+        if not self._in_doubt(search, solved, np.abs(scores) - own):
+            return False
+        return _decided(search, self._replay.ends(search), X, scores, own, lengths) is not False
+
+    def _in_doubt(self, search: Search, solved: np.ndarray, distances: np.ndarray) -> bool:
+        """Return whether a row may be in doubt by the largest y B y itself. ``distances``: (n,) of rows' scores from 0.
+
+        ``solved``: the inverse Hessian times the rows, (n_coefficients, n).
+        """
+        if len(distances) > _FEW_ROWS:
+            return True
+        around = self._loss.around(search.point, search.weighting)
+        bounds = (self._tol * search.largest(around.bend(one)) for one in solved.T)
+        return any(distance <= _LEADING_ORDER * bound for distance, bound in zip(distances, bounds, strict=True))
+
+
+def _decided(
+    search: Search, ends: list[End], X: np.ndarray, scores: np.ndarray, own: np.ndarray, lengths: np.ndarray
+) -> bool | None:
+    """Return whether the tolerance decides the label of a row of X, or None if the ``ends`` do not tell."""
+    # how far the score is on the side of the minimum's score, where scikit-learn stops
+    reserve = [np.sign(scores) * (X @ (search.point + one.offset)) for one in ends]
+    error = [own + one.error * lengths for one in ends]
+    if ends and all((left > off).all() for left, off in zip(reserve, error, strict=True)):
+        return False
+    return True if len(ends) == 1 and (reserve[0] < -error[0]).any() else None
 
 
 def _lengths(X: np.ndarray, solved: np.ndarray) -> np.ndarray:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh, solve_triangular
 
 from probcal.fast_paths.shortcut import SignedRows
 
@@ -140,6 +140,16 @@ class Around(NamedTuple):
         curvature = self.weights * misfits * (1 - misfits)
         return gradient.astype(np.float64), partial(_gram, self.rows, curvature, self.block)
 
+    def bend(self, direction: np.ndarray) -> np.ndarray:
+        """Return the change of the Hessian at the point along ``direction``, (n_coefficients,)."""
+        moved = self.rows @ direction.astype(self.rows.dtype)
+        changes = self.weights * self.misfits * (1 - self.misfits) * (2 * self.misfits - 1) * moved
+        bend = np.zeros((len(direction), len(direction)))
+        for first in range(0, len(self.rows), self.block):
+            part = self.rows[first : first + self.block]
+            bend += part.T @ (part * changes[first : first + self.block, None])
+        return bend
+
 
 def _narrowable(rows: np.ndarray) -> bool:
     """Return whether float32 keeps enough digits of ``rows``: no column varies little around a large mean."""
@@ -242,6 +252,12 @@ class Search:
         scale = self._scale if right.ndim == 1 else self._scale[:, None]
         solved: np.ndarray = cho_solve(self._factor, right / scale, check_finite=False) / scale
         return solved
+
+    def largest(self, matrix: np.ndarray) -> float:
+        """Return the largest size of y M y for symmetric M = ``matrix`` and y of length 1."""
+        scaled = solve_triangular(self._factor[0], matrix / (self._scale * self._scale[:, None]), lower=True)
+        turned = solve_triangular(self._factor[0], scaled.T, lower=True)
+        return float(np.abs(eigvalsh(turned)).max())
 
     def length(self, offset: np.ndarray) -> float:
         """Return the length of ``offset``, (n_coefficients,), in the norm of the penalised Hessian."""
