@@ -13,17 +13,18 @@ where B is the change of H along H^-1 x. That is at most tol times the largest y
 factor is at most max_i |1 - 2 sigma_i| |x H^-1 x_i| and costs almost nothing.
 
 In most cases the solver stops far below tol, because the last step but one was too far and the last one squares what is
-left. If the bound leaves a row in doubt, the solver's steps are repeated, on a sample if there are many rows. They show
-on which side of the boundary the row is when they stop.
+left. If the bound leaves a row in doubt, the solver's steps are repeated, on a sample if there are many rows, and on
+all rows in float32. They show on which side of the boundary the row is when they stop. Before all rows are used, the
+largest y B y itself is computed.
 
 ``Replay`` repeats those steps, of scikit-learn's newton-cholesky from coefficients of 0. The solver takes whole Newton
 steps until the last step s has s H s / 2 <= tol and no entry of the gradient is above tol. To leading order, the error
 after a Newton step is the square of the error before it. Iterates known to a few per cent therefore give the next one
-to a few per cent, and steps on a sample can replace those on all rows.
+to a few per cent, and steps on a sample, or in float32, can replace those on all rows.
 
 A sample does not show where the minimum is, but the minimum is known. So gradients are taken relative to the minimum on
 the same rows, and the first step is that of all rows. The difference between two separate samples shows how far to
-trust their mean. If that is not far enough, larger samples follow, and at last all rows, where only rounding remains.
+trust their mean. If that is not far enough, larger samples follow, and at last all rows.
 """
 
 from __future__ import annotations
@@ -43,7 +44,6 @@ from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import validate_data
 
 from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, AtZero, LogisticLoss, LogisticSolver, Search, run
-from probcal.fast_paths.shortcut import signed_rows
 
 _SINGULAR = 4 * np.finfo(np.float64).eps
 """Reciprocal condition numbers below which scikit-learn may find the Hessian singular.
@@ -98,8 +98,14 @@ _LARGEST = 1 / 8
 """Largest share of all rows in a sample. Above it, all rows are as cheap."""
 _FEWEST_COEFFICIENTS = 8
 """With fewer coefficients, two samples may agree by chance."""
-_EXACT = 1e-2
-"""Relative error allowed for steps on all rows, far above rounding to float32."""
+_ALL_ROWS = 0.1
+"""Relative error allowed for steps on all rows."""
+_NARROW_ERROR = 1e-5
+"""Rounding error of a step in float32, as a share of its length."""
+_NARROW_JITTER = 1e-6
+"""Added to a scaled Hessian of float32. Its rounding error is a tenth of this."""
+_LARGEST_LEFT = 0.3
+"""Largest share of a gradient that a step by a Hessian of float32 may leave. The step is then corrected once."""
 _ROUGHEST = 1.0
 """If the distances of two samples from the minimum differ by more than their mean, they are useless."""
 _LEFT_OF_SLOPE = 0.25
@@ -121,9 +127,13 @@ class End(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """Hold a step. ``over``: how many times it exceeds the tolerance. ``whole``: whether the solver takes all of it."""
+    """Hold a step to ``offset``, of ``length`` in the norm of the Hessian.
+
+    ``over``: how many times it exceeds the tolerance. ``whole``: whether the solver takes all of it.
+    """
 
     offset: np.ndarray
+    length: float
     over: float
     whole: bool
 
@@ -165,12 +175,12 @@ class Replay:
         for steps in zip(*(self._steps(search, part) for part in parts), strict=False):
             offset = np.mean([step.offset for step in steps], axis=0)
             size = max(search.length(offset), CLOSE_ENOUGH)
-            error = search.length(steps[0].offset - steps[-1].offset) if len(parts) > 1 else _EXACT * size
+            error = search.length(steps[0].offset - steps[-1].offset) if len(parts) > 1 else _ALL_ROWS * size
             if error > _ROUGHEST * size or not all(step.whole for step in steps):
                 return []
             margin, over = (1 + error / size) ** 3, max(step.over for step in steps)
             if over <= margin:
-                found.append(End(offset, error))
+                found.append(End(offset, error + _NARROW_ERROR * max(step.length for step in steps)))
             if over * margin <= 1:
                 return found
         return []
@@ -184,14 +194,20 @@ class Replay:
         around = loss.around(search.point, search.weighting)
         for _ in range(_MOST_STEPS):
             decrement = -float(step @ gradient)
-            gradient, hessian = around.derivatives(offset)
+            gradient, curvature = around.derivatives(offset)
             gradient += search.penalties * offset
             over = max(decrement / 2, float(np.abs(gradient).max())) / self._tol
-            yield _Step(offset, over, float(step @ gradient) <= _LEFT_OF_SLOPE * decrement)
-            place.take_hessian(hessian(), own=True)
+            length = float(np.sqrt(max(decrement, 0.0)))
+            yield _Step(offset, length, over, float(step @ gradient) <= _LEFT_OF_SLOPE * decrement)
+            place.take_hessian(around.hessian(curvature), own=True, jitter=_NARROW_JITTER)
             if place.state == "failed":
                 return
             step = -place.solve(gradient)
+            left = gradient + loss.product(curvature, step) + search.penalties * step
+            correction = -place.solve(left)
+            if not left @ correction >= _LARGEST_LEFT**2 * (gradient @ step):  # both are below 0
+                return
+            step += correction
             offset = offset + step
 
 
@@ -214,7 +230,7 @@ class SolverDoubt:
 
     def __init__(self, loss: LogisticLoss, tol: float, at_zero: AtZero) -> None:
         self._loss, self._tol = loss, tol
-        self._sample = loss.rows[:: max(1, loss.n_rows // _SAMPLE)]
+        self._sample = loss.with_ones(slice(None, None, max(1, loss.n_rows // _SAMPLE)))
         self._replay = Replay(loss, tol, at_zero)
 
     @property
@@ -230,7 +246,7 @@ class SolverDoubt:
         """
         if len(rows) > _MOST_IN_REACH:
             return rows
-        X = self._loss.rows[rows]
+        X = self._loss.with_ones(rows)
         solved = search.solve(X.T)
         own = _STEPS_LEFT * search.accuracy * _lengths(X, solved)  # by Cauchy and Schwarz
         flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
@@ -242,7 +258,7 @@ class SolverDoubt:
         """Return whether the tolerance, or the error of ``search``, may decide the label of one of ``rows``."""
         if len(rows) > _MOST_IN_REACH:
             return True
-        X = self._loss.rows[rows]
+        X = self._loss.with_ones(rows)
         solved = search.solve(X.T)
         lengths, scores = _lengths(X, solved), X @ search.point
         own = _STEPS_LEFT * search.accuracy * lengths
@@ -290,7 +306,6 @@ _TOLERANCES = (1e-12, 1e-8)
 """Below the first, rounding stops scikit-learn's solver early. Above the second it stops too far from the minimum."""
 _FEWEST_STEPS = 100
 """scikit-learn's default ``max_iter``, which it does not reach at these tolerances."""
-_OWN_ERROR = 1e-9
 _ROUNDING = 1e-13
 """Rounding error of a score, as a share of the product of the lengths of row and coefficients: some hundred times the
 machine precision.
@@ -364,7 +379,7 @@ class LogisticShortcut:
     def _prepare(
         self, template: LogisticRegression, X: Any, labels: np.ndarray, row_weights: np.ndarray | None
     ) -> None:
-        """Copy the rows, unless everything is declined. ``template`` gets its classes and feature names."""
+        """Check the rows. Without a loss everything is declined. ``template`` gets its classes and feature names."""
         template.classes_ = np.unique(labels)
         rows = _checked(template, X)
         weights = np.ones(len(labels)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
@@ -373,8 +388,7 @@ class LogisticShortcut:
         if not (weights > 0).all() or not np.isfinite(weights).all():
             return
         second = np.asarray(labels) == template.classes_[1]
-        constant = 1.0 if template.fit_intercept else None
-        self._loss = LogisticLoss(signed_rows(rows, second, row_weights, constant))
+        self._loss = LogisticLoss(rows, second, None if row_weights is None else weights, template.fit_intercept)
         self._totals = np.array([weights[~second].sum(), weights[second].sum()])
         self._at_zero = self._loss.at_zero()
         self._doubt = SolverDoubt(self._loss, template.tol, self._at_zero)
@@ -384,15 +398,15 @@ class LogisticShortcut:
         return validate_data(classifiers[0], X, accept_sparse="csr", reset=False)
 
     def margins(self, classifiers: list[LogisticRegression], X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return ((n_rows, k) scores, (n_rows, 1) bounds of the solver's error and of rounding).
+        """Return ((n_rows, k) scores, (n_rows, 1) bounds of their rounding errors).
 
-        ``fit`` has already declined classifiers for which scikit-learn's tolerance might decide the label of a training
-        row.
+        ``fit`` has already declined classifiers for which the distance of a solver from the minimum might decide the
+        label of a training row.
         """
         coefficients = np.column_stack([one.coef_[0] for one in classifiers])
         intercepts = np.array([one.intercept_[0] for one in classifiers])
         sizes = np.linalg.norm(coefficients, axis=0) + np.abs(intercepts)
-        errors = _OWN_ERROR + _ROUNDING * (1 + row_norms(X))[:, None] * sizes.max()
+        errors = _ROUNDING * (1 + row_norms(X))[:, None] * sizes.max()
         margins = safe_sparse_dot(X, coefficients, dense_output=True)
         margins += intercepts
         return margins, errors

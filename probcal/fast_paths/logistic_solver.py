@@ -12,16 +12,12 @@ remaining steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh, solve_triangular
-
-from probcal.fast_paths.shortcut import SignedRows
 
 _BLOCK = 1 << 17
 """Numbers in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
@@ -31,6 +27,7 @@ _FARTHEST = 80.0
 """Largest change of a margin. Its exponential is a float32."""
 _LARGEST_MEAN = 1e3
 """Largest mean of a column, in its standard deviations, that float32 handles."""
+_LARGEST_SQUARE = 1e30
 _FEW = 6
 """Up to this many columns are multiplied one by one. For a product of two matrices BLAS first copies them."""
 
@@ -46,17 +43,20 @@ class AtZero(NamedTuple):
 
 
 class LogisticLoss:
-    """Compute the loss on signed rows. A margin, the product of such a row and the coefficients, is right above 0.
+    """Compute the loss on the rows of ``X``.
 
-    ``data``: its rows are (n_rows, n_coefficients), its row weights positive or None. A "weighting" is a pair: the
-    weights of a row of the first and of the second class.
+    ``X``: (n_rows, n_columns) float64. ``second``: (n_rows,) bool, the rows of the second class. ``row_weights``:
+    (n_rows,) positive, or None. Coefficients have one row per column of X, and one more for the intercept if
+    ``intercept`` is True. A "weighting" is a pair: the weights of a row of the first and of the second class.
     """
 
-    def __init__(self, data: SignedRows) -> None:
-        self.rows, self._n_first, self._row_weights = data.rows, data.n_first, data.weights
-        self.n_rows, self.n_coefficients = data.rows.shape
-        self._block = max(_FEWEST, _BLOCK // max(1, self.n_coefficients))
-        self._narrow: np.ndarray | None = None
+    def __init__(self, X: np.ndarray, second: np.ndarray, row_weights: np.ndarray | None, intercept: bool) -> None:
+        self._X, self._row_weights, self._intercept = X, row_weights, intercept
+        self._second, self._signs = second.astype(np.intp), np.where(second, 1.0, -1.0)
+        self.n_rows, self._n_columns = X.shape
+        self.n_coefficients = self._n_columns + intercept
+        self._block = max(_FEWEST, _BLOCK // max(1, self._n_columns))
+        self._signed_rows: np.ndarray | None = None
 
     @property
     def hessian_cost(self) -> float:
@@ -64,108 +64,92 @@ class LogisticLoss:
 
         It takes n d^2 sums, against 4 n d and about 40 more per probability.
         """
-        return 1 + self.n_coefficients**2 / (4 * self.n_coefficients + 150)
+        return 1 + self._n_columns**2 / (4 * self._n_columns + 150)
 
     def at_zero(self) -> AtZero:
         """Return the derivatives at 0. Their weighted sums are the gradient and the Hessian of every weighting."""
         zero = np.zeros((self.n_coefficients, 2))
-        weights = self.row_weights(np.full(2, 0.25))
-        classes = np.split(self.rows, [self._n_first]), np.split(weights, [self._n_first])
-        hessians = [_gram(*one, self._block) for one in zip(*classes, strict=True)]
+        hessians = [self.hessian(zero[:, 0], weighting) for weighting in np.eye(2)]
         return AtZero(self.gradients(zero, np.eye(2)), np.stack(hessians))
 
     def gradients(self, coefficients: np.ndarray, weightings: np.ndarray) -> np.ndarray:
         """Return the gradients (n_coefficients, k) of the unpenalised loss for ``weightings``, (k, 2)."""
+        signed = weightings.T * np.array([[1.0], [-1.0]])
         gradients = np.zeros_like(coefficients)
-        for place, rows in self._blocks():
-            errors = _misfits(self.margins(coefficients, rows))
+        for rows in self._blocks():
+            residuals = _misfits(self.margins(coefficients, rows))
+            residuals *= signed[self._second[rows]]
             if self._row_weights is not None:
-                errors *= self._row_weights[rows, None]
-            gradients -= weightings[:, place] * _product(self.rows[rows].T, errors)
+                residuals *= self._row_weights[rows, None]
+            gradients[: self._n_columns] += _product(self._X[rows].T, residuals)
+            if self._intercept:
+                gradients[-1] += residuals.sum(axis=0)
         return gradients
 
     def hessian(self, coefficients: np.ndarray, weighting: np.ndarray) -> np.ndarray:
         """Return the Hessian (n_coefficients, n_coefficients) of the unpenalised loss at ``coefficients``, (n,)."""
-        misfits = _misfits(self.rows @ coefficients)
-        return _gram(self.rows, self.row_weights(weighting) * misfits * (1 - misfits), self._block)
+        hessian = np.zeros((self.n_coefficients, self.n_coefficients))
+        weighted = np.empty((self._block, self.n_coefficients))
+        for rows in self._blocks():
+            misfits = _misfits(self.margins(coefficients[:, None], rows))[:, 0]
+            roots = np.sqrt(self._weights(weighting, rows) * misfits * (1 - misfits))
+            Z = weighted[: len(roots)]
+            np.multiply(self._X[rows], roots[:, None], out=Z[:, : self._n_columns])
+            if self._intercept:
+                Z[:, -1] = roots
+            hessian += Z.T @ Z  # a matrix times itself costs half of a product
+        return hessian
+
+    def margins(self, coefficients: np.ndarray, rows: slice) -> np.ndarray:
+        """Return the margins of ``rows``, (n, k). They are above 0 where the class is right."""
+        margins = _product(self._X[rows], coefficients[: self._n_columns])
+        if self._intercept:
+            margins += coefficients[-1]
+        # change the sign first: computing 1 - p afterwards would lose the digits of small probabilities
+        margins *= self._signs[rows, None]
+        return margins
 
     def around(self, point: np.ndarray, weighting: np.ndarray) -> Around:
         """Return the loss around ``point``, (n_coefficients,)."""
-        if self._narrow is None:
-            self._narrow = self.rows.astype(np.float32) if _narrowable(self.rows) else self.rows
-        misfits = _misfits(self.rows @ point)
-        weights = self.row_weights(weighting)
-        kind = self._narrow.dtype
-        return Around(self._narrow, weights.astype(kind), misfits.astype(kind), self._block)
+        everything = slice(0, self.n_rows)
+        if self._signed_rows is None:
+            self._signed_rows = np.empty(
+                (self.n_rows, self.n_coefficients), np.float32 if _narrowable(self._X) else np.float64
+            )
+            np.multiply(self._X, self._signs[:, None], out=self._signed_rows[:, : self._n_columns], casting="same_kind")
+            if self._intercept:
+                self._signed_rows[:, -1] = self._signs
+        kind = self._signed_rows.dtype
+        misfits = _misfits(self.margins(point[:, None], everything))[:, 0]
+        weights = self._weights(weighting, everything)
+        return Around(self._signed_rows, weights.astype(kind), misfits.astype(kind), self._block)
 
-    def margins(self, coefficients: np.ndarray, rows: slice) -> np.ndarray:
-        """Return the margins of ``rows``, (n, k)."""
-        return _product(self.rows[rows], coefficients)
-
-    def row_weights(self, weighting: np.ndarray) -> np.ndarray:
-        """Return the weights of the rows, (n_rows,)."""
-        weights = np.repeat(weighting, [self._n_first, self.n_rows - self._n_first])
-        return weights if self._row_weights is None else weights * self._row_weights
+    def product(self, curvature: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the Hessian of rows of this ``curvature`` times ``direction``, (n_coefficients,), in float64."""
+        moved = self._X @ direction[: self._n_columns]
+        if self._intercept:
+            moved += direction[-1]
+        moved *= curvature
+        product = moved @ self._X
+        return np.append(product, moved.sum()) if self._intercept else product
 
     def of(self, rows: np.ndarray) -> LogisticLoss:
-        """Return the loss of some rows by rising number. Their weights are scaled up to the weight of all rows."""
+        """Return the loss of some rows by number, with row weights scaled up so that they weigh as much as all rows."""
         weights = np.ones(len(rows)) if self._row_weights is None else self._row_weights[rows]
-        n_first = int(np.searchsorted(rows, self._n_first))
-        return LogisticLoss(SignedRows(self.rows[rows], n_first, self.n_rows / len(rows) * weights))
+        return LogisticLoss(self._X[rows], self._second[rows] == 1, self.n_rows / len(rows) * weights, self._intercept)
 
-    def _blocks(self) -> Iterator[tuple[int, slice]]:
-        """Yield the class and the rows of each block."""
-        for place, (start, stop) in enumerate(pairwise([0, self._n_first, self.n_rows])):
-            for first in range(start, stop, self._block):
-                yield place, slice(first, min(first + self._block, stop))
+    def with_ones(self, rows: np.ndarray | slice) -> np.ndarray:
+        """Return ``rows`` of X, (n, n_coefficients), with a column of ones if there is an intercept."""
+        X = self._X[rows]
+        return np.column_stack([X, np.ones(len(X))]) if self._intercept else X
 
+    def _weights(self, weighting: np.ndarray, rows: slice) -> np.ndarray:
+        weights: np.ndarray = weighting[self._second[rows]]
+        return weights if self._row_weights is None else weights * self._row_weights[rows]
 
-class Around(NamedTuple):
-    """Hold the loss around a point, in float32 if that is harmless. Differences from the point lose no digits.
-
-    ``misfits``: (n_rows,) the probabilities of the wrong class at the point.
-    """
-
-    rows: np.ndarray
-    weights: np.ndarray
-    misfits: np.ndarray
-    block: int
-
-    def derivatives(self, offset: np.ndarray) -> tuple[np.ndarray, Callable[[], np.ndarray]]:
-        """Return by how much the gradient at ``offset`` differs from the point's, and a function for the Hessian."""
-        moved = np.clip(self.rows @ offset.astype(self.rows.dtype), -_FARTHEST, _FARTHEST)
-        fits = 1 - self.misfits
-        misfits = self.misfits / (self.misfits + fits * np.exp(moved))
-        gradient = (self.weights * misfits * fits * np.expm1(moved)) @ self.rows
-        curvature = self.weights * misfits * (1 - misfits)
-        return gradient.astype(np.float64), partial(_gram, self.rows, curvature, self.block)
-
-    def bend(self, direction: np.ndarray) -> np.ndarray:
-        """Return the change of the Hessian at the point along ``direction``, (n_coefficients,)."""
-        moved = self.rows @ direction.astype(self.rows.dtype)
-        changes = self.weights * self.misfits * (1 - self.misfits) * (2 * self.misfits - 1) * moved
-        bend = np.zeros((len(direction), len(direction)))
-        for first in range(0, len(self.rows), self.block):
-            part = self.rows[first : first + self.block]
-            bend += part.T @ (part * changes[first : first + self.block, None])
-        return bend
-
-
-def _narrowable(rows: np.ndarray) -> bool:
-    """Return whether float32 keeps enough digits of ``rows``: no column varies little around a large mean."""
-    means, squares = np.abs(rows.mean(axis=0)), np.einsum("ij,ij->j", rows, rows) / len(rows)
-    return bool((squares - means**2 >= squares / _LARGEST_MEAN**2)[:-1].all())
-
-
-def _gram(rows: np.ndarray, weights: np.ndarray, block: int) -> np.ndarray:
-    """Return the sum of the outer products of ``rows``, (n, d), with themselves, weighted by ``weights``, (n,)."""
-    gram = np.zeros((rows.shape[1], rows.shape[1]))
-    roots, weighted = np.sqrt(weights), np.empty((block, rows.shape[1]), rows.dtype)
-    for first in range(0, len(rows), block):
-        part = rows[first : first + block]
-        Z = np.multiply(part, roots[first : first + block, None], out=weighted[: len(part)])
-        gram += Z.T @ Z  # a matrix times itself costs half of a product
-    return gram
+    def _blocks(self) -> Iterator[slice]:
+        for start in range(0, self.n_rows, self._block):
+            yield slice(start, start + self._block)
 
 
 def _misfits(margins: np.ndarray) -> np.ndarray:
@@ -185,6 +169,54 @@ def _product(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     for j, column in enumerate(columns.T):
         product[:, j] = matrix @ column
     return product
+
+
+class Around(NamedTuple):
+    """Hold the loss around a point, in float32 if that is harmless. Differences from the point lose no digits.
+
+    ``rows``: (n_rows, n_coefficients), with the sign of the class. ``misfits``: (n_rows,) the probabilities of the
+    wrong class at the point.
+    """
+
+    rows: np.ndarray
+    weights: np.ndarray
+    misfits: np.ndarray
+    block: int
+
+    def derivatives(self, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return by how much the gradient at ``offset`` differs from the point's, and the rows' curvature there."""
+        moved = np.clip(self.rows @ offset.astype(self.rows.dtype), -_FARTHEST, _FARTHEST)
+        fits = 1 - self.misfits
+        misfits = self.misfits / (self.misfits + fits * np.exp(moved))
+        gradient = (self.weights * misfits * fits * np.expm1(moved)) @ self.rows
+        curvature = self.weights * misfits * (1 - misfits)
+        return gradient.astype(np.float64), curvature
+
+    def hessian(self, curvature: np.ndarray) -> np.ndarray:
+        """Return the Hessian of rows of this ``curvature``, (n_rows,)."""
+        return self._gram(np.sqrt(curvature), None)
+
+    def bend(self, direction: np.ndarray) -> np.ndarray:
+        """Return the change of the Hessian at the point along ``direction``, (n_coefficients,)."""
+        moved = self.rows @ direction.astype(self.rows.dtype)
+        changes = self.weights * self.misfits * (1 - self.misfits) * (2 * self.misfits - 1) * moved
+        return self._gram(np.sqrt(np.abs(changes)), np.sign(changes))
+
+    def _gram(self, roots: np.ndarray, signs: np.ndarray | None) -> np.ndarray:
+        """Return the sum of the outer products of the rows times ``roots``, with ``signs``, both (n_rows,)."""
+        gram = np.zeros((self.rows.shape[1], self.rows.shape[1]))
+        for first in range(0, len(self.rows), self.block):
+            block = slice(first, first + self.block)
+            Z = self.rows[block] * roots[block, None]
+            gram += Z.T @ (Z if signs is None else Z * signs[block, None])  # a matrix times itself costs half as much
+        return gram
+
+
+def _narrowable(X: np.ndarray) -> bool:
+    """Return whether float32 keeps enough digits of ``X``: no column varies little around a large mean."""
+    squares = np.einsum("ij,ij->j", X, X) / len(X)
+    spread = squares - X.mean(axis=0) ** 2
+    return bool(((spread >= squares / _LARGEST_MEAN**2) & (squares < _LARGEST_SQUARE)).all())
 
 
 NEAR = 1e-9
@@ -233,7 +265,7 @@ class Search:
         """Return the logarithm of the ratio of the two weights."""
         return math.log(self.weighting[1]) - math.log(self.weighting[0])
 
-    def take_hessian(self, hessian: np.ndarray, *, own: bool) -> None:
+    def take_hessian(self, hessian: np.ndarray, *, own: bool, jitter: float = _JITTER) -> None:
         """Use ``hessian``, without the penalty, for the next steps. ``own`` tells that it is exact at ``point``."""
         self.hessian, self.owns_hessian, self.wants_hessian = hessian, own, False
         self._length, self._points, self._steps = math.inf, [], []
@@ -241,7 +273,7 @@ class Search:
         self._scale = np.sqrt(full.diagonal())
         self._scale[self._scale == 0] = 1
         full /= self._scale * self._scale[:, None]
-        full.flat[:: len(full) + 1] += _JITTER
+        full.flat[:: len(full) + 1] += jitter
         try:
             self._factor = cho_factor(full, lower=True, overwrite_a=True, check_finite=False)
         except (LinAlgError, ValueError):

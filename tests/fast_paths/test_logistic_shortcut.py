@@ -139,15 +139,15 @@ def test_rounds_change_no_label(table):
             assert all((one.predict(X) == alike[0].predict(X)).all() for one in alike)
 
 
-def test_scores_are_as_near_to_the_minimum_as_margins_says(table):
+def test_scores_are_near_those_of_a_tighter_tolerance(table):
     X, y = table
     pairs = class_weights(THRESHOLDS)
     shortcut, fitted = in_rounds(LEARNER, X, y, pairs)
     kept = [(one, pair) for one, pair in zip(fitted, pairs, strict=True) if one is not None]
-    margins, error = shortcut.margins([one for one, _ in kept], X)
+    margins, _ = shortcut.margins([one for one, _ in kept], X)
     tight = clone(LEARNER).set_params(tol=1e-13)
     expected = np.column_stack([slow(tight, X, y, pair).decision_function(X) for _, pair in kept])
-    assert (np.abs(margins - expected) <= error).all()
+    np.testing.assert_allclose(margins, expected, rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("frame", [True, False])
@@ -271,5 +271,5 @@ def test_memory_does_not_grow_with_the_number_of_class_weights():
     shortcut.fit(LEARNER, X, y, class_weights(np.linspace(0.1, 0.9, 40)), None)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # X is 8 MB; 40 columns of scores would be 16 MB
-    assert peak < 7e6
+    # X is 8 MB, a copy in float32 4 MB; 40 columns of scores would be 16 MB
+    assert peak < 12e6
