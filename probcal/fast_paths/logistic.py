@@ -13,18 +13,18 @@ where B is the change of H along H^-1 x. That is at most tol times the largest y
 factor is at most max_i |1 - 2 sigma_i| |x H^-1 x_i| and costs almost nothing.
 
 In most cases the solver stops far below tol, because the last step but one was too far and the last one squares what is
-left. If the bound leaves a row in doubt, the solver's steps are repeated, on a sample if there are many rows, and on
-all rows in float32. They show on which side of the boundary the row is when they stop. Before all rows are used, the
-largest y B y itself is computed.
+left. If the bound leaves a row in doubt, the solver's steps are repeated, on a sample if there are many rows. They show
+on which side of the boundary the row is when they stop. Before they are repeated on all rows, the largest y B y itself
+is computed, which is several times smaller and costs one more Hessian.
 
 ``Replay`` repeats those steps, of scikit-learn's newton-cholesky from coefficients of 0. The solver takes whole Newton
 steps until the last step s has s H s / 2 <= tol and no entry of the gradient is above tol. To leading order, the error
 after a Newton step is the square of the error before it. Iterates known to a few per cent therefore give the next one
-to a few per cent, and steps on a sample, or in float32, can replace those on all rows.
+to a few per cent, and steps on a sample can replace those on all rows.
 
 A sample does not show where the minimum is, but the minimum is known. So gradients are taken relative to the minimum on
 the same rows, and the first step is that of all rows. The difference between two separate samples shows how far to
-trust their mean. If that is not far enough, larger samples follow, and at last all rows.
+trust their mean. If that is not far enough, larger samples follow, and at last all rows, where only rounding remains.
 """
 
 from __future__ import annotations
@@ -98,14 +98,8 @@ _LARGEST = 1 / 8
 """Largest share of all rows in a sample. Above it, all rows are as cheap."""
 _FEWEST_COEFFICIENTS = 8
 """With fewer coefficients, two samples may agree by chance."""
-_ALL_ROWS = 0.1
-"""Relative error allowed for steps on all rows."""
-_NARROW_ERROR = 1e-5
-"""Rounding error of a step in float32, as a share of its length."""
-_NARROW_JITTER = 1e-6
-"""Added to a scaled Hessian of float32. Its rounding error is a tenth of this."""
-_LARGEST_LEFT = 0.3
-"""Largest share of a gradient that a step by a Hessian of float32 may leave. The step is then corrected once."""
+_EXACT = 1e-6
+"""Relative error allowed for steps on all rows, far above rounding."""
 _ROUGHEST = 1.0
 """If the distances of two samples from the minimum differ by more than their mean, they are useless."""
 _LEFT_OF_SLOPE = 0.25
@@ -127,13 +121,9 @@ class End(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """Hold a step to ``offset``, of ``length`` in the norm of the Hessian.
-
-    ``over``: how many times it exceeds the tolerance. ``whole``: whether the solver takes all of it.
-    """
+    """Hold a step. ``over``: how many times it exceeds the tolerance. ``whole``: whether the solver takes all of it."""
 
     offset: np.ndarray
-    length: float
     over: float
     whole: bool
 
@@ -175,39 +165,36 @@ class Replay:
         for steps in zip(*(self._steps(search, part) for part in parts), strict=False):
             offset = np.mean([step.offset for step in steps], axis=0)
             size = max(search.length(offset), CLOSE_ENOUGH)
-            error = search.length(steps[0].offset - steps[-1].offset) if len(parts) > 1 else _ALL_ROWS * size
+            error = search.length(steps[0].offset - steps[-1].offset) if len(parts) > 1 else _EXACT * size
             if error > _ROUGHEST * size or not all(step.whole for step in steps):
                 return []
             margin, over = (1 + error / size) ** 3, max(step.over for step in steps)
             if over <= margin:
-                found.append(End(offset, error + _NARROW_ERROR * max(step.length for step in steps)))
+                found.append(End(offset, error))
             if over * margin <= 1:
                 return found
         return []
 
     def _steps(self, search: Search, loss: LogisticLoss) -> Iterator[_Step]:
-        place = Search(search.weighting, search.penalties, search.point)
-        place.take_hessian(np.tensordot(search.weighting, self._at_zero.hessians, axes=1), own=True)
-        gradient = self._at_zero.gradients @ search.weighting
+        point, weighting = search.point, search.weighting
+        at_minimum = -search.penalties * point
+        if loss is not self._loss:
+            at_minimum = loss.gradients(point[:, None], weighting[None])[:, 0]
+        place = Search(weighting, search.penalties, point)
+        place.take_hessian(np.tensordot(weighting, self._at_zero.hessians, axes=1), own=True)
+        gradient = self._at_zero.gradients @ weighting
         step = -place.solve(gradient)
-        offset = step - search.point
-        around = loss.around(search.point, search.weighting)
+        offset = step - point
         for _ in range(_MOST_STEPS):
             decrement = -float(step @ gradient)
-            gradient, curvature = around.derivatives(offset)
+            gradient = loss.gradients((point + offset)[:, None], weighting[None])[:, 0] - at_minimum
             gradient += search.penalties * offset
             over = max(decrement / 2, float(np.abs(gradient).max())) / self._tol
-            length = float(np.sqrt(max(decrement, 0.0)))
-            yield _Step(offset, length, over, float(step @ gradient) <= _LEFT_OF_SLOPE * decrement)
-            place.take_hessian(around.hessian(curvature), own=True, jitter=_NARROW_JITTER)
+            yield _Step(offset, over, float(step @ gradient) <= _LEFT_OF_SLOPE * decrement)
+            place.take_hessian(loss.hessian(point + offset, weighting), own=True)
             if place.state == "failed":
                 return
             step = -place.solve(gradient)
-            left = gradient + loss.product(curvature, step) + search.penalties * step
-            correction = -place.solve(left)
-            if not left @ correction >= _LARGEST_LEFT**2 * (gradient @ step):  # both are below 0
-                return
-            step += correction
             offset = offset + step
 
 
@@ -279,8 +266,8 @@ class SolverDoubt:
         """
         if len(distances) > _FEW_ROWS:
             return True
-        around = self._loss.around(search.point, search.weighting)
-        bounds = (self._tol * search.largest(around.bend(one)) for one in solved.T)
+        bends = (self._loss.bend(search.point, search.weighting, one) for one in solved.T)
+        bounds = (self._tol * search.largest(bend) for bend in bends)
         return any(distance <= _LEADING_ORDER * bound for distance, bound in zip(distances, bounds, strict=True))
 
 

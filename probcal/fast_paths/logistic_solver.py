@@ -23,11 +23,6 @@ _BLOCK = 1 << 17
 """Numbers in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
 _FEWEST = 256
 """Least number of rows in a block, so that matrix products are efficient."""
-_FARTHEST = 80.0
-"""Largest change of a margin. Its exponential is a float32."""
-_LARGEST_MEAN = 1e3
-"""Largest mean of a column, in its standard deviations, that float32 handles."""
-_LARGEST_SQUARE = 1e30
 _FEW = 6
 """Up to this many columns are multiplied one by one. For a product of two matrices BLAS first copies them."""
 
@@ -56,7 +51,6 @@ class LogisticLoss:
         self.n_rows, self._n_columns = X.shape
         self.n_coefficients = self._n_columns + intercept
         self._block = max(_FEWEST, _BLOCK // max(1, self._n_columns))
-        self._signed_rows: np.ndarray | None = None
 
     @property
     def hessian_cost(self) -> float:
@@ -109,29 +103,20 @@ class LogisticLoss:
         margins *= self._signs[rows, None]
         return margins
 
-    def around(self, point: np.ndarray, weighting: np.ndarray) -> Around:
-        """Return the loss around ``point``, (n_coefficients,)."""
-        everything = slice(0, self.n_rows)
-        if self._signed_rows is None:
-            self._signed_rows = np.empty(
-                (self.n_rows, self.n_coefficients), np.float32 if _narrowable(self._X) else np.float64
-            )
-            np.multiply(self._X, self._signs[:, None], out=self._signed_rows[:, : self._n_columns], casting="same_kind")
-            if self._intercept:
-                self._signed_rows[:, -1] = self._signs
-        kind = self._signed_rows.dtype
-        misfits = _misfits(self.margins(point[:, None], everything))[:, 0]
-        weights = self._weights(weighting, everything)
-        return Around(self._signed_rows, weights.astype(kind), misfits.astype(kind), self._block)
+    def bend(self, coefficients: np.ndarray, weighting: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the change of the Hessian along ``direction``. Its size, not its sign, is that of a unit step.
 
-    def product(self, curvature: np.ndarray, direction: np.ndarray) -> np.ndarray:
-        """Return the Hessian of rows of this ``curvature`` times ``direction``, (n_coefficients,), in float64."""
-        moved = self._X @ direction[: self._n_columns]
-        if self._intercept:
-            moved += direction[-1]
-        moved *= curvature
-        product = moved @ self._X
-        return np.append(product, moved.sum()) if self._intercept else product
+        ``coefficients``, ``direction``: (n_coefficients,).
+        """
+        bend = np.zeros((self.n_coefficients, self.n_coefficients))
+        both = np.column_stack([coefficients, direction])
+        for rows in self._blocks():
+            margins = self.margins(both, rows)
+            moved, misfits = margins[:, 1].copy(), _misfits(margins)[:, 0]
+            changes = self._weights(weighting, rows) * misfits * (1 - misfits) * (1 - 2 * misfits) * moved
+            X = self.with_ones(rows)
+            bend += X.T @ (X * changes[:, None])
+        return bend
 
     def of(self, rows: np.ndarray) -> LogisticLoss:
         """Return the loss of some rows by number, with row weights scaled up so that they weigh as much as all rows."""
@@ -169,54 +154,6 @@ def _product(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     for j, column in enumerate(columns.T):
         product[:, j] = matrix @ column
     return product
-
-
-class Around(NamedTuple):
-    """Hold the loss around a point, in float32 if that is harmless. Differences from the point lose no digits.
-
-    ``rows``: (n_rows, n_coefficients), with the sign of the class. ``misfits``: (n_rows,) the probabilities of the
-    wrong class at the point.
-    """
-
-    rows: np.ndarray
-    weights: np.ndarray
-    misfits: np.ndarray
-    block: int
-
-    def derivatives(self, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return by how much the gradient at ``offset`` differs from the point's, and the rows' curvature there."""
-        moved = np.clip(self.rows @ offset.astype(self.rows.dtype), -_FARTHEST, _FARTHEST)
-        fits = 1 - self.misfits
-        misfits = self.misfits / (self.misfits + fits * np.exp(moved))
-        gradient = (self.weights * misfits * fits * np.expm1(moved)) @ self.rows
-        curvature = self.weights * misfits * (1 - misfits)
-        return gradient.astype(np.float64), curvature
-
-    def hessian(self, curvature: np.ndarray) -> np.ndarray:
-        """Return the Hessian of rows of this ``curvature``, (n_rows,)."""
-        return self._gram(np.sqrt(curvature), None)
-
-    def bend(self, direction: np.ndarray) -> np.ndarray:
-        """Return the change of the Hessian at the point along ``direction``, (n_coefficients,)."""
-        moved = self.rows @ direction.astype(self.rows.dtype)
-        changes = self.weights * self.misfits * (1 - self.misfits) * (2 * self.misfits - 1) * moved
-        return self._gram(np.sqrt(np.abs(changes)), np.sign(changes))
-
-    def _gram(self, roots: np.ndarray, signs: np.ndarray | None) -> np.ndarray:
-        """Return the sum of the outer products of the rows times ``roots``, with ``signs``, both (n_rows,)."""
-        gram = np.zeros((self.rows.shape[1], self.rows.shape[1]))
-        for first in range(0, len(self.rows), self.block):
-            block = slice(first, first + self.block)
-            Z = self.rows[block] * roots[block, None]
-            gram += Z.T @ (Z if signs is None else Z * signs[block, None])  # a matrix times itself costs half as much
-        return gram
-
-
-def _narrowable(X: np.ndarray) -> bool:
-    """Return whether float32 keeps enough digits of ``X``: no column varies little around a large mean."""
-    squares = np.einsum("ij,ij->j", X, X) / len(X)
-    spread = squares - X.mean(axis=0) ** 2
-    return bool(((spread >= squares / _LARGEST_MEAN**2) & (squares < _LARGEST_SQUARE)).all())
 
 
 NEAR = 1e-9
@@ -265,7 +202,7 @@ class Search:
         """Return the logarithm of the ratio of the two weights."""
         return math.log(self.weighting[1]) - math.log(self.weighting[0])
 
-    def take_hessian(self, hessian: np.ndarray, *, own: bool, jitter: float = _JITTER) -> None:
+    def take_hessian(self, hessian: np.ndarray, *, own: bool) -> None:
         """Use ``hessian``, without the penalty, for the next steps. ``own`` tells that it is exact at ``point``."""
         self.hessian, self.owns_hessian, self.wants_hessian = hessian, own, False
         self._length, self._points, self._steps = math.inf, [], []
@@ -273,7 +210,7 @@ class Search:
         self._scale = np.sqrt(full.diagonal())
         self._scale[self._scale == 0] = 1
         full /= self._scale * self._scale[:, None]
-        full.flat[:: len(full) + 1] += jitter
+        full.flat[:: len(full) + 1] += _JITTER
         try:
             self._factor = cho_factor(full, lower=True, overwrite_a=True, check_finite=False)
         except (LinAlgError, ValueError):
