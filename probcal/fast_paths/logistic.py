@@ -239,7 +239,8 @@ class SolverDoubt:
         flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
         loose = _LEADING_ORDER * (flatness[:, None] * np.abs(self._sample @ solved)).max(axis=0)
         bound = self._tol * np.minimum(loose, np.abs(solved).sum(axis=0))
-        return rows[np.abs(X @ search.point) - own <= bound]
+        doubtful: np.ndarray = rows[np.abs(X @ search.point) - own <= bound]
+        return doubtful
 
     def decides(self, search: Search, rows: np.ndarray) -> bool:
         """Return whether the tolerance, or the error of ``search``, may decide the label of one of ``rows``."""

@@ -48,7 +48,8 @@ class LogisticLoss:
     def __init__(self, X: np.ndarray, second: np.ndarray, row_weights: np.ndarray | None, intercept: bool) -> None:
         self._X, self._row_weights, self._intercept = X, row_weights, intercept
         self._second, self._signs = second.astype(np.intp), np.where(second, 1.0, -1.0)
-        self.n_rows, self._n_columns = X.shape
+        self.n_rows = len(X)
+        self._n_columns: int = X.shape[1]
         self.n_coefficients = self._n_columns + intercept
         self._block = max(_FEWEST, _BLOCK // max(1, self._n_columns))
 
