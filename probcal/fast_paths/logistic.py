@@ -14,7 +14,8 @@ factor is at most max_i |1 - 2 sigma_i| |x H^-1 x_i| and costs almost nothing.
 
 In most cases the solver stops far below tol, because the last step but one was too far and the last one squares what is
 left. If the bound leaves a row in doubt, the solver's steps are repeated, on a sample if there are many rows. They show
-on which side of the boundary the row is when they stop.
+on which side of the boundary the row is when they stop. Before they are repeated on all rows, the largest y B y itself
+is computed, which is several times smaller and costs one more Hessian.
 
 ``Replay`` repeats those steps, of scikit-learn's newton-cholesky from coefficients of 0. The solver takes whole Newton
 steps until the last step s has s H s / 2 <= tol and no entry of the gradient is above tol. To leading order, the error
@@ -42,7 +43,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.fixes import parse_version
 from sklearn.utils.validation import validate_data
 
-from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, AtZero, LogisticLoss, LogisticSolver, Search
+from probcal.fast_paths.logistic_solver import CLOSE_ENOUGH, AtZero, LogisticLoss, LogisticSolver, Search, run
 
 _SINGULAR = 4 * np.finfo(np.float64).eps
 """Reciprocal condition numbers below which scikit-learn may find the Hessian singular.
@@ -55,8 +56,8 @@ _LEADING_ORDER = 2.0
 """Factor for the leading order of an error, which covers the higher orders."""
 _LARGEST_BOUND = 1e5
 """Largest bound, in units of tol. Only a row that almost alone determines a coefficient exceeds it."""
-_GRADIENT_ERROR = 5 * CLOSE_ENOUGH
-"""Error at the end of a search, in the norm of the Hessian. An approximate Hessian can underestimate a step."""
+_STEPS_LEFT = 5.0
+"""Error at the end of a search, in units of its accuracy. An approximate Hessian can underestimate a step."""
 _DOUBT_ROUNDING = 1e-14
 """Rounding error of a gradient, as a share of the mean size of a column: some fifty times the machine precision."""
 _SAMPLE = 256
@@ -67,6 +68,9 @@ _UNUSUAL = 3.0
 The few rows with a rare value may be in no sample.
 """
 _MOST_IN_REACH = 1 << 14
+_FEW_ROWS = 4
+"""Number of rows for which the bound itself is cheaper than the solver's steps."""
+_MARGINS_AT_ONCE = 1 << 17
 
 
 def is_singular(search: Search, hessian: np.ndarray) -> bool:
@@ -135,14 +139,17 @@ class Replay:
         self._sizes = _sizes(loss)
         self._drawn: list[list[LogisticLoss]] = []
 
-    def ends(self, search: Search, *, samples: bool) -> Iterator[list[End]]:
-        """Yield the points where the solver may stop, relative to ``search``'s minimum, with growing accuracy.
+    def ends(self, search: Search) -> list[End]:
+        """Return all points where the solver may stop, relative to ``search``'s minimum. None are known if it is empty.
 
-        Each list has all possible points, and is empty if they are unknown. Without ``samples`` only all rows are used.
+        All rows are used.
         """
-        for number in range(len(self._sizes) if samples else 0):
+        return self._ends(search, [self._loss])
+
+    def sampled_ends(self, search: Search) -> Iterator[list[End]]:
+        """Yield the same by samples of rows, with growing accuracy. It is empty if the rows are few."""
+        for number in range(len(self._sizes)):
             yield self._ends(search, self._samples(number))
-        yield self._ends(search, [self._loss])
 
     def _samples(self, number: int) -> list[LogisticLoss]:
         """Return two samples that share no row."""
@@ -218,37 +225,63 @@ class SolverDoubt:
         """Return the absolute score above which no row is in doubt."""
         return _LARGEST_BOUND * self._tol
 
-    def decides(self, search: Search, rows: np.ndarray) -> bool:
-        """Return whether the tolerance, or the error of ``search``, may decide the label of one of ``rows``.
+    def possible(self, search: Search, rows: np.ndarray) -> np.ndarray:
+        """Return those of ``rows`` whose labels the tolerance, or the error of ``search``, may decide.
 
-        ``rows``: numbers of the rows in reach. The result is also True if very many rows are in reach, such as equal
-        rows or scores that are all near 0.
+        ``rows``: numbers of the rows in reach. All are returned if they are very many, such as equal rows or scores
+        that are all near 0.
         """
+        if len(rows) > _MOST_IN_REACH:
+            return rows
+        X = self._loss.with_ones(rows)
+        solved = search.solve(X.T)
+        own = _STEPS_LEFT * search.accuracy * _lengths(X, solved)  # by Cauchy and Schwarz
+        flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
+        loose = _LEADING_ORDER * (flatness[:, None] * np.abs(self._sample @ solved)).max(axis=0)
+        bound = self._tol * np.minimum(loose, np.abs(solved).sum(axis=0))
+        doubtful: np.ndarray = rows[np.abs(X @ search.point) - own <= bound]
+        return doubtful
+
+    def decides(self, search: Search, rows: np.ndarray) -> bool:
+        """Return whether the tolerance, or the error of ``search``, may decide the label of one of ``rows``."""
         if len(rows) > _MOST_IN_REACH:
             return True
         X = self._loss.with_ones(rows)
         solved = search.solve(X.T)
-        lengths = _lengths(X, solved)
-        own = _GRADIENT_ERROR * lengths  # by Cauchy and Schwarz
-        scores = X @ search.point
-        flatness = np.abs(1 - 2 * expit(self._sample @ search.point))
-        loose = _LEADING_ORDER * (flatness[:, None] * np.abs(self._sample @ solved)).max(axis=0)
-        bound = self._tol * np.minimum(loose, np.abs(solved).sum(axis=0))
-        doubtful = np.abs(scores) - own <= bound
-        if not doubtful.any():
-            return False
+        lengths, scores = _lengths(X, solved), X @ search.point
+        own = _STEPS_LEFT * search.accuracy * lengths
         own += _DOUBT_ROUNDING * (np.abs(self._sample).mean(axis=0) @ np.abs(solved))
-        X, lengths, own, sides = X[doubtful], lengths[doubtful], own[doubtful], np.sign(scores[doubtful])
         usual = np.median(_lengths(self._sample, search.solve(self._sample.T)))
-        for ends in self._replay.ends(search, samples=bool(lengths.max() <= _UNUSUAL * usual)):
-            # how far the score is on the side of the minimum's score, where scikit-learn stops
-            reserve = [sides * (X @ (search.point + one.offset)) for one in ends]
-            error = [own + one.error * lengths for one in ends]
-            if ends and all((left > off).all() for left, off in zip(reserve, error, strict=True)):
-                return False
-            if len(ends) == 1 and (reserve[0] < -error[0]).any():
-                return True
-        return True
+        sampled = self._replay.sampled_ends(search) if lengths.max() <= _UNUSUAL * usual else ()
+        for ends in sampled:
+            if (decided := _decided(search, ends, X, scores, own, lengths)) is not None:
+                return decided
+        if not self._in_doubt(search, solved, np.abs(scores) - own):
+            return False
+        return _decided(search, self._replay.ends(search), X, scores, own, lengths) is not False
+
+    def _in_doubt(self, search: Search, solved: np.ndarray, distances: np.ndarray) -> bool:
+        """Return whether a row may be in doubt by the largest y B y itself. ``distances``: (n,) of rows' scores from 0.
+
+        ``solved``: the inverse Hessian times the rows, (n_coefficients, n).
+        """
+        if len(distances) > _FEW_ROWS:
+            return True
+        bends = (self._loss.bend(search.point, search.weighting, one) for one in solved.T)
+        bounds = (self._tol * search.largest(bend) for bend in bends)
+        return any(distance <= _LEADING_ORDER * bound for distance, bound in zip(distances, bounds, strict=True))
+
+
+def _decided(
+    search: Search, ends: list[End], X: np.ndarray, scores: np.ndarray, own: np.ndarray, lengths: np.ndarray
+) -> bool | None:
+    """Return whether the tolerance decides the label of a row of X, or None if the ``ends`` do not tell."""
+    # how far the score is on the side of the minimum's score, where scikit-learn stops
+    reserve = [np.sign(scores) * (X @ (search.point + one.offset)) for one in ends]
+    error = [own + one.error * lengths for one in ends]
+    if ends and all((left > off).all() for left, off in zip(reserve, error, strict=True)):
+        return False
+    return True if len(ends) == 1 and (reserve[0] < -error[0]).any() else None
 
 
 def _lengths(X: np.ndarray, solved: np.ndarray) -> np.ndarray:
@@ -261,7 +294,6 @@ _TOLERANCES = (1e-12, 1e-8)
 """Below the first, rounding stops scikit-learn's solver early. Above the second it stops too far from the minimum."""
 _FEWEST_STEPS = 100
 """scikit-learn's default ``max_iter``, which it does not reach at these tolerances."""
-_OWN_ERROR = 1e-9
 _ROUNDING = 1e-13
 """Rounding error of a score, as a share of the product of the lengths of row and coefficients: some hundred times the
 machine precision.
@@ -307,27 +339,20 @@ class LogisticShortcut:
 
     def __init__(self) -> None:
         self._solver = LogisticSolver()
-        self._at_zero: AtZero | None = None
+        self._template: LogisticRegression | None = None
+        self._loss: LogisticLoss | None = None
 
     def fit(
         self, estimator: Any, X: Any, labels: np.ndarray, class_weights: np.ndarray, row_weights: np.ndarray | None
     ) -> list[LogisticRegression | None]:
         """Return a fitted LogisticRegression for each row of ``class_weights``, (k, 2), or None if it is declined."""
-        declined: list[LogisticRegression | None] = [None] * len(class_weights)
-        template = clone(estimator)
-        classes, codes = np.unique(labels, return_inverse=True)
-        rows = _checked(template, X)
-        weights = np.ones(len(labels)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
-        if rows is None or len(rows) != len(labels) or len(classes) != 2:
-            return declined
-        if not (weights > 0).all() or not np.isfinite(weights).all():
-            return declined
-        second = codes == 1
-        loss = LogisticLoss(rows, second, None if row_weights is None else weights, template.fit_intercept)
-        if self._at_zero is None:
-            self._at_zero = loss.at_zero()
-        totals = np.array([weights[~second].sum(), weights[second].sum()])
-        searches = [_search(template, loss, pair, totals) for pair in class_weights]
+        if self._template is None:
+            self._template = clone(estimator)
+            self._prepare(self._template, X, labels, row_weights)
+        template, loss = self._template, self._loss
+        if loss is None:
+            return [None] * len(class_weights)
+        searches = [_search(template, loss, pair, self._totals) for pair in class_weights]
         first = [np.tensordot(one.weighting, self._at_zero.hessians, axes=1) for one in searches]
         for one, hessian in zip(searches, first, strict=True):
             if one.state == "open" and is_singular(one, hessian):
@@ -336,25 +361,40 @@ class LogisticShortcut:
         for one, hessian in zip(searches, first, strict=True):
             if one.state == "done" and (is_singular(one, one.hessian) or is_flat(one, hessian, template.tol)):
                 one.state = "failed"
-        doubt = SolverDoubt(loss, template.tol, self._at_zero)
-        _refuse_doubtful(doubt, loss, [one for one in searches if one.state == "done"])
-        template.classes_ = classes
+        _refuse_doubtful(self._doubt, loss, [one for one in searches if one.state == "done"])
         return [_classifier(template, one) if one.state == "done" else None for one in searches]
+
+    def _prepare(
+        self, template: LogisticRegression, X: Any, labels: np.ndarray, row_weights: np.ndarray | None
+    ) -> None:
+        """Check the rows. Without a loss everything is declined. ``template`` gets its classes and feature names."""
+        template.classes_ = np.unique(labels)
+        rows = _checked(template, X)
+        weights = np.ones(len(labels)) if row_weights is None else np.asarray(row_weights, dtype=np.float64)
+        if rows is None or len(rows) != len(labels) or len(template.classes_) != 2:
+            return
+        if not (weights > 0).all() or not np.isfinite(weights).all():
+            return
+        second = np.asarray(labels) == template.classes_[1]
+        self._loss = LogisticLoss(rows, second, None if row_weights is None else weights, template.fit_intercept)
+        self._totals = np.array([weights[~second].sum(), weights[second].sum()])
+        self._at_zero = self._loss.at_zero()
+        self._doubt = SolverDoubt(self._loss, template.tol, self._at_zero)
 
     def rows(self, classifiers: list[LogisticRegression], X: Any) -> Any:
         """Return X as LogisticRegression itself checks it for prediction, with its errors and warnings."""
         return validate_data(classifiers[0], X, accept_sparse="csr", reset=False)
 
     def margins(self, classifiers: list[LogisticRegression], X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return ((n_rows, k) scores, (n_rows, 1) bounds of the solver's error and of rounding).
+        """Return ((n_rows, k) scores, (n_rows, 1) bounds of their rounding errors).
 
-        ``fit`` has already declined classifiers for which scikit-learn's tolerance might decide the label of a training
-        row.
+        ``fit`` has already declined classifiers for which the distance of a solver from the minimum might decide the
+        label of a training row.
         """
         coefficients = np.column_stack([one.coef_[0] for one in classifiers])
         intercepts = np.array([one.intercept_[0] for one in classifiers])
         sizes = np.linalg.norm(coefficients, axis=0) + np.abs(intercepts)
-        errors = _OWN_ERROR + _ROUNDING * (1 + row_norms(X))[:, None] * sizes.max()
+        errors = _ROUNDING * (1 + row_norms(X))[:, None] * sizes.max()
         margins = safe_sparse_dot(X, coefficients, dense_output=True)
         margins += intercepts
         return margins, errors
@@ -385,12 +425,20 @@ def _refuse_doubtful(doubt: SolverDoubt, loss: LogisticLoss, searches: list[Sear
     if not searches:
         return
     near: list[list[np.ndarray]] = [[] for _ in searches]
-    for first, scores in loss.scores(np.column_stack([one.point for one in searches])):
-        rows, places = np.nonzero(np.abs(scores, out=scores) <= doubt.reach)
+    points = np.column_stack([one.point for one in searches])
+    block = max(1, _MARGINS_AT_ONCE // len(searches))
+    for first in range(0, loss.n_rows, block):
+        margins = loss.margins(points, slice(first, first + block))
+        rows, places = np.nonzero(np.abs(margins, out=margins) <= doubt.reach)
         for i in np.unique(places):
             near[i].append(first + rows[places == i])
-    for one, rows_of in zip(searches, near, strict=True):
-        if rows_of and doubt.decides(one, np.concatenate(rows_of)):
+    found = [(one, doubt.possible(one, np.concatenate(rows))) for one, rows in zip(searches, near, strict=True) if rows]
+    doubtful = [(one, rows) for one, rows in found if len(rows)]
+    for one, _ in doubtful:
+        one.state, one.accuracy = "open", CLOSE_ENOUGH
+    run(loss, [one for one, _ in doubtful])
+    for one, rows in doubtful:
+        if one.state == "done" and len(rows := doubt.possible(one, rows)) and doubt.decides(one, rows):
             one.state = "failed"
 
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh, solve_triangular
 
-_BLOCK = 1 << 16
-"""Numbers of X in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
+_BLOCK = 1 << 17
+"""Numbers in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
 _FEWEST = 256
 """Least number of rows in a block, so that matrix products are efficient."""
 _FEW = 6
@@ -46,13 +46,12 @@ class LogisticLoss:
     """
 
     def __init__(self, X: np.ndarray, second: np.ndarray, row_weights: np.ndarray | None, intercept: bool) -> None:
-        self._X, self._row_weights = X, row_weights
-        self._second = second.astype(np.intp)
+        self._X, self._row_weights, self._intercept = X, row_weights, intercept
+        self._second, self._signs = second.astype(np.intp), np.where(second, 1.0, -1.0)
         self.n_rows = len(X)
         self._n_columns: int = X.shape[1]
-        self._intercept = intercept
-        self.n_coefficients = X.shape[1] + intercept
-        self._block = max(_FEWEST, _BLOCK // max(1, X.shape[1]))
+        self.n_coefficients = self._n_columns + intercept
+        self._block = max(_FEWEST, _BLOCK // max(1, self._n_columns))
 
     @property
     def hessian_cost(self) -> float:
@@ -73,12 +72,11 @@ class LogisticLoss:
         signed = weightings.T * np.array([[1.0], [-1.0]])
         gradients = np.zeros_like(coefficients)
         for rows in self._blocks():
-            X, second = self._X[rows], self._second[rows]
-            residuals = self._misfits(rows, coefficients)
-            residuals *= signed[second]
+            residuals = _misfits(self.margins(coefficients, rows))
+            residuals *= signed[self._second[rows]]
             if self._row_weights is not None:
                 residuals *= self._row_weights[rows, None]
-            gradients[: self._n_columns] += _product(X.T, residuals)
+            gradients[: self._n_columns] += _product(self._X[rows].T, residuals)
             if self._intercept:
                 gradients[-1] += residuals.sum(axis=0)
         return gradients
@@ -88,53 +86,65 @@ class LogisticLoss:
         hessian = np.zeros((self.n_coefficients, self.n_coefficients))
         weighted = np.empty((self._block, self.n_coefficients))
         for rows in self._blocks():
-            misfit = self._misfits(rows, coefficients[:, None])[:, 0]
-            curvature = weighting[self._second[rows]] * misfit * (1 - misfit)
-            if self._row_weights is not None:
-                curvature *= self._row_weights[rows]
-            root = np.sqrt(curvature)
-            Z = weighted[: len(root)]
-            np.multiply(self._X[rows], root[:, None], out=Z[:, : self._n_columns])
+            misfits = _misfits(self.margins(coefficients[:, None], rows))[:, 0]
+            roots = np.sqrt(self._weights(weighting, rows) * misfits * (1 - misfits))
+            Z = weighted[: len(roots)]
+            np.multiply(self._X[rows], roots[:, None], out=Z[:, : self._n_columns])
             if self._intercept:
-                Z[:, -1] = root
+                Z[:, -1] = roots
             hessian += Z.T @ Z  # a matrix times itself costs half of a product
         return hessian
 
-    def scores(self, coefficients: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield the number of the first row and the (n_block, k) scores of each block."""
+    def margins(self, coefficients: np.ndarray, rows: slice) -> np.ndarray:
+        """Return the margins of ``rows``, (n, k). They are above 0 where the class is right."""
+        margins = _product(self._X[rows], coefficients[: self._n_columns])
+        if self._intercept:
+            margins += coefficients[-1]
+        # change the sign first: computing 1 - p afterwards would lose the digits of small probabilities
+        margins *= self._signs[rows, None]
+        return margins
+
+    def bend(self, coefficients: np.ndarray, weighting: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the change of the Hessian along ``direction``. Its size, not its sign, is that of a unit step.
+
+        ``coefficients``, ``direction``: (n_coefficients,).
+        """
+        bend = np.zeros((self.n_coefficients, self.n_coefficients))
+        both = np.column_stack([coefficients, direction])
         for rows in self._blocks():
-            yield rows.start, self._scores(rows, coefficients)
+            margins = self.margins(both, rows)
+            moved, misfits = margins[:, 1].copy(), _misfits(margins)[:, 0]
+            changes = self._weights(weighting, rows) * misfits * (1 - misfits) * (1 - 2 * misfits) * moved
+            X = self.with_ones(rows)
+            bend += X.T @ (X * changes[:, None])
+        return bend
 
     def of(self, rows: np.ndarray) -> LogisticLoss:
         """Return the loss of some rows by number, with row weights scaled up so that they weigh as much as all rows."""
         weights = np.ones(len(rows)) if self._row_weights is None else self._row_weights[rows]
-        return LogisticLoss(self._X[rows], self._second[rows], self.n_rows / len(rows) * weights, self._intercept)
+        return LogisticLoss(self._X[rows], self._second[rows] == 1, self.n_rows / len(rows) * weights, self._intercept)
 
     def with_ones(self, rows: np.ndarray | slice) -> np.ndarray:
         """Return ``rows`` of X, (n, n_coefficients), with a column of ones if there is an intercept."""
         X = self._X[rows]
         return np.column_stack([X, np.ones(len(X))]) if self._intercept else X
 
-    def _misfits(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
-        """Return the probability of the wrong class for each row, (n_block, k)."""
-        scores = self._scores(rows, coefficients)
-        # change the sign first: computing 1 - p afterwards would lose the digits of small probabilities
-        scores *= np.where(self._second[rows], 1.0, -1.0)[:, None]
-        with np.errstate(over="ignore"):
-            np.exp(scores, out=scores)  # three times as fast as expit
-        scores += 1
-        shares: np.ndarray = np.reciprocal(scores, out=scores)
-        return shares
-
-    def _scores(self, rows: slice, coefficients: np.ndarray) -> np.ndarray:
-        scores = _product(self._X[rows], coefficients[: self._n_columns])
-        if self._intercept:
-            scores += coefficients[-1]
-        return scores
+    def _weights(self, weighting: np.ndarray, rows: slice) -> np.ndarray:
+        weights: np.ndarray = weighting[self._second[rows]]
+        return weights if self._row_weights is None else weights * self._row_weights[rows]
 
     def _blocks(self) -> Iterator[slice]:
-        for start in range(0, len(self._X), self._block):
+        for start in range(0, self.n_rows, self._block):
             yield slice(start, start + self._block)
+
+
+def _misfits(margins: np.ndarray) -> np.ndarray:
+    """Return the probabilities of the wrong class in the place of ``margins``."""
+    with np.errstate(over="ignore"):
+        np.exp(margins, out=margins)  # three times as fast as expit
+    margins += 1
+    shares: np.ndarray = np.reciprocal(margins, out=margins)
+    return shares
 
 
 def _product(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -147,9 +157,13 @@ def _product(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return product
 
 
-CLOSE_ENOUGH = 1e-11
-"""Accepted distance from the minimum in the norm of the mean loss's Hessian. scikit-learn's is about 1e-7 at tol=1e-8.
+NEAR = 1e-9
+"""Distance from the minimum where a search first ends, in the norm of the mean loss's Hessian.
+
+scikit-learn's is about 1e-7 at tol=1e-8.
 """
+CLOSE_ENOUGH = 1e-11
+"""Distance where a search ends if a row is so near the boundary that it matters."""
 _RATE_MARGIN = 10.0
 """Factor by which a step may converge worse than the one before."""
 _MOST_GRADIENTS = 150
@@ -178,6 +192,7 @@ class Search:
     wants_hessian: bool = False
     owns_hessian: bool = False
     hessian: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    accuracy: float = NEAR
     _length: float = math.inf
     _share: float = 1.0
     _points: list[np.ndarray] = field(default_factory=list)
@@ -208,6 +223,12 @@ class Search:
         solved: np.ndarray = cho_solve(self._factor, right / scale, check_finite=False) / scale
         return solved
 
+    def largest(self, matrix: np.ndarray) -> float:
+        """Return the largest size of y M y for symmetric M = ``matrix`` and y of length 1."""
+        scaled = solve_triangular(self._factor[0], matrix / (self._scale * self._scale[:, None]), lower=True)
+        turned = solve_triangular(self._factor[0], scaled.T, lower=True)
+        return float(np.abs(eigvalsh(turned)).max())
+
     def length(self, offset: np.ndarray) -> float:
         """Return the length of ``offset``, (n_coefficients,), in the norm of the penalised Hessian."""
         return math.sqrt(max(0.0, offset @ self.hessian @ offset + self.penalties @ offset**2))
@@ -226,7 +247,7 @@ class Search:
         # without the penalty: steps along collinear columns are rounding and do not change scores
         length = math.sqrt(max(0.0, step @ self.hessian @ step))
         rate = length / self._length if math.isfinite(self._length) else 1.0
-        if length * min(1.0, _RATE_MARGIN * rate) <= CLOSE_ENOUGH:
+        if length * min(1.0, _RATE_MARGIN * rate) <= self.accuracy:
             self.point, self.state = self.point + step, "done"
         elif length > self._length:
             self._go_back()
@@ -234,7 +255,7 @@ class Search:
             self._length, self._share = length, 1.0
             self._points.append(self.point)
             self._steps.append(step)
-            steps_left = math.log(length / CLOSE_ENOUGH) / -math.log(min(max(rate, 1e-3), 0.999))
+            steps_left = math.log(length / self.accuracy) / -math.log(min(max(rate, 1e-3), 0.999))
             self.wants_hessian = steps_left > hessian_cost + 2 and len(self._steps) > 1
             if not self.wants_hessian:
                 self.point = self._mixed()
@@ -302,7 +323,7 @@ class LogisticSolver:
             waiting = [one for one in waiting if not any(one is other for other in now)]
             for one in now:
                 self._start(one, loss, at_zero)
-            _run(loss, now)
+            run(loss, now)
             self._store(now)
 
     def _next(self, waiting: list[Search]) -> list[Search]:
@@ -369,13 +390,14 @@ def _start_from_sample(search: Search, loss: LogisticLoss) -> None:
     rows = np.random.default_rng(0).choice(loss.n_rows, loss.n_rows // _SHARE, replace=False)
     rough = Search(search.weighting, search.penalties, search.point)
     rough.take_hessian(search.hessian, own=True)
-    _run(loss.of(np.sort(rows)), [rough])
+    run(loss.of(np.sort(rows)), [rough])
     if rough.state == "done":
         search.point = rough.point
         search.take_hessian(loss.hessian(search.point, search.weighting), own=True)
 
 
-def _run(loss: LogisticLoss, searches: list[Search]) -> None:
+def run(loss: LogisticLoss, searches: list[Search]) -> None:
+    """Finish the open searches from where they are."""
     cost = loss.hessian_cost
     while searches := [one for one in searches if one.state == "open"]:
         points = np.column_stack([one.point for one in searches])
