@@ -21,6 +21,7 @@ from probcal.try_table.model_card import CardFacts
 from probcal.try_table.preparation import Prepared
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
 from probcal.try_table.traps import Traps
+from probcal.try_table.trial_page import TrialFindings
 from probcal.try_table.verdict import Circumstances, verdict
 
 _ON_CARD = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
@@ -68,6 +69,11 @@ class Finished:
         aucs = [] if best is None else self._values(best.learner, best.method, ("auc",))["auc"]
         around = Circumstances(self.prepared.target.class_counts, aucs, self.traps.leaks)
         return verdict(self.ranked, around)
+
+    def findings(self, description: Sequence[str]) -> TrialFindings:
+        """Return what the page of the trial shows. ``description`` has the lines about the table and the plan."""
+        enriched = bool(self.prepared.enriched)
+        return TrialFindings(self.ranked, self._scale.bound, self.verdict, self.traps.lines, description, enriched)
 
     def _values(self, learner: str, method: str, names: Sequence[str]) -> dict[str, list[float]]:
         ids = cell_ids(self._outline, learner, method)
