@@ -10,6 +10,7 @@ from pathlib import Path
 from probcal._io import visible
 from probcal.config.experiment import Experiment
 from probcal.data.dataset import Dataset
+from probcal.errors import installation, is_installed
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.try_table import choices
@@ -94,7 +95,10 @@ class Finished:
         plan = pipeline_plan(column, self.prepared, self.experiment.seed)
         ids = cell_ids(self._outline, best.learner, best.method)
         found = held_out_predictions(self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed)
-        code = plan.code(self.prepared.table.place, str(folder / "columns.json"), str(folder / "model.joblib"))
+        note = self.prepared.split.note_on_calibration if plan.calibrates else None
+        notes = [note] if note else []
+        place, columns, model = self.prepared.table.place, str(folder / "columns.json"), str(folder / "model.joblib")
+        code = plan.code(place, columns, model, notes)
         facts = CardFacts(
             name=name_of(best),
             verdict=self.verdict,
@@ -104,6 +108,7 @@ class Finished:
             test_share=self.prepared.split.test_share,
             bound=full_bound(self.prepared),
             traps=self.traps.lines,
+            notes=notes,
             code=code,
             n_rows=self.prepared.n_labelled,
             digest=self.prepared.table.digest or "",
@@ -112,6 +117,10 @@ class Finished:
         yield ""
         fitted = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
         yield from describe.wrapped(visible(fitted))
+        if not is_installed("matplotlib"):
+            yield from describe.wrapped(f"without a reliability diagram: {installation('matplotlib')}")
+        for note in notes:
+            yield from describe.wrapped(visible(f"note: {note}"))
         yield f"new rows: python {folder / 'predict.py'} new.csv > predicted.csv"
         yield f"the same model in Python ({folder / 'train.py'}):"
         yield ""
