@@ -102,4 +102,5 @@ def installation(package: str) -> str:
 def require(package: str, what: str) -> None:
     """Raise MissingPackage, with the line that installs it, unless ``package`` is there. ``what`` needs it."""
     if not is_installed(package):
-        raise MissingPackage(f"{what} needs the package {package}, which is not installed: {installation(package)}")
+        needed = f"{what} needs the package {package}, which is not installed"
+        raise MissingPackage(f"{needed}; install it with: {installation(package)}")

@@ -118,7 +118,8 @@ class Finished:
         fitted = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
         yield from describe.wrapped(visible(fitted))
         if not is_installed("matplotlib"):
-            yield from describe.wrapped(f"without a reliability diagram: {installation('matplotlib')}")
+            needed = "the reliability diagram needs matplotlib, which is not installed; install it with"
+            yield from describe.wrapped(f"note: {needed}: {installation('matplotlib')}")
         for note in notes:
             yield from describe.wrapped(visible(f"note: {note}"))
         yield f"new rows: python {folder / 'predict.py'} new.csv > predicted.csv"

@@ -72,7 +72,8 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
     if is_installed("matplotlib"):
         yield f"![Reliability of held-out rows]({RELIABILITY})"
     else:
-        yield f"There is no reliability diagram, because matplotlib was not installed: {installation('matplotlib')}"
+        needed = "The reliability diagram needs matplotlib, which was not installed; install it with"
+        yield f"{needed}: {installation('matplotlib')}"
     if facts.traps:
         yield from ("", "## Before you trust it", "", *(f"- {visible(trap)}." for trap in facts.traps))
     yield from ("", "## Columns", "", "| column | type | values |", "|---|---|---|")

@@ -12,6 +12,7 @@ from probcal.try_table.ranked_methods import RankedMethod, interval_of, name_of,
 _MOST_NAMED = 4
 _ENOUGH = 200
 """With so many rows of every class, columns without any sign of a relation are probably not related to the target."""
+_ENOUGH_SPLITS = 5
 _NEAR_PERFECT = 0.995
 """An AUC that real tables seldom have."""
 _NO_LOSS = 0.02
@@ -63,6 +64,8 @@ def _no_better(best: RankedMethod, around: Circumstances) -> str:
     known = [auc for auc in around.aucs if not math.isnan(auc)]
     low, _ = interval_of(known, best.test_share) if len(known) > 1 else (0.0, 1.0)
     too_few = f'{rows:,} rows of "{rarest}" are too few to tell'
+    if best.splits < _ENOUGH_SPLITS:
+        return f"{found}. {best.splits} splits are too few to tell; --splits 10 tells more."
     if low > 0.5:
         auc = sum(known) / len(known)
         return (

@@ -64,6 +64,11 @@ def test_the_verdict_does_not_praise_what_is_no_better_than_the_shares():
     assert "log loss 0.4120 bits; it is predicting the class shares" in verdict([CLOSE, FAR], MANY)
 
 
+def test_two_splits_are_too_few_to_tell():
+    two = [ranked(one, values[:2]) for one, values in (("forest", BEST.values), ("shares", CLOSE.values))]
+    assert verdict(two, MANY).endswith("2 splits are too few to tell; --splits 10 tells more.")
+
+
 def test_few_rows_are_too_few_to_tell():
     few = Circumstances({"no": 900, "yes": 20}, (0.5, 0.6, 0.4, 0.55, 0.5))
     assert verdict([BEST, CLOSE], few).endswith('nothing about the columns: 20 rows of "yes" are too few to tell.')

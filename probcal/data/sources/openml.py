@@ -83,9 +83,8 @@ Fetched = tuple[pd.DataFrame, list[str], dict[str, Any]]
 def _download(wanted: dict[str, Any], timeout: float, stall: float, attempts: int) -> Fetched | str:
     """Run ``openml_download`` in a process that can be stopped. Return its data, or why it failed."""
     if not is_installed("openml"):
-        return (
-            f"OpenML data set {wanted['id']} needs the package openml, which is not installed: {installation('openml')}"
-        )
+        needed = f"OpenML data set {wanted['id']} needs the package openml, which is not installed"
+        return f"{needed}; install it with: {installation('openml')}"
     server = os.environ.get("PROBCAL_OPENML_SERVER") or None
     order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data(), **wanted}
     with tempfile.TemporaryDirectory(prefix="probcal-openml-", ignore_cleanup_errors=True) as folder:

@@ -208,7 +208,7 @@ _LARGEST_SVG = 200_000
 _DPI = 110
 
 
-NO_PICTURES = f"Figures are left out, because matplotlib is not installed: {installation('matplotlib')}"
+NO_PICTURES = f"figures need matplotlib, which is not installed; install it with: {installation('matplotlib')}"
 
 
 @dataclass(frozen=True)
