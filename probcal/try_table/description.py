@@ -69,6 +69,7 @@ def _fits(plan: Plan, method: str) -> int:
 
 _WIDTH = 80
 _LONGEST_NAME = 24
+_LONGEST_REASON = 150
 _MOST_LISTED = 40
 _MOST_CLASSES = 12
 _WORDS: dict[Kind, tuple[str, str]] = {
@@ -188,9 +189,11 @@ def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:
     missing = f" ({column.missing:,} missing)" if column.missing and column.kind != "left out" else ""
     start = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
     about = visible(column.about)
-    if column.kind in ("category", "left out"):  # levels may be long
+    if column.kind == "category":  # levels may be long
         yield start + shortened(about, _WIDTH - len(start) - len(missing)) + missing
         return
+    if column.kind == "left out":
+        about = shortened(about, _LONGEST_REASON)
     lines = wrap(about + missing, _WIDTH - len(start), break_long_words=False, break_on_hyphens=False)
     yield start + lines[0]
     for line in lines[1:]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
@@ -88,16 +89,12 @@ class PipelinePlan:
                 *sorted(imports, key=_import_order),
                 "",
                 f"X, y = read_labelled_rows({_literal(table)}, {_literal(columns)})",
-                *(f"# {_one_line(note)}" for note in notes),
+                *(f"# {line}" for note in notes for line in wrap(visible(note), _WIDTH)),
                 *lines,
                 f"joblib.dump(model.fit(X, y), {_literal(model)})",
                 "",
             ]
         )
-
-
-def _one_line(note: str) -> str:
-    return " ".join(visible(note).split())
 
 
 def _literal(value: object) -> str:
