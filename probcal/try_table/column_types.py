@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
@@ -91,6 +91,7 @@ def guess(name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", d
 
 def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark) -> TableColumn:
     levels, missing = list(text.cat.categories), int(text.isna().sum())
+    between: tuple[str, ...] = ()
     if name in choices.number or not is_category:
         rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
         numbers, words, marks = read_numbers(levels, mark)
@@ -103,25 +104,27 @@ def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category:
             values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
             notes = marks + (f"; {some(words, _MOST_WORDS_SHOWN)} read as missing" if words else "")
             return _number(name, values, choices, notes)
+        between = _words_between_numbers(words, rows_of)
     if not is_category:
         dates = parse_dates(levels)
         if isinstance(dates, np.ndarray):
             return _date(name, pd.Series(np.append(dates, np.nan)[text.cat.codes.to_numpy()]))
         if dates == AMBIGUOUS:
             return TableColumn(name, "left out", "dates, but day and month are ambiguous; write 2026-11-21", missing)
-    between = tuple(words_between_numbers(text)) if not is_category else ()
     if reason := _no_category(len(levels), int(text.notna().sum()), is_category):
         return TableColumn(name, "left out", reason, missing, words=between)
     return replace(_category(name, text), words=between)
 
 
-def words_between_numbers(text: pd.Series) -> list[str]:
-    """Return the other texts of a column, (n_rows,), of which most rows are at least five different numbers."""
-    rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
-    words = read_numbers(list(rows_of), ".")[1]
-    rows = sum(rows_of.values()) - sum(rows_of[word] for word in words)
-    many = len(rows_of) - len(words) >= _FEWEST_NUMBERS and rows > sum(rows_of.values()) / 2
-    return words if many and len(words) <= _MOST_WORDS_BETWEEN else []
+def _words_between_numbers(words: Sequence[str], rows_of: Mapping[str, int]) -> tuple[str, ...]:
+    """Return ``words``, if they are few and most rows of the column hold one of at least five different numbers.
+
+    ``rows_of`` maps each text of the column to the number of rows that have it.
+    """
+    rows = sum(rows_of.values())
+    of_words = sum(rows_of[word] for word in words)
+    many = len(rows_of) - len(words) >= _FEWEST_NUMBERS and of_words < rows / 2
+    return tuple(words) if many and len(words) <= _MOST_WORDS_BETWEEN else ()
 
 
 def _no_category(levels: int, rows: int, is_category: bool) -> str | None:
