@@ -97,12 +97,13 @@ def table_lines(prepared: Prepared) -> Iterator[str]:
         yield from (line for note in prepared.notes for line in wrapped(f"note: {visible(note)}"))
 
 
-def plan_lines(prepared: Prepared, plan: Plan) -> Iterator[str]:
-    """Yield the description of what will run, on which rows."""
+def plan_lines(prepared: Prepared, plan: Plan, rows_asked: bool = False) -> Iterator[str]:
+    """Yield the description of what will run, on which rows. ``rows_asked`` says that the user gave their number."""
     n = len(prepared.rows)
     if n < prepared.n_labelled:
         why = "so that it takes minutes" if prepared.width < 400 else f"for {prepared.width:,} columns, levels counted"
-        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used, {why}; --rows uses more")
+        more = "" if rows_asked else f", {why}; --rows uses more"
+        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used{more}")
     if prepared.enriched:
         yield from wrapped(_sentence_on_rare_classes(prepared))
     yield from wrapped(visible(plan.split.sentence(n)))

@@ -70,7 +70,7 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
         refuse_export(options.export)
     Store(folder).refuse_others(name)
     _refuse_another_table(path, heading)
-    description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan)]
+    description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, request.rows is not None)]
     traps = find_traps(prepared, prepared.raw, table_files.dataset, request.seed)
     for line in description:
         say(line)
