@@ -120,3 +120,11 @@ def test_a_split_that_failed_leaves_no_loss_to_rank():
 
 def test_names_are_read_aloud():
     assert (name_of(NEAR), name_of(BEST)) == ("isotonic on boosting", "forest alone")
+
+
+def test_a_high_mean_auc_of_many_classes_is_no_reason_for_doubt():
+    values = [0.46, 0.47, 0.45, 0.46, 0.46]
+    best = ranked("forest", values, means={"log-loss": 0.46, "rms": 0.1, "auc": 0.998, "c_emp": 0.01})
+    assert verdict([best, SHARES], MANY).startswith("Do not trust")
+    many = Circumstances({name: 200 for name in "abcdefg"}, (0.998,) * 5)
+    assert verdict([best, SHARES], many).startswith("The best is forest alone")
