@@ -10,7 +10,8 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PROBCAL_CACHE_DIR=/cache
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 RUN python -c "import tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-print('\n'.join(p['dependencies'] + p['optional-dependencies']['weka'] + p['optional-dependencies']['trees']))" \
+extras = ('plots', 'parquet', 'openml', 'weka', 'trees'); \
+print('\n'.join(sum((p['optional-dependencies'][name] for name in extras), p['dependencies'])))" \
     > /requirements.txt && pip install -r /requirements.txt
 
 COPY probcal probcal

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 _SHORTEST_PART = 3
@@ -28,6 +29,10 @@ class RowError(DataError):
 
 class MissingData(DataError):
     """Report a data set that cannot be found or downloaded. The run goes on without it and ends with exit code 1."""
+
+
+class MissingPackage(ProbcalError, ImportError):
+    """Report an optional package that is not installed, with the line that installs it."""
 
 
 class SeveralDataSets(DataError):
@@ -78,3 +83,24 @@ def unknown_name(what: str, name: str, known: Iterable[str], more: str = "") -> 
     """Return the message about a ``name`` that is not among ``known``. ``more`` ends the list of these."""
     known = list(known)
     return f'there is no {what} "{name}"{did_you_mean(name, known)} (there are: {", ".join(known)}{more})'
+
+
+_EXTRAS = {"matplotlib": "plots", "openml": "openml", "pyarrow": "parquet"}
+"""Optional package -> the extra of probcal that brings it."""
+
+
+def is_installed(package: str) -> bool:
+    """Return whether an optional package is there, without importing it."""
+    return find_spec(package) is not None
+
+
+def installation(package: str) -> str:
+    """Return the line that installs an optional package."""
+    return f"pip install 'probcal[{_EXTRAS[package]}]'"
+
+
+def require(package: str, what: str) -> None:
+    """Raise MissingPackage, with the line that installs it, unless ``package`` is there. ``what`` needs it."""
+    if not is_installed(package):
+        needed = f"{what} needs the package {package}, which is not installed"
+        raise MissingPackage(f"{needed}; install it with: {installation(package)}")

@@ -98,7 +98,8 @@ def _cached(what: str, name: str, content: bytes) -> Case:
 CACHE = [
     _cached("labels that are a pickle", "data/*/y.npy", _pickled_array()),
     _cached("labels that are a bare pickle", "data/*/y.npy", pickle.dumps(_Runs())),
-    _cached("a table that is none", "data/*/X.parquet", b"PAR1garbagePAR1"),
+    _cached("a table that is none", "data/*/X.npz", b"PK\3\4garbage"),
+    _cached("a table that is a pickle", "data/*/X.npz", _pickled_array()),
     _cached("labels of 10^12 rows", "data/*/y.npy", _pickled_array()[:10] + b"{'descr': '|i1', 'fortran_order': False, "
             b"'shape': (1000000000000,), }".ljust(117) + b"\n"),
     _cached("another checksum", "index/mine-*/*.json", json.dumps(

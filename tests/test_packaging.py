@@ -19,6 +19,7 @@ from hatchling import build
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = ("plots", "parquet", "openml", "weka", "trees", "boosting", "dask")
 _KINDS = {".py", ".pyi", ".yaml", ".json", ".typed", ".js", ".css", ".html", ".txt", ".md", ".csv", ".LICENSE"}
 
 
@@ -120,7 +121,7 @@ def test_every_required_dependency_is_imported():
 
 
 def test_every_imported_package_is_declared():
-    extras = [PROJECT["optional-dependencies"][name] for name in ("weka", "trees", "boosting", "dask")]
+    extras = [PROJECT["optional-dependencies"][name] for name in EXTRAS]
     assert imported_distributions() - declared(sum(extras, PROJECT["dependencies"])) == set()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from probcal.cli import suggestions as complete
-from probcal.cli.options import DATA, manual
+from probcal.cli.options import DATA, manual, note_missing_pictures
 from probcal.measure.maps import map_paths
 
 if TYPE_CHECKING:
@@ -106,3 +106,5 @@ def measure(
     request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal)
     options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv")
     measure(request, options, click.echo)
+    if report is not None:
+        note_missing_pictures()

@@ -14,7 +14,7 @@ import click
 from probcal._io import visible
 from probcal.cli import suggestions as complete
 from probcal.config.components import EVERYTHING, trusting
-from probcal.errors import ProbcalError
+from probcal.errors import ProbcalError, is_installed
 
 _LONGEST = 20 * 24 * 3600
 """Seconds. Beyond 24 days, system calls that wait take no number of milliseconds."""
@@ -116,6 +116,14 @@ def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]
     for warning in dict.fromkeys(warning for store in found for warning in store.warnings):
         click.echo(visible(f"warning: {warning}"), err=True)
     return found
+
+
+def note_missing_pictures() -> None:
+    """Say on stderr that a page has no figures, where matplotlib is not installed."""
+    if not is_installed("matplotlib"):
+        from probcal.reporting.html.charts import NO_PICTURES
+
+        click.echo(f"note: {NO_PICTURES}", err=True)
 
 
 def stores_at(*folders: Path) -> list[Any]:

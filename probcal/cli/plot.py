@@ -9,6 +9,7 @@ import click
 
 from probcal._io import visible
 from probcal.cli import options
+from probcal.errors import require
 
 if TYPE_CHECKING:
     from probcal.store.outline import Selection
@@ -52,6 +53,7 @@ def plot(
     without predictions.bin. A warning names the data sets whose cards or files have changed since the results were
     made.
     """
+    require("matplotlib", "probcal plot")
     from probcal.analysis.ranks_figure import draw_ranks
     from probcal.reporting.figures import NothingToDraw
     from probcal.reporting.figures import plot as draw

@@ -21,7 +21,9 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +33,8 @@ from probcal.data.card import Card
 from probcal.data.dataset import Dataset
 from probcal.errors import DataError
 
+_COLUMNS = "X.npz"
+_EARLIER_COLUMNS = "X.parquet"
 _UNUSED = 30 * 24 * 3600
 """Seconds after which a data set without a note is removed. Until then a run may still use it."""
 
@@ -57,7 +61,8 @@ def cache_folder() -> Path:
 
 def has(fingerprint: str) -> bool:
     """Return whether a data set is in the cache, without checking its values. ``read_cached`` checks them."""
-    return all((_folder_of(fingerprint) / name).is_file() for name in ("X.parquet", "y.npy"))
+    folder = _folder_of(fingerprint)
+    return (folder / "y.npy").is_file() and any((folder / name).is_file() for name in (_COLUMNS, _EARLIER_COLUMNS))
 
 
 def read_cached(card: Card, fingerprint: str) -> Dataset | None:
@@ -66,7 +71,7 @@ def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     try:
         y = np.load(folder / "y.npy", allow_pickle=False)
         strata = np.load(folder / "strata.npy", allow_pickle=False) if card.by_majority else None
-        dataset = Dataset(card, _read_columns(folder / "X.parquet"), y, strata=strata)
+        dataset = Dataset(card, _read_columns(folder), y, strata=strata)
         if dataset.fingerprint() != fingerprint:
             return None
     except Exception:  # a damaged file may make a reader raise anything
@@ -76,8 +81,33 @@ def read_cached(card: Card, fingerprint: str) -> Dataset | None:
     return dataset
 
 
-def _read_columns(path: Path) -> pd.DataFrame:
-    """Read the columns of a data set. Parquet forgets that a column without any value was nominal."""
+def _write_columns(X: pd.DataFrame, path: Path) -> None:
+    """Write the columns of a data set: all numbers, and the codes and levels of each categorical column."""
+    nominal = {name: column.cat for name, column in X.items() if isinstance(column.dtype, pd.CategoricalDtype)}
+    columns = [[name, nominal[name].categories.tolist() if name in nominal else None] for name in X]
+    text = np.frombuffer(json.dumps(columns).encode(), dtype=np.uint8)
+    numbers = X.drop(columns=list(nominal)).to_numpy(np.float64).T
+    codes = {f"codes{place}": one.codes.to_numpy() for place, one in enumerate(nominal.values())}
+    np.savez_compressed(path, allow_pickle=False, columns=text, numbers=np.ascontiguousarray(numbers), **codes)
+
+
+def _read_columns(folder: Path) -> pd.DataFrame:
+    """Read what ``_write_columns`` wrote, or the Parquet file of an earlier version."""
+    if not (folder / _COLUMNS).is_file():
+        return _read_earlier(folder / _EARLIER_COLUMNS)
+    found: dict[str, Any] = {}
+    with np.load(folder / _COLUMNS, allow_pickle=False) as stored:
+        numbers, codes = iter(stored["numbers"]), (stored[f"codes{place}"] for place in count())
+        for name, levels in json.loads(stored["columns"].tobytes()):
+            if levels is None:
+                found[name] = next(numbers)
+            else:
+                found[name] = pd.Categorical.from_codes(next(codes), categories=pd.Index(levels, dtype=object))
+    return pd.DataFrame(found)
+
+
+def _read_earlier(path: Path) -> pd.DataFrame:
+    """Read a Parquet file, which needs pyarrow. It forgets that a column without any value was nominal."""
     X = pd.read_parquet(path)
     empty = [name for name, column in X.items() if column.dtype == object and column.isna().all()]
     return X.astype(dict.fromkeys(empty, pd.CategoricalDtype([])))
@@ -146,7 +176,7 @@ def _put(dataset: Dataset, target: Path) -> None:
     try:
         new = aside / "new"
         new.mkdir()
-        dataset.X.to_parquet(new / "X.parquet")
+        _write_columns(dataset.X, new / _COLUMNS)
         np.save(new / "y.npy", dataset.y)
         if dataset.strata is not None:
             np.save(new / "strata.npy", dataset.strata)

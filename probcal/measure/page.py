@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from probcal.measure.picture import reliability_figure
+from probcal.errors import is_installed
+from probcal.measure.measurement import Section
 from probcal.measure.predictions import place_name
 from probcal.measure.summary import Measurement, description, findings, legend, table
-from probcal.reporting.drawing import look
-from probcal.reporting.html.charts import Picture, picture
+from probcal.reporting.html.charts import NO_PICTURES, Picture, picture
 from probcal.reporting.html.page import render
 
 
@@ -23,7 +23,8 @@ class PageSection:
     name: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
-    picture: Picture
+    picture: Picture | None
+    """None where matplotlib is not installed."""
 
 
 def page(measurement: Measurement, calibrated: npt.NDArray[np.float64] | None) -> str:
@@ -32,16 +33,27 @@ def page(measurement: Measurement, calibrated: npt.NDArray[np.float64] | None) -
     sections = []
     for one in measurement.sections:
         header, rows = table(one, measurement.map)
-        with look():
-            figure = reliability_figure(predictions, one, calibrated, measurement.map)
-            drawn = picture(f"Reliability: {one.name}", figure)
-        sections.append(PageSection(one.name, header, rows, drawn))
+        sections.append(PageSection(one.name, header, rows, _reliability(measurement, one, calibrated)))
+    legends = [*legend(measurement), *([] if is_installed("matplotlib") else [NO_PICTURES])]
     return render(
         "measure.html",
         title=f"Measured predictions: {place_name(predictions.table)}",
         about=list(description(predictions)),
         findings=findings(measurement),
-        legend=legend(measurement),
+        legend=legends,
         top_label=not predictions.two_classes,
         sections=sections,
     )
+
+
+def _reliability(
+    measurement: Measurement, section: Section, calibrated: npt.NDArray[np.float64] | None
+) -> Picture | None:
+    if not is_installed("matplotlib"):
+        return None
+    from probcal.measure.picture import reliability_figure
+    from probcal.reporting.drawing import look
+
+    with look():
+        figure = reliability_figure(measurement.predictions, section, calibrated, measurement.map)
+        return picture(f"Reliability: {section.name}", figure)

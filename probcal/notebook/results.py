@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from probcal._io import visible
+from probcal.errors import require
 from probcal.reporting.grid import Grid, html_table, markdown
 from probcal.reporting.tables import tables
 from probcal.store.folder import Store
@@ -167,6 +168,7 @@ class ExperimentResults:
         ProbcalError
             If a name is unknown, or neither predictions nor a summary of them are stored.
         """
+        require("matplotlib", "a reliability diagram")
         from probcal.reporting.figures import prediction_figures_of
 
         selection = Selection(*map(_names, (datasets, learners, methods)))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from probcal.errors import require
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -12,6 +14,7 @@ def axes_or_new(ax: Axes | None) -> Axes:
     """Return ``ax``, or the axes of a new figure if it is None."""
     if ax is not None:
         return ax
+    require("matplotlib", "a plot")
     import matplotlib.pyplot as plt
 
     return plt.subplots()[1]

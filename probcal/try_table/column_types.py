@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal
@@ -50,6 +50,8 @@ class TableColumn:
     """The decimal mark of its numbers."""
     written: bool = False
     """Whether its numbers were written with units, currencies or as times."""
+    words: tuple[str, ...] = ()
+    """Texts between numbers, which keep the column from being read as numbers."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def guess(name: str, raw: pd.Series, choices: ColumnChoices, mark: Mark = ".", d
 
 def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category: bool, mark: Mark) -> TableColumn:
     levels, missing = list(text.cat.categories), int(text.isna().sum())
+    between: tuple[str, ...] = ()
     if name in choices.number or not is_category:
         rows_of = {str(level): int(rows) for level, rows in text.value_counts().items()}
         numbers, words, marks = read_numbers(levels, mark)
@@ -101,6 +104,7 @@ def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category:
             values = pd.Series(np.append(numbers, np.nan)[text.cat.codes.to_numpy()])
             notes = marks + (f"; {some(words, _MOST_WORDS_SHOWN)} read as missing" if words else "")
             return _number(name, values, choices, notes)
+        between = _words_between_numbers(words, rows_of)
     if not is_category:
         dates = parse_dates(levels)
         if isinstance(dates, np.ndarray):
@@ -108,8 +112,19 @@ def _guess_text(name: str, text: pd.Series, choices: ColumnChoices, is_category:
         if dates == AMBIGUOUS:
             return TableColumn(name, "left out", "dates, but day and month are ambiguous; write 2026-11-21", missing)
     if reason := _no_category(len(levels), int(text.notna().sum()), is_category):
-        return TableColumn(name, "left out", reason, missing)
-    return _category(name, text)
+        return TableColumn(name, "left out", reason, missing, words=between)
+    return replace(_category(name, text), words=between)
+
+
+def _words_between_numbers(words: Sequence[str], rows_of: Mapping[str, int]) -> tuple[str, ...]:
+    """Return ``words``, if they are few and most rows of the column hold one of at least five different numbers.
+
+    ``rows_of`` maps each text of the column to the number of rows that have it.
+    """
+    rows = sum(rows_of.values())
+    of_words = sum(rows_of[word] for word in words)
+    many = len(rows_of) - len(words) >= _FEWEST_NUMBERS and of_words < rows / 2
+    return tuple(words) if many and len(words) <= _MOST_WORDS_BETWEEN else ()
 
 
 def _no_category(levels: int, rows: int, is_category: bool) -> str | None:
@@ -211,6 +226,8 @@ _FEWEST_RANGES = 2.0
 """Such a number lies this many times the range of all other values away from them."""
 _NAMED = 5
 _MOST_WORDS_SHOWN = 50
+_FEWEST_NUMBERS = 5
+_MOST_WORDS_BETWEEN = 10
 
 
 def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterator[str]:
@@ -221,6 +238,12 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
             yield (
                 f"{_quoted([column.name])} is {listed}, far from all others, and read as a number; if it stands for a "
                 "missing value, make those fields empty"
+            )
+        if column.words:
+            read = "left out" if column.kind == "left out" else f"read as a {column.kind}"
+            yield (
+                f"{_quoted([column.name])} holds numbers and {some(map(repr, column.words), _NAMED)}, and is {read}; "
+                f'--number "{column.name}" reads the numbers and takes all else as missing'
             )
     alike: dict[str, list[str]] = {}
     for label in sorted(set(labels)):

@@ -69,6 +69,7 @@ def _fits(plan: Plan, method: str) -> int:
 
 _WIDTH = 80
 _LONGEST_NAME = 24
+_LONGEST_REASON = 150
 _MOST_LISTED = 40
 _MOST_CLASSES = 12
 _WORDS: dict[Kind, tuple[str, str]] = {
@@ -96,12 +97,13 @@ def table_lines(prepared: Prepared) -> Iterator[str]:
         yield from (line for note in prepared.notes for line in wrapped(f"note: {visible(note)}"))
 
 
-def plan_lines(prepared: Prepared, plan: Plan) -> Iterator[str]:
-    """Yield the description of what will run, on which rows."""
+def plan_lines(prepared: Prepared, plan: Plan, rows_asked: bool = False) -> Iterator[str]:
+    """Yield the description of what will run, on which rows. ``rows_asked`` says that the user gave their number."""
     n = len(prepared.rows)
     if n < prepared.n_labelled:
         why = "so that it takes minutes" if prepared.width < 400 else f"for {prepared.width:,} columns, levels counted"
-        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used, {why}; --rows uses more")
+        more = "" if rows_asked else f", {why}; --rows uses more"
+        yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used{more}")
     if prepared.enriched:
         yield from wrapped(_sentence_on_rare_classes(prepared))
     yield from wrapped(visible(plan.split.sentence(n)))
@@ -188,9 +190,11 @@ def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:
     missing = f" ({column.missing:,} missing)" if column.missing and column.kind != "left out" else ""
     start = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
     about = visible(column.about)
-    if column.kind in ("category", "left out"):  # levels may be long
+    if column.kind == "category":  # levels may be long
         yield start + shortened(about, _WIDTH - len(start) - len(missing)) + missing
         return
+    if column.kind == "left out":
+        about = shortened(about, _LONGEST_REASON)
     lines = wrap(about + missing, _WIDTH - len(start), break_long_words=False, break_on_hyphens=False)
     yield start + lines[0]
     for line in lines[1:]:

@@ -15,13 +15,13 @@ import pandas as pd
 
 from probcal.config.columns import Column
 from probcal.data.dataset import as_text
-from probcal.errors import ProbcalError
-from probcal.reporting.drawing import look
+from probcal.errors import ProbcalError, is_installed
 from probcal.try_table import choices
 from probcal.try_table.column_types import TableColumn
 from probcal.try_table.dates_in_text import date_order
 from probcal.try_table.held_out import HeldOut, held_out_text
-from probcal.try_table.model_card import CardFacts, card_lines, card_text, reliability_figure
+from probcal.try_table.held_out_figure import draw_reliability
+from probcal.try_table.model_card import RELIABILITY, CardFacts, card_lines, card_text
 from probcal.try_table.new_rows import InputColumn, TableReading, write_reading
 from probcal.try_table.pipeline_code import PipelinePlan
 from probcal.try_table.preparation import Prepared
@@ -95,9 +95,8 @@ def write_export(
         (building / "model-card.md").write_text(card_text(card_lines(prepared, facts)), encoding="utf-8")
         text = held_out_text(found, prepared, classes_of(prepared))
         (building / "predictions.csv").write_text(text, encoding="utf-8", newline="")
-        figure = reliability_figure(found, f"{facts.name}, held-out rows")
-        with look():
-            figure.savefig(building / "reliability.svg", metadata={"Date": None, "Creator": None})
+        if is_installed("matplotlib"):
+            draw_reliability(found, f"{facts.name}, held-out rows", building / RELIABILITY)
         building.chmod(0o755)
         if folder.exists():
             folder.rmdir()

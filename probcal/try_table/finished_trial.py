@@ -10,6 +10,7 @@ from pathlib import Path
 from probcal._io import visible
 from probcal.config.experiment import Experiment
 from probcal.data.dataset import Dataset
+from probcal.errors import installation, is_installed
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
 from probcal.try_table import choices
@@ -21,6 +22,7 @@ from probcal.try_table.model_card import CardFacts
 from probcal.try_table.preparation import Prepared
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
 from probcal.try_table.traps import Traps
+from probcal.try_table.trial_page import TrialFindings
 from probcal.try_table.verdict import Circumstances, verdict
 
 _ON_CARD = ("log-loss", "brier", "rms", "auc", "c_emp", "ece")
@@ -69,6 +71,11 @@ class Finished:
         around = Circumstances(self.prepared.target.class_counts, aucs, self.traps.leaks)
         return verdict(self.ranked, around)
 
+    def findings(self, description: Sequence[str]) -> TrialFindings:
+        """Return what the page of the trial shows. ``description`` has the lines about the table and the plan."""
+        enriched = bool(self.prepared.enriched)
+        return TrialFindings(self.ranked, self._scale.bound, self.verdict, self.traps.lines, description, enriched)
+
     def _values(self, learner: str, method: str, names: Sequence[str]) -> dict[str, list[float]]:
         ids = cell_ids(self._outline, learner, method)
         return split_values(self._store, self._store.results(), ids, [MEASURES[one] for one in names], self._scale)[0]
@@ -88,7 +95,10 @@ class Finished:
         plan = pipeline_plan(column, self.prepared, self.experiment.seed)
         ids = cell_ids(self._outline, best.learner, best.method)
         found = held_out_predictions(self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed)
-        code = plan.code(self.prepared.table.place, str(folder / "columns.json"), str(folder / "model.joblib"))
+        note = self.prepared.split.note_on_calibration if plan.calibrates else None
+        notes = [note] if note else []
+        place, columns, model = self.prepared.table.place, str(folder / "columns.json"), str(folder / "model.joblib")
+        code = plan.code(place, columns, model, notes)
         facts = CardFacts(
             name=name_of(best),
             verdict=self.verdict,
@@ -98,6 +108,7 @@ class Finished:
             test_share=self.prepared.split.test_share,
             bound=full_bound(self.prepared),
             traps=self.traps.lines,
+            notes=notes,
             code=code,
             n_rows=self.prepared.n_labelled,
             digest=self.prepared.table.digest or "",
@@ -106,6 +117,11 @@ class Finished:
         yield ""
         fitted = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
         yield from describe.wrapped(visible(fitted))
+        if not is_installed("matplotlib"):
+            needed = "the reliability diagram needs matplotlib, which is not installed; install it with"
+            yield from describe.wrapped(f"note: {needed}: {installation('matplotlib')}")
+        for note in notes:
+            yield from describe.wrapped(visible(f"note: {note}"))
         yield f"new rows: python {folder / 'predict.py'} new.csv > predicted.csv"
         yield f"the same model in Python ({folder / 'train.py'}):"
         yield ""

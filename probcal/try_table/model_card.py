@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from probcal._io import visible
-from probcal.plots.reliability import ReliabilityDisplay
-from probcal.reporting.drawing import COLOURS, look, titled_figure
-from probcal.try_table.held_out import HeldOut
+from probcal.errors import installation, is_installed
 from probcal.try_table.measures import MEASURES
 from probcal.try_table.preparation import Prepared
 from probcal.try_table.ranked_methods import interval_of
 
 _PACKAGES = ("probcal", "scikit-learn", "numpy", "pandas", "joblib")
-_MOST_DRAWN = 20_000_000
+RELIABILITY = "reliability.svg"
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,8 @@ class CardFacts:
     test_share: float
     bound: float
     traps: Sequence[str]
+    notes: Sequence[str]
+    """What else to know about the splits."""
     code: str
     n_rows: int
     """Number of rows on which the exported model was fitted."""
@@ -61,6 +60,7 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
         kept = ", with more rows of rare classes and weights to make up for it" if prepared.enriched else ""
         yield f"- A sample of {len(prepared.rows):,} rows{kept}"
     yield f"- Probabilities are kept within {facts.bound:.2g} and {1 - facts.bound:.6g}, here and in `predict.py`"
+    yield from (f"- {visible(note)}" for note in facts.notes)
     yield from ("", "| measure | mean | 95 % interval | base rate |", "|---|---|---|---|")
     for name, values in facts.values.items():
         yield f"| {MEASURES[name].about} | {_cells(values, facts.baseline[name], facts.test_share)} |"
@@ -68,7 +68,12 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
         "",
         "The intervals are those of Nadeau & Bengio (2003). The winner was chosen on the same splits, so its",
     )
-    yield from ("means are a little too good.", "", "![Reliability of held-out rows](reliability.svg)")
+    yield from ("means are a little too good.", "")
+    if is_installed("matplotlib"):
+        yield f"![Reliability of held-out rows]({RELIABILITY})"
+    else:
+        needed = "The reliability diagram needs matplotlib, which was not installed; install it with"
+        yield f"{needed}: {installation('matplotlib')}"
     if facts.traps:
         yield from ("", "## Before you trust it", "", *(f"- {visible(trap)}." for trap in facts.traps))
     yield from ("", "## Columns", "", "| column | type | values |", "|---|---|---|")
@@ -94,27 +99,6 @@ def _cells(values: Sequence[float], baseline: Sequence[float], test_share: float
 
 def _cell(text: str) -> str:
     return visible(text).replace("|", "\\|")
-
-
-def reliability_figure(found: HeldOut, title: str) -> Figure:
-    """Return the reliability diagram of held-out rows. With several classes it shows the likeliest class of a row."""
-    p, y = found.p, found.y
-    several = p.shape[1] > 2
-    if several:
-        likeliest = p.argmax(axis=1)
-        p_one, y_one = p[np.arange(len(y)), likeliest], (y == likeliest).astype(int)
-    else:
-        p_one, y_one = p[:, 1], (y == 1).astype(int)
-    with look():
-        figure = titled_figure(visible(title, 60), 4.2, 4.2)
-        axes = figure.add_subplot()
-        ReliabilityDisplay.from_predictions(
-            y_one, p_one, sample_weight=found.weights, bands="confidence",
-            n_resamples=min(200, max(40, _MOST_DRAWN // len(y))), ax=axes, color=COLOURS[0],
-        )  # fmt: skip
-        axes.set_xlabel("Predicted probability" + (" of the likeliest class" if several else ""))
-        axes.spines[["top", "right"]].set_visible(False)
-    return figure
 
 
 def card_text(lines: Iterable[str]) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
 
 import probcal
+from probcal._io import visible
 from probcal.config.components import import_class, parameter_names
 from probcal.config.entries import Component
 from probcal.data.encode import ENCODERS
@@ -29,6 +32,11 @@ class PipelinePlan:
     def is_native(self) -> bool:
         """Return whether the learner gets categories as they are."""
         return self.learner.encoding not in ENCODERS
+
+    @property
+    def calibrates(self) -> bool:
+        """Return whether the method sets training rows aside, or folds of them, to calibrate on."""
+        return "calibration" in parameter_names(import_class(self.method.path))
 
     @property
     def _is_direct(self) -> bool:
@@ -54,10 +62,10 @@ class PipelinePlan:
             model = import_class(path)(model, **params)
         return model if self.is_native else make_pipeline(ENCODERS[self.learner.encoding](), model)
 
-    def code(self, table: str, columns: str, model: str) -> str:
+    def code(self, table: str, columns: str, model: str, notes: Sequence[str] = ()) -> str:
         """Return the lines of Python that read ``table``, fit the same pipeline and store it as ``model``.
 
-        ``columns`` is the path of the file that says how the columns of the table are read.
+        ``columns`` is the path of the file that says how the columns of the table are read. ``notes`` become comments.
         """
         imports = {"import joblib", "from probcal.try_table.new_rows import read_labelled_rows"}
         expression = ""
@@ -81,6 +89,7 @@ class PipelinePlan:
                 *sorted(imports, key=_import_order),
                 "",
                 f"X, y = read_labelled_rows({_literal(table)}, {_literal(columns)})",
+                *(f"# {line}" for note in notes for line in wrap(visible(note), _WIDTH)),
                 *lines,
                 f"joblib.dump(model.fit(X, y), {_literal(model)})",
                 "",

@@ -149,45 +149,65 @@ def _mean(values: Sequence[float]) -> float:
 _LONGEST_NAME = 12
 
 
-def ranked_lines(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
-    """Yield the table, best first, how to read it, and what failed. ``bound`` is that of the log loss."""
-    best, measure = ranked[0], ranked[0].measure
-    rivals = not_significantly_different(best, ranked[1:]) if best.is_ranked else []
+def ranking_table(ranked: Sequence[RankedMethod]) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of the table, best first. A place ends in ``*`` if not significantly different from it."""
+    measure, rivals = ranked[0].measure, _rivals(ranked)
     beside = shown_measures(measure)[1:]
     some_infinite = any(one.infinite for one in ranked)
     header = ["", "learner", "method", measure.header, "95 % interval", *(one.header for one in beside)]
     header += ["inf"] * some_infinite + ["s"]
     rows = [
-        [f"{place}{'*' if one in rivals else ' '}", *_row(one, beside, some_infinite)]
-        for place, one in enumerate(ranked, 1)
+        [f"{place}{'*' * (one in rivals)}", *_row(one, beside, some_infinite)] for place, one in enumerate(ranked, 1)
     ]
-    yield from _aligned([header, *rows])
-    yield ""
-    for line in _legend(measure, beside, best.splits, bound, some_infinite):
-        yield from wrapped(line, hang=0)
-    if rivals:
-        yield "* not significantly different from the best (corrected t-test, Holm, 5 %)."
-    for one in ranked:
-        if one.failed:
-            where = f"{name_of(one)} failed on {one.failed} of {one.splits} splits"
-            yield from wrapped(visible(f"{where}: {shortened(one.error.strip().partition(chr(10))[0], 150)}"))
+    return header, rows
 
 
-def _legend(
-    measure: Measure, beside: Sequence[Measure], splits: int, bound: float, some_infinite: bool
-) -> Iterator[str]:
-    shown = [measure, *beside]
+def legend(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
+    """Yield how to read the table. ``bound`` is that of the log loss."""
+    measure, splits = ranked[0].measure, ranked[0].splits
+    shown = shown_measures(measure)
     smaller = ", ".join(one.about for one in shown if not one.larger_is_better)
     larger = ", ".join(one.about for one in shown if one.larger_is_better)
     yield (
         f"smaller is better: {smaller}; larger is better: {larger}. Means over {splits} splits; s: seconds of one cell."
     )
     yield f"For the log loss, the probabilities of every method are kept within {bound:.2g} and {1 - bound:.6g}."
-    if some_infinite:
+    if any(one.infinite for one in ranked):
         yield (
             f"inf: in so many of {splits} splits the log loss is infinite without that, because an observed label had "
             "predicted probability 0."
         )
+    if _rivals(ranked):
+        yield "* not significantly different from the best (corrected t-test, Holm, 5 %)."
+
+
+def failures(ranked: Sequence[RankedMethod]) -> Iterator[str]:
+    """Yield a sentence for each method that failed on some split."""
+    for one in ranked:
+        if one.failed:
+            where = f"{name_of(one)} failed on {one.failed} of {one.splits} splits"
+            yield visible(f"{where}: {shortened(one.error.strip().partition(chr(10))[0], 150)}")
+
+
+def ranked_lines(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
+    """Yield the table for a terminal, how to read it, and what failed. ``bound`` is that of the log loss."""
+    header, rows = ranking_table(ranked)
+    yield from _aligned([header, *map(_for_terminal, rows)])
+    yield ""
+    for line in legend(ranked, bound):
+        yield from wrapped(line, hang=0)
+    for line in failures(ranked):
+        yield from wrapped(line)
+
+
+def _for_terminal(row: list[str]) -> list[str]:
+    place, learner, method, *numbers = row
+    names = [shortened(learner, _LONGEST_NAME), shortened(method, _LONGEST_NAME)]
+    return [place if place.endswith("*") else f"{place} ", *names, *numbers]
+
+
+def _rivals(ranked: Sequence[RankedMethod]) -> list[RankedMethod]:
+    return not_significantly_different(ranked[0], ranked[1:]) if ranked[0].is_ranked else []
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -204,8 +224,7 @@ def _row(one: RankedMethod, beside: Sequence[Measure], some_infinite: bool) -> l
     value = f"{one.value:.4f}" if one.is_ranked else "failed" if one.failed else "none"
     means = ["" if math.isnan(one.means[other.name]) else f"{one.means[other.name]:.3f}" for other in beside]
     infinite = [str(one.infinite) if one.infinite else ""] * some_infinite
-    names = [shortened(one.learner, _LONGEST_NAME), shortened(one.method, _LONGEST_NAME)]
-    return [*names, value, between, *means, *infinite, _seconds(one.seconds)]
+    return [one.learner, one.method, value, between, *means, *infinite, _seconds(one.seconds)]
 
 
 def _seconds(value: float) -> str:

@@ -42,6 +42,21 @@ class SplitChoice:
         column = {"group_k_fold": "group", "time_ordered": "order"}.get(self.kind)
         return {"kind": self.kind, "folds": self.folds} | ({column: self.column} if column else {})
 
+    @property
+    def note_on_calibration(self) -> str | None:
+        """Return what the rows that calibrate a method do not know of groups and time. None for other splits."""
+        if self.kind == "group_k_fold":
+            return (
+                f'Rows of one "{self.column}" stay together in these splits, but not in the folds or parts of the '
+                "training rows on which a method calibrates, in the ranking and in the exported model alike"
+            )
+        if self.kind == "time_ordered":
+            return (
+                f'These splits are in order of "{self.column}", but the training rows on which a method calibrates are '
+                "drawn at random, in the ranking and in the exported model alike"
+            )
+        return None
+
     def sentence(self, n_rows: int) -> str:
         """Return in words which of ``n_rows`` rows train and test."""
         if self.kind == "time_ordered":

@@ -19,6 +19,7 @@ from probcal.try_table.finished_trial import Finished
 from probcal.try_table.measures import LOSS, Measure
 from probcal.try_table.preparation import TableRequest, cleaned, prepare, slug
 from probcal.try_table.traps import find_traps
+from probcal.try_table.trial_page import write_trial_page
 
 Say = Callable[[str], None]
 
@@ -69,7 +70,7 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
         refuse_export(options.export)
     Store(folder).refuse_others(name)
     _refuse_another_table(path, heading)
-    description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan)]
+    description = [*describe.table_lines(prepared), "", *describe.plan_lines(prepared, plan, request.rows is not None)]
     traps = find_traps(prepared, prepared.raw, table_files.dataset, request.seed)
     for line in description:
         say(line)
@@ -85,16 +86,11 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     experiment = read_experiment(path)
     run_options = RunOptions(folder, jobs=options.jobs, retry_failed=options.retry_failed)
     code = run_experiment(experiment, experiment, run_options, progress)
-    from probcal.reporting.html import write_report  # draws, which takes a second to import
-
     finished = Finished(prepared, table_files.dataset, experiment, folder, options.measure, traps)
     lines = [*finished.ranked_lines, "", *describe.wrapped(finished.verdict, hang=0), *describe.trap_lines(traps.lines)]
     for line in ["", *lines, ""]:
         say(line)
-    page = write_report(
-        [Store(folder)], folder / "report.html", finished.verdict, "\n".join([*lines, "", *description])
-    )
-    say(f"report: {page}")
+    say(f"report: {write_trial_page(Store(folder), finished.findings(description), folder / 'report.html')}")
     if options.export:
         for line in finished.export(options.export, request.number):
             say(line)

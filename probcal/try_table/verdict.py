@@ -12,6 +12,7 @@ from probcal.try_table.ranked_methods import RankedMethod, interval_of, name_of,
 _MOST_NAMED = 4
 _ENOUGH = 200
 """With so many rows of every class, columns without any sign of a relation are probably not related to the target."""
+_ENOUGH_SPLITS = 5
 _NEAR_PERFECT = 0.995
 """An AUC that real tables seldom have."""
 _NO_LOSS = 0.02
@@ -63,6 +64,8 @@ def _no_better(best: RankedMethod, around: Circumstances) -> str:
     known = [auc for auc in around.aucs if not math.isnan(auc)]
     low, _ = interval_of(known, best.test_share) if len(known) > 1 else (0.0, 1.0)
     too_few = f'{rows:,} rows of "{rarest}" are too few to tell'
+    if best.splits < _ENOUGH_SPLITS:
+        return f"{found}. {best.splits} splits are too few to tell; --splits 10 tells more."
     if low > 0.5:
         auc = sum(known) / len(known)
         return (
@@ -83,7 +86,8 @@ def _too_good(ranked: Sequence[RankedMethod], around: Circumstances) -> str:
     losses = [one.means.get("log-loss", math.nan) for one in ranked if one.learner == BASELINE]
     loss = best.means.get("log-loss", math.nan)
     nearly_none = any(loss < _NO_LOSS * of_baseline for of_baseline in losses)
-    if best.means.get("auc", math.nan) > _NEAR_PERFECT or nearly_none:
+    two_classes = len(around.class_counts) == 2  # with many classes, the mean AUC of each against the others is high
+    if (two_classes and best.means.get("auc", math.nan) > _NEAR_PERFECT) or nearly_none:
         return (
             "few real tables can be predicted so well. Look for columns that are known only after the outcome, "
             "and for copies of rows."

@@ -6,17 +6,19 @@ from probcal.try_table.experiment_files import Plan
 from probcal.try_table.split_choice import choose_splits
 
 
-def plan_of(width=20, counts=(500, 500), learners=None, splits=10):
+def plan_of(width=20, counts=(500, 500), learners=None, splits=10, asked=()):
     names = learners or choices.usual_learners(width, len(counts))[0]
     found = choices.learners(names, 10)
-    methods = choices.methods((), bool(learners), width, counts)
-    return Plan(found, methods, choices.combinations(list(found), list(methods), ()), choose_splits(splits), 0)
+    methods = choices.methods(asked, bool(learners), width, counts)
+    return Plan(found, methods, choices.combinations(list(found), list(methods), asked), choose_splits(splits), 0)
 
 
 def test_small_tables_get_the_hundred_fits_of_a_tree_and_large_ones_do_not():
-    assert plan_of().pairs["tree"] == ["direct", "sigmoid", "isotonic", "bagging", "probing"]
-    assert plan_of().pairs["forest"] == ["direct", "sigmoid", "isotonic"]
-    assert "bagging" not in plan_of(counts=(5000, 5000)).methods
+    assert plan_of().pairs["tree"] == ["direct", "sigmoid", "isotonic", "beta", "bagging", "probing"]
+    assert plan_of().pairs["forest"] == ["direct", "sigmoid", "isotonic", "beta"]
+    assert plan_of().pairs["boosting"] == ["direct", "sigmoid", "isotonic"]
+    assert plan_of(asked=("beta",)).pairs["boosting"] == ["beta"]
+    assert {"beta", "bagging"}.isdisjoint(plan_of(counts=(5000, 5000)).methods)
     assert "bagging" not in plan_of(counts=[180] * 10, width=61).methods
 
 

@@ -137,3 +137,16 @@ def test_native_and_several_kinds_of_learners_are_exported(tmp_path, monkeypatch
     names = ["p(yes)"] if target == "left" else ["p(basic)", "p(plus)", "p(pro)"]
     rows = rows_of(text)
     assert [name for name in rows[0] if name.startswith("p(")] == names
+
+
+def test_code_and_card_say_that_calibration_rows_know_no_groups(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = customers(120)
+    frame.insert(0, "family", [f"F{one // 3}" for one in range(120)])
+    words = ("-l", "logistic", "-m", "isotonic", "--splits", 2, "--group", "family", "--export", "model")
+    result = probcal("try", written(frame, tmp_path / "c.csv"), "-t", "left", *words)
+    assert result.exit_code == 0, result.output
+    said = 'Rows of one "family" stay together in these splits, but not in the folds'
+    for text in (result.stdout, *((tmp_path / "model" / one).read_text() for one in ("train.py", "model-card.md"))):
+        assert said in " ".join(text.replace("\n#", "\n").split())
+    exec((tmp_path / "model" / "train.py").read_text(), {})

@@ -7,6 +7,7 @@ import pytest
 from probcal.errors import DataError
 from probcal.try_table.column_types import ColumnChoices, guess
 from probcal.try_table.numbers_in_text import decimal_marks, read_numbers
+from tests.try_table.own_tables import shown, written
 
 NOTHING = ColumnChoices()
 
@@ -109,3 +110,16 @@ def test_declared_text_is_text_whatever_it_looks_like():
 
 def test_a_number_too_large_is_none():
     assert read_numbers(["1e999"], ".").words == ["1e999"]
+
+
+def test_words_in_many_rows_of_numbers_are_named_with_what_helps(tmp_path):
+    frame = pd.DataFrame(
+        {"visits": [*range(1, 10), "unknown"] * 12, "codes": [*"123", "4+"] * 30, "left": ["no", "yes"] * 60}
+    )
+    text = " ".join(shown(written(frame, tmp_path / "c.csv")).split())
+    said = (
+        """note: "visits" holds numbers and 'unknown', and is read as a category; --number "visits" reads the numbers"""
+    )
+    assert said in text and '"codes" holds' not in text
+    assert "note:" not in shown(tmp_path / "c.csv", "left", "--number", "visits")
+    assert "note:" not in shown(tmp_path / "c.csv", "left", "--category", "visits")

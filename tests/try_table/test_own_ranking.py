@@ -64,6 +64,11 @@ def test_the_verdict_does_not_praise_what_is_no_better_than_the_shares():
     assert "log loss 0.4120 bits; it is predicting the class shares" in verdict([CLOSE, FAR], MANY)
 
 
+def test_two_splits_are_too_few_to_tell():
+    two = [ranked(one, values[:2]) for one, values in (("forest", BEST.values), ("shares", CLOSE.values))]
+    assert verdict(two, MANY).endswith("2 splits are too few to tell; --splits 10 tells more.")
+
+
 def test_few_rows_are_too_few_to_tell():
     few = Circumstances({"no": 900, "yes": 20}, (0.5, 0.6, 0.4, 0.55, 0.5))
     assert verdict([BEST, CLOSE], few).endswith('nothing about the columns: 20 rows of "yes" are too few to tell.')
@@ -115,3 +120,11 @@ def test_a_split_that_failed_leaves_no_loss_to_rank():
 
 def test_names_are_read_aloud():
     assert (name_of(NEAR), name_of(BEST)) == ("isotonic on boosting", "forest alone")
+
+
+def test_a_high_mean_auc_of_many_classes_is_no_reason_for_doubt():
+    values = [0.46, 0.47, 0.45, 0.46, 0.46]
+    best = ranked("forest", values, means={"log-loss": 0.46, "rms": 0.1, "auc": 0.998, "c_emp": 0.01})
+    assert verdict([best, SHARES], MANY).startswith("Do not trust")
+    many = Circumstances({name: 200 for name in "abcdefg"}, (0.998,) * 5)
+    assert verdict([best, SHARES], many).startswith("The best is forest alone")

@@ -1,5 +1,8 @@
 """``probcal try`` from a file to the sentence, and the YAML that runs it again."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
@@ -51,9 +54,25 @@ def test_the_report_is_there(tried):
     page = (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
     assert "Kunden 2026" in page
     first = page.split("What was found</h2>")[1].split("</section>")[0]
-    assert all(
-        said in first for said in ("not significantly different", "95 % interval", "200 rows, 7 columns", "ja, weg")
-    )
+    assert all(said in first for said in ("not significantly different", "95 % interval", "--time since"))
+    assert all(said in page.split("The table</h2>")[1] for said in ("200 rows, 7 columns", "ja, weg"))
+
+
+def test_the_report_has_the_ranking_and_its_names(tried):
+    folder, text = tried
+    page = (folder / "results" / "try-kunden-2026-left" / "report.html").read_text(encoding="utf-8")
+    printed = [line.split() for line in text.splitlines() if re.match(r" ?[0-9]+[* ] ", line)]
+    table = page.split("<tbody>", 1)[1].split("</table>")[0]
+    shown = [re.findall(r">([^<>]+)<", row) for row in re.findall(r"<tr>.*?</tr>", table, re.S)]
+    assert [row[1:4] for row in shown] == [row[1:4] for row in printed]
+    assert len(printed) > 2 and "CXE" not in page
+    charts = json.loads(page.split('id="data">')[1].split("</script>")[0])["trial"]
+    names = [
+        f"{learner} alone" if method == "direct" else f"{method} on {learner}" for _, learner, method, *_ in printed
+    ]
+    assert [one["label"] for one in charts["columns"]] == names
+    means = [one[3] for one in charts["numbers"][: len(printed)]]
+    assert means == pytest.approx([float(row[3]) for row in printed], abs=1e-4)
 
 
 @pytest.mark.parametrize("cache", ["the same cache", "an empty cache"])

@@ -21,7 +21,7 @@ import pandas as pd
 
 from probcal.data.dataset import stacked, text_column
 from probcal.data.sources.specifications import FileSource
-from probcal.errors import DataError
+from probcal.errors import DataError, require
 
 UNPACK: dict[str, Callable[[Any], Any]] = {".gz": gzip.open, ".xz": lzma.open}
 """Ending of a packed file -> function that opens it."""
@@ -215,7 +215,11 @@ def _column(kind: str | list[str], values: tuple[object, ...]) -> pd.Series:
 
 
 def read_parquet(content: bytes, path: object) -> pd.DataFrame:
-    """Read a Parquet file. A named index becomes a column. Raises DataError for one that is damaged or too large."""
+    """Read a Parquet file. A named index becomes a column.
+
+    Raises DataError for one that is damaged or too large, and MissingPackage where pyarrow is not installed.
+    """
+    require("pyarrow", f"{path}: a Parquet file")
     from pyarrow import ArrowException
     from pyarrow.parquet import read_metadata
 

@@ -20,7 +20,7 @@ from probcal.data.dataset import as_text
 from probcal.data.sources import openml_download
 from probcal.data.sources.formats import largest_data
 from probcal.data.sources.specifications import OpenMLSource
-from probcal.errors import DataError, MissingData
+from probcal.errors import DataError, MissingData, installation, is_installed
 
 
 def fetch_openml_rows(card: Card, *, timeout: float = 1800.0, stall: float = 60.0, attempts: int = 3) -> pd.DataFrame:
@@ -82,6 +82,9 @@ Fetched = tuple[pd.DataFrame, list[str], dict[str, Any]]
 
 def _download(wanted: dict[str, Any], timeout: float, stall: float, attempts: int) -> Fetched | str:
     """Run ``openml_download`` in a process that can be stopped. Return its data, or why it failed."""
+    if not is_installed("openml"):
+        needed = f"OpenML data set {wanted['id']} needs the package openml, which is not installed"
+        return f"{needed}; install it with: {installation('openml')}"
     server = os.environ.get("PROBCAL_OPENML_SERVER") or None
     order = {"server": server, "stall": stall, "attempts": attempts, "most": largest_data(), **wanted}
     with tempfile.TemporaryDirectory(prefix="probcal-openml-", ignore_cleanup_errors=True) as folder:

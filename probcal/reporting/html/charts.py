@@ -8,29 +8,26 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from probcal.analysis.claim_support import NothingToCompare, compare
 from probcal.analysis.comparison_tables import grids
 from probcal.analysis.ranks import Ranks, ranks
-from probcal.analysis.ranks_figure import ranks_figure
-from probcal.errors import StoreError
+from probcal.errors import StoreError, installation, is_installed
 from probcal.metrics.registry import Metric, metric_named
 from probcal.papers.published import Published
-from probcal.reporting.drawing import in_our_look, look
-from probcal.reporting.figures import short_titles
 from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, in_order
 from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, verdict_of
-from probcal.reporting.paper_figures import PAPER as PAPER_FIGURES
-from probcal.reporting.paper_figures import ROC, paper_figures
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, summarise
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MOST = 20_000
 """Most numbers in one chart. More would be too many to see, and for a browser to draw."""
@@ -211,6 +208,9 @@ _LARGEST_SVG = 200_000
 _DPI = 110
 
 
+NO_PICTURES = f"figures need matplotlib, which is not installed; install it with: {installation('matplotlib')}"
+
+
 @dataclass(frozen=True)
 class Picture:
     name: str
@@ -227,7 +227,8 @@ class Picture:
 class RankedPicture:
     metric: Metric
     ranks: Ranks
-    picture: Picture
+    picture: Picture | None
+    """None where matplotlib is not installed."""
 
     @property
     def lines(self) -> list[list[str]]:
@@ -249,9 +250,18 @@ class RankedPicture:
 
 
 def paper_pictures(outline: Outline, results: Results) -> tuple[list[Picture], list[str]]:
-    """Return the pictures, and notes on what is missing in them. ``outline`` has the titles of the experiment."""
+    """Return the pictures, and notes on what is missing in them. ``outline`` has the titles of the experiment.
+
+    Without matplotlib there are no pictures, and the note says how to install it.
+    """
+    if not is_installed("matplotlib"):
+        return [], [NO_PICTURES]
+    from probcal.reporting.drawing import in_our_look
+    from probcal.reporting.figures import short_titles
+    from probcal.reporting.paper_figures import PAPER, ROC, paper_figures
+
     notes: list[str] = []
-    figures = paper_figures(short_titles(outline), outline, results, (PAPER_FIGURES, ROC), notes.append)
+    figures = paper_figures(short_titles(outline), outline, results, (PAPER, ROC), notes.append)
     return list(in_our_look(figures, picture)), list(dict.fromkeys(notes))
 
 
@@ -260,10 +270,19 @@ def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
     found = []
     for metric in in_order(outline.metrics):
         if one := ranks(outline, results, metric):
-            with look():
-                name = metric_named(metric)
-                found.append(RankedPicture(name, one, picture(f"Mean ranks by {name.short}", ranks_figure(one))))
+            name = metric_named(metric)
+            found.append(RankedPicture(name, one, _ranks_picture(f"Mean ranks by {name.short}", one)))
     return found
+
+
+def _ranks_picture(name: str, one: Ranks) -> Picture | None:
+    if not is_installed("matplotlib"):
+        return None
+    from probcal.analysis.ranks_figure import ranks_figure
+    from probcal.reporting.drawing import look
+
+    with look():
+        return picture(name, ranks_figure(one))
 
 
 def picture(name: str, figure: Figure) -> Picture:

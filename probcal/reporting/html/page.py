@@ -69,11 +69,8 @@ class NothingToReport(ProbcalError):
     """Signal that no experiment has a result, or that the page cannot be written to the given path."""
 
 
-def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printed: str = "") -> Path:
+def write_report(stores: Sequence[Store], path: Path) -> Path:
     """Write the experiments in ``stores`` as one web page to ``path`` and return the path.
-
-    ``sentence`` and ``printed`` are shown first, as a paragraph and as lines of a terminal. A command uses them for its
-    own findings.
 
     The same results always give the same bytes. Raises NothingToReport when nothing has been run or ``path`` cannot be
     written. Raises StoreError when a folder cannot be shown or ``path`` is a link out of it, and UnknownPaper when an
@@ -84,7 +81,12 @@ def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printe
     if not any(one.results for one in experiments):
         folders = ", ".join(str(store.folder) for store in stores)
         raise NothingToReport(f"nothing has been run yet in {folders}; probcal run fills a folder of results")
-    text = page(experiments, sentence, printed)
+    return write_page(page(experiments), path)
+
+
+def write_page(text: str, path: Path) -> Path:
+    """Write a page in one step and return its path. Raise NothingToReport where it cannot be written."""
+    _refuse_other_places(path)
     try:
         write_whole(path, text)
     except OSError as error:
@@ -92,20 +94,27 @@ def write_report(stores: Sequence[Store], path: Path, sentence: str = "", printe
     return path
 
 
-def page(experiments: Sequence[ExperimentSections], sentence: str = "", printed: str = "") -> str:
-    """Return the text of the page. The arguments are those of ``write_report``."""
+def page(experiments: Sequence[ExperimentSections]) -> str:
+    """Return the text of the page."""
     [first, *others] = experiments
-    return render(
+    return render_charts(
         "page.html",
+        {one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments},
         title="Results of " + ", ".join(one.outline.name for one in experiments) if others else first.outline.title,
         experiments=experiments,
         several=bool(others),
-        sentence=sentence,
-        printed=printed,
-        data=data({one.id: {**one.charts.data, "reliability": one.reliable.lines} for one in experiments}),
+    )
+
+
+def render_charts(template: str, charts: Mapping[str, Any], **content: Any) -> str:
+    """Return the text of a page with charts. ``charts`` holds the data of each experiment by its id."""
+    return render(
+        template,
+        data=data(charts),
         policy=policy(),
         scripts=[Markup(asset(name)) for name in _SCRIPTS],
         licenses={name: asset(file) for name, file in _LICENSES.items()},
+        **content,
     )
 
 

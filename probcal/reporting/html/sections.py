@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -16,9 +16,13 @@ from probcal.papers.check.check_text import distance_text, our_mean, signed, sum
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import Checked, Finding
 from probcal.papers.check.power_text import percent
-from probcal.reporting.grid import grouped, in_order
-from probcal.reporting.html.boards import boards
+from probcal.reporting.grid import Grid, grouped, in_order
+from probcal.reporting.html.boards import Board, boards
 from probcal.reporting.html.charts import (
+    Charts,
+    Picture,
+    RankedPicture,
+    ReliabilityChart,
     charts_of,
     has_lines_beneath,
     paper_pictures,
@@ -26,14 +30,12 @@ from probcal.reporting.html.charts import (
     reliable,
     statistics,
 )
+from probcal.reporting.html.provenance import Line, Provenance, provenance
 from probcal.reporting.metric_table import with_paper
 from probcal.reporting.tables import reads_by_method, tables
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
-from probcal.store.summary import Results, census, planned_ids, stale_ids
-
-Line = list[str]
-"""The cells of one line of a table."""
+from probcal.store.summary import Census, Results, census, planned_ids, stale_ids
 
 
 class StoreSnapshot(Store):
@@ -64,22 +66,74 @@ class ExperimentSections:
     """
 
     def __init__(self, store: Store, id: str) -> None:
-        store = StoreSnapshot(store.folder)
-        untitled, results = Outline.of(store), store.results()
-        self.id, self.results = id, results
-        self.outline, self.published = with_paper(untitled)
-        self.census = census(self.outline, results)
-        self.progress = progress(self.outline, results)
-        self.tables = tables(store)
-        self.charts = charts_of(self.outline, results, self.published)
-        self.reliable = reliable(store, self.outline, results)
-        self.ranked = ranked(self.outline, results)
-        self.statistics, self.statistics_fault = statistics(store, len(self.tables) + 1)
-        self.boards = boards(self.outline, results, len(self.tables) + len(self.statistics) + 1)
-        self.pictures, self.figure_notes = paper_pictures(untitled, results)
-        self.check = check_section(store)
-        self.faults = faults([*self.census.failed, *self.census.failed_since])
-        self.provenance = provenance(store.runs(), results)
+        self._store = StoreSnapshot(store.folder)
+        self.id, self.results = id, self._store.results()
+        self.untitled = Outline.of(self._store)
+        self.outline, self.published = with_paper(self.untitled)
+
+    @functools.cached_property
+    def census(self) -> Census:
+        return census(self.outline, self.results)
+
+    @functools.cached_property
+    def progress(self) -> list[Line]:
+        return progress(self.outline, self.results)
+
+    @functools.cached_property
+    def tables(self) -> list[Grid]:
+        return tables(self._store)
+
+    @functools.cached_property
+    def charts(self) -> Charts:
+        return charts_of(self.outline, self.results, self.published)
+
+    @functools.cached_property
+    def reliable(self) -> ReliabilityChart:
+        return reliable(self._store, self.outline, self.results)
+
+    @functools.cached_property
+    def ranked(self) -> list[RankedPicture]:
+        return ranked(self.outline, self.results)
+
+    @functools.cached_property
+    def _statistics(self) -> tuple[list[Grid], str]:
+        return statistics(self._store, len(self.tables) + 1)
+
+    @property
+    def statistics(self) -> list[Grid]:
+        return self._statistics[0]
+
+    @property
+    def statistics_fault(self) -> str:
+        return self._statistics[1]
+
+    @functools.cached_property
+    def boards(self) -> list[Board]:
+        return boards(self.outline, self.results, len(self.tables) + len(self.statistics) + 1)
+
+    @functools.cached_property
+    def _figures(self) -> tuple[list[Picture], list[str]]:
+        return paper_pictures(self.untitled, self.results)
+
+    @property
+    def pictures(self) -> list[Picture]:
+        return self._figures[0]
+
+    @property
+    def figure_notes(self) -> list[str]:
+        return self._figures[1]
+
+    @functools.cached_property
+    def check(self) -> dict[str, Any] | None:
+        return check_section(self._store)
+
+    @functools.cached_property
+    def faults(self) -> list[Fault]:
+        return faults([*self.census.failed, *self.census.failed_since])
+
+    @functools.cached_property
+    def provenance(self) -> Provenance:
+        return provenance(self._store.runs(), self.results)
 
     @property
     def done(self) -> int:
@@ -142,7 +196,7 @@ class ExperimentSections:
             ("reliability", "Reliability", bool(self.reliable.lines)),
             ("ranks", "Mean ranks", bool(self.ranked)),
             ("chance", "More than chance?", bool(self.statistics or self.statistics_fault)),
-            ("figures", "Figures", bool(self.pictures)),
+            ("figures", "Figures", bool(self.pictures or self.figure_notes)),
             ("check", "Compared with " + ("the paper" if self.published else "accepted"), self.check is not None),
             ("failures", "Failed, stale, missing", True),
             ("provenance", "Where the numbers come from", True),
@@ -193,81 +247,6 @@ def check_section(store: Store) -> dict[str, Any] | None:
 def _deviation(one: Finding) -> Line:
     metric = metric_named(one.metric).short
     return [one.dataset, one.what, metric, signed(one, one.published), our_mean(one), distance_text(one.distance)]
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Hold the lines of the tables about the runs that the results come from. Unknown values are empty texts."""
-
-    runs: list[Line]
-    unknown: int
-    """Number of results whose run left no record."""
-    versions: dict[str, list[str]]
-    data: list[Line]
-    """Data set, source, digest of the data."""
-    code: dict[str, list[str]]
-    """Module -> digests of its code."""
-
-
-def provenance(runs: Mapping[str, Mapping[str, Any]], results: Results) -> Provenance:
-    """Return the provenance. ``runs`` come from the store, where any value may have any type."""
-    cells = Counter(result.run for result in results.values())
-    known = {name: run for name, run in runs.items() if cells[name]}
-    versions = [{"probcal": run.get("probcal"), **_mapping(run.get("versions"))} for run in known.values()]
-    return Provenance(
-        runs=[_run(name, run, cells[name]) for name, run in known.items()],
-        unknown=sum(n for name, n in cells.items() if name not in runs),
-        versions=_values_by_name(versions),
-        data=_data(known.values()),
-        code=_values_by_name(_mapping(run.get("code")) for run in known.values()),
-    )
-
-
-def _run(name: str, run: Mapping[str, Any], cells: int) -> Line:
-    git, command = _mapping(run.get("git")), run.get("command")
-    commit, changed = _text(git.get("commit")), git.get("changed") is True
-    blas = run.get("linear_algebra")
-    machine = [_text(run.get("system")), f"{_text(run.get('processors'))} processors" if run.get("processors") else ""]
-    machine += [_text(one) for one in blas] if isinstance(blas, list) else []
-    return [
-        name,
-        f"{cells:,}",
-        _time(run.get("started")),
-        _time(run.get("ended")) or "not finished, or killed",
-        shlex.join(_text(word) for word in command) if isinstance(command, list) else "",
-        commit + (" and changes" if commit and changed else ""),
-        _text(run.get("seed")),
-        _text(run.get("python")),
-        ", ".join(filter(None, machine)),
-    ]
-
-
-def _values_by_name(parts: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
-    for part in parts:
-        for name, value in part.items():
-            if text := _text(value):
-                found.setdefault(str(name), {})[text] = None
-    return {name: list(values) for name, values in found.items()}
-
-
-def _data(runs: Iterable[Mapping[str, Any]]) -> list[Line]:
-    records = [(str(name), _mapping(one)) for run in runs for name, one in _mapping(run.get("data")).items()]
-    lines = [(name, _text(one.get("source")), _text(one.get("fingerprint"))) for name, one in records]
-    return [list(line) for line in sorted(dict.fromkeys(lines), key=lambda line: line[0])]
-
-
-def _time(value: Any) -> str:
-    """Return ``2026-01-02T03:04:05+00:00`` in a readable form, and any other text unchanged."""
-    return _text(value).replace("T", " ").replace("+00:00", " UTC")
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Any) -> str:
-    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
 _LONGEST = 6_000

@@ -1,0 +1,112 @@
+"""Web page of a trial: the ranking first, then charts in its order and under its names, and where it comes from."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from probcal.metrics.registry import metric_named
+from probcal.reporting.grid import Grid, Text
+from probcal.reporting.html.page import render_charts, write_page
+from probcal.reporting.html.sections import ExperimentSections
+from probcal.store.folder import Store
+from probcal.try_table.measures import Measure, shown_measures
+from probcal.try_table.ranked_methods import RankedMethod, failures, legend, name_of, ranking_table
+
+_PARTS = {
+    "found": "What was found",
+    "charts": "Compare the methods",
+    "reliability": "Reliability",
+    "table": "The table",
+    "failures": "Failed, stale, missing",
+    "provenance": "Where the numbers come from",
+    "again": "Run it again",
+}
+
+
+@dataclass(frozen=True)
+class TrialFindings:
+    """Hold what a trial found, as its page shows it."""
+
+    ranked: Sequence[RankedMethod]
+    """The methods, the best first."""
+    bound: float
+    """The bound of the log loss."""
+    verdict: str
+    traps: Sequence[str]
+    description: Sequence[str]
+    """The lines that describe the table and the plan."""
+    enriched: bool
+    """Whether rare classes have more rows in the sample than in the table."""
+
+
+def write_trial_page(store: Store, findings: TrialFindings, path: Path) -> Path:
+    """Write the page of a trial to ``path`` and return the path.
+
+    Raises StoreError where the results cannot be read, and NothingToReport where the page cannot be written.
+    """
+    sections = ExperimentSections(store, "trial")
+    lines = _reliability_lines(sections, findings.ranked)
+    text = render_charts(
+        "trial.html",
+        {"trial": {**_chart_data(sections, findings.ranked), "reliability": lines}},
+        title=sections.outline.title,
+        one=sections,
+        several=False,
+        level=2,
+        parts_shown=[(part, name) for part, name in _PARTS.items() if part != "reliability" or lines],
+        findings=findings,
+        ranking=_grid(findings),
+        has_reliability=bool(lines),
+    )
+    return write_page(text, path)
+
+
+def _grid(findings: TrialFindings) -> Grid:
+    header, rows = ranking_table(findings.ranked)
+    measure = findings.ranked[0].measure
+    return Grid(
+        number=1,
+        name="The ranking",
+        explanation=f"in the order of the mean {measure.header}, the best first.",
+        header=header,
+        rows=[[Text(place.rstrip("*"), rest="*" * place.count("*")), *map(Text, cells)] for place, *cells in rows],
+        notes=[*legend(findings.ranked, findings.bound), *failures(findings.ranked)],
+    )
+
+
+def _chart_data(sections: ExperimentSections, ranked: Sequence[RankedMethod]) -> dict[str, Any]:
+    """Return the means of the ranking for the charts, with the names of the ranking in its order."""
+    measures = shown_measures(ranked[0].measure)
+    return {
+        "paper": None,
+        "metrics": [
+            {"name": one.about, "short": one.header, "end": metric_named(one.metric).good_end,
+             "larger": one.larger_is_better} for one in measures
+        ],
+        "datasets": [row.title for row in sections.outline.datasets],
+        "columns": [{"label": name_of(one), "group": one.learner} for one in ranked],
+        "numbers": [
+            [place, 0, column, *_mean_and_sd(one, measure), one.splits - one.failed, 0, None, None]
+            for place, measure in enumerate(measures)
+            for column, one in enumerate(ranked)
+        ],
+    }  # fmt: skip
+
+
+def _mean_and_sd(one: RankedMethod, measure: Measure) -> tuple[float | None, float | None]:
+    mean = one.means[measure.name]
+    spread = statistics.stdev(one.values) if measure == one.measure and one.is_ranked and one.splits > 1 else None
+    return (None, None) if mean != mean else (mean, spread)
+
+
+def _reliability_lines(sections: ExperimentSections, ranked: Iterable[RankedMethod]) -> list[list[Any]]:
+    """Return the diagrams of the experiment, with the places of the ranking in place of those of its columns."""
+    places = {(one.learner, one.method): place for place, one in enumerate(ranked)}
+    columns = [places[one.learner, one.method] for one in sections.outline.columns]
+    return sorted(
+        ([row, columns[column], *rest] for row, column, *rest in sections.reliable.lines), key=lambda one: one[1]
+    )

@@ -1,0 +1,73 @@
+"""Without the optional packages all first steps work, and what needs a package says how to install it."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from tests.learners.weka.test_without_the_extra import without
+from tests.try_table.own_tables import customers, written
+
+HIDDEN = ("matplotlib", "mpl_toolkits", "pyarrow", "openml", "minio", "requests", "urllib3", "numba", "jpype", "dask")
+
+
+def core(tmp_path, *words):
+    return without(HIDDEN, tmp_path, *words)
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("core")
+    written(customers(200), folder / "c.csv")
+    few = ("-l", "tree", "-m", "sigmoid", "--splits", "2", "--export", "model")
+    return folder, core(folder, "-m", "probcal", "try", "c.csv", "--target", "left", *few)
+
+
+def test_a_table_is_tried_from_start_to_new_rows(tried):
+    folder, done = tried
+    assert done.returncode == 0, done.stderr
+    assert "probability" in (folder / "results" / "try-c-left" / "report.html").read_text(encoding="utf-8")
+    predicted = core(folder, "model/predict.py", "c.csv")
+    assert len(list(csv.DictReader(io.StringIO(predicted.stdout)))) == 200, predicted.stderr
+
+
+def test_the_export_says_how_to_get_its_diagram(tried):
+    folder, done = tried
+    line = "install it with: pip install 'probcal[plots]'"
+    assert line in " ".join(done.stdout.split())
+    assert line in (folder / "model" / "model-card.md").read_text(encoding="utf-8")
+    assert not (folder / "model" / "reliability.svg").exists()
+
+
+def test_the_page_of_measured_predictions_has_its_tables(tried):
+    folder, _ = tried
+    words = ("measure", "model/predictions.csv", "-t", "left", "-p", "p(yes)", "--report", "m.html")
+    done = core(folder, "-m", "probcal", *words, "--positive", "yes", "--draws", "20")
+    assert done.returncode == 0, done.stderr
+    assert "pip install 'probcal[plots]'" in done.stderr
+    page = (folder / "m.html").read_text(encoding="utf-8")
+    assert "<table" in page and "<img" not in page
+
+
+def test_an_experiment_runs_and_reports(tmp_path):
+    done = core(tmp_path, "-m", "probcal", "run", "quickstart", "--quick", "-d", "wine-first", "-l", "tree")
+    assert done.returncode == 0, done.stderr
+    done = core(tmp_path, "-m", "probcal", "report", "results/quickstart-quick")
+    assert (done.returncode, "pip install 'probcal[plots]'" in done.stderr) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [
+        (("plot", "results"), "plots"),
+        (("try", "openml:31"), "openml"),
+        (("try", "c.parquet", "--target", "left"), "parquet"),
+    ],
+)
+def test_what_needs_a_package_says_the_line_that_installs_it(tmp_path, words, extra):
+    customers().to_parquet(tmp_path / "c.parquet")
+    done = core(tmp_path, "-m", "probcal", *words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.endswith(f"not installed; install it with: pip install 'probcal[{extra}]'\n")
