@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python -m probcal
 
-.PHONY: quickstart test test-all lint regression bench growth reliability clean
+.PHONY: quickstart test test-all lint regression bench reliability clean
 
 quickstart: $(VENV)/.installed
 	$(RUN) run configs/quickstart.yaml -j 2
@@ -66,11 +66,6 @@ bench: $(VENV)/.installed-test
 	@failed=0; for script in $(BENCH); do \
 	  echo "$$script"; $(BIN)/python benchmarks/$$script.py || failed=1; \
 	done; $(BIN)/python benchmarks/performance_page.py; exit $$failed
-
-# An hour and more: time against rows and probes, and the model of it in docs/scaling.md
-growth: $(VENV)/.installed-test
-	$(BIN)/python benchmarks/growth.py
-	$(BIN)/python benchmarks/growth_report.py; code=$$?; $(BIN)/python benchmarks/performance_page.py; exit $$code
 
 # An hour: runs that are killed, cells that misbehave, bad inputs, data that change; Linux, and root for what needs a full disk
 RELIABILITY := kills signals environments places cells bad_inputs weka_routes fuzz data_race changed_data staleness workers
