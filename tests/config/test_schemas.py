@@ -173,7 +173,7 @@ def test_every_key_is_explained_where_an_editor_shows_it(kind):
 def test_built_in_names_are_offered_with_what_they_are():
     learners = VALIDATORS["experiment"].schema["properties"]["learners"]["anyOf"]
     assert learners[0]["items"]["anyOf"][0]["enum"] == list(learners[1]["properties"])
-    assert learners[1]["properties"]["tree"]["description"].startswith("decision tree")
+    assert learners[1]["properties"]["tree"]["description"].startswith("scikit-learn's decision tree")
 
 
 @pytest.mark.parametrize("kind", KINDS)
