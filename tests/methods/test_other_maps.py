@@ -249,9 +249,9 @@ def test_histogram_binning_of_separated_rows_predicts_below_half_a_row():
 @pytest.mark.parametrize(
     ("base_rate", "y", "message"),
     [
-        (0, [0, 1, 1], "above 0 and have the sum 1"),
-        (1.5, [0, 1, 1], "above 0 and have the sum 1"),
-        ("rare", [0, 1, 1], "base_rate must be a number between 0 and 1"),
+        (0, [0, 1, 1], "above 0 and below 1"),
+        (1.5, [0, 1, 1], "above 0 and below 1"),
+        ("rare", [0, 1, 1], "base_rate must be a number above 0 and below 1"),
         ({0: 0.5, 2: 0.5}, [0, 1, 1], r"names the classes \[0, 2\], and y holds \[0, 1\]"),
         ({0: 0.5, 1: 0.6}, [0, 1, 1], "have the sum 1"),
     ],
