@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -45,3 +46,12 @@ def test_the_page_counts_what_is_inside(script):
     page = script.page("Draws", "", draws)
     assert "1 of 3 published numbers are inside" in page  # .368 is, .665 and .662 are not
     assert "**outside**" in page
+
+
+def test_the_committed_page_is_that_of_the_committed_results(script):
+    committed = (script.FOLDER / "placement.md").read_text(encoding="utf-8")
+    assert committed == script.page("Drawn columns on the published splits", script.HEAD, script.read(script.FOLDER))
+    reproduction = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    for column in ("ProbSVM", "ProbJ48", "ProbLog"):
+        [inside] = re.findall(rf"## {column}\n\n(\d+ of 15) published numbers are inside", committed)
+        assert f"{column} {inside}" in reproduction
