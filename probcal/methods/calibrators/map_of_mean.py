@@ -61,8 +61,7 @@ class MapOfMeanClassifier(CalibratedMethod):
     Attributes
     ----------
     classes_ : (n_classes,) labels in sorted order.
-    estimators_ : the fitted classifiers, one per fold.
-    calibrator_ : the fitted map.
+    estimators_, calibrator_ : the fitted classifiers, one per fold, and the fitted map.
     """
 
     prefers = "predict_proba"
