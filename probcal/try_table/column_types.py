@@ -50,6 +50,8 @@ class TableColumn:
     """The decimal mark of its numbers."""
     written: bool = False
     """Whether its numbers were written with units, currencies or as times."""
+    units: tuple[str, ...] = ()
+    """The units and currencies with which they were written."""
     words: tuple[str, ...] = ()
     """Texts between numbers, which keep the column from being read as numbers."""
 
@@ -238,6 +240,11 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
             yield (
                 f"{_quoted([column.name])} is {listed}, far from all others, and read as a number; if it stands for a "
                 "missing value, make those fields empty"
+            )
+        if len(column.units) > 1:
+            yield (
+                f"{_quoted([column.name])} mixes the units {' and '.join(column.units)}, and its numbers are read as "
+                "they stand, so they are not comparable; write them in one unit"
             )
         if column.words:
             read = "left out" if column.kind == "left out" else f"read as a {column.kind}"
