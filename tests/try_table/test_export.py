@@ -148,7 +148,6 @@ def test_the_card_names_the_bound_of_the_measures_and_that_of_predict(tmp_path, 
     monkeypatch.chdir(tmp_path)
     frame = customers(600)
     frame["left"] = ["yes" if one < 20 else "no" for one in range(600)]
-    frame.loc[frame.index >= 20, "left"] = "no"
     rare = pd.concat([frame, *[frame[20:]] * 4], ignore_index=True)
     path = written(rare, tmp_path / "c.csv")
     call = ("try", path, "-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2, "--rows", 1000)
