@@ -50,6 +50,8 @@ class TableColumn:
     """The decimal mark of its numbers."""
     written: bool = False
     """Whether its numbers were written with units, currencies or as times."""
+    units: tuple[str, ...] = ()
+    """The units and currencies with which they were written."""
     words: tuple[str, ...] = ()
     """Texts between numbers, which keep the column from being read as numbers."""
 
@@ -219,8 +221,10 @@ def _quoted(names: Sequence[str]) -> str:
 
 _MOST_VALUES = 20
 """Different values for each class. A column with more is no copy of the target, and can separate rows by chance."""
-_MISSING_CODES = frozenset(sign * number for number in (99, 999, 9_999, 99_999) for sign in (1, -1)) | {-9.0}
+_MISSING_CODE = re.compile(r"-9|-?9{2,}(\.9+)?")
 """Numbers that surveys and laboratories write for a missing value."""
+_REFUSED_CODE = re.compile(r"9+[678]")
+"""Numbers beside 99 and 999 that surveys write where nobody answered."""
 _FEWEST = 3
 _FEWEST_RANGES = 2.0
 """Such a number lies this many times the range of all other values away from them."""
@@ -238,6 +242,11 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
             yield (
                 f"{_quoted([column.name])} is {listed}, far from all others, and read as a number; if it stands for a "
                 "missing value, make those fields empty"
+            )
+        if len(column.units) > 1:
+            yield (
+                f"{_quoted([column.name])} mixes the units {' and '.join(column.units)}, and its numbers are read as "
+                "they stand, so they are not comparable; write them in one unit"
             )
         if column.words:
             read = "left out" if column.kind == "left out" else f"read as a {column.kind}"
@@ -268,14 +277,16 @@ def _missing_codes(column: TableColumn) -> list[tuple[float, int]]:
     assert column.values is not None
     seen = column.values.dropna().to_numpy(np.float64)
     numbers, rows = np.unique(seen, return_counts=True)
-    is_code = np.array([number in _MISSING_CODES for number in numbers]) & (rows >= _FEWEST)
-    others = numbers[~is_code]
+    texts = [as_text(number) for number in numbers]
+    is_code = np.array([bool(_MISSING_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST)
+    refused = np.array([bool(_REFUSED_CODE.fullmatch(text)) for text in texts]) & (rows >= _FEWEST)
+    others = numbers[~is_code & ~refused]
     if not len(others):
         return []
     low, high = others.min(), others.max()
     far = _FEWEST_RANGES * (high - low)
-    return [
-        (float(number), int(count))
-        for number, count in zip(numbers[is_code], rows[is_code], strict=True)
-        if (number < 0 <= low) or number < low - far or number > high + far
-    ]
+    is_far = ((numbers < 0) & (low >= 0)) | (numbers < low - far) | (numbers > high + far)
+    found = (is_code & is_far) | (refused & is_far & (numbers > _FEWEST_RANGES * max(abs(low), abs(high))))
+    if found.any():  # beside one such number, others need not be far
+        found |= is_code & ((numbers < low) | (numbers > high))
+    return [(float(number), int(count)) for number, count in zip(numbers[found], rows[found], strict=True)]

@@ -132,7 +132,7 @@ def reading_of(prepared: Prepared, plan: PipelinePlan, asked: tuple[str, ...]) -
 
 def _input(column: TableColumn, raw: pd.Series, asked: bool) -> InputColumn:
     assert column.values is not None and column.kind in ("number", "category", "date")
-    found = InputColumn(column.name, column.kind, column.mark, column.written, asked)  # type: ignore[arg-type]
+    found = InputColumn(column.name, column.kind, column.mark, column.written, column.units, asked)  # type: ignore[arg-type]
     if column.kind == "category":
         return replace(found, levels=tuple(column.values.cat.categories))
     if column.kind == "date" and not pd.api.types.is_datetime64_any_dtype(raw):

@@ -98,7 +98,16 @@ class Finished:
         note = self.prepared.split.note_on_calibration if plan.calibrates else None
         notes = [note] if note else []
         place, columns, model = self.prepared.table.place, str(folder / "columns.json"), str(folder / "model.joblib")
-        code = plan.code(place, columns, model, notes)
+        of_code: list[str] = []
+        least = full_bound(self.prepared)
+        if place == "standard input":
+            place = "TABLE.csv"
+            of_code.append("the table came from standard input: store it in a file, and name that here")
+        if "clip" not in plan.method.params:
+            of_code.append(
+                f"predict.py also takes np.clip(p, {least:.6g}, {1 - least:.6g}), and divides each row by its sum"
+            )
+        code = plan.code(place, columns, model, [*notes, *of_code])
         facts = CardFacts(
             name=name_of(best),
             verdict=self.verdict,
@@ -106,7 +115,8 @@ class Finished:
             values=self._values(best.learner, best.method, _ON_CARD),
             baseline=self._values(choices.BASELINE, "direct", _ON_CARD),
             test_share=self.prepared.split.test_share,
-            bound=full_bound(self.prepared),
+            bound=least,
+            measured_bound=self._scale.bound,
             traps=self.traps.lines,
             notes=notes,
             code=code,

@@ -34,6 +34,9 @@ class CardFacts:
     """The same of the base rate."""
     test_share: float
     bound: float
+    """The smallest probability that ``predict.py`` gives."""
+    measured_bound: float
+    """The same of the predictions that were measured."""
     traps: Sequence[str]
     notes: Sequence[str]
     """What else to know about the splits."""
@@ -59,7 +62,11 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
     if len(prepared.rows) < prepared.n_labelled:
         kept = ", with more rows of rare classes and weights to make up for it" if prepared.enriched else ""
         yield f"- A sample of {len(prepared.rows):,} rows{kept}"
-    yield f"- Probabilities are kept within {facts.bound:.2g} and {1 - facts.bound:.6g}, here and in `predict.py`"
+    here, later = (f"within {least:.2g} and {1 - least:.6g}" for least in (facts.measured_bound, facts.bound))
+    if here == later:
+        yield f"- Probabilities are kept {here}, here and in `predict.py`"
+    else:
+        yield f"- Probabilities are kept {here} for the log loss here, and {later} in `predict.py`"
     yield from (f"- {visible(note)}" for note in facts.notes)
     yield from ("", "| measure | mean | 95 % interval | base rate |", "|---|---|---|---|")
     for name, values in facts.values.items():

@@ -23,7 +23,7 @@ from probcal.try_table.numbers_in_text import Mark, number
 from probcal.try_table.preparation import card_names
 from probcal.try_table.written_numbers import without_writing
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class InputColumn:
     mark: Mark = "."
     written: bool = False
     """Whether units, currencies or times are taken from its numbers."""
+    units: tuple[str, ...] = ()
+    """The units and currencies of the training rows. A number in another one is missing."""
     asked: bool = False
     """Whether the user declared it as numbers, so that limits and ranges are numbers too."""
     dates: DateOrder = "iso"
@@ -82,7 +84,10 @@ def load_reading(path: Path) -> TableReading:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("version") != VERSION:
             raise DataError(f"{path}: is of another version of probcal; export the model again")
-        inputs = tuple(InputColumn(**{**one, "levels": tuple(one["levels"])}) for one in content.pop("inputs"))
+        inputs = tuple(
+            InputColumn(**{**one, "levels": tuple(one["levels"]), "units": tuple(one["units"])})
+            for one in content.pop("inputs")
+        )
         return TableReading(inputs=inputs, **{**content, "classes": tuple(content["classes"])})
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise DataError(f"{path}: says nothing about columns ({error}); export the model again") from None
@@ -141,7 +146,7 @@ def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]
     if pd.api.types.is_numeric_dtype(raw) and not pd.api.types.is_bool_dtype(raw):
         values = raw.to_numpy(np.float64, na_value=np.nan)
         return pd.Series(np.where(np.isfinite(values), values, np.nan))
-    text = as_text_column(without_writing(raw, column.asked) if column.written else raw)
+    text = as_text_column(without_writing(raw, column.asked, column.units) if column.written else raw)
     levels = list(text.cat.categories)
     if column.kind == "date":
         of_level = each_date(levels, column.dates)
@@ -150,9 +155,10 @@ def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]
     unread = [level for level, value in zip(levels, of_level, strict=True) if np.isnan(value)]
     if unread:
         rows = int(text.isin(unread).sum())
+        of_unit = f" in {' or '.join(column.units)}" if column.units else ""
         warnings.append(
-            f'column "{column.name}": {some(map(repr, unread), 5)} in {rows:,} rows is no {column.kind} and counts as '
-            "missing"
+            f'column "{column.name}": {some(map(repr, unread), 5)} in {rows:,} rows is no {column.kind}{of_unit} and '
+            "counts as missing"
         )
     return pd.Series(np.append(of_level, np.nan)[text.cat.codes.to_numpy()])
 

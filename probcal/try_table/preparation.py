@@ -21,7 +21,7 @@ from probcal.try_table.sampling import draw_sample, sample_size
 from probcal.try_table.split_choice import SplitChoice, choose_splits
 from probcal.try_table.split_column import group_column, refuse_few_groups, time_column
 from probcal.try_table.target import Target, labels_among_words, read_target, refuse_rare_classes
-from probcal.try_table.written_numbers import WrittenNumbers, read_written_numbers
+from probcal.try_table.written_numbers import WrittenNumbers, has_mixed_numbers, read_written_numbers
 
 _LONGEST = 80
 
@@ -211,7 +211,9 @@ def _column(
     if name != split.column:
         found = guess(name, raw, choices, mark, declared)
         if written is not None and found.kind == "number":
-            return replace(found, about=found.about + written.note, mark=mark, written=True)
+            return replace(found, about=found.about + written.note, mark=mark, written=True, units=written.units)
+        if found.values is None and name not in choices.drop and not found.words and has_mixed_numbers(raw):
+            return replace(found, about=f"{found.about}; --number reads its numbers")
         return replace(found, mark=mark)
     if split.kind == "group_k_fold":
         return group_column(name, raw)

@@ -39,7 +39,7 @@ _OF_A_GROUP = re.compile(
     r"(?i)(.*[ _.-])?(account|case|client|contract|customer|device|household|kunde|loan|machine|member|order|patient"
     r"|person|policy|school|site|store|student|subject|supplier|user|batch)(s|[ _.-]?(id|no|nr|number|name|key))?"
 )
-_AN_ID = re.compile(r"(?i)(.*[ _.-])?(id|uuid|guid|key|nr|no)|.*[a-z](ID|Id|No|Nr)")
+_AN_ID = re.compile(r"(?i:(.*[ _.-])?(id|uuid|guid|key|nr|no))|.*[a-z](ID|Id|No|Nr)")
 _MOST_COPIES = 0.005
 """A smaller share of test rows with a copy among the training rows changes no result."""
 
@@ -146,7 +146,9 @@ def _auc(y: npt.NDArray[Any], score: npt.NDArray[np.float64]) -> float:
 def _identifiers(columns: Sequence[TableColumn]) -> Iterator[str]:
     for column in columns:
         assert column.values is not None
-        if column.kind == "number" and _AN_ID.fullmatch(column.name):
+        if column.kind != "number" or not _AN_ID.fullmatch(column.name):
+            continue
+        if (column.values.dropna() % 1 == 0).all():  # decimal numbers measure something
             yield (
                 f'"{column.name}" is used as a number, and its name is that of an identifier; if it only counts or '
                 f"names rows, --drop {_quoted(column.name)}"

@@ -16,7 +16,7 @@ from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan
 from probcal.try_table.export import refuse_export
 from probcal.try_table.finished_trial import Finished
-from probcal.try_table.measures import LOSS, Measure
+from probcal.try_table.measures import LOSS, MEASURES, Measure
 from probcal.try_table.preparation import TableRequest, cleaned, prepare, slug
 from probcal.try_table.traps import find_traps
 from probcal.try_table.trial_page import write_trial_page
@@ -51,6 +51,10 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     """
     prepared = prepare(request, options.splits)
     counts = prepared.target.class_counts
+    if options.measure.name not in MEASURES and len(counts) > 2:
+        raise ProbcalError(
+            f"--cost: costs need two classes, and {prepared.target.name} has {len(counts)}; choose one with --positive"
+        )
     usual, left_out = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or usual, prepared.most_levels)
     methods = choices.methods(options.methods, bool(options.learners), prepared.width, counts.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,41 +25,56 @@ _LETTER = "A-Za-zµμ°²³Ωäöüéß"
 _UNIT = re.compile(rf"(?P<digits>[-+]?(?:{_DIGITS}))\s?(?P<unit>[{_LETTER}][{_LETTER}/·^-]{{0,14}}[0-9]?)")
 _BRACKETS = re.compile(r"\((?P<inside>[^()]+)\)")
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d+)?)?\s?([AaPp]\.?[Mm]\.?)?")
+_UHR = re.compile(r"([01]?\d|2[0-4])(?:[.:]([0-5]\d))?\s?Uhr")
 _HOUR = re.compile(r"(1[0-2]|0?[1-9])\s?([AaPp]\.?[Mm]\.?)")
 _PART = re.compile(
-    r"(\d+(?:[.,]\d+)?)\s?(weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)(?![a-z])"
+    r"(\d+(?:[.,]\d+)?)\s?(years?|yrs?|y|months?|mos?|weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)(?![a-z])"
 )
 _ISO_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
-_MINUTES = {"w": 10_080.0, "d": 1_440.0, "h": 60.0, "m": 1.0, "s": 1 / 60}
+_MINUTES = {"y": 525_960.0, "mo": 43_830.0, "w": 10_080.0, "d": 1_440.0, "h": 60.0, "m": 1.0, "s": 1 / 60}
 _FEET = re.compile(r"(\d+)\s?(?:'|\u2019|ft\.?)\s?(\d+(?:\.\d+)?)\s?(?:\"|''|\u201d|in\.?)?")
 _ABOUT = re.compile(
     r"(?:[<>~≈≤≥=]+|about|ca\.?|approx\.?|around|over|under|up to|at least|at most)\s?(?P<rest>.+)", re.I
 )
 _RANGE = re.compile(rf"(?P<low>{_DIGITS})\s?(?:-|\u2013|\u2014|to|bis)\s?(?P<high>{_DIGITS})(?P<rest>\D*)")
-_OPEN = re.compile(rf"(?P<digits>{_DIGITS})\s?(?:\+|and over|and more|or more|plus)[A-Za-z ]{{0,15}}")
-_COMPUTED = ("in minutes", "in inches", "as their middle")
+_OPEN = re.compile(rf"(?P<digits>{_DIGITS})\s?(?:\+|and over|and more|or more|plus)(?P<rest>[A-Za-z ]{{0,15}})")
+_FRACTION = re.compile(r"(\d+)\s?/\s?(\d*[1-9]\d*)")
+_INDIAN = re.compile(r"(?<![\d.,])[1-9]\d?(?:,\d\d)+,\d{3}(?![\d,])")
+"""Lakhs and crores, such as ``40,29,366``."""
+_SAME_CURRENCY = {"USD": "$", "US$": "$", "EUR": "€", "GBP": "£", "INR": "₹", "Rs": "₹", "Rs.": "₹", "kr.": "kr"}
+_COMPUTED = ("in minutes", "in years", "in inches", "as their middle", "as their value")
 _LONGEST = 60
 _LOOKED_AT = 200
 """Different values of a column. If none of them is written, the others are not looked at."""
+_MOST_WAYS = 8
 _FEWEST_VALUES = 3
 """Different values of a column that get a unit taken away unasked. Two may be names, such as ``3 doors``."""
 
 
 class PlainNumber(NamedTuple):
-    """Hold a number as plain ``text``, and ``kind``: how it was written. Its decimal mark is not known yet."""
+    """Hold a number as plain ``text``, and ``kind``: how it was written. Its decimal mark is not known yet.
+
+    ``unit`` is what the number counts, such as ``kg``, ``$`` or ``minutes``. It is empty where none is written.
+    """
 
     text: str
     kind: str
+    unit: str = ""
 
 
 def plain_number(text: str, loose: bool = False) -> PlainNumber | None:
     """Return the number that a person reads in ``text``, or None where it is a plain number already, or none.
 
-    Clock times and durations become minutes. With ``loose``, ``<5`` is 5 and ``10-20`` is 15, too.
+    Clock times and durations become minutes, durations with months or years become years. With ``loose``, ``<5`` is 5,
+    ``10-20`` is 15 and ``1/4`` is .25, too.
     """
     text = tidied(" ".join(text.split()))
     if len(text) > _LONGEST or not any(one.isdigit() for one in text) or _is_plain(text):
         return None
+    regrouped = _INDIAN.sub(lambda digits: f"{int(digits[0].replace(',', '')):,}", text)
+    if _is_plain(regrouped):
+        return PlainNumber(regrouped, "Indian grouping") if loose else None
+    text = regrouped
     found = _bracketed(text) or _time(text) or _feet(text) or _percent(text) or _money(text) or _with_unit(text)
     return found or (_loosely(text) if loose else None)
 
@@ -68,8 +83,8 @@ def _is_plain(text: str) -> bool:
     return any(not np.isnan(number(text, mark)) for mark in OTHER)
 
 
-def _checked(digits: str, kind: str) -> PlainNumber | None:
-    return PlainNumber(digits, kind) if _is_plain(digits) else None
+def _checked(digits: str, kind: str, unit: str = "") -> PlainNumber | None:
+    return PlainNumber(digits, kind, unit) if _is_plain(digits) else None
 
 
 def _bracketed(text: str) -> PlainNumber | None:
@@ -80,7 +95,7 @@ def _bracketed(text: str) -> PlainNumber | None:
     if _is_plain(inside) and not inside.startswith(("-", "+")):
         return PlainNumber(f"-{inside}", "brackets mean minus")
     money = _money(inside)
-    return None if money is None or money.text.startswith("-") else PlainNumber(f"-{money.text}", money.kind)
+    return None if money is None or money.text.startswith("-") else money._replace(text=f"-{money.text}")
 
 
 def _time(text: str) -> PlainNumber | None:
@@ -88,29 +103,41 @@ def _time(text: str) -> PlainNumber | None:
         hours, minutes, seconds, half = int(found[1]), int(found[2]), int(found[3] or 0), found[4]
         if half is None or 1 <= hours <= 12:
             hours = hours if half is None else hours % 12 + 12 * (half[0] in "pP")
-            return PlainNumber(_short(60 * hours + minutes + seconds / 60), "times, in minutes")
+            return PlainNumber(_short(60 * hours + minutes + seconds / 60), "times, in minutes", "minutes")
         return None
+    if found := _UHR.fullmatch(text):
+        return PlainNumber(_short(60 * int(found[1]) + int(found[2] or 0)), "times, in minutes", "minutes")
     if found := _HOUR.fullmatch(text):
-        return PlainNumber(_short(60 * (int(found[1]) % 12 + 12 * (found[2][0] in "pP"))), "times, in minutes")
+        hour = int(found[1]) % 12 + 12 * (found[2][0] in "pP")
+        return PlainNumber(_short(60 * hour), "times, in minutes", "minutes")
     if (found := _ISO_DURATION.fullmatch(text)) and any(found.groups()):
         parts = zip(found.groups(), "dhms", strict=True)
-        return PlainNumber(_short(sum(float(n) * _MINUTES[unit] for n, unit in parts if n)), "durations, in minutes")
+        minutes_all = sum(float(n) * _MINUTES[unit] for n, unit in parts if n)
+        return PlainNumber(_short(minutes_all), "durations, in minutes", "minutes")
     parts_found = _PART.findall(text.lower())
     rest = _PART.sub("", text.lower())
     if parts_found and not rest.replace("and", "").strip(" ,") and (len(parts_found) > 1 or parts_found[0][1] != "m"):
-        minutes_all = sum(float(n.replace(",", ".")) * _MINUTES[unit[0]] for n, unit in parts_found)
-        return PlainNumber(_short(minutes_all), "durations, in minutes")
+        units = ["mo" if unit.startswith("mo") else unit[0] for _, unit in parts_found]
+        values = [float(n.replace(",", ".")) for n, _ in parts_found]
+        minutes_all = sum(value * _MINUTES[unit] for value, unit in zip(values, units, strict=True))
+        if "y" in units or "mo" in units:
+            return PlainNumber(_short(minutes_all / _MINUTES["y"]), "durations, in years", "years")
+        return PlainNumber(_short(minutes_all), "durations, in minutes", "minutes")
     return None
 
 
 def _feet(text: str) -> PlainNumber | None:
     found = _FEET.fullmatch(text)
-    return PlainNumber(_short(12 * int(found[1]) + float(found[2])), "feet and inches, in inches") if found else None
+    if found is None:
+        return None
+    return PlainNumber(_short(12 * int(found[1]) + float(found[2])), "feet and inches, in inches", "inches")
 
 
 def _percent(text: str) -> PlainNumber | None:
     found = _PERCENT.fullmatch(text)
-    return _checked(found["digits"], "per mille" if found["unit"] == "‰" else "per cent") if found else None
+    if found is None:
+        return None
+    return _checked(found["digits"], *(("per mille", "‰") if found["unit"] == "‰" else ("per cent", "%")))
 
 
 def _money(text: str) -> PlainNumber | None:
@@ -123,28 +150,33 @@ def _money(text: str) -> PlainNumber | None:
     sign = (found["sign"] or found["inner"]).replace("+", "")
     digits = found["digits"].strip()
     kind = f"without {currency}" if currency else "scaled"
-    return _checked(f"{sign}{digits}e{_SCALES[scale.lower()]}" if scale else f"{sign}{digits}", kind)
+    unit = _SAME_CURRENCY.get(currency, currency) if currency else ""
+    return _checked(f"{sign}{digits}e{_SCALES[scale.lower()]}" if scale else f"{sign}{digits}", kind, unit)
 
 
 def _with_unit(text: str) -> PlainNumber | None:
     found = _UNIT.fullmatch(text)
-    return _checked(found["digits"], f"without the unit {found['unit']}") if found else None
+    return _checked(found["digits"], f"without the unit {found['unit']}", found["unit"]) if found else None
 
 
 def _loosely(text: str) -> PlainNumber | None:
     if found := _RANGE.fullmatch(text):
         low, high = (number(found[part], ".") for part in ("low", "high"))
         if not np.isnan(low + high):
-            return PlainNumber(_short((low + high) / 2), "ranges as their middle")
-    for pattern, part in ((_ABOUT, "rest"), (_OPEN, "digits")):
-        if found := pattern.fullmatch(text):
-            inner = plain_number(found[part], loose=False)
-            return (
-                PlainNumber(inner.text if inner else found[part], "limits as numbers")
-                if inner or _is_plain(found[part])
-                else None
-            )
+            of_high = plain_number(found["high"] + found["rest"])
+            return PlainNumber(_short((low + high) / 2), "ranges as their middle", of_high.unit if of_high else "")
+    if found := _FRACTION.fullmatch(text):
+        return PlainNumber(_short(int(found[1]) / int(found[2])), "fractions as their value")
+    if found := _ABOUT.fullmatch(text):
+        return _limit(found["rest"])
+    if found := _OPEN.fullmatch(text):
+        return _limit(f"{found['digits']} {found['rest']}".strip()) or _limit(found["digits"])
     return None
+
+
+def _limit(text: str) -> PlainNumber | None:
+    inner = plain_number(text) or _checked(text, "")
+    return inner._replace(kind="limits as numbers") if inner else None
 
 
 def _short(value: float) -> str:
@@ -160,6 +192,8 @@ class WrittenNumbers:
     note: str
     computed: bool
     """Whether its numbers were computed, as those of times are. Their decimal mark is a point in any file."""
+    units: tuple[str, ...] = ()
+    """What its numbers count. With several, they are not comparable."""
 
 
 def read_written_numbers(raw: pd.Series, asked: bool) -> WrittenNumbers | None:
@@ -179,16 +213,29 @@ def read_written_numbers(raw: pd.Series, asked: bool) -> WrittenNumbers | None:
     if not asked and not _is_sure(rows, found, kinds):
         return None
     computed = any(kind.endswith(_COMPUTED) for kind in kinds)
-    return WrittenNumbers(without_writing(raw, asked), "".join(f"; {kind}" for kind in kinds), computed)
+    units = tuple(dict.fromkeys(one.unit for one in found.values() if one.unit))
+    return WrittenNumbers(without_writing(raw, asked), "".join(f"; {kind}" for kind in kinds), computed, units)
 
 
-def without_writing(raw: pd.Series, asked: bool) -> pd.Series:
-    """Return (n_rows,) text in which ``plain_number`` replaces every number that a person wrote."""
+def has_mixed_numbers(raw: pd.Series) -> bool:
+    """Return whether most texts of a column, (n_rows,), are numbers written in a few ways."""
+    texts = list(rows_of(raw))[:_LOOKED_AT]
+    found = [one for text in texts if (one := plain_number(text, loose=True)) is not None]
+    return 2 * len(found) > len(texts) and len({one.kind for one in found}) <= _MOST_WAYS
+
+
+def without_writing(raw: pd.Series, asked: bool, units: Collection[str] | None = None) -> pd.Series:
+    """Return (n_rows,) text in which ``plain_number`` replaces every number that a person wrote.
+
+    With ``units``, a number in another unit stays as it is.
+    """
     values = raw.astype(object)
     plain = {
         value: found.text
         for value in values.dropna().unique()
-        if isinstance(value, str) and (found := plain_number(value, loose=asked)) is not None
+        if isinstance(value, str)
+        and (found := plain_number(value, loose=asked)) is not None
+        and (units is None or not found.unit or found.unit in units)
     }
     return values.map(lambda value: plain.get(value, value), na_action="ignore")
 

@@ -8,8 +8,11 @@ import sys
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from probcal.cli.main import main
 from probcal.try_table.new_rows import read_labelled_rows, read_new_rows, with_probabilities
 from tests.commands import probcal, refused
 from tests.try_table.own_tables import customers, written
@@ -95,8 +98,18 @@ def test_what_is_new_in_the_rows_is_said(exported, monkeypatch):
     (folder / "odd.csv").write_text("since;spend;plan;age\n03.01.2020;lots;gold;30\n")
     text, warnings = with_probabilities("odd.csv", folder / "model")
     assert len(rows_of(text)) == 1
-    assert any("'lots' in 1 rows is no number and counts as missing" in one for one in warnings)
+    assert any("'lots' in 1 rows is no number in € and counts as missing" in one for one in warnings)
     assert any("'gold' in 1 rows did not occur when the model was fitted" in one for one in warnings)
+
+
+@pytest.mark.parametrize(("spend", "value"), [("€ 9,50", 9.5), ("9,50 EUR", 9.5), ("9,50", 9.5), ("$ 9,50", None)])
+def test_a_new_number_in_another_unit_is_missing(exported, tmp_path, spend, value):
+    folder, _, _ = exported
+    new = tmp_path / "units.csv"
+    new.write_text(f'since;spend;plan;age\n03.01.2020;"{spend}";pro;30\n', encoding="utf-8")
+    found = read_new_rows(new, folder / "model" / "columns.json")
+    assert found.X["spend"].tolist() == [value if value else pytest.approx(np.nan, nan_ok=True)]
+    assert any("'$ 9,50' in 1 rows is no number in €" in one for one in found.warnings) == (value is None)
 
 
 def test_rows_without_a_needed_column_are_refused(exported):
@@ -117,6 +130,31 @@ def test_held_out_predictions_join_to_the_rows_of_the_file(exported):
         assert (int(one["line"]), one["id"], one["left"]) == (place + 2, frame["id"][place], frame["left"][place])
     in_it = json.loads((folder / "model" / "columns.json").read_text())
     assert in_it["classes"] == ["no", "yes"]
+
+
+def test_lines_of_a_table_from_standard_input_say_where_to_name_it(exported, tmp_path, monkeypatch):
+    _, frame, _ = exported
+    monkeypatch.chdir(tmp_path)
+    words = ("-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2, "--export", "model")
+    result = CliRunner().invoke(main, ["try", "-", *map(str, words)], input=frame.to_csv(index=False))
+    assert result.exit_code == 0, result.output
+    code = (tmp_path / "model" / "train.py").read_text()
+    assert 'read_labelled_rows("TABLE.csv"' in code
+    assert "# the table came from standard input: store it in a file, and name that here" in code
+    assert "# predict.py also takes np.clip(p, 0.001, 0.999), and divides each row by its sum" in code
+
+
+def test_the_card_names_the_bound_of_the_measures_and_that_of_predict(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = customers(600)
+    frame["left"] = ["yes" if one < 20 else "no" for one in range(600)]
+    rare = pd.concat([frame, *[frame[20:]] * 4], ignore_index=True)
+    path = written(rare, tmp_path / "c.csv")
+    call = ("try", path, "-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2, "--rows", 1000)
+    result = probcal(*call, "--export", "model")
+    assert result.exit_code == 0, result.output
+    card = (tmp_path / "model" / "model-card.md").read_text()
+    assert "for the log loss here, and within 0.00017 and 0.999829 in `predict.py`" in card
 
 
 def test_an_existing_export_is_never_overwritten(exported):

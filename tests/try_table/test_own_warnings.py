@@ -40,6 +40,24 @@ def test_each_sentinel_of_a_column_is_named():
     assert line.startswith('"c" is -99 in 3 rows and 999 in 4 rows, far from all others')
 
 
+@pytest.mark.parametrize(
+    ("usual", "codes"),
+    [
+        ([20.5, 21.5, 19.5, 24], [-999.9]),
+        ([1000, 50_000, 90_000, 7], [-9999, 9999999]),
+        ([0, 1, 2, 7], [96, 98]),
+        ([300, 555, 700, 850], [-99, 999]),
+    ],
+)
+def test_sentinels_of_all_usual_forms_are_named(usual, codes):
+    [line] = said([*codes * 4, *usual * 13, *usual[: 8 - 4 * len(codes)]])
+    assert all(f"{code} in 4 rows" in line for code in codes)
+
+
+def test_numbers_near_a_hundred_among_their_neighbours_stand_for_themselves():
+    assert said([95, 96, 97, 98] * 15) == []
+
+
 @pytest.mark.parametrize("values", [[*range(40, 100)], [-99, *range(59)], [-99, -120, -99, -99, *range(56)]])
 def test_a_number_among_others_stands_for_itself(values):
     assert said(values) == []

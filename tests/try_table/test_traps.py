@@ -91,3 +91,10 @@ def test_time_orders_the_splits(tmp_path):
 def test_options_that_do_not_fit_are_refused(tmp_path, options, message):
     path = written(customers(120), tmp_path / "c.csv")
     assert message in refused("try", path, "-t", "left", "--dry-run", *options)
+
+
+@pytest.mark.parametrize(("name", "share", "named"), [("case no", 1, True), ("case no", 0.1, False), ("HNR", 1, False)])
+def test_only_whole_numbers_can_be_identifiers(tmp_path, name, share, named):
+    frame = customers(200).drop(columns="since")
+    frame[name] = np.random.default_rng(0).integers(10, 60, 200) * share
+    assert ("name is that of an identifier" in one_line(traps(frame, tmp_path))) == named

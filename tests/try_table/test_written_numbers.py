@@ -31,6 +31,11 @@ from tests.try_table.own_tables import customers, line_of, shown, written
         ("-12 °C", -12),
         ("12,000 km/h", 12000),
         ("5'10\"", 70),
+        ("14.30 Uhr", 870),
+        ("3 years", 3),
+        ("18 months", 1.5),
+        ("1 year 6 months", 1.5),
+        ("₹40,29,366", 4029366),
     ],
 )
 def test_a_written_number_is_read(text, value):
@@ -50,7 +55,18 @@ def test_plain_numbers_dates_and_words_are_left_alone(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("<5", 5), ("10-20", 15), ("65+", 65), ("10+ years", 10), ("~ $50", 50), ("about 3 kg", 3)]
+    ("text", "value"),
+    [
+        ("<5", 5),
+        ("10-20", 15),
+        ("65+", 65),
+        ("10+ years", 10),
+        ("~ $50", 50),
+        ("about 3 kg", 3),
+        ("23/50", 0.46),
+        ("40,29,366", 4029366),
+        ("< 1 year", 1),
+    ],
 )
 def test_limits_and_ranges_are_numbers_where_the_user_says_number(text, value):
     assert number(plain_number(text, loose=True).text, ".") == value
@@ -98,3 +114,19 @@ def test_times_do_not_decide_the_decimal_mark_of_the_file(tmp_path):
     assert line_of("weight", text).startswith("weight number 1.21 to 1.259; decimal comma")
     assert line_of("at", text) == "at number 600 to 1199; times, in minutes"
     assert 'column "at"' not in text
+
+
+@pytest.mark.parametrize(
+    ("values", "units"),
+    [(["1.7 GB", "790 MB"], "GB and MB"), (["5 km", "700 m"], "km and m"), (["$ 7", "8 EUR", "9 USD"], "$ and €")],
+)
+def test_mixed_units_are_named_as_not_comparable(tmp_path, values, units):
+    frame = customers(120).assign(size=[values[one % len(values)].replace("7", f"7{one}") for one in range(120)])
+    path = written(frame, tmp_path / "c.csv")
+    said = " ".join(shown(path, "left", "--number", "size").split())
+    assert f'"size" mixes the units {units}, and its numbers are read as they stand, so they are not comparable' in said
+
+
+def test_mixed_numbers_that_are_left_out_name_the_option(tmp_path):
+    frame = customers(120).assign(size=[f"{one} {'GB' if one % 2 else 'MB'}" for one in range(120)])
+    assert "--number reads its numbers" in " ".join(shown(written(frame, tmp_path / "c.csv")).split())
