@@ -97,7 +97,10 @@ def badge(message: str, passed: bool) -> str:
 
 def main() -> int:
     """Run all steps and return the exit code."""
-    config, data_dir = os.environ["CONFIG"], os.environ.get("DATA_DIR", "")
+    config, data_dir = os.environ.get("CONFIG", ""), os.environ.get("DATA_DIR", "")
+    if not config:
+        print("error: set CONFIG to an experiment: CONFIG=quickstart python action/steps.py", file=sys.stderr)
+        return 2
     if data_dir:
         os.environ["PROBCAL_DATA_DIR"] = data_dir
     arguments = shlex.split(os.environ.get("ARGUMENTS", ""))

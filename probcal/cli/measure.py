@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     help=f"Calibrate with a map: {', '.join(sorted(map_paths()))}.",
 )
 @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark of the file (default: inferred).")
+@click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option(
     "--draws",
     type=click.IntRange(20, 100_000),
@@ -87,6 +88,7 @@ def measure(
     groups: tuple[str, ...],
     map_: str | None,
     decimal: Mark | None,
+    label: tuple[str, ...],
     draws: int | None,
     seed: int,
     format_: str,
@@ -103,7 +105,7 @@ def measure(
     from probcal.measure.measure import MeasureOptions, measure
     from probcal.measure.predictions import PredictionsRequest
 
-    request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal)
+    request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
     options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv")
     measure(request, options, click.echo)
     if report is not None:

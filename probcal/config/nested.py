@@ -142,8 +142,12 @@ def _misspelt(place: Place, value: Any) -> Iterator[tuple[Place, str]]:
         if set(value) == _KEYS and not is_component(value):
             yield (*place, "params"), "params of a component must be a mapping, as in {a: b}"
         for key in sorted(map(str, set(value) - _KEYS)):
-            if near := did_you_mean(key, ("params",)):
-                yield (*place, key), f'unknown key "{key}" of a component{near}'
+            near = did_you_mean(key, ("params",))
+            if near or "." in value["type"] or value["type"] in {**known_learners(), **known_methods()}:
+                hint = near or "; parameters belong below params: {type: …, params: {…}}"
+                yield (*place, key), f'unknown key "{key}" of a component{hint}'
+    elif isinstance(value, Mapping) and "_target_" in value:
+        yield (*place, "_target_"), 'a component has "type" and "params", not "_target_"'
     for there, part in _parts(place, value):
         yield from _misspelt(there, part)
 

@@ -43,8 +43,8 @@ def write_calibrated(path: Path, predictions: Predictions, map: str, calibrated:
 
     The separator and the decimal mark are those of the input. Raises ProbcalError where ``path`` cannot be written.
     """
-    frame = predictions.table.frame
-    columns = [_texts(frame.iloc[:, place]) for place in range(frame.shape[1])]
+    table, frame = predictions.table, predictions.table.frame
+    columns = [_texts(table.with_words.get(place, frame.iloc[:, place])) for place in range(frame.shape[1])]
     kept = calibrated[:, -len(predictions.columns) :]
     columns += [[repr(float(one)).replace(".", predictions.mark) for one in column] for column in kept.T]
     header = [*(str(name) for name in frame.columns), *new_columns(predictions, map)]

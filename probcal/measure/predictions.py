@@ -20,7 +20,7 @@ from probcal.errors import DataError, did_you_mean
 from probcal.measure.classes import class_of_columns, positive_of
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks, read_numbers
-from probcal.try_table.target import Target, read_target
+from probcal.try_table.target import Target, labels_among_words, read_target, refuse_unknown_labels
 
 Floats = npt.NDArray[np.float64]
 
@@ -49,6 +49,8 @@ class PredictionsRequest:
     weight: str | None = None
     groups: tuple[str, ...] = ()
     decimal: Mark | None = None
+    label: tuple[str, ...] = ()
+    """Words such as NA that are labels, although they usually mean a missing value."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ class _Reader:
             raise DataError(f'column "{self.names[target_place]}" is given as --target and as --probability; give one')
         numbers = [*places, *([] if weight_place is None else [weight_place])]
         marks = self._marks([*numbers, target_place], numbers)
-        target = self._target(target_place, marks)
+        target, about_words = self._target(target_place, marks)
         classes, order = self._classes(target, [self.names[place] for place in places])
         places = [places[one] for one in order]
         p = np.column_stack([self._probabilities(place, marks[place]) for place in places])
@@ -137,7 +139,7 @@ class _Reader:
             weighted=weight_place is not None,
             groups={name: self._groups(place) for name, place in groups.items()},
             mark=marks[places[0]],
-            notes=[*notes, *about_sums],
+            notes=[*about_words, *notes, *about_sums],
         )
 
     def _place(self, option: str, wanted: str | None) -> int:
@@ -179,12 +181,16 @@ class _Reader:
         columns = {place: self.table.frame.iloc[:, place] for place in places}
         return decimal_marks(columns, self.table.separator, self.request.decimal, numbers)
 
-    def _target(self, place: int, marks: Marks) -> Target:
-        name, raw = self.names[place], self.table.frame.iloc[:, place]
+    def _target(self, place: int, marks: Marks) -> tuple[Target, list[str]]:
+        """Return the target, and what words such as NA are read as."""
+        name, words = self.names[place], self.table.with_words.get(place)
+        said = [*self.request.label, *([self.request.positive] if self.request.positive else [])]
+        raw, notes = labels_among_words(name, self.table.frame.iloc[:, place], words, said)
         target = read_target(name, raw, self.where, marks[place], self.request.positive, _FEWEST_ROWS)
-        none = ~target.labelled
-        self._refuse(none, name, lambda _: "has no value", "give every row a label, or remove such rows")
-        return target
+        refuse_unknown_labels(self.request.label, target, self.where)
+        advice = "give every row a label, or remove such rows" + "".join(f"; {one}" for one in notes)
+        self._refuse(~target.labelled, name, lambda _: "has no value", advice)
+        return target, notes
 
     def _classes(self, target: Target, columns: Sequence[str]) -> tuple[tuple[str, ...], list[int]]:
         """Return the labels in the order of the classes, and the order of ``columns`` that fits them."""

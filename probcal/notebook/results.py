@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from probcal._io import visible
-from probcal.errors import require
+from probcal.errors import StoreError, require
 from probcal.reporting.grid import Grid, html_table, markdown
 from probcal.reporting.tables import tables
 from probcal.store.folder import Store
@@ -92,6 +92,8 @@ class ExperimentResults:
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
+        if self.folder.is_file():
+            raise StoreError(f"{folder} is a file; give the folder of an experiment, such as results/uci")
         self._store = Store(self.folder)
         self._outline = Outline.of(self._store)
 

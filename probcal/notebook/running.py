@@ -97,6 +97,10 @@ def run(
 
 
 def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
+    if not isinstance(config, Mapping | Path | str):
+        raise ProbcalError(
+            f"the config is a {type(config).__name__}; give a mapping, a path, or the name of a shipped one"
+        )
     if not isinstance(config, Mapping):
         return read_experiment(find_config(str(config)))
     try:

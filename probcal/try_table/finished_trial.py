@@ -127,6 +127,8 @@ class Finished:
         yield ""
         fitted = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
         yield from describe.wrapped(visible(fitted))
+        if best.learner == choices.BASELINE:
+            yield from describe.wrapped("note: this model is constant: it predicts the class shares for every row")
         if not is_installed("matplotlib"):
             needed = "the reliability diagram needs matplotlib, which is not installed; install it with"
             yield from describe.wrapped(f"note: {needed}: {installation('matplotlib')}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from probcal._io import visible
 from probcal.errors import installation, is_installed
-from probcal.try_table.measures import MEASURES
+from probcal.try_table.measures import MEASURES, Measure
 from probcal.try_table.preparation import Prepared
 from probcal.try_table.ranked_methods import interval_of
 
@@ -70,7 +70,7 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
     yield from (f"- {visible(note)}" for note in facts.notes)
     yield from ("", "| measure | mean | 95 % interval | base rate |", "|---|---|---|---|")
     for name, values in facts.values.items():
-        yield f"| {MEASURES[name].about} | {_cells(values, facts.baseline[name], facts.test_share)} |"
+        yield f"| {MEASURES[name].about} | {_cells(MEASURES[name], values, facts.baseline[name], facts.test_share)} |"
     yield from (
         "",
         "The intervals are those of Nadeau & Bengio (2003). The winner was chosen on the same splits, so its",
@@ -98,9 +98,9 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
     yield from (f"- {name} {version(name)}" for name in _PACKAGES)
 
 
-def _cells(values: Sequence[float], baseline: Sequence[float], test_share: float) -> str:
+def _cells(measure: Measure, values: Sequence[float], baseline: Sequence[float], test_share: float) -> str:
     mean, known = np.mean(values), bool(np.isfinite(values).all())
-    interval = "{:.4f} to {:.4f}".format(*interval_of(values, test_share)) if known else ""
+    interval = "{:.4f} to {:.4f}".format(*interval_of(values, test_share, measure)) if known else ""
     return f"{mean:.4f} | {interval} | {np.mean(baseline):.4f}" if known else " | | "
 
 

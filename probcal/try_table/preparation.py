@@ -20,7 +20,7 @@ from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks
 from probcal.try_table.sampling import draw_sample, sample_size
 from probcal.try_table.split_choice import SplitChoice, choose_splits
 from probcal.try_table.split_column import group_column, refuse_few_groups, time_column
-from probcal.try_table.target import Target, labels_among_words, read_target, refuse_rare_classes
+from probcal.try_table.target import Target, labels_among_words, read_target, refuse_rare_classes, refuse_unknown_labels
 from probcal.try_table.written_numbers import WrittenNumbers, has_mixed_numbers, read_written_numbers
 
 _LONGEST = 80
@@ -178,7 +178,7 @@ def prepare(request: TableRequest, n_splits: int = 10) -> Prepared:
     read = {target_name, *(column.name for column in columns if column.kind == "number")}
     notes = list(marks.notes({one: name for one, name in enumerate(names) if name in read}))
     notes += [*words, *_notes(table, target, columns)]
-    _refuse_unknown_labels(request.label, target, where)
+    refuse_unknown_labels(request.label, target, where)
     prepared = Prepared(table, target, columns, target.counts, np.arange(len(others)), marks[place], split, notes=notes)
     if not prepared.inputs:
         raise DataError(f"{where}: no column is left to learn from{_why_none(columns)}")
@@ -300,14 +300,6 @@ def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list
         notes.append(f"{has} another name here than in the table, so that each name is unique")
     notes.extend(warnings(columns, target.labels[target.labelled]))
     return notes
-
-
-def _refuse_unknown_labels(words: Sequence[str], target: Target, where: str) -> None:
-    for word in words:
-        if word not in target.counts:
-            raise DataError(
-                f'--label: {where}: column "{target.name}" holds no "{word}" (it has: {some(target.counts, 10)})'
-            )
 
 
 def _why_none(columns: Sequence[TableColumn]) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from probcal._io import shortened, visible
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
+from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, cell_id
 from probcal.store.outline import Outline, ResultColumn
@@ -16,6 +17,8 @@ from probcal.try_table.description import wrapped
 from probcal.try_table.measures import LOSS, Measure, Scale, measure_predictions, shown_measures
 
 _DOUBT = 0.05
+_FEWEST_TESTED = 3
+"""With fewer splits nothing is tested: two differences may be equal by chance."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,8 @@ class RankedMethod:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Return the 95 % interval, corrected for splits that share rows, and never below 0. None without a value."""
-        return None if math.isnan(self.value) else interval_of(self.values, self.test_share)
+        """Return the 95 % interval, corrected for splits that share rows, within its bounds. None without a value."""
+        return None if math.isnan(self.value) else interval_of(self.values, self.test_share, self.measure)
 
     @property
     def is_ranked(self) -> bool:
@@ -57,10 +60,11 @@ class RankedMethod:
         return not math.isnan(self.value)
 
 
-def interval_of(values: Sequence[float], test_share: float) -> tuple[float, float]:
-    """Return the corrected 95 % interval of the mean of ``values``, (n_splits,), never below 0."""
+def interval_of(values: Sequence[float], test_share: float, measure: Measure) -> tuple[float, float]:
+    """Return the corrected 95 % interval of the mean of ``values``, (n_splits,), cut at the bounds of ``measure``."""
     low, high = corrected_interval(values, test_share)
-    return max(0.0, low), high
+    bounds = metric_named(measure.metric)
+    return max(bounds.least * measure.factor, low), min(bounds.most * measure.factor, high)
 
 
 def split_values(
@@ -96,7 +100,7 @@ def not_significantly_different(best: RankedMethod, others: Sequence[RankedMetho
     """Return those of ``others`` that are not significantly different from ``best``.
 
     The differences on the same splits go into the corrected resampled t-test (Nadeau & Bengio, 2003). Holm's correction
-    is applied to all p-values, at 5 %.
+    is applied to all p-values, at 5 %. Fewer than three splits, and equal differences, show none.
     """
     known = [one for one in others if one.is_ranked]
     p = holm([_p_value(best, one) for one in known])
@@ -104,7 +108,8 @@ def not_significantly_different(best: RankedMethod, others: Sequence[RankedMetho
 
 
 def _p_value(best: RankedMethod, one: RankedMethod) -> float:
-    return corrected_t_test([a - b for a, b in zip(one.values, best.values, strict=True)], best.test_share).p
+    found = corrected_t_test([a - b for a, b in zip(one.values, best.values, strict=True)], best.test_share)
+    return found.p if best.splits >= _FEWEST_TESTED and found.error else 1.0  # equal differences have no spread to test
 
 
 def cell_ids(outline: Outline, learner: str, method: str) -> list[str]:
@@ -177,7 +182,9 @@ def legend(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
             f"inf: in so many of {splits} splits the log loss is infinite without that, because an observed label had "
             "predicted probability 0."
         )
-    if _rivals(ranked):
+    if splits < _FEWEST_TESTED and len(ranked) > 1:
+        yield f"* {splits} splits are too few to test the difference from the best; --splits 10 tests it."
+    elif _rivals(ranked):
         yield "* not significantly different from the best (corrected t-test, Holm, 5 %)."
 
 

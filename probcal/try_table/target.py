@@ -137,6 +137,15 @@ def labels_among_words(
     return with_words.cat.remove_categories(rest), notes
 
 
+def refuse_unknown_labels(words: Collection[str], target: Target, where: str) -> None:
+    """Raise DataError for a word of --label that is no label of the target."""
+    for word in words:
+        if word not in target.counts:
+            raise DataError(
+                f'--label: {where}: column "{target.name}" holds no "{word}" (it has: {some(target.counts, 10)})'
+            )
+
+
 def refuse_rare_classes(target: Target, where: str) -> None:
     """Raise DataError when a class has too few rows to split, with advice."""
     rare = {label: rows for label, rows in target.class_counts.items() if rows < FEWEST_ROWS}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,17 +90,17 @@ def _chart_data(sections: ExperimentSections, ranked: Sequence[RankedMethod]) ->
         "datasets": [row.title for row in sections.outline.datasets],
         "columns": [{"label": name_of(one), "group": one.learner} for one in ranked],
         "numbers": [
-            [place, 0, column, *_mean_and_sd(one, measure), one.splits - one.failed, 0, None, None]
+            [place, 0, column, _mean(one, measure), None, one.splits - one.failed, 0, None, None,
+             one.interval if measure == one.measure else None]
             for place, measure in enumerate(measures)
             for column, one in enumerate(ranked)
         ],
     }  # fmt: skip
 
 
-def _mean_and_sd(one: RankedMethod, measure: Measure) -> tuple[float | None, float | None]:
+def _mean(one: RankedMethod, measure: Measure) -> float | None:
     mean = one.means[measure.name]
-    spread = statistics.stdev(one.values) if measure == one.measure and one.is_ranked and one.splits > 1 else None
-    return (None, None) if mean != mean else (mean, spread)
+    return None if math.isnan(mean) else mean
 
 
 def _reliability_lines(sections: ExperimentSections, ranked: Iterable[RankedMethod]) -> list[list[Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from probcal.try_table.choices import BASELINE
+from probcal.try_table.measures import MEASURES
 from probcal.try_table.ranked_methods import RankedMethod, interval_of, name_of, not_significantly_different
 
 _MOST_NAMED = 4
@@ -41,12 +42,12 @@ def verdict(ranked: Sequence[RankedMethod], around: Circumstances) -> str:
         return f"No method has a {best.measure.header} on every split, so there is no best one."
     loss = f"{best.measure.header} {best.value:.4f}{' bits' if best.measure.name == 'log-loss' else ''}"
     rivals = not_significantly_different(best, ranked[1:])
+    if best.learner != BASELINE and (reason := _too_good(ranked, around)):
+        return f"Do not trust this ranking yet: {name_of(best)} has {loss}, and {reason}"
     if len(ranked) > 1 and any(one.learner == BASELINE for one in [best, *rivals]):
         return f"{name_of(best)} has the best {loss}; {_no_better(best, around)}"
     if len(ranked) == 1:
         return f"{name_of(best)} ran alone, so there is nothing to compare: {loss}."
-    if reason := _too_good(ranked, around):
-        return f"Do not trust this ranking yet: {name_of(best)} has {loss}, and {reason}"
     if not rivals:
         return f"The best is {name_of(best)}, {loss}{_better_than(', ', ranked)}."
     named = [name_of(one) for one in rivals[:_MOST_NAMED]]
@@ -62,7 +63,7 @@ def _no_better(best: RankedMethod, around: Circumstances) -> str:
     rarest = min(around.class_counts, key=around.class_counts.__getitem__, default="")
     rows = around.class_counts.get(rarest, 0)
     known = [auc for auc in around.aucs if not math.isnan(auc)]
-    low, _ = interval_of(known, best.test_share) if len(known) > 1 else (0.0, 1.0)
+    low, _ = interval_of(known, best.test_share, MEASURES["auc"]) if len(known) > 1 else (0.0, 1.0)
     too_few = f'{rows:,} rows of "{rarest}" are too few to tell'
     if best.splits < _ENOUGH_SPLITS:
         return f"{found}. {best.splits} splits are too few to tell; --splits 10 tells more."

@@ -90,6 +90,8 @@ def test_nested_components_run_and_give_the_same_numbers_again(tmp_path, monkeyp
         (("C: 0.1", "C: -1"), 9, "LinearSVC: The 'C' parameter of LinearSVC must be"),
         (("n_estimators: 5", "n_estimators: -5"), 14, "RandomForestClassifier: The 'n_estimators' parameter"),
         (("params: {C: 0.1}", "parms: {C: 0.1}"), 9, 'unknown key "parms" of a component; did you mean "params"?'),
+        (("params: {C: 0.1}", "C: 0.1"), 9, 'unknown key "C" of a component; parameters belong below params'),
+        (("type: linear_svm, params: {C: 0.1}", "_target_: LinearSVC"), 9, 'a component has "type" and "params", not'),
         (("params: {C: 0.1}", "params: [C]"), 9, "params of a component must be a mapping"),
         (("{type: tree}", "{type: tree, params: {depth: 3}}"), 15, 'DecisionTreeClassifier takes no parameter "depth"'),
         (

@@ -68,6 +68,13 @@ def test_a_mistake_in_the_experiment_ends_before_anything_runs(tmp_path):
     assert ended.returncode == 2 and "Traceback" not in ended.stderr and not (tmp_path / "results").exists()
 
 
+def test_steps_without_a_config_say_what_to_set(tmp_path):
+    done = steps(tmp_path, CONFIG="")
+    assert done.returncode == 2 and done.stderr == (
+        "error: set CONFIG to an experiment: CONFIG=quickstart python action/steps.py\n"
+    )
+
+
 def test_the_action_gives_its_script_every_variable_that_it_reads():
     [step] = [one for one in ACTION["runs"]["steps"] if one.get("id") == "probcal"]
     script = (ROOT / "action" / "steps.py").read_text(encoding="utf-8")

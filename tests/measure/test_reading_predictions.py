@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from probcal.errors import DataError
+from probcal.measure.calibrated_file import write_calibrated
 from tests.measure.prediction_files import read, three_classes, two_classes, written
 
 ROWS = "".join(f"0.{number},{number % 2}\n" for number in range(10))
@@ -49,6 +50,21 @@ def test_a_parquet_file_gives_the_same_as_csv(tmp_path):
 def test_the_usual_positive_labels_need_no_option(tmp_path, labels, positive):
     text = "p,y\n" + "".join(f"0.{number},{labels[number % 2]}\n" for number in range(10))
     assert read(written(text, tmp_path / "a.csv")).classes[1] == positive
+
+
+def test_words_such_as_na_can_be_labels(tmp_path):
+    path = written(
+        "p,y\n" + "".join(f"0.{number},{('NA', 'low', 'high')[number % 3]}\n" for number in range(10)),
+        tmp_path / "a.csv",
+    )
+    with pytest.raises(DataError, match="add --label NA"):
+        read(path, positive="high")
+    found = read(path, positive="high", label=("NA",))
+    write_calibrated(tmp_path / "b.csv", found, "beta", np.column_stack([1 - found.p, found.p]))
+    assert (tmp_path / "b.csv").read_text().count(",NA,") == 4
+    assert read(path, positive="NA").classes == ("not NA", "NA")
+    with pytest.raises(DataError, match='holds no "None"'):
+        read(path, positive="high", label=("NA", "None"))
 
 
 def test_the_more_frequent_label_may_be_the_positive_one(tmp_path):

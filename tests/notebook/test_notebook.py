@@ -102,6 +102,14 @@ def test_a_folder_without_results_is_refused_as_by_the_command(tmp_path):
     assert "holds no results" in refused("table", tmp_path)
 
 
+def test_a_file_is_no_folder_and_a_list_no_config(tmp_path):
+    (tmp_path / "shop.csv").write_text("a,y\n")
+    with pytest.raises(ProbcalError, match="is a file; give the folder"):
+        probcal.load_results(tmp_path / "shop.csv")
+    with pytest.raises(ProbcalError, match="the config is a list; give a mapping, a path"):
+        probcal.run([1])
+
+
 def test_failed_cells_are_listed_with_their_error(tmp_path):
     config = {**CONFIG, "learners": {"logistic": {"params": {"solver": "lbfgs", "max_iter": 1, "C": 1.0}}}}
     config["methods"] = {"own": {"type": "sklearn.calibration.CalibratedClassifierCV", "params": {"cv": 1000}}}

@@ -4,8 +4,14 @@ import math
 
 import pytest
 
-from probcal.try_table.measures import MEASURES
-from probcal.try_table.ranked_methods import RankedMethod, name_of, not_significantly_different, ranked_lines
+from probcal.try_table.measures import MEASURES, read_costs
+from probcal.try_table.ranked_methods import (
+    RankedMethod,
+    interval_of,
+    name_of,
+    not_significantly_different,
+    ranked_lines,
+)
 from probcal.try_table.verdict import Circumstances, verdict
 
 MANY = Circumstances({"no": 900, "yes": 600}, (0.5, 0.49, 0.51, 0.5, 0.5))
@@ -45,6 +51,13 @@ def test_the_interval_is_the_corrected_one():
     assert ranked("a", [0.0, 0.5]).interval[0] == 0.0  # no loss is smaller
 
 
+def test_no_interval_leaves_the_bounds_of_its_measure():
+    assert ranked("a", [0.8, 1.0], measure=MEASURES["auc"]).interval == (0.0, 1.0)
+    assert ranked("a", [0.1, 2.0]).interval[1] > 2  # a log loss has no upper end
+    assert interval_of([0.9, 1.0], 0.2, MEASURES["accuracy"])[1] == 1.0
+    assert interval_of([2.0, 5.0], 0.2, read_costs("1:5").measure)[1] == pytest.approx(5, abs=1e-4)
+
+
 def test_the_verdict_names_the_best_and_its_rivals():
     assert verdict([BEST, NEAR, FAR, SHARES], MANY) == (
         "The best is forest alone, log loss 0.4100 bits; not significantly different: isotonic on boosting; "
@@ -69,6 +82,14 @@ def test_two_splits_are_too_few_to_tell():
     assert verdict(two, MANY).endswith("2 splits are too few to tell; --splits 10 tells more.")
 
 
+def test_two_splits_do_not_test_even_equal_differences():
+    best, far, three = ranked("forest", [0.4, 0.42]), ranked("tree", [0.8, 0.82]), [0.4, 0.42, 0.41]
+    assert not_significantly_different(best, [far]) == [far]
+    assert "too few to test" in "\n".join(ranked_lines([best, far], 0.001))
+    same = ranked("tree", [value + 0.4 for value in three])
+    assert not_significantly_different(ranked("forest", three), [same]) == [same]
+
+
 def test_few_rows_are_too_few_to_tell():
     few = Circumstances({"no": 900, "yes": 20}, (0.5, 0.6, 0.4, 0.55, 0.5))
     assert verdict([BEST, CLOSE], few).endswith('nothing about the columns: 20 rows of "yes" are too few to tell.')
@@ -88,6 +109,13 @@ def test_a_model_that_is_too_good_is_not_praised():
     )
     leak = Circumstances({"no": 900, "yes": 600}, (), ("closed_on",))
     assert '"closed_on" may give the answer away' in verdict([BEST, SHARES], leak)
+
+
+def test_two_splits_do_not_hide_a_leak():
+    leak = Circumstances({"no": 900, "yes": 600}, (), ("closed_on",))
+    two = [ranked("forest", [0.001, 0.002]), ranked("shares", [0.95, 0.96])]
+    assert '"closed_on" may give the answer away' in verdict(two, leak)
+    assert "few real tables can be predicted so well" in verdict(two, MANY)
 
 
 def test_the_best_is_not_said_to_be_ahead_of_what_failed():

@@ -73,6 +73,15 @@ def test_the_report_has_the_ranking_and_its_names(tried):
     assert [one["label"] for one in charts["columns"]] == names
     means = [one[3] for one in charts["numbers"][: len(printed)]]
     assert means == pytest.approx([float(row[3]) for row in printed], abs=1e-4)
+    ends = [f"{low:.3f} to {high:.3f}" for *_, (low, high) in charts["numbers"][: len(printed)]]
+    assert ends == [" ".join(row[4:7]) for row in printed]
+
+
+def test_the_report_names_an_experiment_that_is_there(tried):
+    folder, _ = tried
+    results = folder / "results" / "try-kunden-2026-left"
+    [named] = re.findall(r"probcal run (\S+) -o again", (results / "report.html").read_text(encoding="utf-8"))
+    assert (results / named).is_file() and probcal("validate", results / named).exit_code == 0
 
 
 @pytest.mark.parametrize("cache", ["the same cache", "an empty cache"])

@@ -84,13 +84,14 @@
   const tip = { fontSize: 13, lineHeight: 1.3, pathFilter: null };
 
   // --- numbers ----------------------------------------------------------------------------------
-  const points = (of) => of.numbers.map(([m, d, c, mean, sd, n, infinite, published, agrees]) => {
+  const points = (of) => of.numbers.map(([m, d, c, mean, sd, n, infinite, published, agrees, interval]) => {
     const metric = of.metrics[m], column = of.columns[c].label;
-    const spread = sd === null ? "" : ` ± ${printed(sd)}`, splits = n > 1 ? ` over ${n} splits` : "";
+    const ends = interval ?? (sd === null ? null : [mean - sd, mean + sd]);
+    const spread = interval ? `, 95 % interval ${interval.map(printed).join(" to ")},` : sd === null ? "" : ` ± ${printed(sd)}`, splits = n > 1 ? ` over ${n} splits` : "";
     const some = infinite ? `, ∞ on ${infinite} of ${n}` : "";
     const theirs = published === null ? "" : `\npublished ${printed(published)}`
       + (agrees === null ? "" : agrees ? ", in band" : ", out of band");
-    return { m, d, c, n, mean, sd, published, agrees, column, dataset: of.datasets[d],
+    return { m, d, c, n, mean, sd, ends, published, agrees, column, dataset: of.datasets[d],
              told: `${of.datasets[d]}, ${column}\n${metric.short} ${n ? printed(mean) + spread + splits + some : "not run"}${theirs}` };
   });
 
@@ -124,8 +125,8 @@
           symbol: { type: "ordinal", domain: d3.range(look.length), range: look.map((one) => one.shape) },
           marks: [
             Plot.ruleY(rows.map((text) => ({ text })), { y: "text", stroke: "currentColor", strokeOpacity: 0.12 }),
-            only < 0 ? null : Plot.ruleY(finite.filter((one) => one.sd !== null),
-              { y: row, x1: (one) => one.mean - one.sd, x2: (one) => one.mean + one.sd, stroke: "c", strokeWidth: 2 }),
+            only < 0 ? null : Plot.ruleY(finite.filter((one) => one.ends),
+              { y: row, x1: (one) => one.ends[0], x2: (one) => one.ends[1], stroke: "c", strokeWidth: 2 }),
             Plot.dot(printedToo, { x: "published", y: row, symbol: "diamond", r: 6.5, stroke: "currentColor", strokeWidth: 1.5 }),
             Plot.dot(finite, { x: "mean", y: row, fill: "c", symbol: "c", r: 4.5, className: "points", title: "told", tip }),
           ],
