@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-
-from probcal.learners.lean_forest import LeanForestClassifier
 
 
 class LegacyGaussianNB(GaussianNB):
@@ -46,7 +45,7 @@ class LegacyLogisticRegression(LogisticRegression):
         return np.column_stack([1 - positive, positive])
 
 
-class LegacyForestClassifier(LeanForestClassifier):
+class LegacyForestClassifier(RandomForestClassifier):
     """Round the limits of the trees to half of a number of single precision, which is where they were until 2018.
 
     A test row that lies on a limit may go to the other side.

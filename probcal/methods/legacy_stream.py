@@ -231,7 +231,8 @@ class LegacyStreamClassifier(ProbabilityMethod):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return (n_rows, 2) probabilities in the order of ``classes_``."""
         self._before_predicting(X)
-        rows = np.asarray(X, dtype=np.float64)
+        # in another layout, sums over the columns are rounded in another way, which moves scores of naive Bayes near 0
+        rows = np.ascontiguousarray(X, dtype=np.float64)
         # the sum of the thirds, as they are added there: rounding decides how near to 1 it is
         mean = sum(one(p) / _INNER for one, p in zip(self._fold.maps[self.map], self._fold.scores(rows), strict=True))
         return two_columns(np.clip(mean, 0.0, 1.0))

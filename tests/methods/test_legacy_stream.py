@@ -11,13 +11,13 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
 
 from probcal.data.card import find_card, read_card
 from probcal.data.folds import draw_legacy_folds, legacy_stratified_folds
 from probcal.data.load import load, obtain
 from probcal.learners.kernel_svm import LogisticSVC
 from probcal.learners.legacy import LegacyForestClassifier, LegacyGaussianNB, LegacyLogisticRegression
-from probcal.learners.relu_network import ReluNetwork
 from probcal.methods._repetition import Repetition, RepetitionFits
 from probcal.methods.legacy_stream import ORDERS, LegacyStreamClassifier
 from probcal.metrics.checked_rows import checked
@@ -130,6 +130,17 @@ def test_one_classifier_scores_all_test_rows():
     np.testing.assert_allclose(p, expected, atol=1e-12)
 
 
+def test_rows_that_are_stored_by_columns_get_the_same_predictions():
+    wide = load_breast_cancer(return_X_y=True)[0][:240]
+    outer = legacy_stratified_folds(LABELS, 5, 0)
+    fits = RepetitionFits(Repetition("wide", wide, Y, LABELS, 5, 0, draw_legacy_folds), 0)
+    train, test = wide[outer != 0], wide[outer == 0]
+    with fits.of_rows(train, Y[outer != 0]):
+        method = LegacyStreamClassifier(LegacyGaussianNB(), map="none").fit(train, Y[outer != 0])
+    by_rows = sum(one.predict_proba(test)[:, 1] / 3 for one in method.estimators_)
+    np.testing.assert_array_equal(method.predict_proba(np.asfortranarray(test))[:, 1], by_rows)
+
+
 def test_it_is_refused_without_the_other_folds():
     with pytest.raises(ValueError, match="give it a split of kind legacy_stratified_k_fold"):
         LegacyStreamClassifier(GaussianNB()).fit(X, Y)
@@ -144,7 +155,7 @@ def test_it_is_refused_without_the_other_folds():
         ("kull-silva-filho-flach-2017", "flare", "logistic", LegacyLogisticRegression(solver="liblinear"), {}),
         ("kull-silva-filho-flach-2017-ejs", "autos", "nbayes", LegacyGaussianNB(), ONE),
         ("kull-silva-filho-flach-2017-ejs", "iris", "svm", LogisticSVC(gamma="auto"), ONE),
-        ("kull-silva-filho-flach-2017-ejs", "zoo", "mlp", ReluNetwork(n_iter_no_change=2), ONE),
+        ("kull-silva-filho-flach-2017-ejs", "zoo", "mlp", MLPClassifier(n_iter_no_change=2), ONE),
         ("kull-silva-filho-flach-2017-ejs", "iris", "forest", LegacyForestClassifier(200), {"order": "ejs"}),
     ],
 )
