@@ -3,7 +3,8 @@
 ProbJ48 and ProbLog of Langford & Zadrozny (2005) train on rejection samples, so that each seed gives other numbers.
 ProbSVM draws nothing, but the votes of SMO depend on the last bits of its weights: a draw multiplies each weight by
 1 + 1e-12 u. The published number must lie within the distribution of the draws. The script reads results/drawn-columns
-(probcal run drawn-columns) and writes placement.md there.
+(probcal run drawn-columns), writes placement.md there, and writes the distributions beside the paper's numbers. There
+``probcal check`` reads them.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import numpy as np
 from scipy.special import stdtrit
 from tabulate import tabulate
 
+from probcal._io import csv_text
 from probcal.errors import ProbcalError
-from probcal.papers.published import Published
+from probcal.papers.published import PAPERS, Published
 from probcal.store.folder import Store
 
 PAPER = "langford-zadrozny-2005"
@@ -28,6 +30,9 @@ LEARNERS = {"j48": "ProbJ48", "smo": "ProbSVM", "log": "ProbLog"}
 """Learner of the experiment -> column of the paper."""
 METRICS = ("rms", "cxe", "auc")
 TAILS = (2.5, 97.5)
+FEW = 40
+"""With fewer draws, the 2.5 % point is the smallest draw or next to it."""
+DISTRIBUTIONS = PAPERS / f"{PAPER}-drawn.csv"
 Draws = dict[tuple[str, str, str], list[float]]
 """(column, data set, metric) -> the numbers of all draws."""
 
@@ -43,6 +48,8 @@ def main() -> None:
     text = page("Drawn columns on the published splits", HEAD, draws)
     (folder / "placement.md").write_text(text, encoding="utf-8")
     print(text, end="")
+    if folder == FOLDER:
+        DISTRIBUTIONS.write_text(distributions(draws), encoding="utf-8")
 
 
 def read(folder: Path) -> Draws:
@@ -78,12 +85,12 @@ class Place:
 def place_of(values: np.ndarray, published: float, decimals: int) -> Place:
     """Place a published number among at least two draws.
 
-    The percentiles of few draws are too near each other. So the prediction interval of one more draw counts, too:
-    t sd sqrt(1 + 1/n) to each side of the mean, by Student's t, which misses 5 % of the draws.
+    The percentiles of few draws are too near each other. So with fewer than ``FEW`` draws the prediction interval of
+    one more draw counts, too: t sd sqrt(1 + 1/n) to each side of the mean, by Student's t. It misses 5 % of the draws.
     """
     low, high = np.percentile(values, TAILS)
     n, mean, sd, half = len(values), values.mean(), values.std(ddof=1), 0.5 / 10**decimals
-    reach = float(stdtrit(n - 1, TAILS[1] / 100)) * sd * np.sqrt(1 + 1 / n)
+    reach = float(stdtrit(n - 1, TAILS[1] / 100)) * sd * np.sqrt(1 + 1 / n) if n < FEW else 0.0
     same = np.abs(values - published) <= half
     below = float(np.mean((values < published) & ~same) + np.mean(same) / 2)
     inside = bool(min(low, mean - reach) - half <= published <= max(high, mean + reach) + half)
@@ -124,9 +131,27 @@ Written by `benchmarks/drawn_columns.py` from the results in this folder. `confi
 Weka 3.4.1, the five published splits, a random stream of its own for each probe, and |S_a| counted on the test rows.
 ProbSVM draws nothing. Its draws differ by weights that differ in the twelfth digit only."""
 INSIDE = """\
-CXE is in bits. A published number is inside if it lies between the 2.5 % and 97.5 % points of the draws, or in the 95 %
-prediction interval of one more draw, which is wider where draws are few. One in twenty numbers of the right reading is
-outside by chance, and the three numbers of a data set err together."""
+CXE is in bits. A published number is inside if it lies between the 2.5 % and 97.5 % points of the draws, within its
+rounding. With fewer than 40 draws it may also lie in the 95 % prediction interval of one more draw. One in twenty
+numbers of the right reading is outside by chance, and the three numbers of a data set err together."""
+
+
+DISTRIBUTIONS_HEAD = """\
+# Distributions of the columns of Langford & Zadrozny (2005) that draw, on five of the paper's own splits.
+# Written by benchmarks/drawn_columns.py from results/drawn-columns (configs/drawn-columns.yaml, Weka 3.4.1): one draw
+# for each of {draws} seeds. CXE is in bits. low and high are the 2.5 % and 97.5 % points. Names are the paper's.
+"""
+
+
+def distributions(draws: Draws) -> str:
+    """Return the text of the file of distributions: the quantiles of each number over its draws."""
+    columns = Published.read(PAPER).columns
+    lines = [["dataset", "learner", "method", "metric", "draws", "smallest", "low", "median", "high", "largest"]]
+    for (column, dataset, metric), values in sorted(draws.items()):
+        quantiles = [f"{number:.9f}" for number in np.percentile(values, (0, TAILS[0], 50, TAILS[1], 100))]
+        lines.append([dataset, *columns[column], metric, str(len(values)), *quantiles])
+    counts = sorted({len(values) for values in draws.values()})
+    return DISTRIBUTIONS_HEAD.format(draws=" or ".join(map(str, counts))) + csv_text(lines)
 
 
 def _lines(places: dict[tuple[str, str, str], Place]) -> Iterator[list[str]]:

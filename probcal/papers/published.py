@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from probcal.config.plugins import declarations, paper_folder
 from probcal.errors import ProbcalError, did_you_mean
+from probcal.papers.drawn import Drawn, read_drawn
 
 _COLUMNS = {
     **dict.fromkeys(("beats", "even", "same", "gains_most", "gains"), 2),
@@ -186,6 +187,8 @@ class PublishedTable:
     """Number of decimals that our tables print."""
     printed_decimals: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """Number of decimals of each number as the paper prints it: 2 of 1.07, 3 of .460. ∞ has 0."""
+    drawn: dict[tuple[str, str, str], Drawn] = field(default_factory=dict)
+    """Distributions of our draws on the paper's own splits, of columns that draw."""
 
     @property
     def place(self) -> str:
@@ -285,13 +288,14 @@ def folder_of(name: str) -> Path:
 def _read(folder: Path, name: str) -> Published:
     text = (folder / f"{name}.yaml").read_bytes()
     raw, texts = yaml.load(text, Loader=_LOADER), yaml.load(text, Loader=_TEXT_LOADER)
+    drawn = read_drawn(folder / raw["drawn"]) if "drawn" in raw else {}
     for metric, table in raw["tables"].items():
         if "file" in table:
             _put_numbers(raw, table, texts["tables"][metric], metric, folder / table["file"])
-    return _parsed(raw, texts)
+    return _parsed(raw, texts, drawn)
 
 
-def _parsed(raw: dict[str, Any], texts: dict[str, Any]) -> Published:
+def _parsed(raw: dict[str, Any], texts: dict[str, Any], drawn: dict[tuple[str, str, str, str], Drawn]) -> Published:
     """Return the paper of a file's values. ``texts`` are the same values as written."""
     columns = {title: (column["learner"], column["method"]) for title, column in raw["columns"].items()}
     places = list(columns.values())
@@ -301,7 +305,15 @@ def _parsed(raw: dict[str, Any], texts: dict[str, Any]) -> Published:
         short=raw["short"],
         titles=raw["datasets"],
         columns=columns,
-        tables={metric: _table(table, texts["tables"][metric], places) for metric, table in raw["tables"].items()},
+        tables={
+            metric: _table(
+                table,
+                texts["tables"][metric],
+                places,
+                {place[:3]: one for place, one in drawn.items() if place[3] == metric},
+            )
+            for metric, table in raw["tables"].items()
+        },
         winners=raw["best"],
         winner_columns={entry: tuple(titles) for entry, titles in raw["best_entries"].items()},
         claims=claims_of(raw["claims"]),
@@ -339,7 +351,12 @@ def _decimals(text: str) -> int:
     return max(len(digits.partition(".")[2]) - int(exponent or 0), 0)
 
 
-def _table(raw: dict[str, Any], texts: dict[str, Any], columns: list[tuple[str, str]]) -> PublishedTable:
+def _table(
+    raw: dict[str, Any],
+    texts: dict[str, Any],
+    columns: list[tuple[str, str]],
+    drawn: dict[tuple[str, str, str], Drawn],
+) -> PublishedTable:
     more = {name: raw[name] for name in ("runs", "decimals", "seed", "source", "splits") if name in raw}
     spreads = _by_column(raw.get("spreads", {}), columns)
     decimals = {
@@ -349,7 +366,9 @@ def _table(raw: dict[str, Any], texts: dict[str, Any], columns: list[tuple[str, 
         if number is not None
     }
     numbers = _by_column(raw["rows"], columns)
-    return PublishedTable(raw.get("number"), raw["tolerance"], numbers, spreads, printed_decimals=decimals, **more)
+    return PublishedTable(
+        raw.get("number"), raw["tolerance"], numbers, spreads, printed_decimals=decimals, drawn=drawn, **more
+    )
 
 
 def _by_column(

@@ -29,6 +29,7 @@ def test_few_draws_put_out_only_what_one_more_draw_would_not_give(script):
     few = np.array([0.36, 0.361, 0.362])
     assert script.place_of(few, 0.365, 3).inside
     assert not script.place_of(few, 0.367, 3).inside
+    assert not script.place_of(np.tile(few, 20), 0.363, 3).inside, "of sixty draws, the percentiles count alone"
 
 
 def test_a_number_within_its_rounding_is_inside(script):
@@ -51,6 +52,7 @@ def test_the_page_counts_what_is_inside(script):
 def test_the_committed_page_is_that_of_the_committed_results(script):
     committed = (script.FOLDER / "placement.md").read_text(encoding="utf-8")
     assert committed == script.page("Drawn columns on the published splits", script.HEAD, script.read(script.FOLDER))
+    assert script.DISTRIBUTIONS.read_text(encoding="utf-8") == script.distributions(script.read(script.FOLDER))
     reproduction = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
     for column in ("ProbSVM", "ProbJ48", "ProbLog"):
         [inside] = re.findall(rf"## {column}\n\n(\d+ of 15) published numbers are inside", committed)

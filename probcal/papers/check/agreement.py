@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from probcal.papers.bands import units_off
 from probcal.papers.check.findings import Checked, is_sharp, mean_of_finite, paper_column
 from probcal.papers.published import PublishedTable
-from probcal.reporting.metric_table import has_own_rows, published_number, verdict_of
+from probcal.reporting.metric_table import drawn_of, has_own_rows, place_of, published_number, verdict_of
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import Summary, summarise
 
@@ -61,6 +61,8 @@ class Block:
     """Which rows our results are of, those of the paper or others."""
     sharp: NDArray[np.bool_]
     """Whether the printed digits of a column must come back."""
+    drawn: NDArray[np.bool_]
+    """Whether the distribution over our draws judges a column."""
     misprints: int
 
     @property
@@ -95,7 +97,7 @@ def _has_all(checked: Checked, row: Row, column: ResultColumn) -> bool:
 def _block(checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric: str, misprints: Misprints) -> Block:
     assert checked.published is not None  # paper_metrics is empty without one
     table = checked.published.tables[metric]
-    places = [(row.published, *paper_column(column)) for column in columns]
+    places = [place_of(row, column) for column in columns]
     found = [summarise(checked.outline, checked.results, row, one, metric, table.seed) for one in columns]
     printed = [published_number(checked.published, row, column, metric) for column in columns]
     wrong = [
@@ -109,7 +111,7 @@ def _block(checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric
         for j in range(size):
             units[i, j] = abs(units_off(ours[j], published[i], table.printed_decimals[places[i]]))
             differences[i, j] = 0.0 if ours[j] == published[i] else abs(ours[j] - published[i])
-            verdict = verdict_of(found[j], published[i], table)
+            verdict = verdict_of(found[j], published[i], table, places[i])
             in_band[i, j] = math.nan if verdict is None else verdict.in_band
     return Block(
         row=row,
@@ -122,6 +124,7 @@ def _block(checked: Checked, row: Row, columns: tuple[ResultColumn, ...], metric
         in_band=in_band,
         rows=_rows(found[0], table),
         sharp=np.array([is_sharp(checked.published, row, column, found[0].planned) for column in columns]),
+        drawn=np.array([drawn_of(found[0], table, place) is not None for place in places]),
         misprints=sum(wrong),
     )
 

@@ -22,7 +22,15 @@ from probcal.papers.bands import ROUNDING, Verdict, compare, why_not_judged
 from probcal.papers.published import Published
 from probcal.reporting.calibration_effects import LOSS_RATIO, mean_loss_ratio
 from probcal.reporting.grid import INFINITY, printed
-from probcal.reporting.metric_table import published_number, verdict_of, why_no_verdict, with_paper
+from probcal.reporting.metric_table import (
+    PUBLISHED_SPLITS,
+    drawn_of,
+    place_of,
+    published_number,
+    verdict_of,
+    why_no_verdict,
+    with_paper,
+)
 from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
@@ -173,9 +181,6 @@ FARTHEST = 10.0
 
 State = Literal["in band", "out of band", "not run", "cannot be judged", "no finite difference", "misprint"]
 
-PUBLISHED_SPLITS = ("standard", "rows")
-"""Kinds of splits whose training and test rows are those of the paper."""
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -267,9 +272,9 @@ def _number_finding(checked: Checked, row: Row, column: ResultColumn, metric: st
         return
     table = checked.published.tables[metric]
     ours = summarise(checked.outline, checked.results, row, column, metric, table.seed)
-    verdict = verdict_of(ours, published, table)
+    place = place_of(row, column)
+    verdict = verdict_of(ours, published, table, place)
     state = state_of(ours.values, verdict)
-    place = (row.published, *paper_column(column))
     yield Finding(
         kind="number",
         dataset=row.name,
@@ -342,6 +347,11 @@ def _difference_findings(
         tolerance = 2 * table.tolerance
     why = why_not_judged(values, published, tolerance)
     verdict = None if why else compare(values, published, tolerance, 2 * ROUNDING, table.runs)
+    places = [place_of(row, column) for column in (earlier, later)]
+    drawn = drawn_of(summarise(checked.outline, checked.results, row, later, metric, seed), table, places[1])
+    if verdict and drawn and places[0] not in table.drawn:
+        rounding = sum(0.5 / 10 ** table.printed_decimals[place] for place in places)
+        verdict = drawn.minus(before[both[0]]).verdict(values[0], published, rounding)
     state = "no finite difference" if both and not values else state_of(values, verdict)
     yield Finding(
         kind="difference",

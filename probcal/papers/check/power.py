@@ -38,7 +38,7 @@ def _in_band(block: Block) -> Booleans:
 
 
 def _of_rows(name: str, rows: Rows) -> Rule:
-    return Rule(name, "number", lambda block: np.full(block.size, block.rows == rows), _in_band)
+    return Rule(name, "number", lambda block: np.full(block.size, block.rows == rows) & ~block.drawn, _in_band)
 
 
 RULES = (
@@ -46,6 +46,7 @@ RULES = (
     _of_rows("band of three standard errors, means of random splits", "random means"),
     _of_rows("tolerance on one fixed split", "split"),
     _of_rows("tolerance on the paper's own folds", "folds"),
+    Rule("range of our draws, drawn columns on published splits", "number", lambda block: block.drawn, _in_band),
     Rule(
         "one unit of the last digit, exact columns on published splits",
         "digits",
