@@ -30,6 +30,7 @@ trust their mean. If that is not far enough, larger samples follow, and at last 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -70,7 +71,6 @@ The few rows with a rare value may be in no sample.
 _MOST_IN_REACH = 1 << 14
 _FEW_ROWS = 4
 """Number of rows for which the bound itself is cheaper than the solver's steps."""
-_MARGINS_AT_ONCE = 1 << 17
 
 
 def is_singular(search: Search, hessian: np.ndarray) -> bool:
@@ -426,12 +426,11 @@ def _refuse_doubtful(doubt: SolverDoubt, loss: LogisticLoss, searches: list[Sear
         return
     near: list[list[np.ndarray]] = [[] for _ in searches]
     points = np.column_stack([one.point for one in searches])
-    block = max(1, _MARGINS_AT_ONCE // len(searches))
-    for first in range(0, loss.n_rows, block):
-        margins = loss.margins(points, slice(first, first + block))
+    for block in loss.blocks():
+        margins = loss.margins(points, block)
         rows, places = np.nonzero(np.abs(margins, out=margins) <= doubt.reach)
         for i in np.unique(places):
-            near[i].append(first + rows[places == i])
+            near[i].append(block.start + rows[places == i])
     found = [(one, doubt.possible(one, np.concatenate(rows))) for one, rows in zip(searches, near, strict=True) if rows]
     doubtful = [(one, rows) for one, rows in found if len(rows)]
     for one, _ in doubtful:
@@ -443,10 +442,7 @@ def _refuse_doubtful(doubt: SolverDoubt, loss: LogisticLoss, searches: list[Sear
 
 
 def _classifier(template: LogisticRegression, search: Search) -> LogisticRegression:
-    fitted = clone(template)
-    for name in ("classes_", "n_features_in_", "feature_names_in_"):
-        if hasattr(template, name):
-            setattr(fitted, name, getattr(template, name))
+    fitted = copy(template)  # with its classes and feature names
     point = search.point.copy()
     fitted.coef_ = point[None, : template.n_features_in_]
     fitted.intercept_ = point[-1:] if template.fit_intercept else np.zeros(1)

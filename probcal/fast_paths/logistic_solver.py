@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh, solve_triangular
+from scipy.sparse import csc_array, csr_array
 
 _BLOCK = 1 << 17
 """Numbers in a block of rows. Such a block stays in the processor's cache, whatever the number of rows."""
@@ -37,6 +38,97 @@ class AtZero(NamedTuple):
     hessians: np.ndarray
 
 
+class _DenseTable:
+    """Multiply blocks of the rows of X, with a column of ones if there is an ``intercept``."""
+
+    def __init__(self, X: np.ndarray, intercept: bool) -> None:
+        self._X, self._intercept = X, intercept
+        self.block = max(_FEWEST, _BLOCK // max(1, X.shape[1]))
+
+    @property
+    def gram_cost(self) -> float:
+        """Return the cost of ``gram``, in gradients of one weighting.
+
+        It takes n d^2 sums, against 4 n d and about 40 more per probability.
+        """
+        n_columns = self._X.shape[1]
+        return float(n_columns**2 / (4 * n_columns + 150))
+
+    def scores(self, coefficients: np.ndarray, rows: slice) -> np.ndarray:
+        """Return the scores of ``rows``, (n, k), by ``coefficients``, (n_coefficients, k)."""
+        scores = _product(self._X[rows], coefficients[: self._X.shape[1]])
+        if self._intercept:
+            scores += coefficients[-1]
+        return scores
+
+    def sums(self, values: np.ndarray, rows: slice) -> np.ndarray:
+        """Return the sums over ``rows`` of the rows times ``values``, (n, k): (n_coefficients, k)."""
+        sums = _product(self._X[rows].T, values)
+        return np.vstack([sums, values.sum(axis=0)]) if self._intercept else sums
+
+    def gram(self, values: np.ndarray, rows: slice) -> np.ndarray:
+        """Return the sum over ``rows`` of the outer products of a row with itself times ``values``, (n,), from 0."""
+        roots = np.sqrt(values)
+        Z = np.empty((len(roots), self._X.shape[1] + self._intercept))
+        np.multiply(self._X[rows], roots[:, None], out=Z[:, : self._X.shape[1]])
+        if self._intercept:
+            Z[:, -1] = roots
+        gram: np.ndarray = Z.T @ Z  # a matrix times itself costs half of a product
+        return gram
+
+
+class _SparseTable:
+    """Do the same for rows of X that are mostly 0, such as indicators of levels.
+
+    A Gram matrix is a sum of each row's products of two columns. These products are computed once.
+    """
+
+    gram_cost = 3.0
+
+    def __init__(self, X: np.ndarray, intercept: bool) -> None:
+        self._shape = (X.shape[1] + intercept, X.shape[1] + intercept)
+        self.block = max(_FEWEST, _BLOCK * len(X) // int(np.count_nonzero(X) + len(X)))
+        self._rows = []
+        for first in range(0, len(X), self.block):
+            part = X[first : first + self.block]
+            self._rows.append(csr_array(np.column_stack([part, np.ones(len(part))]) if intercept else part))
+        self._columns = [part.T for part in self._rows]
+        self._products: list[csc_array] = []
+
+    def scores(self, coefficients: np.ndarray, rows: slice) -> np.ndarray:
+        scores: np.ndarray = self._rows[rows.start // self.block] @ coefficients
+        return scores
+
+    def sums(self, values: np.ndarray, rows: slice) -> np.ndarray:
+        sums: np.ndarray = self._columns[rows.start // self.block] @ values
+        return sums
+
+    def gram(self, values: np.ndarray, rows: slice) -> np.ndarray:
+        if not self._products:
+            self._products = [_products(part) for part in self._rows]
+        lower = (self._products[rows.start // self.block] @ values).reshape(self._shape)
+        gram: np.ndarray = lower + np.tril(lower, -1).T
+        return gram
+
+
+def _products(X: csr_array) -> csc_array:
+    """Return the products of two columns, the second not after the first, for each row of X: (n_columns^2, n_rows)."""
+    lengths = np.diff(X.indptr)
+    ranks = np.arange(X.nnz) - np.repeat(X.indptr[:-1], lengths)  # of an entry in its row
+    left = np.repeat(np.arange(X.nnz), ranks + 1)
+    right = np.arange(len(left)) - np.repeat(np.cumsum(ranks + 1) - ranks - 1, ranks + 1) + (left - ranks[left])
+    places = X.indices[left] * X.shape[1] + X.indices[right]
+    ends = np.concatenate([[0], np.cumsum(lengths * (lengths + 1) // 2)])
+    return csc_array((X.data[left] * X.data[right], places, ends), shape=(X.shape[1] ** 2, X.shape[0]))
+
+
+def _table(X: np.ndarray, intercept: bool) -> _DenseTable | _SparseTable:
+    """Return the table whose Gram matrices cost less. The sparse one needs no more memory than two copies of X."""
+    lengths = np.count_nonzero(X, axis=1) + intercept
+    few = (lengths * (lengths + 1)).sum() <= 2 * X.size
+    return _SparseTable(X, intercept) if few else _DenseTable(X, intercept)
+
+
 class LogisticLoss:
     """Compute the loss on the rows of ``X``.
 
@@ -48,18 +140,14 @@ class LogisticLoss:
     def __init__(self, X: np.ndarray, second: np.ndarray, row_weights: np.ndarray | None, intercept: bool) -> None:
         self._X, self._row_weights, self._intercept = X, row_weights, intercept
         self._second, self._signs = second.astype(np.intp), np.where(second, 1.0, -1.0)
+        self._table = _table(X, intercept)
         self.n_rows = len(X)
-        self._n_columns: int = X.shape[1]
-        self.n_coefficients = self._n_columns + intercept
-        self._block = max(_FEWEST, _BLOCK // max(1, self._n_columns))
+        self.n_coefficients = X.shape[1] + intercept
 
     @property
     def hessian_cost(self) -> float:
-        """Return the cost of a Hessian, in gradients of one weighting.
-
-        It takes n d^2 sums, against 4 n d and about 40 more per probability.
-        """
-        return 1 + self._n_columns**2 / (4 * self._n_columns + 150)
+        """Return the cost of a Hessian, in gradients of one weighting."""
+        return 1 + self._table.gram_cost
 
     def at_zero(self) -> AtZero:
         """Return the derivatives at 0. Their weighted sums are the gradient and the Hessian of every weighting."""
@@ -71,35 +159,25 @@ class LogisticLoss:
         """Return the gradients (n_coefficients, k) of the unpenalised loss for ``weightings``, (k, 2)."""
         signed = weightings.T * np.array([[1.0], [-1.0]])
         gradients = np.zeros_like(coefficients)
-        for rows in self._blocks():
+        for rows in self.blocks():
             residuals = _misfits(self.margins(coefficients, rows))
-            residuals *= signed[self._second[rows]]
+            residuals *= signed.take(self._second[rows], axis=0)
             if self._row_weights is not None:
                 residuals *= self._row_weights[rows, None]
-            gradients[: self._n_columns] += _product(self._X[rows].T, residuals)
-            if self._intercept:
-                gradients[-1] += residuals.sum(axis=0)
+            gradients += self._table.sums(residuals, rows)
         return gradients
 
     def hessian(self, coefficients: np.ndarray, weighting: np.ndarray) -> np.ndarray:
         """Return the Hessian (n_coefficients, n_coefficients) of the unpenalised loss at ``coefficients``, (n,)."""
         hessian = np.zeros((self.n_coefficients, self.n_coefficients))
-        weighted = np.empty((self._block, self.n_coefficients))
-        for rows in self._blocks():
+        for rows in self.blocks():
             misfits = _misfits(self.margins(coefficients[:, None], rows))[:, 0]
-            roots = np.sqrt(self._weights(weighting, rows) * misfits * (1 - misfits))
-            Z = weighted[: len(roots)]
-            np.multiply(self._X[rows], roots[:, None], out=Z[:, : self._n_columns])
-            if self._intercept:
-                Z[:, -1] = roots
-            hessian += Z.T @ Z  # a matrix times itself costs half of a product
+            hessian += self._table.gram(self._weights(weighting, rows) * misfits * (1 - misfits), rows)
         return hessian
 
     def margins(self, coefficients: np.ndarray, rows: slice) -> np.ndarray:
-        """Return the margins of ``rows``, (n, k). They are above 0 where the class is right."""
-        margins = _product(self._X[rows], coefficients[: self._n_columns])
-        if self._intercept:
-            margins += coefficients[-1]
+        """Return the margins of one of the blocks, (n, k). They are above 0 where the class is right."""
+        margins = self._table.scores(coefficients, rows)
         # change the sign first: computing 1 - p afterwards would lose the digits of small probabilities
         margins *= self._signs[rows, None]
         return margins
@@ -111,12 +189,11 @@ class LogisticLoss:
         """
         bend = np.zeros((self.n_coefficients, self.n_coefficients))
         both = np.column_stack([coefficients, direction])
-        for rows in self._blocks():
+        for rows in self.blocks():
             margins = self.margins(both, rows)
             moved, misfits = margins[:, 1].copy(), _misfits(margins)[:, 0]
             changes = self._weights(weighting, rows) * misfits * (1 - misfits) * (1 - 2 * misfits) * moved
-            X = self.with_ones(rows)
-            bend += X.T @ (X * changes[:, None])
+            bend += self._table.gram(np.maximum(changes, 0), rows) - self._table.gram(np.maximum(-changes, 0), rows)
         return bend
 
     def of(self, rows: np.ndarray) -> LogisticLoss:
@@ -129,13 +206,14 @@ class LogisticLoss:
         X = self._X[rows]
         return np.column_stack([X, np.ones(len(X))]) if self._intercept else X
 
+    def blocks(self) -> Iterator[slice]:
+        """Yield the blocks of rows that are computed at once."""
+        for start in range(0, self.n_rows, self._table.block):
+            yield slice(start, start + self._table.block)
+
     def _weights(self, weighting: np.ndarray, rows: slice) -> np.ndarray:
         weights: np.ndarray = weighting[self._second[rows]]
         return weights if self._row_weights is None else weights * self._row_weights[rows]
-
-    def _blocks(self) -> Iterator[slice]:
-        for start in range(0, self.n_rows, self._block):
-            yield slice(start, start + self._block)
 
 
 def _misfits(margins: np.ndarray) -> np.ndarray:
@@ -358,10 +436,9 @@ class LogisticSolver:
             if len(nodes) < n_nodes and all(abs(node[0] - other) > _SAME for other, _ in nodes):
                 nodes.append(node)
         places = np.array([place for place, _ in nodes])
-        shares = [
-            np.prod((ratio - np.delete(places, i)) / (places[i] - np.delete(places, i))) for i in range(len(places))
-        ]
-        offset: np.ndarray = np.column_stack([point for _, point in nodes]) @ np.array(shares)
+        factors = (ratio - places) / (places[:, None] - places + np.eye(len(places)))
+        np.fill_diagonal(factors, 1)
+        offset: np.ndarray = factors.prod(axis=1) @ np.array([point for _, point in nodes])
         return offset
 
     def _hessian_between(self, ratio: float) -> np.ndarray:
