@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +14,11 @@ from probcal.errors import is_installed
 from probcal.measure.measurement import Section
 from probcal.measure.predictions import place_name
 from probcal.measure.summary import Measurement, description, findings, legend, table
-from probcal.reporting.html.charts import NO_PICTURES, Picture, picture
+from probcal.reporting.html.charts import NO_PICTURES, Picture, picture_in_look
 from probcal.reporting.html.page import render
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,8 @@ def page(measurement: Measurement, calibrated: npt.NDArray[np.float64] | None) -
     sections = []
     for one in measurement.sections:
         header, rows = table(one, measurement.map)
-        sections.append(PageSection(one.name, header, rows, _reliability(measurement, one, calibrated)))
+        drawn = picture_in_look(f"Reliability: {one.name}", partial(_reliability, measurement, one, calibrated))
+        sections.append(PageSection(one.name, header, rows, drawn))
     legends = [*legend(measurement), *([] if is_installed("matplotlib") else [NO_PICTURES])]
     return render(
         "measure.html",
@@ -46,14 +52,7 @@ def page(measurement: Measurement, calibrated: npt.NDArray[np.float64] | None) -
     )
 
 
-def _reliability(
-    measurement: Measurement, section: Section, calibrated: npt.NDArray[np.float64] | None
-) -> Picture | None:
-    if not is_installed("matplotlib"):
-        return None
+def _reliability(measurement: Measurement, section: Section, calibrated: npt.NDArray[np.float64] | None) -> Figure:
     from probcal.measure.picture import reliability_figure
-    from probcal.reporting.drawing import look
 
-    with look():
-        figure = reliability_figure(measurement.predictions, section, calibrated, measurement.map)
-        return picture(f"Reliability: {section.name}", figure)
+    return reliability_figure(measurement.predictions, section, calibrated, measurement.map)

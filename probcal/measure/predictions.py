@@ -274,7 +274,7 @@ class _Reader:
         )
         if np.abs(sums - 1).max() <= _ROUNDING:
             return p / sums[:, None], []
-        note = f"each row was divided by its sum, which lies between {sums.min():.4g} and {sums.max():.4g}"
+        note = f"each row was divided by its sum, which is up to {np.abs(sums - 1).max():.1g} away from 1"
         return p / sums[:, None], [note]
 
     def _groups(self, place: int) -> npt.NDArray[np.object_]:

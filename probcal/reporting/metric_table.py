@@ -12,6 +12,7 @@ from typing import TypeVar
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict, compare, enough, units_off, why_not_judged
 from probcal.papers.deviations import misprints
+from probcal.papers.drawn import Drawn
 from probcal.papers.published import Published, PublishedTable
 from probcal.reporting.grid import (
     DECIMALS,
@@ -165,15 +166,35 @@ def _in_bold(columns: Sequence[ResultColumn], ours: Sequence[Summary], metric: s
     return bold
 
 
-def verdict_of(ours: Summary, published: float, table: PublishedTable) -> Verdict | None:
-    """Compare one published number with ours. The tolerance of its ``table`` is for a single planned split, or
-    for the paper's own folds.
+Place = tuple[str, str, str]
+"""(data set, learner, method) of a published number, by the paper's names."""
+PUBLISHED_SPLITS = ("standard", "rows")
+"""Kinds of splits whose training and test rows are those of the paper."""
 
-    A data set with several planned splits, or with random ones, is judged by their spread. ``ours`` has all our
-    repetitions, or only the one with the table's seed. Returns None when it cannot be judged.
+
+def place_of(row: Row, column: ResultColumn) -> Place:
+    """Return the place of the published number that stands beside ours."""
+    return row.published, column.paper_learner or "", column.paper_method or ""
+
+
+def drawn_of(ours: Summary, table: PublishedTable, place: Place) -> Drawn | None:
+    """Return the distribution of a drawn number on the paper's own split, None elsewhere and for other numbers."""
+    on_its_split = ours.planned == 1 and ours.split in PUBLISHED_SPLITS
+    return table.drawn.get(place) if on_its_split else None
+
+
+def verdict_of(ours: Summary, published: float, table: PublishedTable, place: Place) -> Verdict | None:
+    """Compare one published number with ours.
+
+    On the paper's own split, the distribution over our draws judges a drawn number. The tolerance of its ``table``
+    judges the others, and means over the paper's own folds. Several planned splits, or random ones, are judged by
+    their spread. ``ours`` has all our repetitions, or only the one with the table's seed. Returns None when it cannot
+    be judged.
     """
     if why_no_verdict(ours, published, table):
         return None
+    if drawn := drawn_of(ours, table, place):
+        return drawn.verdict(ours.values[0], published, 0.5 / 10 ** table.printed_decimals[place])
     return compare(ours.values, published, _tolerance(ours, table), table.rounding, table.runs)
 
 
@@ -201,17 +222,19 @@ def _tolerance(ours: Summary, table: PublishedTable) -> float | None:
     return table.tolerance if has_own_rows(ours, table) else None
 
 
-def verdicts(pairs: Iterable[tuple[Summary, float]], table: PublishedTable) -> list[Verdict]:
+def verdicts(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable) -> list[Verdict]:
     """Return the verdicts of those ``pairs`` that can be compared."""
-    judged = [verdict_of(ours, published, table) for ours, published in pairs]
+    judged = [verdict_of(ours, published, table, place) for ours, published, place in pairs]
     return [verdict for verdict in judged if verdict is not None]
 
 
-def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable, n_misprints: int = 0) -> str | None:
+def agreement(pairs: Iterable[tuple[Summary, float, Place]], table: PublishedTable, n_misprints: int = 0) -> str | None:
     """Return the line on the agreement with the paper, judged as ``probcal check`` does. None without a comparison.
 
-    ``pairs`` holds our summary and the published number of each cell that has both. ``n_misprints`` more are left out.
+    ``pairs`` holds our summary, the published number and its place for each cell that has both. ``n_misprints`` more
+    are left out.
     """
+    drawn: list[bool] = []
     one_split: list[bool] = []
     random_splits: list[bool] = []
     not_judged = 0
@@ -220,13 +243,15 @@ def agreement(pairs: Iterable[tuple[Summary, float]], table: PublishedTable, n_m
         tolerance = f"{table.tolerance:g}"
     alone = "the paper's folds" if table.splits else "one split" if table.seed is None else f"seed {table.seed}"
     more = "one more split" if table.runs == 1 else f"the mean of {table.runs} more"
-    for ours, published in pairs:
-        verdict = verdict_of(ours, published, table)
+    for ours, published, place in pairs:
+        verdict = verdict_of(ours, published, table, place)
         not_judged += verdict is None and bool(ours.values)
         if verdict:
-            (one_split if has_own_rows(ours, table) else random_splits).append(verdict.in_band)
+            rule = one_split if has_own_rows(ours, table) else random_splits
+            (drawn if drawn_of(ours, table, place) else rule).append(verdict.in_band)
     said = [
         f"with {alone}, {_count(one_split)} means are within {tolerance} of the published number" if one_split else "",
+        f"in drawn columns of published splits, {_count(drawn)} are in the range of our draws" if drawn else "",
         f"with random splits, {_count(random_splits)} published numbers are within the band of {more} "
         f"(t with n - 1 degrees of freedom, {SIGMAS:.0f} sd for many splits"
         f", and {rounding} for their rounding); {INFINITY} agrees where one of our splits gives {INFINITY}, "
@@ -325,10 +350,10 @@ class MetricResults:
         below = [(SPREAD, spreads(ours, decimals)), (PAPER, self.their_lines(row)), (UNITS, self.units_line(row))]
         return [first, *(line for label, texts in below for line in beneath(label, texts))]
 
-    def pairs(self, table: PublishedTable) -> list[tuple[Summary, float]]:
-        """Return each published number of the ``table``, but no misprint, with our summary that is compared with it."""
+    def pairs(self, table: PublishedTable) -> list[tuple[Summary, float, Place]]:
+        """Return our summary, the published number of the ``table`` and its place for each number but misprints."""
         return [
-            (summarise(self.outline, self.results, row, column, self.metric, table.seed), number)
+            (summarise(self.outline, self.results, row, column, self.metric, table.seed), number, place_of(row, column))
             for row in self.outline.datasets
             for column, number in zip(self.outline.columns, self.theirs(row), strict=True)
             if number is not None and not self.is_misprint(row, column)

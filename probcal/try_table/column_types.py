@@ -212,7 +212,8 @@ def _listed(values: list[str]) -> str:
 
 
 def _short(number: float) -> str:
-    return f"{number:,.0f}" if float(number).is_integer() and abs(number) < 1e12 else f"{number:.4g}"
+    whole = float(number).is_integer() or abs(number) >= 1e4
+    return f"{number:,.0f}" if whole and abs(number) < 1e12 else f"{number:.4g}"
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -34,8 +34,8 @@ from pathlib import Path
 from probcal.errors import ProbcalError
 from probcal.try_table.new_rows import with_probabilities
 
-if len(sys.argv) != 2:
-    sys.exit("usage: python predict.py new.csv > predicted.csv")
+if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
+    sys.exit("usage: python predict.py new.csv > predicted.csv    (- reads standard input)")
 try:
     text, warnings = with_probabilities(sys.argv[1], Path(__file__).resolve().parent)
 except ProbcalError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,7 +98,7 @@ class Finished:
         found = held_out_predictions(self._store, ids, self.prepared, self.dataset, self._scale, self.experiment.seed)
         note = self.prepared.split.note_on_calibration if plan.calibrates else None
         notes = [note] if note else []
-        place, columns, model = self.prepared.table.place, str(folder / "columns.json"), str(folder / "model.joblib")
+        place = self.prepared.table.place
         of_code: list[str] = []
         least = full_bound(self.prepared)
         if place == "standard input":
@@ -107,7 +108,6 @@ class Finished:
             of_code.append(
                 f"predict.py also takes np.clip(p, {least:.6g}, {1 - least:.6g}), and divides each row by its sum"
             )
-        code = plan.code(place, columns, model, [*notes, *of_code])
         facts = CardFacts(
             name=name_of(best),
             verdict=self.verdict,
@@ -119,7 +119,7 @@ class Finished:
             measured_bound=self._scale.bound,
             traps=self.traps.lines,
             notes=notes,
-            code=code,
+            code=plan.code(place, None, [*notes, *of_code]),
             n_rows=self.prepared.n_labelled,
             digest=self.prepared.table.digest or "",
         )
@@ -134,7 +134,9 @@ class Finished:
             yield from describe.wrapped(f"note: {needed}: {installation('matplotlib')}")
         for note in notes:
             yield from describe.wrapped(visible(f"note: {note}"))
-        yield f"new rows: python {folder / 'predict.py'} new.csv > predicted.csv"
+        script = shlex.quote((folder / "predict.py").as_posix())
+        yield f"new rows: python {script} new.csv > predicted.csv"
         yield f"the same model in Python ({folder / 'train.py'}):"
         yield ""
+        code = plan.code(place, folder, [*notes, *of_code])
         yield from (f"    {line}" if line else "" for line in code.rstrip().splitlines())

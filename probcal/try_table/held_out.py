@@ -54,7 +54,10 @@ def held_out_predictions(
 
 
 def held_out_text(found: HeldOut, prepared: Prepared, classes: list[str]) -> str:
-    """Return the predictions as CSV, with row and line of the file, columns of ids, and the label."""
+    """Return the predictions as CSV, with row and line of the file, columns of ids, and the label.
+
+    A column ``weight`` follows if rare classes have more rows in the sample than in the table.
+    """
     table, target = prepared.table, prepared.target
     frame = table.frame.set_axis(card_names(table.frame.columns), axis=1)
     ids = [
@@ -64,6 +67,7 @@ def held_out_text(found: HeldOut, prepared: Prepared, classes: list[str]) -> str
     ]
     lines = None if table.lines is None else table.lines[found.rows]
     header = ["row", *(["line"] if lines is not None else []), *ids, target.name, *probability_names(classes)]
+    header += [] if found.weights is None else ["weight"]
     shown = found.p[:, 1:] if len(classes) == 2 else found.p
     texts = {name: [as_text(value) for value in frame[name].iloc[found.rows].astype(object).fillna("")] for name in ids}
     rows = [
@@ -73,6 +77,7 @@ def held_out_text(found: HeldOut, prepared: Prepared, classes: list[str]) -> str
             *(texts[name][place] for name in ids),
             str(target.labels[row]),
             *(f"{one:.6g}" for one in shown[place]),
+            *([] if found.weights is None else [f"{found.weights[place]:.6g}"]),
         ]
         for place, row in enumerate(found.rows)
     ]

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -158,9 +159,18 @@ def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]
         of_unit = f" in {' or '.join(column.units)}" if column.units else ""
         warnings.append(
             f'column "{column.name}": {some(map(repr, unread), 5)} in {rows:,} rows is no {column.kind}{of_unit} and '
-            "counts as missing"
+            f"counts as missing{_other_mark(column, unread)}"
         )
     return pd.Series(np.append(of_level, np.nan)[text.cat.codes.to_numpy()])
+
+
+def _other_mark(column: InputColumn, unread: list[str]) -> str:
+    """Return what to do if ``unread`` are numbers with another decimal mark than those of the model's table."""
+    other: Mark = "," if column.mark == "." else "."
+    name = "point" if column.mark == "." else "comma"
+    if column.kind != "number" or not any(np.isfinite(number(one, other)) for one in unread):
+        return ""
+    return f"; the model reads a decimal {name}, so write the numbers of this table with it"
 
 
 def _category(column: InputColumn, text: pd.Series, native: bool, warnings: list[str]) -> pd.Series:
@@ -189,7 +199,8 @@ def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
     """Return the table ``source`` as CSV with the probabilities of the model in ``folder``, and warnings.
 
     The columns are the number of the row, those of the table, and the probability of the positive class or of each of
-    several classes.
+    several classes. Where the table has a column of that name, theirs ends in ``.1``. Columns that an earlier run added
+    are replaced, so that the output may be an input again.
 
     Raises DataError for a table that does not fit the model, and for a model that cannot be read.
     """
@@ -206,13 +217,42 @@ def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
         rows.warnings.append(f"{file} is not the file that was exported; the model card describes another one")
     p = bounded(joblib.load(file).predict_proba(rows.X), reading.bound)
     shown = p[:, 1:] if len(reading.classes) == 2 else p
-    names = [*map(str, rows.table.frame.columns), *probability_names(reading.classes)]
-    frame = rows.table.frame.set_axis(range(rows.table.frame.shape[1]), axis=1)
+    frame = rows.table.frame.copy()
+    header = [str(name) for name in frame.columns]
+    frame.columns = range(len(header))
     for of_words, column in rows.table.with_words.items():
         frame[of_words] = column
+    if earlier := _earlier_run(header, reading):
+        names = some((f'"{header[place]}"' for place in earlier), 5)
+        rows.warnings.append(f"the columns {names} of an earlier run of predict.py are replaced")
+        frame = frame.drop(columns=earlier)
+    kept = [header[place] for place in frame.columns]
+    number_name, *p_names = _added_names(kept, reading.classes)
     cells = frame.astype(object).where(frame.notna(), "")
     lines: Iterator[list[str]] = (
         [str(place), *map(as_text, row), *(f"{one:.6g}" for one in of_row)]
         for place, (row, of_row) in enumerate(zip(cells.to_numpy(), shown, strict=True), 1)
     )
-    return data_text([["row", *names], *lines]), rows.warnings
+    return data_text([[number_name, *kept, *p_names], *lines]), rows.warnings
+
+
+def _added_names(header: Sequence[str], classes: Sequence[str]) -> list[str]:
+    """Return the names of the row number and of the probabilities, none of which is in ``header``."""
+    names = []
+    for name in ("row", *probability_names(classes)):
+        places = (f"{name}.{place}" for place in count(1))
+        names.append(name if name not in header else next(one for one in places if one not in header))
+    return names
+
+
+def _earlier_run(header: Sequence[str], reading: TableReading) -> list[int]:
+    """Return the places of the columns that ``with_probabilities`` added to this table before, or none.
+
+    An input of the model is never such a column, because its values are needed.
+    """
+    end = len(header) - len(probability_names(reading.classes))
+    number_name, *p_names = _added_names(header[1:end], reading.classes)
+    places = [0, *range(end, len(header))]
+    inputs = {one.name for one in reading.inputs}
+    found = end > 0 and [header[place] for place in places] == [number_name, *p_names]
+    return places if found and inputs <= set(card_names(header[1:end])) else []

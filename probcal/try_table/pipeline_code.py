@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -62,12 +63,18 @@ class PipelinePlan:
             model = import_class(path)(model, **params)
         return model if self.is_native else make_pipeline(ENCODERS[self.learner.encoding](), model)
 
-    def code(self, table: str, columns: str, model: str, notes: Sequence[str] = ()) -> str:
-        """Return the lines of Python that read ``table``, fit the same pipeline and store it as ``model``.
+    def code(self, table: str, folder: Path | None, notes: Sequence[str] = ()) -> str:
+        """Return the lines of Python that read ``table``, fit the same pipeline and store it.
 
-        ``columns`` is the path of the file that says how the columns of the table are read. ``notes`` become comments.
+        ``folder`` has the files of the export. None means the folder of the script itself, from wherever it is started.
+        ``notes`` become comments.
         """
         imports = {"import joblib", "from probcal.try_table.new_rows import read_labelled_rows"}
+        if folder is None:
+            imports.add("from pathlib import Path")
+            columns, model = (f'Path(__file__).with_name("{name}")' for name in ("columns.json", "model.joblib"))
+        else:
+            columns, model = (_literal(str(folder / name)) for name in ("columns.json", "model.joblib"))
         expression = ""
         for path, params in self._parts():
             module, _, name = path.rpartition(".")
@@ -88,10 +95,10 @@ class PipelinePlan:
             [
                 *sorted(imports, key=_import_order),
                 "",
-                f"X, y = read_labelled_rows({_literal(table)}, {_literal(columns)})",
+                f"X, y = read_labelled_rows({_literal(table)}, {columns})",
                 *(f"# {line}" for note in notes for line in wrap(visible(note), _WIDTH)),
                 *lines,
-                f"joblib.dump(model.fit(X, y), {_literal(model)})",
+                f"joblib.dump(model.fit(X, y), {model})",
                 "",
             ]
         )

@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import runpy
+import shlex
+import shutil
 import subprocess
 import sys
 
@@ -42,23 +45,21 @@ def rows_of(text):
 
 
 def test_every_file_of_the_export_is_written(exported):
-    folder, _, text = exported
+    folder, _, _ = exported
     names = {one.name for one in (folder / "model").iterdir()}
     assert names == {
         "model.joblib", "columns.json", "predict.py", "train.py", "model-card.md", "predictions.csv", "reliability.svg",
     }  # fmt: skip
-    assert (folder / "model" / "train.py").read_text() in "\n".join(
-        line.removeprefix("    ") for line in text.splitlines()
-    ) + "\n"
+    assert (folder / "model" / "train.py").read_text() in (folder / "model" / "model-card.md").read_text()
     card = (folder / "model" / "model-card.md").read_text()
     for said in ("fitted on all 181 labelled rows", "95 % interval", "reliability.svg", "scikit-learn ", "sha256"):
         assert said in card
 
 
-def test_the_ten_lines_fit_the_same_model(exported, monkeypatch):
-    folder, _, _ = exported
+def test_the_ten_printed_lines_fit_the_same_model(exported, monkeypatch):
+    folder, _, text = exported
     monkeypatch.chdir(folder)
-    code = (folder / "model" / "train.py").read_text()
+    code = "\n".join(line[4:] for line in text.partition("train.py):\n")[2].splitlines())
     assert len([line for line in code.splitlines() if line]) <= 10
     run = {}
     exec(code.replace('joblib.dump(model.fit(X, y), "model/model.joblib")', "model.fit(X, y)"), run)
@@ -66,6 +67,27 @@ def test_the_ten_lines_fit_the_same_model(exported, monkeypatch):
     there = joblib.load("model/model.joblib")
     assert np.array_equal(there.predict_proba(X), run["model"].predict_proba(X))
     assert len(y) == 181
+
+
+def test_train_py_fits_the_same_model_from_any_folder(exported, tmp_path):
+    folder, _, _ = exported
+    moved = shutil.copytree(folder / "model", tmp_path / "a model")
+    (moved / "model.joblib").unlink()
+    (tmp_path / "elsewhere").mkdir()
+    subprocess.run([sys.executable, moved / "train.py"], cwd=tmp_path / "elsewhere", check=True)
+    X, _ = read_labelled_rows(folder / "c.csv", moved / "columns.json")
+    first, again = (joblib.load(one / "model.joblib").predict_proba(X) for one in (folder / "model", moved))
+    assert np.array_equal(first, again)
+
+
+def test_the_printed_command_runs_where_the_folder_has_a_blank(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = written(customers(60), tmp_path / "c.csv")
+    result = probcal("try", table, "-t", "left", "-l", "tree", "-m", "direct", "--splits", 2, "--export", "my model")
+    [line] = [line for line in result.stdout.splitlines() if line.startswith("new rows: ")]
+    words = shlex.split(line.removeprefix("new rows: python "))
+    assert words == ["my model/predict.py", "new.csv", ">", "predicted.csv"]
+    subprocess.run([sys.executable, words[0], "c.csv"], stdout=subprocess.DEVNULL, check=True)
 
 
 def test_predict_adds_probabilities_to_every_row_and_keeps_its_ids(exported, monkeypatch):
@@ -80,6 +102,27 @@ def test_predict_adds_probabilities_to_every_row_and_keeps_its_ids(exported, mon
     p = [float(one["p(yes)"]) for one in rows]
     X = read_new_rows("c.csv", "model/columns.json").X
     assert p == pytest.approx(joblib.load("model/model.joblib").predict_proba(X)[:, 1], abs=2e-3)
+
+
+def test_predict_on_its_own_output_replaces_the_columns_it_added(exported, tmp_path):
+    folder, _, _ = exported
+    first, warnings = with_probabilities(folder / "c.csv", folder / "model")
+    assert not any("earlier run" in one for one in warnings)
+    (tmp_path / "predicted.csv").write_text(first, encoding="utf-8", newline="")
+    again, warnings = with_probabilities(tmp_path / "predicted.csv", folder / "model")
+    assert again == first
+    assert 'the columns "row", "p(yes)" of an earlier run of predict.py are replaced' in warnings
+
+
+def test_a_column_named_row_of_the_table_itself_is_kept(exported, tmp_path):
+    folder, _, _ = exported
+    table = tmp_path / "own.csv"
+    table.write_text("row,since,spend,plan,age\n17,03.01.2020,9,pro,30\n", encoding="utf-8")
+    for _ in range(2):
+        text, _ = with_probabilities(table, folder / "model")
+        assert text.splitlines()[0] == "row.1,row,since,spend,plan,age,p(yes)"
+        assert [(one["row.1"], one["row"]) for one in rows_of(text)] == [("1", "17")]
+        table.write_text(text, encoding="utf-8", newline="")
 
 
 def test_a_single_new_row_is_read_as_the_table_was(exported, monkeypatch):
@@ -132,6 +175,24 @@ def test_held_out_predictions_join_to_the_rows_of_the_file(exported):
     assert in_it["classes"] == ["no", "yes"]
 
 
+def test_predictions_of_a_sample_have_the_weights_that_make_up_for_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = written(customers(3_000).assign(left=["yes"] * 60 + ["no"] * 2_940), tmp_path / "c.csv")
+    done = probcal("try", path, "-t", "left", *FEW, "--rows", 500, "--export", "model")
+    assert done.exit_code == 0, done.output
+    rows = pd.read_csv(tmp_path / "model" / "predictions.csv")
+    assert (rows["left"] == "yes").sum() == 60
+    assert np.average(rows["left"] == "yes", weights=rows["weight"]) == pytest.approx(60 / 3_000, rel=0.05)
+
+
+def test_numbers_with_the_other_decimal_mark_are_told_apart(exported):
+    folder, frame, _ = exported
+    rows = frame.drop(columns="left").assign(spend="170.5")
+    rows.head(3).to_csv(folder / "points.csv", sep=";", index=False)
+    found = read_new_rows(folder / "points.csv", folder / "model" / "columns.json")
+    assert any("the model reads a decimal comma" in one for one in found.warnings)
+
+
 def test_lines_of_a_table_from_standard_input_say_where_to_name_it(exported, tmp_path, monkeypatch):
     _, frame, _ = exported
     monkeypatch.chdir(tmp_path)
@@ -139,7 +200,7 @@ def test_lines_of_a_table_from_standard_input_say_where_to_name_it(exported, tmp
     result = CliRunner().invoke(main, ["try", "-", *map(str, words)], input=frame.to_csv(index=False))
     assert result.exit_code == 0, result.output
     code = (tmp_path / "model" / "train.py").read_text()
-    assert 'read_labelled_rows("TABLE.csv"' in code
+    assert 'read_labelled_rows("TABLE.csv"' in code and '"TABLE.csv"' in result.stdout
     assert "# the table came from standard input: store it in a file, and name that here" in code
     assert "# predict.py also takes np.clip(p, 0.001, 0.999), and divides each row by its sum" in code
 
@@ -187,4 +248,4 @@ def test_code_and_card_say_that_calibration_rows_know_no_groups(tmp_path, monkey
     said = 'Rows of one "family" stay together in these splits, but not in the folds'
     for text in (result.stdout, *((tmp_path / "model" / one).read_text() for one in ("train.py", "model-card.md"))):
         assert said in " ".join(text.replace("\n#", "\n").split())
-    exec((tmp_path / "model" / "train.py").read_text(), {})
+    runpy.run_path(str(tmp_path / "model" / "train.py"))

@@ -48,7 +48,24 @@ def test_an_identifier_used_as_a_number_is_named(tmp_path):
 
 def test_copies_over_the_splits_are_counted(tmp_path):
     frame = pd.concat([customers(150), customers(150)]).reset_index(drop=True)
-    assert "% of the test rows have an exact copy among the training rows" in one_line(traps(frame, tmp_path))
+    assert " % of the test rows have the same inputs and label as a training row" in one_line(traps(frame, tmp_path))
+
+
+@pytest.mark.parametrize("columns", [["size", "kind"], ["size", "height"]])
+def test_copies_in_a_table_of_two_columns_are_counted(tmp_path, columns):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": random.normal(size=150), "height": random.normal(size=150)})
+    frame["kind"] = random.choice(["red", "blue", "green"], 150)
+    frame["left"] = np.where(frame["size"] + random.normal(size=150) > 0, "yes", "no")
+    four_times = pd.concat([frame[[*columns, "left"]]] * 4, ignore_index=True)
+    assert "same inputs and label as a training row" in one_line(traps(four_times, tmp_path))
+
+
+def test_rows_of_a_few_coarse_columns_are_equal_without_being_copies(tmp_path):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({name: random.choice(list("abc"), 600) for name in ("one", "two", "three", "four")})
+    frame["left"] = np.where((frame["one"] == "a") ^ (random.random(600) < 0.2), "yes", "no")
+    assert "same inputs" not in one_line(traps(frame, tmp_path))
 
 
 def test_dates_offer_a_split_in_order_of_time(tmp_path):

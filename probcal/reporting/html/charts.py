@@ -6,8 +6,9 @@ import base64
 import io
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -20,7 +21,7 @@ from probcal.errors import StoreError, installation, is_installed
 from probcal.metrics.registry import Metric, metric_named
 from probcal.papers.published import Published
 from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, in_order
-from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, verdict_of
+from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, place_of, verdict_of
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
@@ -102,7 +103,7 @@ def _agrees(one: MetricResults, row: Row, column: ResultColumn, theirs: float | 
     if theirs is None or one.table is None or one.is_misprint(row, column):
         return None
     ours = summarise(one.outline, one.results, row, column, one.metric, one.table.seed)
-    verdict = verdict_of(ours, theirs, one.table)
+    verdict = verdict_of(ours, theirs, one.table, place_of(row, column))
     return None if verdict is None else verdict.in_band
 
 
@@ -271,18 +272,25 @@ def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
     for metric in in_order(outline.metrics):
         if one := ranks(outline, results, metric):
             name = metric_named(metric)
-            found.append(RankedPicture(name, one, _ranks_picture(f"Mean ranks by {name.short}", one)))
+            drawn = picture_in_look(f"Mean ranks by {name.short}", partial(_ranks_figure, one))
+            found.append(RankedPicture(name, one, drawn))
     return found
 
 
-def _ranks_picture(name: str, one: Ranks) -> Picture | None:
+def picture_in_look(name: str, figure: Callable[[], Figure]) -> Picture | None:
+    """Return the picture of the figure that ``figure`` draws in our look, or None where matplotlib is missing."""
     if not is_installed("matplotlib"):
         return None
-    from probcal.analysis.ranks_figure import ranks_figure
     from probcal.reporting.drawing import look
 
     with look():
-        return picture(name, ranks_figure(one))
+        return picture(name, figure())
+
+
+def _ranks_figure(one: Ranks) -> Figure:
+    from probcal.analysis.ranks_figure import ranks_figure
+
+    return ranks_figure(one)
 
 
 def picture(name: str, figure: Figure) -> Picture:
