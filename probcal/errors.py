@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _SHORTEST_PART = 3
+_CUTOFF, _CUTOFF_OF_THREE = 0.75, 0.66
+"""Smallest similarity of a near miss. One slip in n letters leaves (n - 1) / n, which is less for three letters."""
 
 
 class ProbcalError(Exception):
@@ -71,8 +73,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     A near miss is a similar spelling, or the only name that contains the word: "svm" for "linear_svm".
     """
     by_folded = {str(name).lower(): str(name) for name in known}
-    folded = str(word).lower()
-    near = difflib.get_close_matches(folded, by_folded, n=1, cutoff=0.6)
+    folded = str(word).strip().lower()
+    cutoff = _CUTOFF_OF_THREE if len(folded) == _SHORTEST_PART else _CUTOFF
+    near = difflib.get_close_matches(folded, by_folded, n=1, cutoff=cutoff)
     if not near and len(folded) >= _SHORTEST_PART:
         containing = [name for name in by_folded if folded in name]
         near = containing if len(containing) == 1 else []

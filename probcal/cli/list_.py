@@ -8,19 +8,24 @@ from probcal.cli import options
 
 
 @options.command(
-    "List data sets, learners, methods, metrics or experiments.",
-    "probcal list datasets\nprobcal list configs",
+    "List data sets, methods, papers and other names.",
+    "probcal list datasets\nprobcal list papers",
     name="list",
 )
-@click.argument("kind", type=click.Choice(["datasets", "learners", "methods", "metrics", "configs"]))
+@click.argument(
+    "kind",
+    metavar="KIND",
+    type=click.Choice(["datasets", "learners", "methods", "metrics", "papers", "configs"]),
+)
 def list_(kind: str) -> None:
-    """List the names that an experiment can use, or the shipped experiments.
+    """List the names of one KIND.
 
     \b
     datasets   data sets that have a card, with rows, columns and source
     learners   base learners that have a short name
     methods    methods that have a short name
     metrics    metrics
+    papers     papers with published numbers, for probcal check
     configs    shipped experiments, as in probcal run NAME
     """
     from probcal.config.listing import listing

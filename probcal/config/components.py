@@ -44,13 +44,23 @@ def import_class(path: str) -> type:
         module = import_module(module_path)
     except (Exception, SystemExit) as error:  # a user's module may raise anything
         own = "; a module of your own must be in this folder or on PYTHONPATH"
-        hint = own if isinstance(error, ModuleNotFoundError) else f" ({type(error).__name__})"
-        raise ProbcalError(f'"{path}" cannot be imported: {error}{hint}') from None
+        kind = f" ({type(error).__name__})"
+        hint = own if isinstance(error, ModuleNotFoundError) else kind
+        fault = _fault_of_plugin(path, f"{error}{kind}") or f'"{path}" cannot be imported: {error}{hint}'
+        raise ProbcalError(fault) from None
     found = getattr(module, name, None)
     if not inspect.isclass(found):
         classes = [known for known, value in vars(module).items() if inspect.isclass(value)]
-        raise ProbcalError(f'there is no class "{name}" in {module_path}{did_you_mean(name, classes)}')
+        fault = f'there is no class "{name}" in {module_path}{did_you_mean(name, classes)}'
+        raise ProbcalError(_fault_of_plugin(path, fault) or fault)
     return found
+
+
+def _fault_of_plugin(path: str, fault: str) -> str | None:
+    """Return the message that also names the package which declares this path as an entry point, or None."""
+    from probcal.config.plugins import fault_of_plugin
+
+    return fault_of_plugin(path, fault)
 
 
 def build(component: type, *arguments: Any, **params: Any) -> Any:

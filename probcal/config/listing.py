@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from tabulate import tabulate
@@ -13,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def listing(kind: str) -> str:
-    """Return a table of the ``datasets``, ``learners``, ``methods``, ``metrics`` or ``configs``."""
+    """Return a table of the ``datasets``, ``learners``, ``methods``, ``metrics``, ``papers`` or ``configs``."""
     from probcal.config.plugins import known_learners, known_methods
 
     if kind == "learners":
         return _components(known_learners()) + "\nAny other scikit-learn classifier by its import path."
     if kind == "methods":
         return _components(known_methods()) + "\nAny other meta-estimator by its import path."
-    return {"datasets": _datasets, "metrics": _metrics, "configs": _configs}[kind]()
+    return {"datasets": _datasets, "metrics": _metrics, "papers": _papers, "configs": _configs}[kind]()
 
 
 def _components(table: dict[str, Builtin]) -> str:
@@ -50,6 +51,26 @@ def _metrics() -> str:
     named = {name: metric_named(name).help for name in NAMED if name not in METHOD_METRICS}
     named |= {COST: ABOUT_COST, **{name: metric_named(name).help for name in METHOD_METRICS}, **metric_names()}
     return tabulate(named.items(), ["name", "what it is"])
+
+
+def _papers() -> str:
+    from probcal.config.plugins import declarations
+    from probcal.papers.published import Published, paper_names
+
+    papers = {name: Published.read(name) for name in paper_names()}
+    rows: list[list[object]] = [
+        [name, one.short, len(one.tables), sum(len(table.numbers) for table in one.tables.values()), len(one.claims)]
+        for name, one in papers.items()
+    ]
+    plugins = {name: one for name, one in declarations("papers").items() if name not in papers}
+    rows += [[name, f"plugin of {one.package}"] for name, one in plugins.items()]
+    citations = (
+        fill(f"{name}: {one.citation}", 100, subsequent_indent="  ", break_on_hyphens=False)
+        for name, one in papers.items()
+    )
+    header = ["name", "paper", "tables", "numbers", "claims"]
+    about = "tables: printed tables of one metric each; numbers: their entries; claims: sentences that are tested"
+    return "\n".join([tabulate(rows, header), "", about, "", *citations])
 
 
 def _configs() -> str:

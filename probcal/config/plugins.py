@@ -100,7 +100,19 @@ def refuse_rivals(kind: str, name: str) -> None:
 
 def is_declared(path: str) -> bool:
     """Return whether an installed package declares exactly the class at this import path."""
-    return any(one.path == path for kind in ("learners", "methods") for one in declarations(kind).values())
+    return _declaration_of(path) is not None
+
+
+def _declaration_of(path: str) -> Declaration | None:
+    """Return what declares the class at this path, rather under a name that is not built in, or None."""
+    declared = [one for kind in ("learners", "methods") for one in declarations(kind).values() if one.path == path]
+    return min(declared, key=lambda one: any(one.name in names for names in _BUILTIN.values()), default=None)
+
+
+def fault_of_plugin(path: str, fault: str) -> str | None:
+    """Return the message about a declared class that cannot be imported, or None if no package declares it."""
+    declared = _declaration_of(path)
+    return None if declared is None else _broken(declared, fault)
 
 
 def find_metric(name: str) -> Metric | None:
@@ -171,9 +183,14 @@ def _imported(declared: Declaration, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except (Exception, SystemExit) as error:  # a plugin may raise anything
-        raise ProbcalError(
-            f'"{declared.name}" of {declared.package} cannot be imported: {error} ({type(error).__name__})'
-        ) from None
+        raise ProbcalError(_broken(declared, f"{error} ({type(error).__name__})")) from None
+
+
+def _broken(declared: Declaration, fault: str) -> str:
+    return (
+        f'{declared.package} declares the entry point "{declared.name} = {declared.value}", which cannot be imported: '
+        f"{fault}; reinstall or upgrade {declared.package.rpartition(' ')[0]}, or uninstall it"
+    )
 
 
 def _components(kind: str) -> dict[str, Builtin]:

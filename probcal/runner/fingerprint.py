@@ -72,8 +72,8 @@ ELSEWHERE = {
     METRICS: "measures predictions and changes none",
 }
 """Module that runs in a cell and is not part of its code digest -> why no change of it can go unnoticed."""
-_WITHOUT_EFFECT = frozenset(("cloudpickle", "joblib", "jpype", "loky", "threadpoolctl"))
-"""Packages that start, limit and transfer, but compute nothing."""
+_WITHOUT_EFFECT = frozenset(("cloudpickle", "joblib", "jpype", "loky", "pydantic", "pydantic_core", "threadpoolctl"))
+"""Packages that start, limit, transfer and check settings, but compute nothing."""
 
 
 @cache

@@ -40,6 +40,7 @@ def here(tmp_path, monkeypatch):
 def test_commands_and_their_options_are_offered():
     assert offered(last="val") == ["validate"]
     assert offered("run", last="--dr") == ["--dry-run"]
+    assert offered("list", last="pa") == ["papers"]
     assert offered("table", "x", "-f") == ["markdown", "latex", "csv", "html"]
 
 

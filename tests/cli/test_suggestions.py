@@ -10,7 +10,7 @@ LEARNERS = ("tree", "linear_svm", "kernel_nb", "gaussian_nb", "logistic")
 @pytest.mark.parametrize(
     ("word", "near"),
     [("logisitc", "logistic"), ("Tree", "tree"), ("LINEAR-SVM", "linear_svm"), ("svm", "linear_svm"),
-     ("gauss", "gaussian_nb"), ("kernelnb", "kernel_nb")],
+     ("gauss", "gaussian_nb"), ("kernelnb", "kernel_nb"), ("tre", "tree"), ("logitsic", "logistic")],
 )  # fmt: skip
 def test_a_slip_or_a_part_of_one_name_is_answered_with_that_name(word, near):
     assert did_you_mean(word, LEARNERS) == f'; did you mean "{near}"?'
@@ -19,6 +19,25 @@ def test_a_slip_or_a_part_of_one_name_is_answered_with_that_name(word, near):
 @pytest.mark.parametrize("word", ["forest", "_nb", "nb", "", "x" * 10_000])
 def test_a_word_near_to_none_or_part_of_several_is_not_answered(word):
     assert did_you_mean(word, LEARNERS) == ""
+
+
+@pytest.mark.parametrize("known", ["j48", "smo", "tree", "brier", "quickstart"])
+def test_any_single_slip_is_answered(known):
+    swapped = [known[:at] + known[at + 1] + known[at] + known[at + 2 :] for at in range(len(known) - 1)]
+    changed = [f"{known[:at]}z{known[at + 1 :]}" for at in range(len(known))]
+    added = [f"{known[:at]}z{known[at:]}" for at in range(len(known) + 1)]
+    left_out = [known[:at] + known[at + 1 :] for at in range(len(known))]
+    for word in (*swapped, *changed, *added, *left_out):
+        assert did_you_mean(word, [known]) == f'; did you mean "{known}"?', word
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [("title", "table"), ("liver", "brier"), ("digits", "weights"), ("spline", "splits"), ("list", "logistic"),
+     ("weight_sweep", "weights"), ("refinement", "arena-segment")],
+)  # fmt: skip
+def test_a_far_fetched_name_is_not_proposed(word, known):
+    assert did_you_mean(word, [known]) == ""
 
 
 def test_nothing_known_gives_no_suggestion():

@@ -214,7 +214,7 @@ def test_names_that_the_experiment_does_not_have_are_told_all_at_once(tmp_path):
     assert str(caught.value).splitlines() == [
         'small has no data set "wine"; did you mean "wine-first"? (it has: wine-first)',
         'small has no learner "tre"; did you mean "tree"? (it has: nb, tree)',
-        'small has no method "probe"; did you mean "probing"? (it has: direct, probing)',
+        'small has no method "probe" (it has: direct, probing)',
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from probcal.config.experiment import config_names, find_config, read_experiment
+from probcal.papers.published import Published, paper_names
 from tests.commands import probcal
 
 
@@ -10,3 +11,20 @@ def test_every_shipped_experiment_is_listed_with_its_title():
     lines = probcal("list", "configs").stdout.splitlines()[2:]
     told = dict(line.split(maxsplit=1) for line in lines)
     assert told == {name: read_experiment(find_config(name)).title for name in config_names()}
+
+
+def test_every_paper_is_listed_with_its_citation_and_how_much_of_it_is_published():
+    text = probcal("list", "papers").stdout
+    for name in paper_names():
+        paper = Published.read(name)
+        line = next(line for line in text.splitlines() if line.startswith(f"{name} "))
+        n_numbers = sum(len(table.numbers) for table in paper.tables.values())
+        assert paper.short in line
+        assert [int(one) for one in line.split()[-3:]] == [len(paper.tables), n_numbers, len(paper.claims)]
+        assert paper.citation in " ".join(text.split())
+
+
+def test_langford_and_zadrozny_have_450_numbers_in_three_tables():
+    lines = probcal("list", "papers").stdout.splitlines()
+    line = next(line for line in lines if line.startswith("langford-zadrozny-2005 "))
+    assert line.split()[-3:] == ["3", "450", "19"]

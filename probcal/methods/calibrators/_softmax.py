@@ -26,7 +26,7 @@ Form = Literal["vector", "matrix", "dirichlet"]
 Penalty = Literal["structured", "none"]
 
 
-def smoothed_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
+def class_targets(codes: np.ndarray, n_classes: int, weights: np.ndarray) -> np.ndarray:
     """Return the targets of each class's rows, (n_classes, n_classes): (n_c + 1) / (n_c + 2) for class c itself.
 
     n_c is the total weight of the class. The other classes share the rest equally. Two classes have Platt's targets

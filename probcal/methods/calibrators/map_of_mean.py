@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -24,10 +24,10 @@ from probcal.methods.calibrators.sigmoid import SigmoidCalibrator
 from probcal.methods.calibrators.spline import SplineCalibrator
 from probcal.methods.calibrators.venn_abers import VennAbersCalibrator
 
-MAPS = (
+MapName = Literal[
     "platt_logits", "platt_probs", "temperature", "beta", "quadratic", "spline", "isotonic", "centered", "venn_abers",
     "histogram", "vector_scaling", "matrix_scaling", "dirichlet",
-)  # fmt: skip
+]  # fmt: skip
 _OPEN = (0.0, 1.0)
 _TINY = float(np.finfo(np.float32).tiny)
 """Where the authors cut a probability of 0, which they store in single precision."""
@@ -74,13 +74,10 @@ class MapOfMeanClassifier(CalibratedMethod):
         self,
         estimator: Any,
         *,
-        map: Literal[
-            "platt_logits", "platt_probs", "temperature", "beta", "quadratic", "spline", "isotonic", "centered",
-            "venn_abers", "histogram", "vector_scaling", "matrix_scaling", "dirichlet",
-        ] = "temperature",
+        map: MapName = "temperature",
         cv: Any = 5,
         random_state: int | np.random.RandomState | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.estimator = estimator
         self.map = map
         self.cv = cv
@@ -94,7 +91,7 @@ class MapOfMeanClassifier(CalibratedMethod):
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
-        check_choices(self, {"map": MAPS})
+        check_choices(self, {"map": get_args(MapName)})
         super().check_parameters()
 
     def _has_map_for_each_fold(self, parts: list[FoldScores], read_as: Input, seed: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from probcal.methods.calibrators.beta import BetaCalibrator
 from probcal.methods.calibrators.isotonic import IsotonicCalibrator
 from probcal.methods.calibrators.logistic_calibration import LogisticCalibrator
 
-MAPS = ("logistic", "isotonic", "beta", "beta_am", "beta_ab")
+MapName = Literal["logistic", "isotonic", "beta", "beta_am", "beta_ab"]
 
 
 class MeanMapClassifier(CalibratedMethod):
@@ -51,7 +51,7 @@ class MeanMapClassifier(CalibratedMethod):
         self,
         estimator: Any,
         *,
-        map: Literal["logistic", "isotonic", "beta", "beta_am", "beta_ab"] = "beta",
+        map: MapName = "beta",
         cv: Any = 5,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -71,7 +71,7 @@ class MeanMapClassifier(CalibratedMethod):
 
     def check_parameters(self) -> None:
         """Raise ValueError for an invalid parameter."""
-        check_choices(self, {"map": MAPS})
+        check_choices(self, {"map": get_args(MapName)})
         super().check_parameters()
 
     def _has_map_for_each_fold(self, parts: list[FoldScores], read_as: Input, seed: int) -> bool:

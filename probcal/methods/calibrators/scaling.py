@@ -12,10 +12,10 @@ from probcal.methods.calibrators._calibrator import Calibrator, Input
 from probcal.methods.calibrators._softmax import (
     Form,
     Penalty,
+    class_targets,
     fit_affine,
     fit_temperature,
     scaled_probabilities,
-    smoothed_targets,
 )
 
 _MOST_POWER = 6
@@ -82,7 +82,7 @@ class _AffineScaling(Calibrator):
         weights = np.ones(len(labels)) if weights is None else weights
         logits = self._log_probabilities(matrix, self.smallest_)
         codes = np.searchsorted(self.classes_, labels)
-        targets = smoothed_targets(codes, len(self.classes_), weights)
+        targets = class_targets(codes, len(self.classes_), weights)
         # the penalty pulls towards T, not towards 1; constant predictions tell nothing about T
         cooled = self.penalty == "structured" and self.form != "dirichlet" and bool(np.ptp(logits, axis=1).any())
         self.temperature_ = fit_temperature(logits, codes, targets, weights)[0] if cooled else 1.0

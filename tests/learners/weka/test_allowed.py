@@ -207,7 +207,7 @@ def test_the_defaults_that_options_go_to_are_on_the_list():
 
 
 def test_options_are_taken_apart_as_weka_does_it():
-    pytest.importorskip("jpype")
+    pytest.importorskip("jpype", reason="needs probcal[weka]")
     from probcal.learners.weka.jvm import java_class
 
     split = java_class("weka.core.Utils").splitOptions
@@ -252,7 +252,7 @@ def wrong_schemes():
 
 @pytest.mark.slow
 def test_every_scheme_of_the_list_is_weka_s_and_its_flags_take_a_value_or_none():
-    pytest.importorskip("jpype")
+    pytest.importorskip("jpype", reason="needs probcal[weka]")
     # in a process of its own, because the packages load native libraries beside those of other tests
     program = "from tests.learners.weka.test_allowed import wrong_schemes; print(wrong_schemes())"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=600)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("jpype")
+pytest.importorskip("jpype", reason="needs probcal[weka]")
 pytest.importorskip("weka")
 
 PROGRAM = """
