@@ -67,6 +67,14 @@ def metrics(context: click.Context, _: click.Parameter, word: str) -> list[Compl
     return _offered(NAMED, word)
 
 
+def measures(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
+    """Offer the measures of a trial, then the metrics."""
+    from probcal.metrics.registry import NAMED
+    from probcal.try_table.measures import MEASURES
+
+    return _offered([*MEASURES, *(name for name in NAMED if name not in MEASURES)], word)
+
+
 def commands(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem]:
     """Offer the commands of probcal."""
     group = context.find_root().command

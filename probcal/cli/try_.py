@@ -18,8 +18,6 @@ from probcal.errors import ProbcalError
 if TYPE_CHECKING:
     from probcal.try_table.numbers_in_text import Mark
 
-_MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece", "accuracy")
-
 
 @options.command(
     "Rank learners and methods on your own table; no config is needed.",
@@ -50,7 +48,12 @@ _MEASURES = ("log-loss", "brier", "rms", "auc", "c_emp", "ece", "accuracy")
 @click.option("--label", multiple=True, metavar="WORD", help="This word, such as NA, is a label; may be repeated.")
 @click.option("--group", metavar="COLUMN", help="Rows of one value stay on one side of a split (one customer's rows).")
 @click.option("--time", metavar="COLUMN", help="Train on earlier rows and test on later ones.")
-@click.option("--metric", type=click.Choice(_MEASURES), help="Rank by this measure (default: log-loss).")
+@click.option(
+    "--metric",
+    metavar="NAME",
+    shell_complete=complete.measures,
+    help="Rank by log-loss (default), brier, rms, auc, c_emp, ece, accuracy, or one of probcal list metrics.",
+)
 @click.option("--cost", metavar="FP:FN", help="Rank by the cost of false positives and false negatives, such as 1:5.")
 @click.option("--rows", type=click.IntRange(20), metavar="N", help="Use N rows (default: at most 10,000).")
 @click.option(
@@ -108,13 +111,13 @@ def try_(
     input. The type of each column is inferred and printed. Exit codes are those of probcal run. After an interruption,
     the same command continues.
     """
-    from probcal.try_table.measures import LOSS, MEASURES, read_costs
+    from probcal.try_table.measures import LOSS, measure_named, read_costs
     from probcal.try_table.preparation import TableRequest
     from probcal.try_table.trial import TrialOptions, try_table
 
     if metric and cost:
         raise ProbcalError("--metric and --cost: both name what ranks; give one of them")
-    measure = read_costs(cost).measure if cost else MEASURES[metric or LOSS.name]
+    measure = read_costs(cost).measure if cost else measure_named(metric or LOSS.name)
     request = TableRequest(
         table, target, positive, category, number, drop, rows, seed, decimal, label, group=group, time=time
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tabulate import tabulate
 
 from probcal.config.components import Builtin
+from probcal.errors import ProbcalError
 
 if TYPE_CHECKING:
     from probcal.data.card import Card
@@ -57,20 +58,25 @@ def _papers() -> str:
     from probcal.config.plugins import declarations
     from probcal.papers.published import Published, paper_names
 
-    papers = {name: Published.read(name) for name in paper_names()}
+    plugins = {name: one for name, one in declarations("papers").items() if name not in paper_names()}
+    papers, faults = {name: Published.read(name) for name in paper_names()}, []
+    for name in plugins:
+        try:
+            papers[name] = Published.read(name)
+        except ProbcalError as error:
+            faults.append(f"{name} cannot be read: {error}")
     rows: list[list[object]] = [
         [name, one.short, len(one.tables), sum(len(table.numbers) for table in one.tables.values()), len(one.claims)]
         for name, one in papers.items()
     ]
-    plugins = {name: one for name, one in declarations("papers").items() if name not in papers}
-    rows += [[name, f"plugin of {one.package}"] for name, one in plugins.items()]
     citations = (
         fill(f"{name}: {one.citation}", 100, subsequent_indent="  ", break_on_hyphens=False)
         for name, one in papers.items()
     )
     header = ["name", "paper", "tables", "numbers", "claims"]
     about = "tables: printed tables of one metric each; numbers: their entries; claims: sentences that are tested"
-    return "\n".join([tabulate(rows, header), "", about, "", *citations])
+    more = "Nalbantov & Ivanov print figures and no numbers: probcal run isoprobability computes their surfaces"
+    return "\n".join([tabulate(rows, header), *faults, "", about, more, "", *citations])
 
 
 def _configs() -> str:

@@ -8,16 +8,27 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-_LIKE_A_DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T]\d{1,2}:\d{2}.*)?Z?")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept(?:ember)?|sep|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_LIKE_A_DATE = re.compile(
+    rf"(\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}|\d{{1,2}}[- .]{{1,2}}{_MONTH}[- ,]{{1,2}}(?:\d\d){{1,2}}"
+    rf"|{_MONTH} \d{{1,2}},? (?:\d\d){{1,2}})([ T]\d{{1,2}}:\d{{2}}.*)?Z?",
+    re.I,
+)
+_MONTH_NAME = re.compile(_MONTH, re.I)
 _TIMES = ("", " %H:%M", " %H:%M:%S")
-_DAY_FIRST = ("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
-_MONTH_FIRST = ("%m/%d/%Y", "%m.%d.%Y", "%m-%d-%Y")
+_DAY_FIRST = ("%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%d/%m/%y", "%d.%m.%y")
+_MONTH_FIRST = ("%m/%d/%Y", "%m.%d.%Y", "%m-%d-%Y", "%m/%d/%y")
+_NAMED_MONTH = ("%d %b %Y", "%d %b %y", "%b %d %Y", "%b %d %y")
 _DAY = pd.Timedelta(days=1)
 
 AMBIGUOUS = "ambiguous"
 
-
-DateOrder = Literal["iso", "day first", "month first"]
+DateOrder = Literal["iso", "month in letters", "day first", "month first"]
+_SURE: tuple[DateOrder, ...] = ("iso", "month in letters")
+"""Orders in which day and month cannot be exchanged."""
 
 
 def parse_dates(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
@@ -27,8 +38,9 @@ def parse_dates(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
     """
     if not texts or not all(map(_LIKE_A_DATE.fullmatch, texts)):
         return None
-    if (iso := _in_order(texts, "iso")) is not None:
-        return iso
+    for order in _SURE:
+        if (found := _in_order(texts, order)) is not None:
+            return found
     day_first, month_first = _in_order(texts, "day first"), _in_order(texts, "month first")
     if day_first is not None and month_first is not None:
         return day_first if np.array_equal(day_first, month_first) else AMBIGUOUS
@@ -37,7 +49,7 @@ def parse_dates(texts: list[str]) -> np.ndarray[Any, Any] | str | None:
 
 def date_order(texts: list[str]) -> DateOrder:
     """Return in which order ``texts``, which are all dates, have day and month."""
-    orders: tuple[DateOrder, ...] = ("iso", "day first")
+    orders: tuple[DateOrder, ...] = (*_SURE, "day first")
     return next((order for order in orders if _in_order(texts, order) is not None), "month first")
 
 
@@ -55,6 +67,10 @@ def each_date(texts: list[str], order: DateOrder) -> np.ndarray[Any, Any]:
 def _in_order(texts: list[str], order: DateOrder) -> np.ndarray[Any, Any] | None:
     if order == "iso":
         return _parsed(texts, ("ISO8601", *(f"%Y/%m/%d{time}" for time in _TIMES)))
+    if order == "month in letters":
+        plain = [_MONTH_NAME.sub(lambda name: f" {name[0][:3]} ", text) for text in texts]
+        plain = [" ".join(re.sub(r"[-,.](?!\d*$)|(?<= )[-,.]", " ", text).split()) for text in plain]
+        return _parsed(plain, [f"{one}{time}" for one in _NAMED_MONTH for time in _TIMES])
     days_and_months = _DAY_FIRST if order == "day first" else _MONTH_FIRST
     return _parsed(texts, [f"{one}{time}" for one in days_and_months for time in _TIMES])
 

@@ -17,6 +17,7 @@ from probcal.store.outline import Outline
 from probcal.try_table import choices
 from probcal.try_table import description as describe
 from probcal.try_table.export import full_bound, pipeline_plan, write_export
+from probcal.try_table.file_reader import STANDARD_INPUT
 from probcal.try_table.held_out import held_out_predictions
 from probcal.try_table.measures import MEASURES, Measure, Scale
 from probcal.try_table.model_card import CardFacts
@@ -102,11 +103,12 @@ class Finished:
         of_code: list[str] = []
         least = full_bound(self.prepared)
         if place == "standard input":
-            place = "TABLE.csv"
-            of_code.append("the table came from standard input: store it in a file, and name that here")
+            place = STANDARD_INPUT
+            of_code.append("the table came from standard input: python train.py < TABLE.csv")
         if "clip" not in plan.method.params:
             of_code.append(
-                f"predict.py also takes np.clip(p, {least:.6g}, {1 - least:.6g}), and divides each row by its sum"
+                f"predict.py then keeps probabilities in {least:.6g} to {1 - least:.6g}, and divides each row by "
+                "its sum"
             )
         facts = CardFacts(
             name=name_of(best),
@@ -132,6 +134,9 @@ class Finished:
         if not is_installed("matplotlib"):
             needed = "the reliability diagram needs matplotlib, which is not installed; install it with"
             yield from describe.wrapped(f"note: {needed}: {installation('matplotlib')}")
+        if self.traps.leaks:
+            names = " and ".join(f'"{name}"' for name in self.traps.leaks)
+            yield from describe.wrapped(f"note: do not use this model yet: {names} may give the answer away")
         for note in notes:
             yield from describe.wrapped(visible(f"note: {note}"))
         script = shlex.quote((folder / "predict.py").as_posix())

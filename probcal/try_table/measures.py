@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from probcal.errors import ProbcalError
-from probcal.metrics.registry import Prediction, cost_name, find_metric
+from probcal.config import plugins
+from probcal.errors import ProbcalError, did_you_mean
+from probcal.metrics.registry import NAMED, Prediction, cost_name, find_metric
 
 Floats = npt.NDArray[np.float64]
 
@@ -66,6 +67,26 @@ class Costs:
         about = f"mean cost of a row, deciding for the positive label from probability {self.threshold:.3g} up"
         total = self.false_positive + self.false_negative
         return Measure("cost", "cost", cost_name(self.threshold), about, factor=total)
+
+
+def measure_named(name: str) -> Measure:
+    """Return the measure of this name, or one of any metric, built in or of a plugin, that needs predictions alone.
+
+    Raises ProbcalError for another name.
+    """
+    if name in MEASURES:
+        return MEASURES[name]
+    metric = plugins.find_metric(name)
+    if metric is None:
+        known = [*MEASURES, *NAMED, *plugins.metric_names()]
+        raise ProbcalError(
+            f"--metric: there is no metric {name!r}{did_you_mean(name, known)}; give {', '.join(MEASURES)} or a "
+            "name of probcal list metrics"
+        )
+    if metric.value is None or metric.of_the_truth or metric.no_end:
+        why = "has no better end" if metric.no_end else "needs more than predictions"
+        raise ProbcalError(f"--metric {name}: it {why}, so it ranks nothing; give {', '.join(MEASURES)}")
+    return Measure(name, metric.short, name, metric.about, metric.larger_is_better)
 
 
 def read_costs(text: str) -> Costs:

@@ -22,8 +22,12 @@ _MOST_WORDS = 3
 _NEARLY_ALL = 0.95
 _CODE = re.compile(r"[-+]?0[0-9]+")
 """Whole numbers with a leading 0 are codes, such as postal codes."""
-_ALIKE = str.maketrans({"\u2212": "-", "\u2019": "'"} | dict.fromkeys("\u00a0\u2007\u2008\u2009\u202f", " "))
-"""The minus sign, the apostrophe and the narrow blanks of typesetting."""
+_WIDE = {wide: chr(wide - 0xFEE0) for wide in (0xFF05, *range(0xFF0B, 0xFF1B))}
+"""The digits, marks and signs as wide as a Chinese character."""
+_ALIKE = _WIDE | str.maketrans(
+    {"\u2212": "-", "\u2019": "'"} | dict.fromkeys("\u00a0\u2007\u2008\u2009\u202f\u3000", " ")
+)
+"""The minus sign, the apostrophe and the blanks of typesetting."""
 _SWAPPED = str.maketrans(".,", ",.")
 _THOUSANDS = re.compile(r"[-+]?[1-9][0-9]{0,2}([, '])[0-9]{3}(\1[0-9]{3})*(\.[0-9]+)?")
 """Separated thousands with a decimal point. None begins with 0, so ``0,125`` does not match."""

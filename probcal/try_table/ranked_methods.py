@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from probcal._io import shortened, visible
+from probcal._io import shortened, some, visible
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
 from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
@@ -152,6 +152,9 @@ def _mean(values: Sequence[float]) -> float:
 
 
 _LONGEST_NAME = 12
+_WIDE = 3
+"""An interval so many times as wide as that of the best says little."""
+_NAMED = 3
 
 
 def ranking_table(ranked: Sequence[RankedMethod]) -> tuple[list[str], list[list[str]]]:
@@ -184,8 +187,16 @@ def legend(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
         )
     if splits < _FEWEST_TESTED and len(ranked) > 1:
         yield f"* {splits} splits are too few to test the difference from the best; --splits 10 tests it."
-    elif _rivals(ranked):
+    elif rivals := _rivals(ranked):
         yield "* not significantly different from the best (corrected t-test, Holm, 5 %)."
+        wide = [name_of(one) for one in rivals if _half_width(one) > _WIDE * _half_width(ranked[0])]
+        if wide:
+            yield f"The interval of {some(wide, _NAMED)} is wide, so it may be much worse than the best all the same."
+
+
+def _half_width(one: RankedMethod) -> float:
+    low, high = one.interval or (0.0, 0.0)
+    return (high - low) / 2
 
 
 def failures(ranked: Sequence[RankedMethod]) -> Iterator[str]:

@@ -40,8 +40,17 @@ _OF_A_GROUP = re.compile(
     r"|person|policy|school|site|store|student|subject|supplier|user|batch)(s|[ _.-]?(id|no|nr|number|name|key))?"
 )
 _AN_ID = re.compile(r"(?i:(.*[ _.-])?(id|uuid|guid|key|nr|no))|.*[a-z](ID|Id|No|Nr)")
+_OF_A_TIME = re.compile(
+    r"(?i:(.*[ _.-])?(time|date|timestamp|epoch|unix|ts|at|created|updated)s?)|.*[a-z](Time|Date|At)"
+)
+_SECONDS = (631_152_000, 4_102_444_800)
+"""The years 1990 to 2100 as seconds since 1970."""
 _MOST_COPIES = 0.005
 """A smaller share of test rows with a copy among the training rows changes no result."""
+_SPLITS_FOR_COPIES = 5
+_SHUFFLES = 20
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""The hashes of a row's columns are the digits of a number with this base, modulo 2^64."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +67,9 @@ def find_traps(prepared: Prepared, raw: pd.DataFrame, dataset: Dataset, seed: in
     ``dataset`` holds the used rows, and ``seed`` is that of the splits.
     """
     y, columns = dataset.y, prepared.inputs
-    leaks = dict(_copies_of_target(prepared))
-    for name, line in (*_missing_values(columns, prepared.rows, y), *_single_columns(columns, prepared.rows, y)):
+    leaks: dict[str, str] = {}
+    of_missing = _missing_values(columns, prepared.rows, y)
+    for name, line in (*of_missing, *_copies_of_target(prepared), *_single_columns(columns, prepared.rows, y)):
         leaks.setdefault(name, line)
     lines = list(leaks.values())
     lines += _identifiers(columns)
@@ -156,25 +166,30 @@ def _identifiers(columns: Sequence[TableColumn]) -> Iterator[str]:
 
 
 def _copies(dataset: Dataset, prepared: Prepared, seed: int) -> str:
-    """Return how many test rows of the first split have an equal row among its training rows.
+    """Return how many test rows of the first splits have an equal row among the training rows of their split.
 
-    Rows of a few coarse columns are equal without being copies. So columns that are shuffled one by one must give less
-    than half as many equal rows.
+    Rows of a few coarse columns are equal without being copies. So there must be twice as many as after columns are
+    shuffled one by one, in each of several shuffles.
     """
     card, X = dataset.card, dataset.X
     assert isinstance(X, pd.DataFrame)
     labels = dataset.y if dataset.strata is None else dataset.strata
-    train, test = fold_rows(card.split, card.name, X, labels, 0, seed)
+    splits = [
+        fold_rows(card.split, card.name, X, labels, number, seed)
+        for number in range(min(prepared.split.folds, _SPLITS_FOR_COPIES))
+    ]
     used = X.drop(columns=prepared.split.column) if prepared.split.column else X
-    share = _equal_rows(used, labels, train, test)
+    values = [pd.util.hash_array(labels)]
+    values += [
+        pd.util.hash_pandas_object(used.iloc[:, place], index=False).to_numpy() for place in range(used.shape[1])
+    ]
+    share = _share_of_equal_rows(values, splits)
     if share < _MOST_COPIES:
         return ""
     random = np.random.default_rng(0)
-    shuffled = pd.DataFrame(
-        {number: used.iloc[random.permutation(len(used)), number].array for number in range(used.shape[1])}
-    )
-    if 2 * _equal_rows(shuffled, labels, train, test) > share:
-        return ""
+    for _ in range(_SHUFFLES):
+        if 2 * _share_of_equal_rows([values[0], *(random.permutation(one) for one in values[1:])], splits) > share:
+            return ""
     percent = f"{100 * share:.0f}" if share >= 0.1 else f"{100 * share:.2g}"
     return (
         f"{percent} % of the test rows have the same inputs and label as a training row. If these are the same case "
@@ -182,16 +197,19 @@ def _copies(dataset: Dataset, prepared: Prepared, seed: int) -> str:
     )
 
 
-def _equal_rows(
-    X: pd.DataFrame, labels: npt.NDArray[Any], train: npt.NDArray[np.intp], test: npt.NDArray[np.intp]
+def _share_of_equal_rows(
+    values: Sequence[npt.NDArray[np.uint64]], splits: Sequence[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]
 ) -> float:
-    """Return the share of test rows with an equal training row, label included."""
-    hashes = pd.util.hash_pandas_object(X, index=False).to_numpy() ^ pd.util.hash_array(labels)
-    return float(np.isin(hashes[test], hashes[train]).mean())
+    """Return the share of test rows with an equal training row. ``values`` has the hashes of each column, (n_rows,)."""
+    rows = np.zeros(len(values[0]), np.uint64)
+    for column in values:
+        rows = rows * _ODD + column
+    equal = sum(int(np.isin(rows[test], rows[train]).sum()) for train, test in splits)
+    return equal / sum(len(test) for _, test in splits)
 
 
 def _times(columns: Sequence[TableColumn]) -> Iterator[str]:
-    dates = [column.name for column in columns if column.kind == "date" or _has_compact_dates(column)]
+    dates = [column.name for column in columns if column.kind == "date" or _has_dates_as_numbers(column)]
     if dates:
         yield (
             f"{some((f'{name!r}' for name in dates), _NAMED).replace(chr(39), chr(34))}: rows have dates, and they are "
@@ -200,13 +218,21 @@ def _times(columns: Sequence[TableColumn]) -> Iterator[str]:
         )
 
 
-def _has_compact_dates(column: TableColumn) -> bool:
-    """Return whether all numbers of a column are dates such as 19900330."""
+def _has_dates_as_numbers(column: TableColumn) -> bool:
+    """Return whether all numbers of a column are dates such as 19900330, or seconds since 1970 by size and name."""
     assert column.values is not None
     seen = column.values.dropna().unique() if column.kind == "number" else np.zeros(0)
-    if len(seen) < _FEWEST or not ((seen >= 19_000_101) & (seen <= 21_001_231) & (seen % 1 == 0)).all():
+    if len(seen) < _FEWEST or not (seen % 1 == 0).all():
+        return False
+    if _OF_A_TIME.fullmatch(column.name) and any(_within(seen / unit, _SECONDS) for unit in (1, 1_000)):
+        return True
+    if not _within(seen, (19_000_101, 21_001_231)):
         return False
     return bool(((seen // 100 % 100 <= 12) & (seen // 100 % 100 >= 1) & (seen % 100 <= 31) & (seen % 100 >= 1)).all())
+
+
+def _within(values: npt.NDArray[np.float64], bounds: tuple[float, float]) -> bool:
+    return bool(((values >= bounds[0]) & (values <= bounds[1])).all())
 
 
 def _groups(prepared: Prepared, raw: pd.DataFrame) -> Iterator[str]:
@@ -217,8 +243,8 @@ def _groups(prepared: Prepared, raw: pd.DataFrame) -> Iterator[str]:
         n_groups, n_known = values.nunique(), int(values.notna().sum())
         if n_groups >= max(_FEWEST_GROUPS, _MANY_GROUPS * n) and n_known >= _ROWS_PER_GROUP * n_groups:
             yield (
-                f'"{name}": {n_known / n_groups:.1f} rows have the same value on average, and they can be in both '
-                f"training and test rows. If you will predict for new ones, --group {_quoted(str(name))} keeps them "
+                f'"{name}": each value has {n_known / n_groups:.1f} rows on average, and they can be in both training '
+                f"and test rows. If you will predict for new ones, --group {_quoted(str(name))} keeps them "
                 "together"
             )
 

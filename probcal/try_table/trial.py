@@ -8,6 +8,7 @@ from pathlib import Path
 
 from probcal.config.experiment import read_experiment
 from probcal.errors import ProbcalError
+from probcal.metrics.registry import find_metric
 from probcal.runner.run import RunOptions, run_experiment
 from probcal.store.folder import Store
 from probcal.try_table import choices
@@ -16,7 +17,7 @@ from probcal.try_table import experiment_files as files
 from probcal.try_table.experiment_files import Plan
 from probcal.try_table.export import refuse_export
 from probcal.try_table.finished_trial import Finished
-from probcal.try_table.measures import LOSS, MEASURES, Measure
+from probcal.try_table.measures import LOSS, Measure
 from probcal.try_table.preparation import TableRequest, cleaned, prepare, slug
 from probcal.try_table.traps import find_traps
 from probcal.try_table.trial_page import write_trial_page
@@ -51,9 +52,11 @@ def try_table(request: TableRequest, options: TrialOptions, say: Say, progress: 
     """
     prepared = prepare(request, options.splits)
     counts = prepared.target.class_counts
-    if options.measure.name not in MEASURES and len(counts) > 2:
+    metric = find_metric(options.measure.metric)
+    if metric is not None and metric.two_classes and len(counts) > 2:
+        wanted = f"--metric {metric.name}" if options.measure.name == metric.name else "--cost"
         raise ProbcalError(
-            f"--cost: costs need two classes, and {prepared.target.name} has {len(counts)}; choose one with --positive"
+            f"{wanted} needs two classes, and {prepared.target.name} has {len(counts)}; choose one with --positive"
         )
     usual, left_out = choices.usual_learners(prepared.width, len(counts))
     learners = choices.learners(options.learners or usual, prepared.most_levels)

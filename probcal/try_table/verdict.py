@@ -58,8 +58,9 @@ def verdict(ranked: Sequence[RankedMethod], around: Circumstances) -> str:
 
 def _no_better(best: RankedMethod, around: Circumstances) -> str:
     """Return why nothing is said to beat the base rate: too few rows, or columns without a relation."""
-    baseline = "predicting the class shares for every row"
-    found = f"it is {baseline}" if best.learner == BASELINE else f"not significantly different from {baseline}"
+    found = "not significantly different from predicting the class shares for every row"
+    if best.learner == BASELINE:
+        found = "it predicts the class shares for every row"
     rarest = min(around.class_counts, key=around.class_counts.__getitem__, default="")
     rows = around.class_counts.get(rarest, 0)
     known = [auc for auc in around.aucs if not math.isnan(auc)]
@@ -100,6 +101,7 @@ def _better_than(joint: str, ranked: Sequence[RankedMethod]) -> str:
     """Return how many others the first of ``ranked`` is better than. Failed ones are counted separately."""
     behind = sum(not one.failed for one in ranked[1:])
     failed = len(ranked) - 1 - behind
-    counts = [f"significantly better than {behind} at the 5 % level"] if behind else []
+    others = f"{behind} other{'s' * (behind > 1)}"
+    counts = [f"significantly better than {others} at the 5 % level"] if behind else []
     counts += [f"{failed} failed"] if failed else []
     return joint + "; ".join(counts) if counts else ""

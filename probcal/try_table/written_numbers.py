@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,15 +18,19 @@ _DIGITS = r"[0-9][0-9.,'\u2019 \u00a0\u2009\u202f]*[0-9]|[0-9]|[.,][0-9]+"
 _MONEY = re.compile(
     rf"(?P<sign>[-+]?)\s?(?P<before>{_CURRENCIES})?\s?(?P<inner>[-+]?)(?P<digits>{_DIGITS})(?:[.,][-\u2013])?"
     rf"\s?(?P<scale>bn|B|mn|mio\.?|Mio\.?|[kKM]|million|billion|thousand)?\s?(?P<after>{_CURRENCIES})?"
+    r"(?:\s?(?:/|per|an?|each)\s?(?P<per>hour|hr|h|day|d|week|wk|month|mo|year|yr|y|annum))?"
 )
 _SCALES = {"k": 3, "thousand": 3, "m": 6, "mn": 6, "mio": 6, "million": 6, "b": 9, "bn": 9, "billion": 9}
 """Word in small letters -> power of ten."""
+_PERIODS = {"h": "hour", "d": "day", "w": "week", "m": "month", "y": "year", "a": "year"}
 _PERCENT = re.compile(rf"(?P<digits>[-+]?(?:{_DIGITS}))\s?(?P<unit>%|‰|percent|per cent)")
 _LETTER = "A-Za-zµμ°²³Ωäöüéß"
 _UNIT = re.compile(rf"(?P<digits>[-+]?(?:{_DIGITS}))\s?(?P<unit>[{_LETTER}][{_LETTER}/·^-]{{0,14}}[0-9]?)")
 _BRACKETS = re.compile(r"\((?P<inside>[^()]+)\)")
 _CLOCK = re.compile(r"(\d{1,3}):([0-5]\d)(?::([0-5]\d)(?:[.,]\d+)?)?\s?([AaPp]\.?[Mm]\.?)?")
 _UHR = re.compile(r"([01]?\d|2[0-4])(?:[.:]([0-5]\d))?\s?Uhr")
+_HOURS_H = re.compile(r"(\d{1,3})\s?[hH]\s?([0-5]\d)")
+"""Such as ``4h05``."""
 _HOUR = re.compile(r"(1[0-2]|0?[1-9])\s?([AaPp]\.?[Mm]\.?)")
 _PART = re.compile(
     r"(\d+(?:[.,]\d+)?)\s?(years?|yrs?|y|months?|mos?|weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)(?![a-z])"
@@ -38,7 +43,9 @@ _ABOUT = re.compile(
 )
 _RANGE = re.compile(rf"(?P<low>{_DIGITS})\s?(?:-|\u2013|\u2014|to|bis)\s?(?P<high>{_DIGITS})(?P<rest>\D*)")
 _OPEN = re.compile(rf"(?P<digits>{_DIGITS})\s?(?:\+|and over|and more|or more|plus)(?P<rest>[A-Za-z ]{{0,15}})")
-_FRACTION = re.compile(r"(\d+)\s?/\s?(\d*[1-9]\d*)")
+_FRACTION = re.compile(r"(?:(\d+)[ -])?(\d+)\s?/\s?(\d*[1-9]\d*)")
+_VULGAR = re.compile(r"(\d*)\s?([\u00bc-\u00be\u2150-\u215e])")
+"""A fraction that is one character, such as 4½."""
 _INDIAN = re.compile(r"(?<![\d.,])[1-9]\d?(?:,\d\d)+,\d{3}(?![\d,])")
 """Lakhs and crores, such as ``40,29,366``."""
 _SAME_CURRENCY = {"USD": "$", "US$": "$", "EUR": "€", "GBP": "£", "INR": "₹", "Rs": "₹", "Rs.": "₹", "kr.": "kr"}
@@ -68,7 +75,7 @@ def plain_number(text: str, loose: bool = False) -> PlainNumber | None:
     Clock times and durations become minutes, durations with months or years become years. With ``loose``, ``<5`` is 5,
     ``10-20`` is 15 and ``1/4`` is .25, too.
     """
-    text = tidied(" ".join(text.split()))
+    text = _VULGAR.sub(_spelt_fraction, tidied(" ".join(text.split())))
     if len(text) > _LONGEST or not any(one.isdigit() for one in text) or _is_plain(text):
         return None
     regrouped = _INDIAN.sub(lambda digits: f"{int(digits[0].replace(',', '')):,}", text)
@@ -77,6 +84,12 @@ def plain_number(text: str, loose: bool = False) -> PlainNumber | None:
     text = regrouped
     found = _bracketed(text) or _time(text) or _feet(text) or _percent(text) or _money(text) or _with_unit(text)
     return found or (_loosely(text) if loose else None)
+
+
+def _spelt_fraction(found: re.Match[str]) -> str:
+    """Return a fraction that is one character as ``4 1/2``."""
+    spelt = unicodedata.normalize("NFKC", found[2]).replace("\u2044", "/")
+    return f"{found[1]} {spelt}" if found[1] else spelt
 
 
 def _is_plain(text: str) -> bool:
@@ -105,7 +118,7 @@ def _time(text: str) -> PlainNumber | None:
             hours = hours if half is None else hours % 12 + 12 * (half[0] in "pP")
             return PlainNumber(_short(60 * hours + minutes + seconds / 60), "times, in minutes", "minutes")
         return None
-    if found := _UHR.fullmatch(text):
+    if found := _UHR.fullmatch(text) or _HOURS_H.fullmatch(text):
         return PlainNumber(_short(60 * int(found[1]) + int(found[2] or 0)), "times, in minutes", "minutes")
     if found := _HOUR.fullmatch(text):
         hour = int(found[1]) % 12 + 12 * (found[2][0] in "pP")
@@ -145,12 +158,13 @@ def _money(text: str) -> PlainNumber | None:
     if found is None or (found["sign"] and found["inner"]) or (found["before"] and found["after"]):
         return None
     currency, scale = found["before"] or found["after"], (found["scale"] or "").rstrip(".")
-    if not (currency or scale) or (scale == "B" and not currency):
+    if not (currency or scale) or (not currency and (scale == "B" or found["per"])):
         return None
     sign = (found["sign"] or found["inner"]).replace("+", "")
     digits = found["digits"].strip()
-    kind = f"without {currency}" if currency else "scaled"
-    unit = _SAME_CURRENCY.get(currency, currency) if currency else ""
+    per = f"/{_PERIODS.get(found['per'][0], found['per'])}" if found["per"] else ""
+    kind = f"without {currency}{per}" if currency else "scaled"
+    unit = _SAME_CURRENCY.get(currency, currency) + per if currency else ""
     return _checked(f"{sign}{digits}e{_SCALES[scale.lower()]}" if scale else f"{sign}{digits}", kind, unit)
 
 
@@ -166,7 +180,8 @@ def _loosely(text: str) -> PlainNumber | None:
             of_high = plain_number(found["high"] + found["rest"])
             return PlainNumber(_short((low + high) / 2), "ranges as their middle", of_high.unit if of_high else "")
     if found := _FRACTION.fullmatch(text):
-        return PlainNumber(_short(int(found[1]) / int(found[2])), "fractions as their value")
+        whole, above, below = (int(part or 0) for part in found.groups())
+        return PlainNumber(_short(whole + above / below), "fractions as their value")
     if found := _ABOUT.fullmatch(text):
         return _limit(found["rest"])
     if found := _OPEN.fullmatch(text):

@@ -239,3 +239,4 @@ def test_a_declared_class_that_is_missing_is_blamed_on_its_package(installed):
 def test_a_plugin_without_its_paper_says_which_file_is_missing(installed):
     (installed / "forecasts" / "numbers" / "forecasts-2020.yaml").unlink()
     assert "forecasts.numbers has no forecasts-2020.yaml" in probcal(installed, "validate", "mine.yaml", code=2)
+    assert "forecasts-2020 cannot be read: forecasts 1.2 declares the paper" in probcal(installed, "list", "papers")

@@ -193,16 +193,19 @@ def test_numbers_with_the_other_decimal_mark_are_told_apart(exported):
     assert any("the model reads a decimal comma" in one for one in found.warnings)
 
 
-def test_lines_of_a_table_from_standard_input_say_where_to_name_it(exported, tmp_path, monkeypatch):
+def test_a_model_of_standard_input_is_trained_again_from_standard_input(exported, tmp_path, monkeypatch):
     _, frame, _ = exported
     monkeypatch.chdir(tmp_path)
     words = ("-t", "left", "-l", "logistic", "-m", "direct", "--splits", 2, "--export", "model")
     result = CliRunner().invoke(main, ["try", "-", *map(str, words)], input=frame.to_csv(index=False))
     assert result.exit_code == 0, result.output
     code = (tmp_path / "model" / "train.py").read_text()
-    assert 'read_labelled_rows("TABLE.csv"' in code and '"TABLE.csv"' in result.stdout
-    assert "# the table came from standard input: store it in a file, and name that here" in code
-    assert "# predict.py also takes np.clip(p, 0.001, 0.999), and divides each row by its sum" in code
+    assert "# the table came from standard input: python train.py < TABLE.csv" in code
+    train = [sys.executable, str(tmp_path / "model" / "train.py")]
+    (tmp_path / "model" / "model.joblib").unlink()
+    subprocess.run(train, input=frame.to_csv(index=False), text=True, check=True, cwd=tmp_path)
+    assert (tmp_path / "model" / "model.joblib").is_file()
+    assert "# predict.py then keeps probabilities in 0.001 to 0.999, and divides each row by its sum" in code
 
 
 def test_the_card_names_the_bound_of_the_measures_and_that_of_predict(tmp_path, monkeypatch):

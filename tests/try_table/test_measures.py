@@ -7,7 +7,8 @@ import pytest
 from sklearn.metrics import log_loss
 
 from probcal.errors import ProbcalError
-from probcal.try_table.measures import LOSS, MEASURES, Scale, measure_predictions, read_costs
+from probcal.metrics.registry import Prediction, find_metric
+from probcal.try_table.measures import LOSS, MEASURES, Scale, measure_named, measure_predictions, read_costs
 
 Y = np.array([0, 1, 1, 0, 1], dtype=np.int8)
 P = np.array([0.0, 1.0, 0.8, 0.3, 0.0])
@@ -56,3 +57,23 @@ def test_several_classes_are_bounded_row_by_row():
     p = np.array([[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
     assert Scale(0.01).bounded(p).sum(axis=1) == pytest.approx(1)
     assert measure_predictions(np.array([1, 2]), p, Scale(0.01), [LOSS]).infinite
+
+
+def test_any_metric_of_predictions_can_rank():
+    smooth = measure_named("smece")
+    found = measure_predictions(Y, P, Scale(0.001), [smooth])
+    assert found.values["smece"] == pytest.approx(find_metric("smece").value(Prediction(Y, P)))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("aux", 'did you mean "auc"'),
+        ("sharpness", "has no better end"),
+        ("l1", "needs more than predictions"),
+        ("unheard", "no metric"),
+    ],
+)
+def test_other_names_are_refused_by_their_reason(name, message):
+    with pytest.raises(ProbcalError, match=message):
+        measure_named(name)

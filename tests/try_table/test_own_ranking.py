@@ -61,9 +61,9 @@ def test_no_interval_leaves_the_bounds_of_its_measure():
 def test_the_verdict_names_the_best_and_its_rivals():
     assert verdict([BEST, NEAR, FAR, SHARES], MANY) == (
         "The best is forest alone, log loss 0.4100 bits; not significantly different: isotonic on boosting; "
-        "significantly better than 2 at the 5 % level."
+        "significantly better than 2 others at the 5 % level."
     )
-    alone = "The best is forest alone, log loss 0.4100 bits, significantly better than 1 at the 5 % level."
+    alone = "The best is forest alone, log loss 0.4100 bits, significantly better than 1 other at the 5 % level."
     assert verdict([BEST, FAR], MANY) == alone
 
 
@@ -74,7 +74,7 @@ def test_the_verdict_does_not_praise_what_is_no_better_than_the_shares():
     found = verdict([BEST, CLOSE], MANY)
     assert found.startswith("forest alone has the best log loss 0.4100 bits; not significantly different from predic")
     assert found.endswith("The columns may not be related to the target.")
-    assert "log loss 0.4120 bits; it is predicting the class shares" in verdict([CLOSE, FAR], MANY)
+    assert "log loss 0.4120 bits; it predicts the class shares" in verdict([CLOSE, FAR], MANY)
 
 
 def test_two_splits_are_too_few_to_tell():
@@ -120,7 +120,7 @@ def test_two_splits_do_not_hide_a_leak():
 
 def test_the_best_is_not_said_to_be_ahead_of_what_failed():
     never = ranked("svm", [], splits=5, failed=5)
-    assert verdict([BEST, FAR, FAILED, never], MANY).endswith("better than 1 at the 5 % level; 2 failed.")
+    assert verdict([BEST, FAR, FAILED, never], MANY).endswith("better than 1 other at the 5 % level; 2 failed.")
 
 
 def test_the_verdict_knows_when_nothing_can_be_said():

@@ -75,6 +75,20 @@ def test_dates_offer_a_split_in_order_of_time(tmp_path):
     assert "--time day tests on later rows" in one_line(traps(compact, tmp_path))
 
 
+def test_seconds_since_1970_are_a_time_if_the_name_says_so(tmp_path):
+    seconds = [1_700_000_000 + 3_600 * one for one in range(200)]
+    frame = customers(200).drop(columns="since")
+    assert "--time created_at tests on later rows" in one_line(traps(frame.assign(created_at=seconds), tmp_path))
+    assert "--time" not in one_line(traps(frame.assign(income=seconds), tmp_path))
+
+
+def test_a_column_that_is_filled_in_after_the_outcome_is_told_from_one_that_copies_it(tmp_path):
+    frame = customers(200)
+    reasons = np.random.default_rng(0).choice(["moved", "price", "other"], 200)
+    frame["reason"] = np.where(frame["left"] == "yes", reasons, None)
+    assert '"reason": whether it is missing tells the class (AUC 1.000 alone)' in one_line(traps(frame, tmp_path))
+
+
 def test_rows_of_one_customer_offer_groups(tmp_path):
     frame = customers(200).assign(customer=[f"K{one % 50}" for one in range(200)])
     assert "--group customer keeps them together" in one_line(traps(frame, tmp_path))

@@ -58,7 +58,7 @@ def test_a_target_that_is_not_there_or_there_twice(tmp_path):
 
 def test_costs_of_three_classes_are_refused_before_anything_runs(tmp_path):
     said = refused("try", written(customers(), tmp_path / "c.csv"), "-t", "plan", "--cost", "1:5")
-    assert said.strip() == "--cost: costs need two classes, and plan has 3; choose one with --positive"
+    assert said.strip() == "--cost needs two classes, and plan has 3; choose one with --positive"
 
 
 def test_a_table_with_nothing_to_learn_from(tmp_path):

@@ -19,7 +19,11 @@ from tests.try_table.own_tables import customers, line_of, shown, written
         ("12.5%", 12.5),
         ("$3M", 3e6),
         ("1.2k", 1200),
+        ("$32K/yr", 32_000),
+        ("€ 12.50 per hour", 12.5),
+        ("\uff14\uff12\uff05", 42),
         ("14:30", 870),
+        ("4h05", 245),
         ("2:30 pm", 870),
         ("12 am", 0),
         ("36:15:30", 2175.5),
@@ -66,6 +70,10 @@ def test_plain_numbers_dates_and_words_are_left_alone(text):
         ("23/50", 0.46),
         ("40,29,366", 4029366),
         ("< 1 year", 1),
+        ("4 1/2", 4.5),
+        ("1-3/4", 1.75),
+        ("2½", 2.5),
+        ("¾", 0.75),
     ],
 )
 def test_limits_and_ranges_are_numbers_where_the_user_says_number(text, value):
