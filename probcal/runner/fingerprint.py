@@ -290,19 +290,19 @@ def modules_of(cell: Cell) -> tuple[str, ...]:
     """
     learner, method = cell.column.learner.path, cell.column.method.path
     nested = tuple(path for one in (cell.column.learner, cell.column.method) for path in paths(one.params))
-    generator = ("probcal.data.sources.generated",) if cell.card.generator else ()
-    folds = ("probcal.runner.fold_rows",) if cell.has_fold_rows else ()
-    return (
-        _module(learner),
-        _module(method),
-        *map(_module, nested),
-        *generator,
-        *folds,
-        *_shortcuts(learner, method, *nested),
-    )
+    return _modules((learner, method, *nested), bool(cell.card.generator), cell.has_fold_rows)
 
 
 @cache
+def _modules(classes: tuple[str, ...], drawn: bool, folds: bool) -> tuple[str, ...]:
+    return (
+        *map(_module, classes),
+        *(("probcal.data.sources.generated",) if drawn else ()),
+        *(("probcal.runner.fold_rows",) if folds else ()),
+        *_shortcuts(*classes),
+    )
+
+
 def _shortcuts(learner: str, method: str, *nested: str) -> tuple[str, ...]:
     if "probcal.fast_paths.shortcut" not in code_of(*map(_module, (learner, method, *nested))):
         return ()

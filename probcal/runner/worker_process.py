@@ -192,6 +192,15 @@ def _process_state() -> dict[str, Any]:
     }
 
 
+_left: list[tuple[int, dict[str, Any]]] = []
+"""The number of imported modules and the state at the end of the last cell."""
+
+
+def _state_before() -> dict[str, Any]:
+    """Return the state before a cell: that at the end of the last one, unless a module was imported meanwhile."""
+    return _left[0][1] if _left and _left[0][0] == len(sys.modules) else _process_state()
+
+
 def _limits() -> dict[int, tuple[int, int]]:
     return {kind: resource.getrlimit(kind) for kind in _LIMITS}
 
@@ -239,7 +248,7 @@ def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
     for module in modules_of(cell):  # first, because the settings that a module makes on import must stay
         with suppress(BaseException):  # ``execute`` imports it again and reports the error
             import_module(module)
-    limits, before, threads = _limits(), _process_state(), threading.enumerate()
+    limits, before, threads = _limits(), _state_before(), threading.enumerate()
     try:
         seed_shared_generators(cell)
         outcome = bounded(execute(cell, planned.key, run))
@@ -251,7 +260,8 @@ def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
         os._exit(0)
     try:
         _reset(limits)  # first, because the other steps may need memory
-        is_as_before = _process_state() == before and not _remaining_threads(threads)
+        _left[:] = [(len(sys.modules), _process_state())]
+        is_as_before = _left[0][1] == before and not _remaining_threads(threads)
         can_go_on = is_as_before and _has_room() and (outcome.result.n_train is None or _rows_are_protected(cell))
     except Exception:
         can_go_on = False
