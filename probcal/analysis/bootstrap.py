@@ -18,10 +18,10 @@ import numpy.typing as npt
 from probcal.analysis.hypothesis_tests import inflation
 from probcal.analysis.ranks import labels_of
 from probcal.analysis.split_results import SAMPLES, CompareData, column_id, finished, share_of_test_rows
-from probcal.metrics.registry import metric_named
 from probcal.papers.check.findings import Checked, Splits
 from probcal.reporting.grid import DECIMALS
 from probcal.reporting.metric_table import best_of, table_4_order
+from probcal.store.cell_result import shown_metric
 from probcal.store.outline import ResultColumn, Row
 from probcal.store.summary import summarise
 
@@ -209,5 +209,5 @@ def _first(means: npt.NDArray[np.float64], metric: str) -> Flags:
 
     Columns that are equal in the printed decimals share the place. An infinite mean is never first.
     """
-    rounded = np.round(-means if metric_named(metric).larger_is_better else means, DECIMALS)
+    rounded = np.round(-means if shown_metric(metric).larger_is_better else means, DECIMALS)
     return np.asarray((rounded == rounded.min(axis=1, keepdims=True)) & np.isfinite(rounded))

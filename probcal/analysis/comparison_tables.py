@@ -11,9 +11,9 @@ from probcal._io import Field, csv_text
 from probcal.analysis.claim_support import ClaimSupport, Comparison, Count, DrawnVerdict
 from probcal.analysis.pairs import Pair, Tested, p_text
 from probcal.analysis.split_results import column_id
-from probcal.metrics.registry import metric_named
 from probcal.papers.check.check_text import json_of
 from probcal.reporting.grid import INFINITY, NOT_RUN, Grid, Text, markdown
+from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Row
 
 _MINUS = "\N{MINUS SIGN}"
@@ -105,7 +105,7 @@ def _ranks(comparison: Comparison) -> Iterator[Grid]:
     rows.append([Text("critical difference"), *(Text(f"{one.critical_difference:.2f}") for one in every.values())])
     rows.append([Text("data sets"), *(Text(str(one.n_datasets)) for one in every.values())])
     notes = [
-        f"{metric_named(metric).short}, not significantly different: {_groups(one.groups)}."
+        f"{shown_metric(metric).short}, not significantly different: {_groups(one.groups)}."
         for metric, one in every.items()
     ]
     left_out = dict.fromkeys(title for one in every.values() for title in one.left_out)
@@ -115,7 +115,7 @@ def _ranks(comparison: Comparison) -> Iterator[Grid]:
         "rank 1 is the best of a data set, ∞ the last; p of Friedman's test (form of Iman & Davenport; permuted ranks "
         "below ten data sets); Nemenyi's critical difference at 5 %."
     )
-    yield Grid(0, "Mean ranks", explanation, ["", *(metric_named(metric).short for metric in every)], rows, notes)
+    yield Grid(0, "Mean ranks", explanation, ["", *(shown_metric(metric).short for metric in every)], rows, notes)
 
 
 def _groups(groups: tuple[tuple[str, ...], ...]) -> str:
@@ -125,7 +125,7 @@ def _groups(groups: tuple[tuple[str, ...], ...]) -> str:
 def _over_datasets(comparison: Comparison) -> Iterator[Grid]:
     rows = [
         [
-            Text(metric_named(metric).short if place == 0 else ""),
+            Text(shown_metric(metric).short if place == 0 else ""),
             Text(_name(pair)),
             Text(f"{pair.ahead} of {len(pair.tested)}"),
             Text(str(pair.count("better"))),
@@ -163,7 +163,7 @@ def _in_each(comparison: Comparison) -> Iterator[Grid]:
             + ("; (∞) where it decides" if any(one.how == "∞" for pair in found for one in pair.tested) else "")
             + ("; (?) without a test." if any(one.how == "none" for pair in found for one in pair.tested) else ".")
         )
-        name = f"{metric_named(metric).long}, {metric_named(metric).good_end}"
+        name = f"{shown_metric(metric).long}, {shown_metric(metric).good_end}"
         yield Grid(0, name, explanation, ["", *header], rows, [])
 
 
@@ -210,7 +210,7 @@ def _best(comparison: Comparison) -> Iterator[Grid]:
         + ("; (?) one split, not drawn" if any(not one.drawn for one in comparison.places) else "")
         + ("; in brackets the paper's entry." if any(one.printed for one in comparison.places) else ".")
     )
-    yield Grid(0, "Best methods, and how surely", explanation, ["", *(metric_named(one).short for one in metrics)],
+    yield Grid(0, "Best methods, and how surely", explanation, ["", *(shown_metric(one).short for one in metrics)],
                rows, [])  # fmt: skip
 
 

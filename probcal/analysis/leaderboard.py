@@ -17,8 +17,7 @@ import numpy.typing as npt
 from probcal.analysis.paired_wins import elo, mean_of_known, weighted_mean, wins
 from probcal.analysis.rank_tests import critical_difference, p_of_friedman, rank_table
 from probcal.analysis.split_results import finished, one_reading_each, split_values
-from probcal.metrics.registry import metric_named
-from probcal.store.cell_result import CellResult
+from probcal.store.cell_result import CellResult, shown_metric
 from probcal.store.outline import Outline, Row
 from probcal.store.summary import Results
 
@@ -139,7 +138,7 @@ def scores(outline: Outline, results: Results, metric: str) -> Scores:
     learners = tuple(dict.fromkeys(one.learner for one in outline.columns))
     shape = (len(rows), len(learners), len(methods))
     losses, seconds = np.full(shape, np.nan), np.full(shape, np.nan)
-    sign = -1.0 if metric_named(metric).larger_is_better else 1.0
+    sign = -1.0 if shown_metric(metric).larger_is_better else 1.0
     tables = []
     for r, row in enumerate(rows):
         done = {column: [*finished(outline, results, row, column).values()] for column in outline.columns}

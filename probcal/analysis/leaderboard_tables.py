@@ -19,9 +19,9 @@ from probcal.analysis.leaderboard import (
 )
 from probcal.analysis.pairs import p_text
 from probcal.errors import ProbcalError, unknown_name
-from probcal.metrics.registry import metric_named
 from probcal.papers.check.check_text import json_of
 from probcal.reporting.grid import NOT_RUN, Grid, Text, markdown
+from probcal.store.cell_result import shown_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 
@@ -70,8 +70,8 @@ def experiment_boards(
     for metric in metrics:
         if metric not in measured:
             raise ProbcalError(f"{store.folder}: {unknown_name('metric', metric, measured)}")
-        if metric_named(metric).no_end:
-            raise ProbcalError(f"{metric} ranks no methods: {metric_named(metric).no_end}")
+        if shown_metric(metric).no_end:
+            raise ProbcalError(f"{metric} ranks no methods: {shown_metric(metric).no_end}")
     found = [
         leaderboards(scores(outline, results, metric), kind) for metric in metrics or shown_metrics(outline, results)
     ]
@@ -108,7 +108,7 @@ def board_grid(board: Leaderboard) -> Grid:
         ]
         for one in board.standings
     ]
-    name = f"{metric_named(board.metric).long}, {metric_named(board.metric).good_end}"
+    name = f"{shown_metric(board.metric).long}, {shown_metric(board.metric).good_end}"
     return Grid(0, f"{name}: {board.group}" if board.group else name, _EXPLANATION, header, rows, _notes(board))
 
 
@@ -125,7 +125,7 @@ def _side_by_side(boards: Sequence[Leaderboard]) -> Grid:
         for method in sorted(methods, key=lambda one: (order[one], one))
     ]
     rows.append([Text("tables"), *(Text(str(board.n_tables)) for board in boards)])
-    name = f"{metric_named(boards[0].metric).long}, {metric_named(boards[0].metric).good_end}, by {boards[0].kind}"
+    name = f"{shown_metric(boards[0].metric).long}, {shown_metric(boards[0].metric).good_end}, by {boards[0].kind}"
     few = [board.group for board in boards if board.n_tables < _FEW]
     notes = [f"Fewer than {_FEW} tables, which show little: {', '.join(few)}."] if few else []
     return Grid(0, name, _SHORT, ["method", *(board.group for board in boards)], rows, notes)

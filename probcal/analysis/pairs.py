@@ -14,7 +14,7 @@ import numpy.typing as npt
 from probcal.analysis.bootstrap import Bootstrap
 from probcal.analysis.hypothesis_tests import corrected_t_test, holm, wilcoxon
 from probcal.analysis.split_results import SplitValues, column_id, one_reading_each, split_values
-from probcal.metrics.registry import metric_named
+from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline, ResultColumn, Row
 
 LEVEL = 0.95
@@ -67,7 +67,7 @@ class Pair:
     @property
     def ahead(self) -> int:
         """Return the number of data sets in which the later column has the better mean."""
-        sign = 1 if metric_named(self.metric).larger_is_better else -1
+        sign = 1 if shown_metric(self.metric).larger_is_better else -1
         return sum(sign * one.difference > 0 for one in self.tested)
 
 
@@ -77,7 +77,7 @@ def pairs(drawn: Bootstrap, metric: str) -> list[Pair]:
     Where no group has two columns, all columns are compared. Holm's correction covers the data sets for the tests of
     one pair, and the pairs for Wilcoxon's test. The list is empty for a metric without a better end.
     """
-    if metric_named(metric).no_end:
+    if shown_metric(metric).no_end:
         return []
     found = [_pair(drawn, metric, *two) for two in _column_pairs(drawn.checked.outline)]
     every = [one for one in found if one.tested]
@@ -140,7 +140,7 @@ def _with_verdict(one: Tested, p_holm: float | None, metric: str) -> Tested:
     if p_holm > 1 - LEVEL or one.difference == 0:
         return replace(one, p_holm=p_holm)
     larger = one.difference > 0
-    return replace(one, p_holm=p_holm, verdict="better" if larger == metric_named(metric).larger_is_better else "worse")
+    return replace(one, p_holm=p_holm, verdict="better" if larger == shown_metric(metric).larger_is_better else "worse")
 
 
 def p_text(p: float | None) -> str:

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from probcal._io import visible
 from probcal.analysis.ranks import Ranks, ranks
-from probcal.metrics.registry import metric_named
 from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
 from probcal.reporting.grid import in_order
 from probcal.reporting.metric_table import with_paper
+from probcal.store.cell_result import shown_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 
@@ -69,7 +69,7 @@ def ranks_figure(ranking: Ranks, title: str = "") -> Figure:
 
 
 def _heading(ranking: Ranks, title: str) -> str:
-    name = metric_named(ranking.metric)
+    name = shown_metric(ranking.metric)
     p = "p < .001" if ranking.p < 0.001 else f"p = {ranking.p:.3f}".replace("0.", ".", 1)
     test = "permuted ranks" if ranking.permuted else "Friedman's test"
     joined = (

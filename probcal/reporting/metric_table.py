@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeVar
 
-from probcal.metrics.registry import metric_named
 from probcal.papers.bands import SIGMAS, Verdict, compare, enough, units_off, why_not_judged
 from probcal.papers.deviations import misprints
 from probcal.papers.drawn import Drawn
@@ -29,6 +28,7 @@ from probcal.reporting.grid import (
     printed,
     troubles,
 )
+from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, Summary, census, summarise
 
@@ -41,9 +41,9 @@ def best_of(means: Mapping[Name, float | None], metric: str) -> set[Name]:
     The set is empty where no mean is finite or the metric has no better end.
     """
     finite = {name: mean for name, mean in means.items() if mean is not None and math.isfinite(mean)}
-    if not finite or metric_named(metric).no_end:
+    if not finite or shown_metric(metric).no_end:
         return set()
-    best = printed(metric_named(metric).best(list(finite.values())))
+    best = printed(shown_metric(metric).best(list(finite.values())))
     return {name for name, mean in finite.items() if printed(mean) == best}
 
 
@@ -71,7 +71,7 @@ def best_grid(
     explanation = "by the means in the other tables, ties of three decimals joined with /"
     if published is not None and published.winners:
         explanation += f"; in brackets Table 4 of {published.short}"
-    header = ["", *(metric_named(metric).short for metric in metrics)]
+    header = ["", *(shown_metric(metric).short for metric in metrics)]
     return Grid(number, "Best method", explanation + ".", header, rows, notes)
 
 
@@ -86,7 +86,7 @@ def best_notes(outline: Outline, results: Results) -> list[str]:
 
 def table_4_order(metrics: Iterable[str]) -> list[str]:
     """Return the metrics that have a better end, each once."""
-    return [metric for metric in in_order(metrics, ("rms", "cxe", "auc")) if not metric_named(metric).no_end]
+    return [metric for metric in in_order(metrics, ("rms", "cxe", "auc")) if not shown_metric(metric).no_end]
 
 
 def winner(outline: Outline, results: Results, row: Row, metric: str) -> Text:
@@ -371,7 +371,7 @@ class MetricResults:
 
     @property
     def decimals(self) -> int:
-        return self.table.decimals if self.table else metric_named(self.metric).decimals
+        return self.table.decimals if self.table else shown_metric(self.metric).decimals
 
     @property
     def every_summary(self) -> list[Summary]:
@@ -404,7 +404,7 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
             rows += one.lines_below_each_other(row, one.decimals)
     return Grid(
         number=number,
-        name=metric_named(metric).long,
+        name=shown_metric(metric).long,
         explanation=explanation([outline], metric, published),
         header=["", *(column.label for column in columns)],
         rows=rows,
@@ -414,10 +414,10 @@ def metric_table(number: int, outline: Outline, results: Results, metric: str, p
 
 def explanation(outlines: Sequence[Outline], metric: str, published: Published | None) -> str:
     """Return how to read the table of ``metric`` that shows these experiments."""
-    parts = [metric_named(metric).good_end]
+    parts = [shown_metric(metric).good_end]
     parts.append(splits(outlines))
     grouped = any(len({column.group for column in one.columns}) < len(one.columns) for one in outlines)
-    if grouped and not metric_named(metric).no_end:
+    if grouped and not shown_metric(metric).no_end:
         parts.append("best of each group of columns in bold")
     if published is not None and metric in published.tables:
         parts.append(f"in brackets {published.tables[metric].place} of {published.short}")

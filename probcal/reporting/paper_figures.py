@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from probcal.metrics.registry import metric_named
 from probcal.reporting.calibration_effects import Effect, effects_of
 from probcal.reporting.curves import (
     CurvePanel,
@@ -27,6 +26,7 @@ from probcal.reporting.curves import (
 )
 from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_text, titled_figure
 from probcal.reporting.iso_figures import iso_figures
+from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline, ResultColumn
 from probcal.store.summary import Results
 
@@ -51,7 +51,7 @@ def stages_figure(title: str, panels: list[list[CurvePanel]]) -> Figure:
 
 
 def _draw(axes: Axes, panel: CurvePanel) -> None:
-    name = metric_named(panel.metric)
+    name = shown_metric(panel.metric)
     longest = max((len(curve.mean) for curve in panel.curves), default=1)
     for index, curve in enumerate(panel.curves):
         colour, dashes = COLOURS[index % len(COLOURS)], _DASHES[index // len(COLOURS) % len(_DASHES)]
@@ -99,7 +99,7 @@ def error_figure(title: str, effects: list[Effect]) -> Figure:
     (after_mark,) = axes.plot([], color="black", linewidth=1.4, label="after calibration")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_ylim(bottom=0)
-    axes.set_ylabel(textwrap.fill(f"{metric_named('c_emp').long} before calibration", 36))
+    axes.set_ylabel(textwrap.fill(f"{shown_metric('c_emp').long} before calibration", 36))
     axes.spines[["top", "right"]].set_visible(False)
     bars = [one for one in axes.containers if one.get_label() in rows]
     axes.legend(handles=[*bars, after_mark], frameon=False, fontsize="small")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from probcal.errors import ProbcalError
-from probcal.metrics.registry import metric_named
 from probcal.papers.published import Published
 from probcal.reporting.grid import Grid, Text, grouped, numbered
 from probcal.reporting.metric_table import (
@@ -28,6 +27,7 @@ from probcal.reporting.metric_table import (
     table_4_order,
     winner,
 )
+from probcal.store.cell_result import shown_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results
@@ -176,7 +176,7 @@ def _measured(number: int, every: list[PaperExperiment], metric: str, published:
 
     return Grid(
         number=number,
-        name=metric_named(metric).long,
+        name=shown_metric(metric).long,
         explanation=explanation([one.outline for one in experiments], metric, published),
         header=["", *titles],
         rows=_blocks(experiments, published, len(titles), ours, theirs),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from probcal._io import csv_text
-from probcal.metrics.registry import Metric, metric_named
+from probcal.metrics.registry import Metric
 from probcal.papers.published import Published
 from probcal.reporting.calibration_effects import calibration_tables
 from probcal.reporting.grid import (
@@ -34,6 +34,7 @@ from probcal.reporting.metric_table import (
     with_paper,
 )
 from probcal.reporting.side_by_side import side_by_side_tables
+from probcal.store.cell_result import shown_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, census, stale_ids, summarise
@@ -89,7 +90,7 @@ def by_method(number: int, outline: Outline, results: Results, published: Publis
     """Return table ``number`` with a column per metric, its best in bold, and published numbers in brackets."""
     metrics = in_order(outline.metrics)
     several = [MetricResults(outline, results, metric, published) for metric in metrics]
-    names = [metric_named(metric) for metric in metrics]
+    names = [shown_metric(metric) for metric in metrics]
     [row] = outline.datasets
     columns = [one.line(row, name.decimals) for one, name in zip(several, names, strict=True)]
     return Grid(

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Annotated, Any
 
@@ -18,8 +18,11 @@ from probcal import __version__
 from probcal._io import visible
 from probcal.config.plugins import find_metric
 from probcal.errors import ProbcalError
-from probcal.metrics.registry import Metric
+from probcal.metrics.registry import Metric, metric_named
 
+_NO_PACKAGE = "the package that declares this metric is not installed, so no end is better"
+_OF_SEVERAL = ("loss_ratio", "steepest_growth")
+"""What claims compare besides metrics. Each is computed from several numbers of a cell, and smaller is better."""
 _MOST = 10**15
 """Largest number of rows, seconds or bytes. Beyond it, floats are not exact for whole numbers."""
 
@@ -52,6 +55,12 @@ def _metric_named(name: str) -> Metric | None:
         return find_metric(name)
     except ProbcalError:  # the results of a plugin that no longer works can still be read
         return None
+
+
+def shown_metric(name: str) -> Metric:
+    """Return how to show the metric of this ``name``. Neither end of an unknown one is better."""
+    found = _metric_named(name)
+    return found or replace(metric_named(name), no_end="" if name in _OF_SEVERAL else _NO_PACKAGE)
 
 
 def _refuse_impossible(name: str, what: str, number: float) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from probcal.analysis.leaderboard import KINDS, Leaderboard, leaderboards, scores, shown_metrics
 from probcal.analysis.leaderboard_tables import board_grid
-from probcal.metrics.registry import metric_named
 from probcal.reporting.grid import Grid
+from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline
 from probcal.store.summary import Results
 
@@ -36,7 +36,7 @@ def boards(outline: Outline, results: Results, first: int) -> list[Board]:
             explanation = grid.explanation if not found else "read like the first of these tables."
             grid = replace(grid, number=first + len(found), explanation=explanation)
             group = f"{board.kind}: {board.group}" if board.kind else EVERYTHING
-            found.append(Board(metric_named(metric).short, group, grid))
+            found.append(Board(shown_metric(metric).short, group, grid))
     return found
 
 

@@ -18,11 +18,12 @@ from probcal.analysis.claim_support import NothingToCompare, compare
 from probcal.analysis.comparison_tables import grids
 from probcal.analysis.ranks import Ranks, ranks
 from probcal.errors import StoreError, installation, is_installed
-from probcal.metrics.registry import Metric, metric_named
+from probcal.metrics.registry import Metric
 from probcal.papers.published import Published
 from probcal.reporting.grid import INFINITY, NOT_RUN, UNDEFINED, Grid, Text, in_order
 from probcal.reporting.metric_table import PAPER, SPREAD, MetricResults, place_of, verdict_of
 from probcal.reporting.prediction_summaries import Pictures, PredictionFigure, pictures_of
+from probcal.store.cell_result import shown_metric
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, ResultColumn, Row
 from probcal.store.summary import Results, summarise
@@ -66,7 +67,7 @@ class Charts:
 def charts_of(outline: Outline, results: Results, published: Published | None) -> Charts:
     """Return the chart data. ``outline`` must have the titles that the rows are shown under."""
     metrics = in_order(outline.metrics)
-    names = [metric_named(metric) for metric in metrics]
+    names = [shown_metric(metric) for metric in metrics]
     numbers = [
         [place, *one]
         for place, metric in enumerate(metrics)
@@ -271,7 +272,7 @@ def ranked(outline: Outline, results: Results) -> list[RankedPicture]:
     found = []
     for metric in in_order(outline.metrics):
         if one := ranks(outline, results, metric):
-            name = metric_named(metric)
+            name = shown_metric(metric)
             drawn = picture_in_look(f"Mean ranks by {name.short}", partial(_ranks_figure, one))
             found.append(RankedPicture(name, one, drawn))
     return found

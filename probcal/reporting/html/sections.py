@@ -11,7 +11,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from probcal.errors import ProbcalError
-from probcal.metrics.registry import metric_named
 from probcal.papers.check.check_text import distance_text, our_mean, signed, summary
 from probcal.papers.check.checked_experiment import check
 from probcal.papers.check.findings import Checked, Finding
@@ -33,6 +32,7 @@ from probcal.reporting.html.charts import (
 from probcal.reporting.html.provenance import Line, Provenance, provenance
 from probcal.reporting.metric_table import with_paper
 from probcal.reporting.tables import reads_by_method, tables
+from probcal.store.cell_result import shown_metric
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
 from probcal.store.summary import Census, Results, census, planned_ids, stale_ids
@@ -145,7 +145,7 @@ class ExperimentSections:
 
     @property
     def metric_names(self) -> list[str]:
-        return [metric_named(metric).short for metric in in_order(self.outline.metrics)]
+        return [shown_metric(metric).short for metric in in_order(self.outline.metrics)]
 
     @property
     def rows_are_datasets(self) -> bool:
@@ -245,7 +245,7 @@ def check_section(store: Store) -> dict[str, Any] | None:
 
 
 def _deviation(one: Finding) -> Line:
-    metric = metric_named(one.metric).short
+    metric = shown_metric(one.metric).short
     return [one.dataset, one.what, metric, signed(one, one.published), our_mean(one), distance_text(one.distance)]
 
 
