@@ -1,6 +1,6 @@
 """Run the steps of the GitHub Action: validate, run and check an experiment, then report, badge and summary.
 
-Needs an installed probcal and the standard library. ``action.yml`` sets the variables CONFIG, ARGUMENTS, RESULTS,
+Needs an installed probcal. ``action.yml`` sets the variables CONFIG, ARGUMENTS, RESULTS,
 DATA_DIR, JOBS and REPORT. GitHub sets GITHUB_STEP_SUMMARY and GITHUB_OUTPUT. Without them, the summary goes to stdout,
 so that you can run the same steps on any machine:
 
@@ -20,6 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
+
+from probcal.config.experiment import find_config
+from probcal.config.yaml_file import YamlFile
 
 _LARGEST_SUMMARY = 900_000
 """Characters. GitHub takes one megabyte."""
@@ -49,6 +52,17 @@ def probcal(*words: str, quiet: bool = False) -> Outcome:
     return Outcome(ended.returncode, ended.stdout)
 
 
+def trusting(arguments: list[str]) -> list[str]:
+    """Return those of the arguments that say which modules to trust."""
+    of_two = (word for at, word in enumerate(arguments) if "--trust" in arguments[max(at - 1, 0) : at + 1])
+    return [*of_two, *(word for word in arguments if word == "--allow-imports" or word.startswith("--trust="))]
+
+
+def name_of(config: str) -> str:
+    """Return the name that an experiment file gives itself."""
+    return str(YamlFile.read(find_config(config)).data["name"])
+
+
 def set_output(**values: str) -> None:
     """Set outputs of the step."""
     path = os.environ.get("GITHUB_OUTPUT")
@@ -70,12 +84,14 @@ def add_summary(text: str) -> None:
 def verdict(reports: list[dict[str, Any]], run_code: int) -> str:
     """Return in a few words what the check found: ``120 numbers as accepted``, ``3 numbers drifted``."""
     drifts = [one["drift"] for one in reports if one.get("drift")]
-    out = sum(len(one["out"]) + len(one["gone"]) for one in drifts)
+    out, gone = (sum(len(one[kind]) for one in drifts) for kind in ("out", "gone"))
     failed = sum(len(one["failed"]) for one in reports)
     if failed or run_code:
-        return f"{failed} cells failed" if failed else "run failed"
+        return f"{failed} cell{'s' * (failed > 1)} failed" if failed else "run failed"
     if out:
         return f"{out} number{'s' * (out > 1)} drifted"
+    if gone:
+        return f"{gone} accepted number{'s' * (gone > 1)} not run"
     if not all(one["ok"] for one in reports):
         return "nothing to compare" if any(one["nothing_compared"] for one in reports) else "check failed"
     compared = sum(one["compared"] for one in drifts)
@@ -104,12 +120,16 @@ def main() -> int:
     if data_dir:
         os.environ["PROBCAL_DATA_DIR"] = data_dir
     arguments = shlex.split(os.environ.get("ARGUMENTS", ""))
-    name = Path(config).stem
-    folder = Path(os.environ.get("RESULTS") or Path("results") / name)
-    trust = [word for at, word in enumerate(arguments) if "--trust" in arguments[max(at - 1, 0) : at + 1]]
-    validated = probcal("validate", config, *trust)
+    for word, instead in (("-o", "set RESULTS"), ("--output", "set RESULTS"), ("--dry-run", "call probcal run")):
+        if word in arguments:
+            print(f"error: ARGUMENTS has {word}; {instead} instead", file=sys.stderr)
+            return 2
+    validated = probcal("validate", config, *trusting(arguments))
     if validated.code:
         return validated.code
+    folder = Path(os.environ.get("RESULTS") or Path("results") / name_of(config))
+    if "--quick" in arguments:
+        folder = folder.with_name(f"{folder.name}-quick")
     ran = probcal("run", config, "-o", str(folder), "-j", os.environ.get("JOBS") or "1", *arguments)
     if not (folder / "experiment.json").is_file():
         return ran.code or 1

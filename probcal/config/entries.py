@@ -17,13 +17,14 @@ from probcal.config.components import (
     no_method,
     parameter_names,
     refusal,
+    takes_parameter,
     unknown_parameters,
     with_names,
     wrong_value,
 )
 from probcal.config.experiment_file import LearnerEntry, MethodEntry
 from probcal.config.nested import faults as nested_faults
-from probcal.config.nested import resolved
+from probcal.config.nested import is_component, resolved
 from probcal.config.plugins import find_component, known_learners, known_methods
 from probcal.config.yaml_file import Place, YamlFile
 from probcal.errors import ProbcalError, did_you_mean, unknown_name
@@ -225,9 +226,12 @@ class Section:
 def parameter_faults(component: type, params: Mapping[str, Any], place: Place) -> list[tuple[Place, str]]:
     """Return the place and message of each unknown parameter, and of each fault of a nested component.
 
-    ``params`` stand at ``place``. Values are not checked.
+    ``params`` stand at ``place``. Values are not checked. A learner such as BaggingClassifier may get another learner
+    as its ``estimator``.
     """
-    unknown = [((*place, name), message) for name, message in unknown_parameters(component, params).items()]
+    nested = takes_parameter(component, "estimator") and is_component(params.get("estimator"))
+    given = {name: value for name, value in params.items() if not (nested and name == "estimator")}
+    unknown = [((*place, name), message) for name, message in unknown_parameters(component, given).items()]
     return [*unknown, *nested_faults(params, place)]
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from probcal._io import visible
@@ -104,7 +105,7 @@ def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
     if not isinstance(config, Mapping):
         return read_experiment(find_config(str(config)))
     try:
-        text = yaml.dump(dict(config), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+        text = yaml.dump(_plain(dict(config)), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
     except (yaml.YAMLError, RecursionError) as error:
         what = error.args[-1] if error.args else error
         raise ProbcalError(
@@ -114,6 +115,15 @@ def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
         return parse_experiment(YamlFile(Path(_AS_FILE), text))
     except FileProblems as error:  # the lines are those of a text that nobody sees
         raise FileProblems(error.path, [Problem(0, problem.message) for problem in error.problems]) from None
+
+
+def _plain(value: Any) -> Any:
+    """Return ``value`` with Python's own numbers in place of those of NumPy, which loops over arrays give."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 @contextmanager

@@ -156,6 +156,8 @@ def measure_predictions(y: npt.NDArray[Any], p: Floats, scale: Scale, wanted: Se
     p : predicted probabilities, (n,) of class 1 or (n, n_classes).
     scale : the bound, and the weights of the classes.
     wanted : the measures.
+
+    Raises ProbcalError if the metric of a plugin raises anything.
     """
     columns = np.column_stack([1 - p, p]) if p.ndim == 1 else p
     weights = scale.row_weights(y)
@@ -165,6 +167,11 @@ def measure_predictions(y: npt.NDArray[Any], p: Floats, scale: Scale, wanted: Se
     for one in wanted:
         metric = find_metric(one.metric)
         assert metric is not None and metric.value is not None
-        values[one.name] = one.factor * metric.value(bounded if one.name == LOSS.name else free)
+        try:
+            values[one.name] = one.factor * metric.value(bounded if one.name == LOSS.name else free)
+        except Exception as error:  # a plugin's metric may raise anything
+            raise ProbcalError(
+                f"the metric {one.metric} cannot be computed: {error} ({type(error).__name__})"
+            ) from None
     observed = columns[np.arange(len(y)), y.astype(int)]
     return Measured(values, bool((observed <= 0).any()))

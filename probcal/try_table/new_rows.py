@@ -215,7 +215,11 @@ def with_probabilities(source: str, folder: Path) -> tuple[str, list[str]]:
         raise DataError(f"{file}: cannot be read: {error.strerror or error}") from None
     if digest != reading.model:
         rows.warnings.append(f"{file} is not the file that was exported; the model card describes another one")
-    p = bounded(joblib.load(file).predict_proba(rows.X), reading.bound)
+    try:
+        model = joblib.load(file)
+    except ModuleNotFoundError as error:
+        raise DataError(f"{file}: needs the module {error.name}; install the package that has it") from None
+    p = bounded(model.predict_proba(rows.X), reading.bound)
     shown = p[:, 1:] if len(reading.classes) == 2 else p
     frame = rows.table.frame.copy()
     header = [str(name) for name in frame.columns]

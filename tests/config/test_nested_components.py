@@ -66,6 +66,19 @@ def test_short_names_bring_the_parameters_behind_them(tmp_path):
     assert Pipeline(steps).named_steps["svm"].C == 0.1
 
 
+def test_a_learner_may_get_another_learner_as_its_estimator(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bagged.yaml").write_text(
+        "name: bagged\ntitle: t\ndatasets: [wine-first]\nlearners:\n  bagged:\n"
+        "    type: sklearn.ensemble.BaggingClassifier\n"
+        "    params: {estimator: {type: tree, params: {max_depth: 2}}, n_estimators: 3}\nmethods: [direct, sigmoid]\n"
+    )
+    done = probcal("run", "bagged.yaml")
+    assert done.exit_code == 0, done.output
+    [params] = {str(column.learner.params["estimator"]) for column in read_experiment(tmp_path / "bagged.yaml").columns}
+    assert "'max_depth': 2" in params
+
+
 def test_nested_components_run_and_give_the_same_numbers_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path)

@@ -97,3 +97,39 @@ def test_a_workflow_asks_for_no_more_rights_than_it_needs(path):
     workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert workflow["permissions"] == {"contents": "read"}
     assert all("timeout-minutes" in job or "permissions" in job for job in workflow["jobs"].values())
+
+
+def test_the_folder_has_the_name_that_the_experiment_gives_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(
+        "name: other\ntitle: t\ndatasets: [wine-first]\nlearners: [gaussian_nb]\nmethods: [direct]\n"
+    )
+    steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS="", REPORT="false")
+    assert (tmp_path / "results" / "other" / "cells.jsonl").is_file()
+    steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS="--quick", REPORT="false")
+    assert (tmp_path / "results" / "other-quick" / "cells.jsonl").is_file()
+
+
+@pytest.mark.parametrize("words", ["--trust={}", "--trust {}", "--allow-imports"])
+def test_every_way_to_trust_a_module_reaches_the_validation(tmp_path, monkeypatch, words):
+    (tmp_path / "my_trees.py").write_text("from sklearn.tree import DecisionTreeClassifier as Mine\n")
+    (tmp_path / "mine.yaml").write_text(
+        "name: mine\ntitle: t\ndatasets: [wine-first]\nlearners: {t: {type: my_trees.Mine}}\nmethods: [direct]\n"
+    )
+    ended = steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS=words.format("my_trees"), REPORT="false",
+                  PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}")  # fmt: skip
+    assert (tmp_path / "results" / "mine" / "cells.jsonl").is_file(), ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("word", ["-o", "--dry-run"])
+def test_arguments_that_the_steps_set_themselves_are_refused(tmp_path, word):
+    ended = steps(tmp_path, ARGUMENTS=f"{PART} {word} elsewhere")
+    assert ended.returncode == 2 and f"ARGUMENTS has {word}; " in ended.stderr
+
+
+def test_accepted_numbers_that_were_not_run_are_no_drift(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+    accepted(tmp_path)
+    part = steps(tmp_path, ARGUMENTS=f"{PART} -m direct", REPORT="false")
+    assert part.returncode == 1 and "4 accepted numbers not run" in part.stdout, part.stdout

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import probcal
@@ -87,6 +89,14 @@ def test_faults_of_a_mapping_are_those_of_the_file_without_lines(tmp_path, monke
     assert len(lines) == 2 and all(line.startswith("config: there is no ") for line in lines)
     assert 'did you mean "wine-first"?' in lines[0] + lines[1]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    depth = np.arange(1, 3)[1]
+    config = {**CONFIG, "learners": {"tree": {"params": {"max_depth": depth}}}}
+    found = probcal.run(config, output=tmp_path / "out", methods=["direct"])
+    assert '"max_depth": 2' in json.loads((tmp_path / "out" / "experiment.json").read_text())["config"]
+    assert len(found.frame)
 
 
 def test_texts_that_look_like_numbers_stay_texts(tmp_path):

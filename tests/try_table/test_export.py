@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from probcal.cli.main import main
+from probcal.errors import DataError
 from probcal.try_table.new_rows import read_labelled_rows, read_new_rows, with_probabilities
 from tests.commands import probcal, refused
 from tests.try_table.own_tables import customers, written
@@ -206,6 +207,16 @@ def test_a_model_of_standard_input_is_trained_again_from_standard_input(exported
     subprocess.run(train, input=frame.to_csv(index=False), text=True, check=True, cwd=tmp_path)
     assert (tmp_path / "model" / "model.joblib").is_file()
     assert "# predict.py then keeps probabilities in 0.001 to 0.999, and divides each row by its sum" in code
+
+
+def test_a_model_whose_package_is_missing_names_the_module(exported, tmp_path):
+    folder, frame, _ = exported
+    model = tmp_path / "model"
+    shutil.copytree(folder / "model", model)
+    (model / "model.joblib").write_bytes(b"cno_such_package.parts\nMine\n.")  # a pickle that asks for this class
+    frame.drop(columns="left").head(3).to_csv(tmp_path / "new.csv", index=False)
+    with pytest.raises(DataError, match="needs the module no_such_package; install the package that has it"):
+        with_probabilities(str(tmp_path / "new.csv"), model)
 
 
 def test_the_card_names_the_bound_of_the_measures_and_that_of_predict(tmp_path, monkeypatch):

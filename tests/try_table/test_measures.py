@@ -1,12 +1,14 @@
 """One bound for all methods, the base rate of the table, and costs."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
 from probcal.errors import ProbcalError
+from probcal.metrics import registry
 from probcal.metrics.registry import Prediction, find_metric
 from probcal.try_table.measures import LOSS, MEASURES, Scale, measure_named, measure_predictions, read_costs
 
@@ -77,3 +79,10 @@ def test_any_metric_of_predictions_can_rank():
 def test_other_names_are_refused_by_their_reason(name, message):
     with pytest.raises(ProbcalError, match=message):
         measure_named(name)
+
+
+def test_a_metric_of_a_plugin_that_raises_is_named(monkeypatch):
+    broken = replace(find_metric("smece"), name="broken", value=lambda one: 1 / 0)
+    monkeypatch.setitem(registry._BY_NAME, "broken", broken)
+    with pytest.raises(ProbcalError, match=r"the metric broken cannot be computed: division by zero"):
+        measure_predictions(Y, P, Scale(0.001), [measure_named("broken")])
