@@ -128,6 +128,11 @@ def some(names: Iterable[str], most: int) -> str:
     return ", ".join(listed[:most] + ["…"] * (len(listed) > most))
 
 
+def counted(n: int, one: str = "row", several: str | None = None) -> str:
+    """Return the number ``n`` and its noun, such as "1 row" or "2,000 rows"."""
+    return f"{n:,} {one if n == 1 else several or one + 's'}"
+
+
 def _escaped(character: str) -> str:
     number = ord(character)
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from probcal._io import csv_text, visible
+from probcal._io import counted, csv_text, visible
 from probcal.measure.measurement import FEW_DRAWS, Interval, Line, Section
 from probcal.measure.predictions import Predictions, place_name
 from probcal.try_table.description import wrapped
@@ -31,7 +31,7 @@ class Measurement:
 def description(predictions: Predictions) -> Iterator[str]:
     """Yield lines that say what was read."""
     table, counts = predictions.table, count_words(predictions.counts())
-    yield from wrapped("; ".join([f"{place_name(table)}: {predictions.n_rows:,} rows", *table.notes]))
+    yield from wrapped("; ".join([f"{place_name(table)}: {counted(predictions.n_rows)}", *table.notes]))
     columns = ", ".join(predictions.columns[:_MOST_CLASSES])
     if predictions.two_classes:
         label, words = counts[1]
@@ -83,13 +83,13 @@ def findings(measurement: Measurement) -> list[str]:
     found = []
     if section.impossible:
         n, first = len(section.impossible), predictions.line(section.impossible[0])
-        rows, where = ("1 row", f"({first})") if n == 1 else (f"{n:,} rows", f"(first: {first})")
+        rows, where = counted(n), f"({first})" if n == 1 else f"(first: {first})"
         found.append(
             f"The log loss is infinite: {rows} had predicted probability 0 for the observed class {where}. "
             "Were they rounded in the file? --calibrate gives every class a probability above 0."
         )
     if certain := _certain(section, predictions):
-        rows = "1 row has" if certain == 1 else f"{certain:,} rows have"
+        rows = counted(certain, "row has", "rows have")
         found.append(f"Slope and intercept have no value: {rows} a predicted probability of 0 or 1, without log-odds.")
     if baseline := _baseline(section, predictions):
         found.append(baseline)

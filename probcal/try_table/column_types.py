@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import shortened, some
+from probcal._io import counted, shortened, some
 from probcal.data.dataset import as_text, text_column
 from probcal.errors import DataError
 from probcal.try_table.dates_in_text import AMBIGUOUS, as_date, days, parse_dates
@@ -239,7 +239,7 @@ def warnings(columns: Sequence[TableColumn], labels: npt.NDArray[Any]) -> Iterat
     """Yield a warning for each doubtful column, (n_rows,), or pair of ``labels`` of the same rows."""
     for column in columns:
         if column.kind == "number" and (found := _missing_codes(column)):
-            listed = " and ".join(f"{as_text(number)} in {rows:,} rows" for number, rows in found)
+            listed = " and ".join(f"{as_text(number)} in {counted(rows)}" for number, rows in found)
             yield (
                 f"{_quoted([column.name])} is {listed}, far from all others, and read as a number; if it stands for a "
                 "missing value, make those fields empty"

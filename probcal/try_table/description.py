@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 
-from probcal._io import shortened, some, visible
+from probcal._io import counted, shortened, some, visible
 from probcal.runner.heartbeat import duration
 from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import Plan
@@ -87,7 +87,7 @@ def table_lines(prepared: Prepared) -> Iterator[str]:
     table = prepared.table
     rows, width = table.frame.shape
     name = table.place if table.place.startswith("openml:") else Path(table.place).name
-    yield from wrapped(visible("; ".join([f"{name}: {rows:,} rows, {width:,} columns", *table.notes])))
+    yield from wrapped(visible("; ".join([f"{name}: {counted(rows)}, {counted(width, 'column')}", *table.notes])))
     yield ""
     yield from _target_lines(prepared)
     yield ""
@@ -170,7 +170,7 @@ def _is_rarer(prepared: Prepared) -> bool:
 
 def _column_lines(columns: list[TableColumn]) -> Iterator[str]:
     kinds = Counter(column.kind for column in columns)
-    yield f"columns: {', '.join(_counted(kinds[kind], *words) for kind, words in _WORDS.items() if kinds[kind])}"
+    yield f"columns: {', '.join(counted(kinds[kind], *words) for kind, words in _WORDS.items() if kinds[kind])}"
     kept = [column for column in columns if column.kind != "left out"]
     out = [column for column in columns if column.kind == "left out"]
     shown = [*kept[:_MOST_LISTED], *out[:_MOST_LISTED]]
@@ -180,10 +180,6 @@ def _column_lines(columns: list[TableColumn]) -> Iterator[str]:
             yield from _column_lines_of(column, name_width)
         if len(group) > _MOST_LISTED:
             yield f"  … {len(group) - _MOST_LISTED:,} more{' left out' if group is out else ''}"
-
-
-def _counted(n: int, one: str, several: str) -> str:
-    return f"{n:,} {one if n == 1 else several}"
 
 
 def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:

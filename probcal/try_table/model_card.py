@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from probcal._io import visible
+from probcal._io import counted, visible
 from probcal.errors import installation, is_installed
 from probcal.try_table.measures import MEASURES, Measure
 from probcal.try_table.preparation import Prepared
@@ -56,7 +56,7 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
     yield from ("", "## Data", "")
     yield f"- Table: `{visible(prepared.table.place)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
     yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
-    yield from (f"- `{visible(label)}`: {rows:,} rows" for label, rows in prepared.counts.items())
+    yield from (f"- `{visible(label)}`: {counted(rows)}" for label, rows in prepared.counts.items())
     yield from (f"- {visible(note)}" for note in prepared.notes)
     yield from ("", "## How it was measured", "", f"- {visible(facts.splits)}")
     if len(prepared.rows) < prepared.n_labelled:

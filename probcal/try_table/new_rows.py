@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import data_text, some
+from probcal._io import counted, data_text, some
 from probcal.data.dataset import as_text
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.column_types import as_text_column
@@ -158,7 +158,7 @@ def _read(column: InputColumn, raw: pd.Series, native: bool, warnings: list[str]
         rows = int(text.isin(unread).sum())
         of_unit = f" in {' or '.join(column.units)}" if column.units else ""
         warnings.append(
-            f'column "{column.name}": {some(map(repr, unread), 5)} in {rows:,} rows is no {column.kind}{of_unit} and '
+            f'column "{column.name}": {some(map(repr, unread), 5)} in {counted(rows)} is no {column.kind}{of_unit} and '
             f"counts as missing{_other_mark(column, unread)}"
         )
     return pd.Series(np.append(of_level, np.nan)[text.cat.codes.to_numpy()])
@@ -178,8 +178,8 @@ def _category(column: InputColumn, text: pd.Series, native: bool, warnings: list
     if unknown:
         rows = int(text.isin(unknown).sum())
         warnings.append(
-            f'column "{column.name}": {some(map(repr, unknown), 5)} in {rows:,} rows did not occur when the model was '
-            "fitted"
+            f'column "{column.name}": {some(map(repr, unknown), 5)} in {counted(rows)} did not occur when '
+            "the model was fitted"
         )
     return text.cat.set_categories([*column.levels, *([] if native else unknown)])
 

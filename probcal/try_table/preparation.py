@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import some, visible
+from probcal._io import counted, some, visible
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.column_types import ColumnChoices, TableColumn, guess, warnings
 from probcal.try_table.file_reader import UserTable, read_table
@@ -296,7 +296,7 @@ def _notes(table: UserTable, target: Target, columns: list[TableColumn]) -> list
     raw = [str(name).strip() for name in table.frame.columns]
     renamed = sum(before != after for before, after in zip(raw, card_names(raw), strict=True))
     if renamed:
-        has = "1 column has" if renamed == 1 else f"{renamed:,} columns have"
+        has = counted(renamed, "column has", "columns have")
         notes.append(f"{has} another name here than in the table, so that each name is unique")
     notes.extend(warnings(columns, target.labels[target.labelled]))
     return notes

@@ -83,7 +83,10 @@ def choose_splits(n_splits: int, group: str | None = None, time: str | None = No
     Raises ProbcalError for a group together with a time, and for a prime number of splits over 100.
     """
     if group is not None and time is not None:
-        raise ProbcalError("--group and --time: rows are split by groups or in order of time; give one of them")
+        raise ProbcalError(
+            "--group and --time: rows are split by groups or in order of time, not both. Give --group if you will "
+            "predict for new groups, and --time if you will predict later rows of the same groups"
+        )
     folds = next((one for one in _USUAL_FOLDS if n_splits % one == 0), n_splits) if time is None else n_splits
     if folds > _MOST_FOLDS:
         raise ProbcalError(f"--splits {n_splits}: gives {n_splits:,} folds, over {_MOST_FOLDS}; give a multiple of 5")

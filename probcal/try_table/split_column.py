@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from probcal._io import counted
 from probcal.errors import DataError
 from probcal.try_table.column_types import TableColumn, as_text_column
 from probcal.try_table.split_choice import SplitChoice
@@ -21,8 +22,9 @@ def group_column(name: str, raw: pd.Series) -> TableColumn:
         raise DataError(f'--group: column "{name}" is empty')
     named = text.where(~missing, "row " + pd.Series(np.arange(1, len(text) + 1)).astype(str) + " without a value")
     n_groups, largest = named.nunique(), int(named.value_counts().iloc[0])
-    alone = f"; {int(missing.sum()):,} rows without a value are groups of their own" if missing.any() else ""
-    about = f"{n_groups:,} groups of up to {largest:,} rows; no input{alone}"
+    n_missing = int(missing.sum())
+    alone = f"; {counted(n_missing)} without a value, each a group of its own" if n_missing else ""
+    about = f"{counted(n_groups, 'group')} of up to {counted(largest)}; no input{alone}"
     return TableColumn(name, "group", about, 0, named.astype("category"))
 
 
@@ -32,7 +34,7 @@ def time_column(name: str, guessed: TableColumn) -> TableColumn:
         raise DataError(f'--time: column "{name}" holds no dates and no numbers ({guessed.kind}: {guessed.about})')
     if guessed.missing:
         raise DataError(
-            f'--time: column "{name}" is empty in {guessed.missing:,} rows; fill them in, or remove these rows'
+            f'--time: column "{name}" is empty in {counted(guessed.missing)}; fill them in, or remove these rows'
         )
     about = guessed.about.removesuffix(", as days since 1970")
     return TableColumn(name, "time", f"{about}; no input", 0, guessed.values)
@@ -45,6 +47,6 @@ def refuse_few_groups(columns: Sequence[TableColumn], rows: npt.NDArray[np.intp]
             n_groups = column.values.iloc[rows].nunique()
             if n_groups < split.folds:
                 raise DataError(
-                    f'--group: column "{column.name}" has {n_groups} different values, too few for {split.folds} '
-                    "folds; give fewer --splits, or another column"
+                    f'--group: column "{column.name}" has {counted(n_groups, "different value")}, too few for '
+                    f"{split.folds} folds; give fewer --splits, or another column"
                 )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import some
+from probcal._io import counted, some
 from probcal.data.dataset import as_text
 from probcal.data.labels import NUMBER, in_order
 from probcal.errors import DataError, did_you_mean
@@ -83,8 +83,7 @@ def read_target(
     if not distinct:
         raise DataError(f"{column} is empty: no row has a label")
     if len(distinct) == 1:
-        counted = "1 row" if rows == 1 else f"{rows:,} rows"
-        raise DataError(f'{column} holds only one class, "{distinct[0]}", in {counted}; two are needed')
+        raise DataError(f'{column} holds only one class, "{distinct[0]}", in {counted(rows)}; two are needed')
     _refuse_no_classes(column, distinct, rows, fewest)
     counts = {label: int((labels == label).sum()) for label in distinct}
     if positive is not None:
@@ -125,13 +124,14 @@ def labels_among_words(
     labels = [word for word in words if word in said or len(others) < 2 or (word == "None" and are_words)]
     rest = [word for word in words if word not in labels]
     notes = [
-        f'"{word}" is read as a label of {name} ({rows_of[word]:,} rows); if it means a missing value, make those '
+        f'"{word}" is read as a label of {name} ({counted(rows_of[word])}); if it means a missing value, make those '
         "fields empty"
         for word in labels
         if word not in said
     ]
     notes += [
-        f'"{word}" in {rows_of[word]:,} rows of {name} is read as a missing value; if it is a label, add --label {word}'
+        f'"{word}" in {counted(rows_of[word])} of {name} is read as a missing value; if it is a label, '
+        f"add --label {word}"
         for word in rest
     ]
     return with_words.cat.remove_categories(rest), notes
@@ -204,4 +204,4 @@ def _refuse_no_classes(column: str, distinct: list[str], rows: int, fewest: int)
 def count_words(counts: Mapping[str, int]) -> list[tuple[str, str]]:
     """Return (label, rows with their share) of each class, for a line each."""
     total: Any = sum(counts.values())
-    return [(label, f"{rows:,} rows ({100 * rows / total:.3g} %)") for label, rows in counts.items()]
+    return [(label, f"{counted(rows)} ({100 * rows / total:.3g} %)") for label, rows in counts.items()]

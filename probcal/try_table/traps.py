@@ -76,7 +76,7 @@ def find_traps(prepared: Prepared, raw: pd.DataFrame, dataset: Dataset, seed: in
     if line := _copies(dataset, prepared, seed):
         lines.append(line)
     if prepared.split.kind != "time_ordered":
-        lines += _times(columns)
+        lines += _times(columns, prepared.split.kind == "group_k_fold")
     if prepared.split.kind != "group_k_fold":
         lines += _groups(prepared, raw)
     return Traps(list(leaks), lines)
@@ -208,13 +208,14 @@ def _share_of_equal_rows(
     return equal / sum(len(test) for _, test in splits)
 
 
-def _times(columns: Sequence[TableColumn]) -> Iterator[str]:
+def _times(columns: Sequence[TableColumn], grouped: bool) -> Iterator[str]:
     dates = [column.name for column in columns if column.kind == "date" or _has_dates_as_numbers(column)]
     if dates:
+        split, instead = ("in groups", " in place of --group") if grouped else ("at random", "")
         yield (
             f"{some((f'{name!r}' for name in dates), _NAMED).replace(chr(39), chr(34))}: rows have dates, and they are "
-            "split at random. If you will predict later rows from earlier ones, these results are too good; "
-            f"--time {_quoted(dates[0])} tests on later rows"
+            f"split {split}. If you will predict later rows from earlier ones, these results are too good; "
+            f"--time {_quoted(dates[0])}{instead} tests on later rows"
         )
 
 
@@ -237,6 +238,7 @@ def _within(values: npt.NDArray[np.float64], bounds: tuple[float, float]) -> boo
 
 def _groups(prepared: Prepared, raw: pd.DataFrame) -> Iterator[str]:
     n = len(raw)
+    instead = " in place of --time" if prepared.split.kind == "time_ordered" else ""
     for name, values in raw.items():
         if str(name) == prepared.target.name or not names_a_case(str(name)):
             continue
@@ -244,8 +246,8 @@ def _groups(prepared: Prepared, raw: pd.DataFrame) -> Iterator[str]:
         if n_groups >= max(_FEWEST_GROUPS, _MANY_GROUPS * n) and n_known >= _ROWS_PER_GROUP * n_groups:
             yield (
                 f'"{name}": each value has {n_known / n_groups:.1f} rows on average, and they can be in both training '
-                f"and test rows. If you will predict for new ones, --group {_quoted(str(name))} keeps them "
-                "together"
+                f"and test rows. If you will predict for new ones, --group {_quoted(str(name))}{instead} keeps "
+                "them together"
             )
 
 

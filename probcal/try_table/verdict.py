@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from probcal._io import counted
 from probcal.try_table.choices import BASELINE
 from probcal.try_table.measures import MEASURES
 from probcal.try_table.ranked_methods import RankedMethod, interval_of, name_of, not_significantly_different
@@ -65,7 +66,7 @@ def _no_better(best: RankedMethod, around: Circumstances) -> str:
     rows = around.class_counts.get(rarest, 0)
     known = [auc for auc in around.aucs if not math.isnan(auc)]
     low, _ = interval_of(known, best.test_share, MEASURES["auc"]) if len(known) > 1 else (0.0, 1.0)
-    too_few = f'{rows:,} rows of "{rarest}" are too few to tell'
+    too_few = f'{counted(rows)} of "{rarest}" {"is" if rows == 1 else "are"} too few to tell'
     if best.splits < _ENOUGH_SPLITS:
         return f"{found}. {best.splits} splits are too few to tell; --splits 10 tells more."
     if low > 0.5:

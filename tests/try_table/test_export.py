@@ -142,8 +142,8 @@ def test_what_is_new_in_the_rows_is_said(exported, monkeypatch):
     (folder / "odd.csv").write_text("since;spend;plan;age\n03.01.2020;lots;gold;30\n")
     text, warnings = with_probabilities("odd.csv", folder / "model")
     assert len(rows_of(text)) == 1
-    assert any("'lots' in 1 rows is no number in € and counts as missing" in one for one in warnings)
-    assert any("'gold' in 1 rows did not occur when the model was fitted" in one for one in warnings)
+    assert any("'lots' in 1 row is no number in € and counts as missing" in one for one in warnings)
+    assert any("'gold' in 1 row did not occur when the model was fitted" in one for one in warnings)
 
 
 @pytest.mark.parametrize(("spend", "value"), [("€ 9,50", 9.5), ("9,50 EUR", 9.5), ("9,50", 9.5), ("$ 9,50", None)])
@@ -153,7 +153,7 @@ def test_a_new_number_in_another_unit_is_missing(exported, tmp_path, spend, valu
     new.write_text(f'since;spend;plan;age\n03.01.2020;"{spend}";pro;30\n', encoding="utf-8")
     found = read_new_rows(new, folder / "model" / "columns.json")
     assert found.X["spend"].tolist() == [value if value else pytest.approx(np.nan, nan_ok=True)]
-    assert any("'$ 9,50' in 1 rows is no number in €" in one for one in found.warnings) == (value is None)
+    assert any("'$ 9,50' in 1 row is no number in €" in one for one in found.warnings) == (value is None)
 
 
 def test_rows_without_a_needed_column_are_refused(exported):

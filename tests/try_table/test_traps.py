@@ -92,7 +92,9 @@ def test_a_column_that_is_filled_in_after_the_outcome_is_told_from_one_that_copi
 def test_rows_of_one_customer_offer_groups(tmp_path):
     frame = customers(200).assign(customer=[f"K{one % 50}" for one in range(200)])
     assert "--group customer keeps them together" in one_line(traps(frame, tmp_path))
-    assert "--group" not in one_line(traps(frame, tmp_path, group="customer"))
+    assert "--group customer" not in one_line(traps(frame, tmp_path, group="customer"))
+    assert "--time since in place of --group tests on later rows" in one_line(traps(frame, tmp_path, group="customer"))
+    assert "--group customer in place of --time keeps" in one_line(traps(frame, tmp_path, time="since"))
 
 
 def test_a_group_is_no_input_and_stays_on_one_side(tmp_path):
