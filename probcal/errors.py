@@ -88,6 +88,9 @@ def unknown_name(what: str, name: str, known: Iterable[str], more: str = "") -> 
     return f'there is no {what} "{name}"{did_you_mean(name, known)} (there are: {", ".join(known)}{more})'
 
 
+OF_A_PLUGIN = "; if a plugin adds this name, install its package"
+"""What to do about an unknown name that another package may add."""
+
 _EXTRAS = {"matplotlib": "plots", "openml": "openml", "pyarrow": "parquet"}
 """Optional package -> the extra of probcal that brings it."""
 

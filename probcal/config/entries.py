@@ -27,7 +27,7 @@ from probcal.config.nested import faults as nested_faults
 from probcal.config.nested import is_component, resolved
 from probcal.config.plugins import find_component, known_learners, known_methods
 from probcal.config.yaml_file import Place, YamlFile
-from probcal.errors import ProbcalError, did_you_mean, unknown_name
+from probcal.errors import OF_A_PLUGIN, ProbcalError, did_you_mean, unknown_name
 
 _LONGEST = 100
 _ENTRY_NAME = re.compile(r"\w[\w.-]{0,99}")
@@ -131,7 +131,7 @@ class Section:
             if builtin is None and "." not in wanted:
                 self.reported.append(name)
                 more = f"; any other by its import path, such as {self._kind.example}"
-                raise ProbcalError(unknown_name(word, wanted, self._kind.known(), more))
+                raise ProbcalError(unknown_name(word, wanted, self._kind.known(), more) + OF_A_PLUGIN)
             builtin = builtin or Builtin(wanted, about="", label=name)
             component = self._imported(builtin.path)
         except ProbcalError as error:

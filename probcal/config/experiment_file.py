@@ -28,7 +28,7 @@ from probcal.config.validation import Faults, checked_by
 from probcal.config.yaml_file import one_or_more
 from probcal.data.card import Card, find_card, read_card
 from probcal.data.card_split import FOR_ALL, Split
-from probcal.errors import DataError, FileProblems, ProbcalError, unknown_name
+from probcal.errors import OF_A_PLUGIN, DataError, FileProblems, ProbcalError, unknown_name
 from probcal.learners.registry import LEARNERS
 from probcal.methods.registry import METHODS
 from probcal.metrics import COST, DEFAULT_METRICS, METHOD_METRICS, NAMED, loss_parameter, nearest_cost
@@ -89,7 +89,7 @@ class OneOf:
 
     def _check(self, name: str) -> str:
         if name not in self.known and name not in (others := self.of_plugins()):
-            raise ValueError(unknown_name(self.what, name, [*self.known, *others]))
+            raise ValueError(unknown_name(self.what, name, [*self.known, *others]) + OF_A_PLUGIN)
         return name
 
 
@@ -146,7 +146,9 @@ def _metric_faults(names: list[str], info: ValidationInfo) -> Faults:
             message = f'there is no metric "{name}"; did you mean "{cost}"?'
         elif not name.startswith("cost"):
             message = (
-                unknown_name("metric", name, [*metrics, *metric_names()]) + "; write an expected cost as cost(0.05)"
+                unknown_name("metric", name, [*metrics, *metric_names()])
+                + "; write an expected cost as cost(0.05)"
+                + OF_A_PLUGIN
             )
         yield (index,), message
     yield from _repeated("metric", names)

@@ -65,6 +65,7 @@ def _papers() -> str:
             papers[name] = Published.read(name)
         except ProbcalError as error:
             faults.append(f"{name} cannot be read: {error}")
+    faults += [f"{name} is a paper of {one.package}" for name, one in plugins.items() if name in papers]
     rows: list[list[object]] = [
         [name, one.short, len(one.tables), sum(len(table.numbers) for table in one.tables.values()), len(one.claims)]
         for name, one in papers.items()

@@ -93,7 +93,8 @@ def test_a_misspelt_method_is_told_once_though_combinations_name_it_rightly(tmp_
 def test_a_name_with_no_neighbour_is_answered_with_all_that_there_are(tmp_path):
     assert the_fault(tmp_path, ("[rms, auc]", "[f1]")) == (
         9,
-        f'there is no metric "f1" (there are: {", ".join(NAMED)}); write an expected cost as cost(0.05)',
+        f'there is no metric "f1" (there are: {", ".join(NAMED)}); write an expected cost as cost(0.05); '
+        "if a plugin adds this name, install its package",
     )
 
 
