@@ -104,7 +104,7 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode categories: control characters, direction marks, surrogates, line and paragraph separators."""
 
 
-def visible(text: str, longest: int = LONGEST) -> str:
+def printable(text: str, longest: int = LONGEST) -> str:
     r"""Escape what a terminal obeys or nobody sees, as in ``\x1b``. Lines over ``longest`` are cut in the middle."""
     return "\n".join(_line(line, longest) for line in text.split("\n"))
 

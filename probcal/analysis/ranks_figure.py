@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.analysis.ranks import Ranks, ranks
 from probcal.reporting.drawing import COLOURS, GREY, look, save, titled_figure
 from probcal.reporting.grid import in_order
@@ -77,7 +77,7 @@ def _heading(ranking: Ranks, title: str) -> str:
         else "no significant difference"
     )  # fmt: skip
     of = f"mean ranks over {ranking.n_datasets} data sets by {_lower_first(name.long)} ({test}: {p}); {joined}"
-    return f"{visible(title, 120)}: {of}" if title else of[0].upper() + of[1:]
+    return f"{printable(title, 120)}: {of}" if title else of[0].upper() + of[1:]
 
 
 def _differ(ranking: Ranks) -> bool:
@@ -113,7 +113,7 @@ def _names(axes: Axes, ranking: Ranks, top: float, span: int) -> None:
         line = top + (place if left else k - 1 - place)
         end = 1 - 0.03 * span if left else k + 0.03 * span
         axes.plot([rank, rank, end], [0, line, line], color=GREY, linewidth=0.7)
-        text = f"{visible(label, _LONGEST)}  {rank:.2f}" if left else f"{rank:.2f}  {visible(label, _LONGEST)}"
+        text = f"{printable(label, _LONGEST)}  {rank:.2f}" if left else f"{rank:.2f}  {printable(label, _LONGEST)}"
         axes.text(end - 0.01 * span if left else end + 0.01 * span, line, text, ha="right" if left else "left",
                   va="center")  # fmt: skip
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 
 
@@ -61,7 +61,7 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
     reports = [check_experiment(experiment) for experiment in experiments]
     if power:
         figures = [power_json(report) for report in reports]
-        click.echo(json_of(figures) if format_ == "json" else visible("\n".join(map(power_text, reports))), nl=False)
+        click.echo(json_of(figures) if format_ == "json" else printable("\n".join(map(power_text, reports))), nl=False)
         return
-    click.echo(json_text(reports) if format_ == "json" else visible("\n".join(map(text, reports))), nl=False)
+    click.echo(json_text(reports) if format_ == "json" else printable("\n".join(map(text, reports))), nl=False)
     sys.exit(0 if all(report.ok for report in reports) else 1)

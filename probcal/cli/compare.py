@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 
 if TYPE_CHECKING:
@@ -54,4 +54,4 @@ def compare(
     options.warn_of_other_data(stores, data_dir)
     comparisons = [compare(store) for store in stores]
     written = text(comparisons, format_)
-    click.echo(visible(written) if format_ == "markdown" else written, nl=False)
+    click.echo(printable(written) if format_ == "markdown" else written, nl=False)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 
 
@@ -34,7 +34,7 @@ def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
     selection = read_experiment(find_config(config)).selected(datasets)
     step = obtain_all(selection.cards_read(), data_folder(data_dir), lambda line: None)
     for name, source in step.sources.items():
-        click.echo(visible(f"{name}: {source}"))
+        click.echo(printable(f"{name}: {source}"))
     for why in step.missing.values():
-        click.echo(visible(f"no data: {why}"), err=True)
+        click.echo(printable(f"no data: {why}"), err=True)
     sys.exit(1 if step.missing else 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
 
@@ -85,4 +85,4 @@ def leaderboard(
     there = {store.folder for store in selected_stores}
     boards = [experiment_boards(store, selected, metrics, kind or "") for store in stores if store.folder in there]
     written = text(boards, format_)
-    click.echo(visible(written) if format_ == "markdown" else written, nl=False)
+    click.echo(printable(written) if format_ == "markdown" else written, nl=False)

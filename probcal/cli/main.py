@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from probcal import __version__
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
 from probcal.config.components import trusting
@@ -55,7 +55,7 @@ class _Commands(click.Group):
             with ending_once():
                 return super().invoke(context)
         except ProbcalError as error:
-            click.echo(f"error: {visible(str(error))}", err=True)
+            click.echo(f"error: {printable(str(error))}", err=True)
             sys.exit(2)
         except OSError as error:
             if error.filename is None and error.errno not in _SYSTEM_FAULTS:

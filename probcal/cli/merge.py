@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
 
@@ -31,4 +31,4 @@ def merge(out: Path, folders: tuple[Path, ...]) -> None:
     """
     from probcal.runner.merge import merge as merge_stores
 
-    click.echo(visible(merge_stores(options.stores_at(*folders), out).text()), nl=False)
+    click.echo(printable(merge_stores(options.stores_at(*folders), out).text()), nl=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import suggestions as complete
 from probcal.config.components import EVERYTHING, trusting
 from probcal.errors import ProbcalError, is_installed
@@ -114,7 +114,7 @@ def warn_of_other_data(stores: Iterable[Any], data_dir: str | None) -> list[Any]
     originals = data_folder(data_dir)
     found = [ResultsNow(store, originals) for store in stores]
     for warning in dict.fromkeys(warning for store in found for warning in store.warnings):
-        click.echo(visible(f"warning: {warning}"), err=True)
+        click.echo(printable(f"warning: {warning}"), err=True)
     return found
 
 

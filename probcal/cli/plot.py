@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 from probcal.errors import require
 
@@ -72,7 +72,7 @@ def plot(
             raise NothingToDraw(f"{folder} has no ranks: they need two columns with results on the same two data sets")
         return
     try:
-        for path in draw(stores, lambda line: click.echo(f"note: {visible(line)}", err=True), others, selected):
+        for path in draw(stores, lambda line: click.echo(f"note: {printable(line)}", err=True), others, selected):
             click.echo(path)
     except NothingToDraw:
         if not diagrams:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
 
@@ -107,9 +107,9 @@ def run(
         plan = make_plan(selection, store, data, retry_failed=retry_failed)
         refuse_unmet(to_fit(plan), experiment.weka)
         plan = without_data(plan, data.missing)
-        click.echo(visible("\n".join(plan_lines(plan, every_cell=True))))
+        click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
     cluster = Cluster.asked_for(scheduler, workers, jobs)
     again = shlex.join(["probcal", *sys.argv[1:]])
     run_options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster, again)
-    sys.exit(run_experiment(experiment, selection, run_options, lambda line: click.echo(visible(line), err=True)))
+    sys.exit(run_experiment(experiment, selection, run_options, lambda line: click.echo(printable(line), err=True)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 
 if TYPE_CHECKING:
@@ -44,4 +44,4 @@ def status(
     originals = data_folder(data_dir)
     for store in selected.stores(options.stores_at(folder)):
         for line in status_lines(store, every_cell=cells, takes=selected.takes, originals=originals):
-            click.echo(visible(line))
+            click.echo(printable(line))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 from probcal.cli import suggestions as complete
 from probcal.errors import ProbcalError
@@ -125,6 +125,6 @@ def try_(
     trial = TrialOptions(learners, methods, splits, jobs, output, save, retry_failed, dry_run, again, measure, export)
 
     def say(line: str, err: bool = False) -> None:
-        click.echo(visible(line), err=err)
+        click.echo(printable(line), err=err)
 
     sys.exit(try_table(request, trial, say, partial(say, err=True)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.cli import options
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def verify(
     stores = options.stores_at(*folders)
     selected.refuse_unknown([Outline.of(store) for store in stores])
     results = [verify_store(store, selected, _bar) for store in stores]
-    click.echo(json_text(results) if format_ == "json" else visible("\n".join(map(text, results))), nl=False)
+    click.echo(json_text(results) if format_ == "json" else printable("\n".join(map(text, results))), nl=False)
     sys.exit(0 if all(result.ok for result in results) else 1)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from probcal._io import shipped
 from probcal.config.columns import Column, Override, Resolution
 from probcal.config.entries import Component
-from probcal.config.experiment_file import ExperimentFile, card_reader
-from probcal.config.split_checks import check_splits
+from probcal.config.experiment_file import MOST_SPLITS, ExperimentFile, card_reader
 from probcal.config.validation import Validation
-from probcal.config.yaml_file import YamlFile
+from probcal.config.yaml_file import Place, YamlFile, texts
 from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.data.splits import repetitions_of
@@ -35,7 +37,7 @@ class Experiment:
     metrics: tuple[str, ...]
     path: Path
     text: str
-    departures: tuple[Override, ...] = ()
+    overrides: tuple[Override, ...] = ()
     stages: tuple[str, ...] = ()
     """The metrics that are also measured after every stage, where a method has stages."""
     curves: tuple[str, ...] = ()
@@ -54,10 +56,10 @@ class Experiment:
             return split.n_splits(self.repeats, self.repeat_fixed_splits)
         return repetitions_of(card, self.repeats, self.repeat_fixed_splits)
 
-    def departed(self, card: Card, column: Column) -> tuple[Card, Column] | None:
+    def with_overrides(self, card: Card, column: Column) -> tuple[Card, Column] | None:
         """Return the card and column of these cells with exceptions applied, or None where they are skipped."""
         learner, method, dataset = column.learner, column.method, card.name
-        for one in self.departures:
+        for one in self.overrides:
             if not one.is_about(dataset, learner.name, method.name):
                 continue
             if one.skip:
@@ -71,7 +73,7 @@ class Experiment:
 
     def cards_read(self) -> tuple[Card, ...]:
         """Return the cards that the cells read: those of the data sets and of exceptions."""
-        read = [self.departed(card, column) for card in self.cards for column in self.columns]
+        read = [self.with_overrides(card, column) for card in self.cards for column in self.columns]
         return tuple(dict.fromkeys(card for card, _ in filter(None, read)))  # two cards may have the same name
 
     def selected(
@@ -156,5 +158,39 @@ def parse_experiment(file: YamlFile) -> Experiment:
         split=parsed.split,
         path=file.path,
         text=file.text,
-        departures=tuple(resolution.overrides),
+        overrides=tuple(resolution.overrides),
     )
+
+
+def check_splits(file: YamlFile, malformed: list[Place], card_of: Callable[[str], Card]) -> None:
+    """Report to ``file`` each data set that its ``split`` does not fit, and too many splits.
+
+    Parts at ``malformed`` places are skipped, because pydantic reports them. ``card_of`` reads a card.
+    """
+    data = file.data
+    if {place[:1] for place in malformed} & {("split",), ("repeats",), ("repeat_fixed_splits",), ("datasets",)}:
+        return
+    try:
+        of_experiment = Split.model_validate(data["split"]) if data.get("split") else None
+    except ValidationError:
+        return
+    repeats, fixed_too = data.get("repeats", 1), data.get("repeat_fixed_splits", False)
+    most = 0
+    for index, name in enumerate(texts(data.get("datasets"))):
+        try:
+            card = card_of(name)
+        except ProbcalError:
+            continue  # reported at the data set's own line
+        if of_experiment and (fault := _misfit(of_experiment, card)):
+            file.report(("datasets", index), f"{card.name}: the split of the experiment does not fit: {fault}")
+        most = max(most, (of_experiment or card.split).n_splits(repeats, fixed_too))
+    if most > MOST_SPLITS:
+        file.report(
+            ("repeats",), f"repeats: {repeats} repetitions have {most:,} splits, at most {MOST_SPLITS:,} can be run"
+        )
+
+
+def _misfit(split: Split, card: Card) -> str | None:
+    if card.generator:
+        return "its rows are drawn anew in every repetition"
+    return split.fault(card.columns, card.expect.rows)

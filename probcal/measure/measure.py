@@ -7,8 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probcal.errors import ProbcalError
-from probcal.measure.calibrated_file import new_columns, refuse_path, write_calibrated, write_file
-from probcal.measure.cross_fitting import calibrated_by_all_rows, cross_fitted
+from probcal.measure.calibration import (
+    calibrated_by_all_rows,
+    cross_fitted,
+    new_columns,
+    refuse_path,
+    write_calibrated,
+    write_file,
+)
 from probcal.measure.maps import new_map
 from probcal.measure.measurement import measured, usual_draws
 from probcal.measure.predictions import PredictionsRequest, read_predictions

@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from probcal._io import printable
 from probcal.errors import is_installed
 from probcal.measure.measurement import Section
-from probcal.measure.predictions import place_name
+from probcal.measure.predictions import Predictions, place_name
 from probcal.measure.summary import Measurement, description, findings, legend, table
 from probcal.reporting.html.charts import NO_PICTURES, Picture, picture_in_look
 from probcal.reporting.html.page import render
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Floats = npt.NDArray[np.float64]
+_RESAMPLED = 20_000_000
+"""Number of rows in all resamples of a diagram, which takes some seconds."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +37,15 @@ class PageSection:
     """None where matplotlib is not installed."""
 
 
-def page(measurement: Measurement, calibrated: npt.NDArray[np.float64] | None) -> str:
+def page(measurement: Measurement, calibrated: Floats | None) -> str:
     """Return the text of the page. ``calibrated`` holds the cross-fitted probabilities, or None."""
     predictions = measurement.predictions
     sections = []
     for one in measurement.sections:
         header, rows = table(one, measurement.map)
-        drawn = picture_in_look(f"Reliability: {one.name}", partial(_reliability, measurement, one, calibrated))
+        drawn = picture_in_look(
+            f"Reliability: {one.name}", partial(reliability_figure, predictions, one, calibrated, measurement.map)
+        )
         sections.append(PageSection(one.name, header, rows, drawn))
     legends = [*legend(measurement), *([] if is_installed("matplotlib") else [NO_PICTURES])]
     return render(
@@ -52,7 +59,34 @@ def page(measurement: Measurement, calibrated: npt.NDArray[np.float64] | None) -
     )
 
 
-def _reliability(measurement: Measurement, section: Section, calibrated: npt.NDArray[np.float64] | None) -> Figure:
-    from probcal.measure.picture import reliability_figure
+def reliability_figure(
+    predictions: Predictions, section: Section, calibrated: Floats | None, map: str | None
+) -> Figure:
+    """Return the diagram of the given probabilities and, if any, of the ``calibrated`` ones, (n_rows, n_classes).
 
-    return reliability_figure(measurement.predictions, section, calibrated, measurement.map)
+    With several classes it shows the likeliest class of each row.
+    """
+    from probcal.plots.reliability import ReliabilityDisplay
+    from probcal.reporting.drawing import COLOURS, titled_figure
+
+    rows = section.rows
+    stages = {"before": predictions.p[rows]} | ({} if calibrated is None else {str(map): calibrated[rows]})
+    figure = titled_figure(printable(section.name, 40), 4.2, 4.2)
+    axes = figure.add_subplot()
+    for number, (name, p) in enumerate(stages.items()):
+        ReliabilityDisplay.from_predictions(
+            *_two_classes(predictions.y[rows], p), sample_weight=predictions.weight[rows], bands="confidence",
+            n_resamples=min(200, max(40, _RESAMPLED // len(rows))), name=name, ax=axes, color=COLOURS[number],
+        )  # fmt: skip
+    of = "" if predictions.two_classes else " of the likeliest class"
+    axes.set_xlabel(f"Predicted probability{of}")
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _two_classes(y: npt.NDArray[np.int64], p: Floats) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Return labels 0 and 1 and the probability of 1: of the second of two classes, or of the likeliest of several."""
+    if p.ndim == 1 or p.shape[1] == 2:
+        return y, p if p.ndim == 1 else p[:, 1]
+    top = p.argmax(axis=1)
+    return (y == top).astype(np.int64), p[np.arange(len(top)), top]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from probcal._io import counted, csv_text, visible
+from probcal._io import counted, csv_text, printable
 from probcal.measure.measurement import FEW_DRAWS, Interval, Line, Section
 from probcal.measure.predictions import Predictions, place_name
 from probcal.try_table.description import wrapped
@@ -65,7 +65,7 @@ def table(section: Section, map: str | None) -> tuple[list[str], list[list[str]]
 def table_lines(section: Section, map: str | None) -> Iterator[str]:
     """Yield the lines of a section for a terminal: names to the left, numbers to the right."""
     header, rows = table(section, map)
-    every = [[visible(cell, 60) for cell in row] for row in [header, *rows]]
+    every = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
     widths = [max(lengths) for lengths in ([len(row[place]) for row in every] for place in range(len(header)))]
     widths[0] = max(len(row[0]) for row in every[1:])
     long = len(every[0][0]) > widths[0]
@@ -125,14 +125,14 @@ def legend(measurement: Measurement) -> list[str]:
 
 def text_lines(measurement: Measurement) -> Iterator[str]:
     """Yield all that the command prints, without control characters."""
-    yield from (visible(line) for line in description(measurement.predictions))
+    yield from (printable(line) for line in description(measurement.predictions))
     for section in measurement.sections:
         yield ""
         yield from table_lines(section, measurement.map)
     for sentences in (findings(measurement), legend(measurement)):
         yield ""
         for sentence in sentences:
-            yield from wrapped(visible(sentence), hang=0)
+            yield from wrapped(printable(sentence), hang=0)
 
 
 def csv_text_of(measurement: Measurement) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.errors import StoreError, require
 from probcal.reporting.grid import Grid, html_table, markdown
 from probcal.reporting.tables import tables
@@ -55,7 +55,7 @@ class Tables:
     grids: list[Grid]
 
     def __str__(self) -> str:
-        return visible(markdown(self.title, self.grids))
+        return printable(markdown(self.title, self.grids))
 
     def _repr_html_(self) -> str:
         return f"<h3>{html.escape(self.title)}</h3>\n" + "\n".join(map(html_table, self.grids))
@@ -180,7 +180,7 @@ class ExperimentResults:
         return f"ExperimentResults({str(self.folder)!r}): {self._state()}"
 
     def _repr_html_(self) -> str:
-        state = f"<p>{html.escape(visible(str(self.folder)))}: {html.escape(self._state())}</p>"
+        state = f"<p>{html.escape(printable(str(self.folder)))}: {html.escape(self._state())}</p>"
         return state + "\n" + self.table()._repr_html_()
 
     def _state(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.config.components import trusting
 from probcal.config.experiment import Experiment, find_config, parse_experiment, read_experiment
 from probcal.config.yaml_file import YamlFile
@@ -82,7 +82,7 @@ def run(
     """
     if jobs < 1 or (timeout is not None and timeout <= 0):
         raise ValueError("jobs must be at least 1, and timeout positive")
-    print_line = say or (lambda line: print(visible(line), file=sys.stderr))
+    print_line = say or (lambda line: print(printable(line), file=sys.stderr))
     with trusting(*trust), _main_left_alone():
         experiment = _experiment(config)
         if seed is not None:

@@ -1,4 +1,4 @@
-"""What all displays do with their axes."""
+"""What all displays share: their axes, and the predictions of an estimator for its positive class."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from probcal.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+from typing import NamedTuple
+
+import numpy as np
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
@@ -23,3 +26,42 @@ def axes_or_new(ax: Axes | None) -> Axes:
 def positive_class_text(pos_label: Any) -> str:
     """Return what follows the name of an axis: nothing if ``pos_label`` is None."""
     return "" if pos_label is None else f" (positive class: {pos_label})"
+
+
+class PositiveClass(NamedTuple):
+    """Hold what a display needs of an estimator."""
+
+    is_positive: np.ndarray
+    """Whether each label is the positive one, (n,)."""
+    p: np.ndarray
+    """Predicted probability of the positive class, (n,)."""
+    label: Any
+
+
+def predictions_of(estimator: Any, X: Any, y: Any, pos_label: Any) -> PositiveClass:
+    """Return labels and predictions of the positive class of a fitted classifier.
+
+    The positive class is ``pos_label``, or without one the second of two classes. Of several classes, ``pos_label`` is
+    compared with all others.
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    name = type(estimator).__name__
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(f"{name} has no predict_proba: wrap it in a method such as SigmoidClassifier and fit that")
+    if not hasattr(estimator, "classes_"):
+        check_is_fitted(estimator)
+        raise TypeError(f"{name} has no classes_: give its predictions to from_predictions")
+    classes = list(estimator.classes_)
+    if pos_label is None:
+        if len(classes) != 2:
+            raise ValueError(f"{name} has {len(classes)} classes: give pos_label, the one to compare with the others")
+        pos_label = classes[1]
+    if pos_label not in classes:
+        raise ValueError(f"pos_label {pos_label!r} is no class of {name} (it has {', '.join(map(repr, classes))})")
+    labels = np.asarray(y)
+    unknown = ~np.isin(labels, estimator.classes_)
+    if unknown.any():
+        raise ValueError(f"y holds the label {labels[unknown].tolist()[0]!r}, which is no class of {name}")
+    p = np.asarray(estimator.predict_proba(X))[:, classes.index(pos_label)]
+    return PositiveClass(labels == pos_label, p, pos_label)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from probcal.metrics.decision_curve import DecisionCurve, decision_curve
-from probcal.plots.axes import axes_or_new, positive_class_text
-from probcal.plots.positive_class import predictions_of
+from probcal.plots.axes import axes_or_new, positive_class_text, predictions_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

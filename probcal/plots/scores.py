@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probcal.metrics.score_histogram import ScoreHistogram, score_histogram
-from probcal.plots.axes import axes_or_new, positive_class_text
-from probcal.plots.positive_class import predictions_of
+from probcal.plots.axes import axes_or_new, positive_class_text, predictions_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

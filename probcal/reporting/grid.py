@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from tabulate import tabulate
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.store.cell_result import CellResult
 from probcal.store.outline import Outline, ResultOverride
 from probcal.store.summary import Census, Summary
@@ -239,7 +239,7 @@ def troubles(found: Census) -> list[str]:
             f"run, or data that changed since ({_by_column(found.stale)}); probcal run renews them."
         )
     for kind, columns in sorted(found.warned.items()):
-        notes.append(f"{visible(kind)} in {columns.total()} of {found.planned} cells: {_by_column(columns)}.")
+        notes.append(f"{printable(kind)} in {columns.total()} of {found.planned} cells: {_by_column(columns)}.")
     return notes
 
 
@@ -253,18 +253,18 @@ def skipped(outline: Outline) -> list[str]:
     return [_exception(outline, one) for one in outline.exceptions if one.skip]
 
 
-def _exception(outline: Outline, departure: ResultOverride) -> str:
+def _exception(outline: Outline, override: ResultOverride) -> str:
     titles = {row.name: row.title for row in outline.datasets}
-    where = ", ".join(titles[name] for name in departure.datasets if name in titles)
-    return f"{where}, {_columns(outline, departure)} ({departure.what}): {departure.why}"
+    where = ", ".join(titles[name] for name in override.datasets if name in titles)
+    return f"{where}, {_columns(outline, override)} ({override.what}): {override.why}"
 
 
-def _columns(outline: Outline, departure: ResultOverride) -> str:
+def _columns(outline: Outline, override: ResultOverride) -> str:
     """Return the labels of the columns that an override applies to, or the group's label for a whole group."""
     named = []
     for group in dict.fromkeys(column.group for column in outline.columns):
         columns = [column for column in outline.columns if column.group == group]
-        about = [column.label for column in columns if (column.learner, column.method) in departure.columns]
+        about = [column.label for column in columns if (column.learner, column.method) in override.columns]
         named += [group] if len(about) == len(columns) else about
     return ", ".join(named)
 
@@ -275,5 +275,5 @@ def _by_column(counts: Counter[str]) -> str:
 
 def _reason(result: CellResult) -> str:
     first_line = ((result.message or "").strip().splitlines() or [""])[0]
-    said = visible(": ".join(filter(None, [result.error_type, first_line]))) or f"{result.status}, without a message"
+    said = printable(": ".join(filter(None, [result.error_type, first_line]))) or f"{result.status}, without a message"
     return said if len(said) <= _LONGEST_REASON else said[: _LONGEST_REASON - 1] + "…"

@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.plots.decision import DecisionCurveDisplay
 from probcal.plots.reliability import ReliabilityDisplay
 from probcal.plots.scores import ScoreHistogramDisplay
@@ -29,7 +29,7 @@ _LETTERS = 20
 
 def short(column: ResultColumn) -> str:
     """Return the label for a legend, which would leave out one that begins with an underscore."""
-    return visible(f" {column.label}" if column.label.startswith("_") else column.label, LONGEST)
+    return printable(f" {column.label}" if column.label.startswith("_") else column.label, LONGEST)
 
 
 def draw_reliability(axes: Axes, pictures: Sequence[PredictionFigure], styles: Styles) -> None:
@@ -177,7 +177,7 @@ def _by_group(
         axes = figure.add_subplot(down, across, place)
         draw(axes, members)
         if len(panels) > 1:
-            axes.set_title(visible(group, LONGEST))
+            axes.set_title(printable(group, LONGEST))
         if (place - 1) % across:
             axes.set_ylabel("")
             axes.tick_params(labelleft=False)

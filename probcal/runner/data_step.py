@@ -61,8 +61,8 @@ class DataStep:
         return replace(
             experiment,
             cards=tuple(map(self._bound, experiment.cards)),
-            departures=tuple(
-                replace(one, card=self._bound(one.card)) if one.card else one for one in experiment.departures
+            overrides=tuple(
+                replace(one, card=self._bound(one.card)) if one.card else one for one in experiment.overrides
             ),
         )
 

@@ -106,7 +106,7 @@ def seconds_left(
     return max((waiting_seconds + sum(known)) / max(workers, 1), longest_waiting, *known, 0.0)
 
 
-def workers_that_pay(planned: list[Planned], jobs: int) -> int:
+def useful_worker_count(planned: list[Planned], jobs: int) -> int:
     """Return how many of ``jobs`` workers to start: one for each second of work, or all if a cell was never timed."""
     fits = [one.expected_seconds for one in planned if one.kept is None]
     most = max(1, min(jobs, len(fits)))

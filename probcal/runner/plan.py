@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.config.components import import_class, unmet_requirement
 from probcal.config.experiment import Column, Experiment
 from probcal.config.nested import paths
@@ -87,14 +87,14 @@ def cells_of(experiment: Experiment) -> list[Cell]:
             split=experiment.split,
         )
         for card in experiment.cards
-        for departed in [_departed(experiment, card)]
+        for overridden in [_with_overrides(experiment, card)]
         for repetition in range(experiment.repetitions_of(card))
-        for read, column in departed
+        for read, column in overridden
     ]
 
 
-def _departed(experiment: Experiment, card: Card) -> list[tuple[Card, Column]]:
-    found = [experiment.departed(card, column) for column in experiment.columns]
+def _with_overrides(experiment: Experiment, card: Card) -> list[tuple[Card, Column]]:
+    found = [experiment.with_overrides(card, column) for column in experiment.columns]
     return sorted((one for one in found if one is not None), key=lambda one: (one[0] != card, one[0].name))
 
 
@@ -207,7 +207,7 @@ _LONGEST_LINE = 200
 def first_line(text: str | None) -> str:
     """Return the first line, at most 200 characters, with control characters escaped."""
     line = (text or "").strip().partition("\n")[0]
-    return visible(line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…")
+    return printable(line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…")
 
 
 def _state(key: dict[str, str], result: CellResult | None, retry_failed: bool) -> State:

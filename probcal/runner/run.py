@@ -23,7 +23,7 @@ from probcal.runner.dask import outcomes as outcomes_on_dask
 from probcal.runner.data_step import changed_since, data_now
 from probcal.runner.execute import Outcome, measured_again
 from probcal.runner.fingerprint import Fingerprints
-from probcal.runner.heartbeat import workers_that_pay
+from probcal.runner.heartbeat import useful_worker_count
 from probcal.runner.plan import (
     Planned,
     cells_of,
@@ -76,8 +76,8 @@ def quick(experiment: Experiment) -> Experiment:
         repeats=1,
         max_rows=_QUICK_ROWS,
         columns=columns,
-        departures=tuple(
-            replace(one, method_params=_fewer(one.method_params, one.method_params)) for one in experiment.departures
+        overrides=tuple(
+            replace(one, method_params=_fewer(one.method_params, one.method_params)) for one in experiment.overrides
         ),
     )
 
@@ -190,7 +190,7 @@ def describe(experiment: Experiment, folder: Path) -> dict[str, Any]:
         ],
         "exceptions": [
             {"datasets": one.datasets, "columns": one.columns, "skip": one.skip, "what": one.what, "why": one.why}
-            for one in experiment.departures
+            for one in experiment.overrides
         ],
         "keys": _keys(experiment),
         "quick": experiment.max_rows is not None,
@@ -301,7 +301,7 @@ class _Runner(NamedTuple):
 @contextmanager
 def _runner(to_run: list[Planned], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
     if options.cluster is None:
-        jobs = workers_that_pay(to_run, options.jobs)
+        jobs = useful_worker_count(to_run, options.jobs)
         yield _Runner(partial(outcomes, jobs=jobs, timeout=options.timeout), jobs, {})
         return
     with options.cluster.client() as client:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, Valida
 from pydantic_core import PydanticCustomError
 
 from probcal import __version__
-from probcal._io import visible
+from probcal._io import printable
 from probcal.config.plugins import find_metric
 from probcal.errors import ProbcalError
 from probcal.metrics.registry import Metric, metric_named
@@ -266,13 +266,13 @@ def other_version(line: str, error: Exception, runs: Callable[[], Mapping[str, M
         writer = None
     if isinstance(writer, str) and is_newer(writer):
         return (
-            f"written by probcal {visible(writer, _LONGEST)}, and this is probcal {__version__}; "
+            f"written by probcal {printable(writer, _LONGEST)}, and this is probcal {__version__}; "
             "nothing is lost, install a newer version to read it: pip install --upgrade probcal"
         )
     if isinstance(error, UnknownParts):
         return (
             f"written by another version of probcal: {__version__} does not know its part "
-            f'"{visible(error.parts[0], _LONGEST)}"; nothing is lost, use the version that wrote it'
+            f'"{printable(error.parts[0], _LONGEST)}"; nothing is lost, use the version that wrote it'
         )
     return ""
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.errors import ProbcalError, StoreError, did_you_mean
 from probcal.store.folder import Store
 
@@ -28,7 +28,7 @@ def _name(name: str) -> str:
 
 
 Name = Annotated[str, AfterValidator(_name)]
-Shown = Annotated[str, AfterValidator(lambda text: visible(text, _LONGEST))]
+Shown = Annotated[str, AfterValidator(lambda text: printable(text, _LONGEST))]
 """Text for a table or a figure. Characters that a terminal would obey are escaped."""
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 
-from probcal._io import counted, shortened, some, visible
+from probcal._io import counted, printable, shortened, some
 from probcal.runner.heartbeat import duration
 from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import Plan
@@ -87,14 +87,14 @@ def table_lines(prepared: Prepared) -> Iterator[str]:
     table = prepared.table
     rows, width = table.frame.shape
     name = table.place if table.place.startswith("openml:") else Path(table.place).name
-    yield from wrapped(visible("; ".join([f"{name}: {counted(rows)}, {counted(width, 'column')}", *table.notes])))
+    yield from wrapped(printable("; ".join([f"{name}: {counted(rows)}, {counted(width, 'column')}", *table.notes])))
     yield ""
     yield from _target_lines(prepared)
     yield ""
     yield from _column_lines(prepared.columns)
     if prepared.notes:
         yield ""
-        yield from (line for note in prepared.notes for line in wrapped(f"note: {visible(note)}"))
+        yield from (line for note in prepared.notes for line in wrapped(f"note: {printable(note)}"))
 
 
 def plan_lines(prepared: Prepared, plan: Plan, rows_asked: bool = False) -> Iterator[str]:
@@ -106,12 +106,12 @@ def plan_lines(prepared: Prepared, plan: Plan, rows_asked: bool = False) -> Iter
         yield from wrapped(f"a sample of {n:,} of {prepared.n_labelled:,} rows is used{more}")
     if prepared.enriched:
         yield from wrapped(_sentence_on_rare_classes(prepared))
-    yield from wrapped(visible(plan.split.sentence(n)))
+    yield from wrapped(printable(plan.split.sentence(n)))
     by_methods: dict[tuple[str, ...], list[str]] = {}
     for learner, methods in plan.pairs.items():
         by_methods.setdefault(tuple(methods), []).append(learner)
     for methods_of_group, learners in by_methods.items():
-        yield from wrapped(visible(f"  {', '.join(learners)}: {', '.join(methods_of_group)}"))
+        yield from wrapped(printable(f"  {', '.join(learners)}: {', '.join(methods_of_group)}"))
     for why in dict.fromkeys(plan.left_out.values()):
         names = ", ".join(name for name, reason in plan.left_out.items() if reason == why)
         yield f"  without {names} ({why})"
@@ -125,7 +125,7 @@ def trap_lines(traps: Sequence[str]) -> Iterator[str]:
         yield ""
         yield "Before you trust these results:"
         for trap in traps:
-            yield from wrapped(visible(f"- {trap}."))
+            yield from wrapped(printable(f"- {trap}."))
 
 
 def _sentence_on_rare_classes(prepared: Prepared) -> str:
@@ -134,7 +134,7 @@ def _sentence_on_rare_classes(prepared: Prepared) -> str:
         f'all {rows:,} rows of "{name}"' if rows == known[name] else f'{rows:,} of {known[name]:,} rows of "{name}"'
         for name, rows in prepared.enriched.items()
     )
-    return visible(
+    return printable(
         f"it keeps {some(kept, 5)}, because a class under {100 * RARE:.0f} % is rare; predictions are corrected and "
         "rows weighted for the shares of the whole table"
     )
@@ -149,7 +149,7 @@ def wrapped(line: str, hang: int = 2) -> list[str]:
 def _target_lines(prepared: Prepared) -> Iterator[str]:
     target = prepared.target
     counts = count_words(prepared.counts)
-    yield visible(f"target: {target.name}, {len(counts)} classes")
+    yield printable(f"target: {target.name}, {len(counts)} classes")
     width = min(_LONGEST_NAME, max(len(label) for label, _ in counts))
     for label, words in counts[:_MOST_CLASSES]:
         mark = ""
@@ -161,7 +161,7 @@ def _target_lines(prepared: Prepared) -> Iterator[str]:
     few = [label for label, rows in target.class_counts.items() if rows < FEW_ROWS]
     if few:
         named = some((f'"{label}"' for label in few), 5)
-        yield from wrapped(visible(f"note: few rows of {named}, so results for them are rough"))
+        yield from wrapped(printable(f"note: few rows of {named}, so results for them are rough"))
 
 
 def _is_rarer(prepared: Prepared) -> bool:
@@ -174,7 +174,7 @@ def _column_lines(columns: list[TableColumn]) -> Iterator[str]:
     kept = [column for column in columns if column.kind != "left out"]
     out = [column for column in columns if column.kind == "left out"]
     shown = [*kept[:_MOST_LISTED], *out[:_MOST_LISTED]]
-    name_width = min(_LONGEST_NAME, max(len(visible(column.name)) for column in shown))
+    name_width = min(_LONGEST_NAME, max(len(printable(column.name)) for column in shown))
     for group in (kept, out):
         for column in group[:_MOST_LISTED]:
             yield from _column_lines_of(column, name_width)
@@ -185,7 +185,7 @@ def _column_lines(columns: list[TableColumn]) -> Iterator[str]:
 def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:
     missing = f" ({column.missing:,} missing)" if column.missing and column.kind != "left out" else ""
     start = f"  {_cell(column.name, name_width)}  {column.kind:8}  "
-    about = visible(column.about)
+    about = printable(column.about)
     if column.kind == "category":  # levels may be long
         yield start + shortened(about, _WIDTH - len(start) - len(missing)) + missing
         return
@@ -198,4 +198,4 @@ def _column_lines_of(column: TableColumn, name_width: int) -> Iterator[str]:
 
 
 def _cell(text: str, width: int) -> str:
-    return shortened(visible(text), width).ljust(width)
+    return shortened(printable(text), width).ljust(width)

@@ -19,8 +19,7 @@ from probcal.errors import ProbcalError, is_installed
 from probcal.try_table import choices
 from probcal.try_table.column_types import TableColumn
 from probcal.try_table.dates_in_text import date_order
-from probcal.try_table.held_out import HeldOut, held_out_text
-from probcal.try_table.held_out_figure import draw_reliability
+from probcal.try_table.held_out import HeldOut, draw_reliability, held_out_text
 from probcal.try_table.model_card import RELIABILITY, CardFacts, card_lines, card_text
 from probcal.try_table.new_rows import InputColumn, TableReading, write_reading
 from probcal.try_table.pipeline_code import PipelinePlan

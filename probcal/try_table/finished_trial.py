@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from probcal._io import visible
+from probcal._io import printable
 from probcal.config.experiment import Experiment
 from probcal.data.dataset import Dataset
 from probcal.errors import installation, is_installed
@@ -128,7 +128,7 @@ class Finished:
         write_export(folder, plan, self.prepared, found, facts, asked)
         yield ""
         fitted = f"exported: {folder} ({facts.name}, fitted on all {facts.n_rows:,} labelled rows; see model-card.md)"
-        yield from describe.wrapped(visible(fitted))
+        yield from describe.wrapped(printable(fitted))
         if best.learner == choices.BASELINE:
             yield from describe.wrapped("note: this model is constant: it predicts the class shares for every row")
         if not is_installed("matplotlib"):
@@ -138,7 +138,7 @@ class Finished:
             names = " and ".join(f'"{name}"' for name in self.traps.leaks)
             yield from describe.wrapped(f"note: do not use this model yet: {names} may give the answer away")
         for note in notes:
-            yield from describe.wrapped(visible(f"note: {note}"))
+            yield from describe.wrapped(printable(f"note: {note}"))
         script = shlex.quote((folder / "predict.py").as_posix())
         yield f"new rows: python {script} new.csv > predicted.csv"
         yield f"the same model in Python ({folder / 'train.py'}):"

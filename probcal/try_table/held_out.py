@@ -1,14 +1,15 @@
-"""The predictions of held-out rows of a trial's winner, joined to the rows of the table."""
+"""The predictions of held-out rows of a trial's winner: joined to the rows of the table, and as a diagram."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from probcal._io import data_text
+from probcal._io import data_text, printable
 from probcal.data.dataset import Dataset, as_text
 from probcal.data.folds import fold_rows
 from probcal.store.folder import Store
@@ -82,3 +83,34 @@ def held_out_text(found: HeldOut, prepared: Prepared, classes: list[str]) -> str
         for place, row in enumerate(found.rows)
     ]
     return data_text([header, *rows])
+
+
+_MOST_DRAWN = 20_000_000
+"""Number of rows in all resamples of a diagram, which takes some seconds."""
+
+
+def draw_reliability(found: HeldOut, title: str, path: Path) -> None:
+    """Write the diagram as SVG to ``path``. It needs matplotlib.
+
+    With several classes it shows the likeliest class of each row.
+    """
+    from probcal.plots.reliability import ReliabilityDisplay
+    from probcal.reporting.drawing import COLOURS, look, titled_figure
+
+    p, y = found.p, found.y
+    several = p.shape[1] > 2
+    if several:
+        likeliest = p.argmax(axis=1)
+        p_one, y_one = p[np.arange(len(y)), likeliest], (y == likeliest).astype(int)
+    else:
+        p_one, y_one = p[:, 1], (y == 1).astype(int)
+    with look():
+        figure = titled_figure(printable(title, 60), 4.2, 4.2)
+        axes = figure.add_subplot()
+        ReliabilityDisplay.from_predictions(
+            y_one, p_one, sample_weight=found.weights, bands="confidence",
+            n_resamples=min(200, max(40, _MOST_DRAWN // len(y))), ax=axes, color=COLOURS[0],
+        )  # fmt: skip
+        axes.set_xlabel("Predicted probability" + (" of the likeliest class" if several else ""))
+        axes.spines[["top", "right"]].set_visible(False)
+        figure.savefig(path, metadata={"Date": None, "Creator": None})

@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from probcal._io import counted, visible
+from probcal._io import counted, printable
 from probcal.errors import installation, is_installed
 from probcal.try_table.measures import MEASURES, Measure
 from probcal.try_table.preparation import Prepared
@@ -50,15 +50,15 @@ class CardFacts:
 def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
     """Yield the lines of the model card."""
     target = prepared.target
-    yield from (f"# {visible(facts.name)}, for `{visible(target.name)}`", "", visible(facts.verdict), "")
-    of = f"the positive label `{visible(target.positive)}`" if target.positive else "each label"
+    yield from (f"# {printable(facts.name)}, for `{printable(target.name)}`", "", printable(facts.verdict), "")
+    of = f"the positive label `{printable(target.positive)}`" if target.positive else "each label"
     yield f"The model predicts the probability of {of}. It was fitted on all {facts.n_rows:,} labelled rows."
     yield from ("", "## Data", "")
-    yield f"- Table: `{visible(prepared.table.place)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
+    yield f"- Table: `{printable(prepared.table.place)}`" + (f", sha256 `{facts.digest}`" if facts.digest else "")
     yield f"- Rows: {len(target.labels):,}, of which {prepared.n_labelled:,} have a label"
-    yield from (f"- `{visible(label)}`: {counted(rows)}" for label, rows in prepared.counts.items())
-    yield from (f"- {visible(note)}" for note in prepared.notes)
-    yield from ("", "## How it was measured", "", f"- {visible(facts.splits)}")
+    yield from (f"- `{printable(label)}`: {counted(rows)}" for label, rows in prepared.counts.items())
+    yield from (f"- {printable(note)}" for note in prepared.notes)
+    yield from ("", "## How it was measured", "", f"- {printable(facts.splits)}")
     if len(prepared.rows) < prepared.n_labelled:
         kept = ", with more rows of rare classes and weights to make up for it" if prepared.enriched else ""
         yield f"- A sample of {len(prepared.rows):,} rows{kept}"
@@ -67,7 +67,7 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
         yield f"- Probabilities are kept {here}, here and in `predict.py`"
     else:
         yield f"- Probabilities are kept {here} for the log loss here, and {later} in `predict.py`"
-    yield from (f"- {visible(note)}" for note in facts.notes)
+    yield from (f"- {printable(note)}" for note in facts.notes)
     yield from ("", "| measure | mean | 95 % interval | base rate |", "|---|---|---|---|")
     for name, values in facts.values.items():
         yield f"| {MEASURES[name].about} | {_cells(MEASURES[name], values, facts.baseline[name], facts.test_share)} |"
@@ -82,7 +82,7 @@ def card_lines(prepared: Prepared, facts: CardFacts) -> Iterator[str]:
         needed = "The reliability diagram needs matplotlib, which was not installed; install it with"
         yield f"{needed}: {installation('matplotlib')}"
     if facts.traps:
-        yield from ("", "## Before you trust it", "", *(f"- {visible(trap)}." for trap in facts.traps))
+        yield from ("", "## Before you trust it", "", *(f"- {printable(trap)}." for trap in facts.traps))
     yield from ("", "## Columns", "", "| column | type | values |", "|---|---|---|")
     yield from (f"| {_cell(one.name)} | {one.kind} | {_cell(one.about)} |" for one in prepared.columns)
     yield from ("", "## Files", "")
@@ -105,7 +105,7 @@ def _cells(measure: Measure, values: Sequence[float], baseline: Sequence[float],
 
 
 def _cell(text: str) -> str:
-    return visible(text).replace("|", "\\|")
+    return printable(text).replace("|", "\\|")
 
 
 def card_text(lines: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.pipeline import make_pipeline
 
 import probcal
-from probcal._io import visible
+from probcal._io import printable
 from probcal.config.components import import_class, parameter_names
 from probcal.config.entries import Component
 from probcal.data.encode import ENCODERS
@@ -96,7 +96,7 @@ class PipelinePlan:
                 *sorted(imports, key=_import_order),
                 "",
                 f"X, y = read_labelled_rows({_literal(table)}, {columns})",
-                *(f"# {line}" for note in notes for line in wrap(visible(note), _WIDTH)),
+                *(f"# {line}" for note in notes for line in wrap(printable(note), _WIDTH)),
                 *lines,
                 f"joblib.dump(model.fit(X, y), {model})",
                 "",

@@ -12,14 +12,19 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probcal._io import counted, some, visible
+from probcal._io import counted, printable, some
 from probcal.errors import DataError, did_you_mean
 from probcal.try_table.column_types import ColumnChoices, TableColumn, guess, warnings
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks
 from probcal.try_table.sampling import draw_sample, sample_size
-from probcal.try_table.split_choice import SplitChoice, choose_splits
-from probcal.try_table.split_column import group_column, refuse_few_groups, time_column
+from probcal.try_table.split_choice import (
+    SplitChoice,
+    choose_splits,
+    group_column,
+    refuse_few_groups,
+    time_column,
+)
 from probcal.try_table.target import Target, labels_among_words, read_target, refuse_rare_classes, refuse_unknown_labels
 from probcal.try_table.written_numbers import WrittenNumbers, has_mixed_numbers, read_written_numbers
 
@@ -49,7 +54,7 @@ def card_names(names: Iterable[object]) -> list[str]:
 def cleaned(name: str) -> str:
     """Return a name as cards allow it. Names over 80 letters are cut in the middle."""
     bare = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in name)
-    return visible(re.sub(r"\.\.+", ".", " ".join(bare.split())), _LONGEST)
+    return printable(re.sub(r"\.\.+", ".", " ".join(bare.split())), _LONGEST)
 
 
 def slug(text: str, otherwise: str) -> str:

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from probcal._io import shortened, some, visible
+from probcal._io import printable, shortened, some
 from probcal.analysis.hypothesis_tests import corrected_interval, corrected_t_test, holm
 from probcal.metrics.registry import metric_named
 from probcal.store.cell_result import CellResult
@@ -204,7 +204,7 @@ def failures(ranked: Sequence[RankedMethod]) -> Iterator[str]:
     for one in ranked:
         if one.failed:
             where = f"{name_of(one)} failed on {one.failed} of {one.splits} splits"
-            yield visible(f"{where}: {shortened(one.error.strip().partition(chr(10))[0], 150)}")
+            yield printable(f"{where}: {shortened(one.error.strip().partition(chr(10))[0], 150)}")
 
 
 def ranked_lines(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:

@@ -172,8 +172,8 @@ def test_an_override_can_set_a_nested_component(tmp_path):
     )
     experiment = read_experiment(path)
     [_, column] = experiment.columns
-    _, departed = experiment.departed(experiment.cards[0], column)
-    assert departed.learner.params["final_estimator"]["type"] == "sklearn.tree.DecisionTreeClassifier"
+    _, overridden = experiment.with_overrides(experiment.cards[0], column)
+    assert overridden.learner.params["final_estimator"]["type"] == "sklearn.tree.DecisionTreeClassifier"
 
 
 def test_a_mapping_with_other_keys_is_a_plain_value():

@@ -40,9 +40,9 @@ def test_an_exception_s_parameters_are_merged_over_the_column_s(tmp_path):
 def test_an_exception_may_use_another_learner_with_that_one_s_own_settings(tmp_path):
     item = "dataset: wisconsin, learner: nb, method: probing, use: linear_svm, params: {C: 2.0}, why: quicker"
     columns = {one.id: one.column for one in cells_of(experiment(tmp_path, TWO_SETS, more=exceptions(item)))}
-    departed, kept = (columns[f"{dataset}/0/nb/probing"].learner for dataset in ("wisconsin", "wine-first"))
-    assert (departed.path, departed.encoding) == ("sklearn.svm.LinearSVC", "numeric")
-    assert departed.params == {"loss": "hinge", "C": 2.0, "intercept_scaling": 5.0, "max_iter": 500_000}
+    overridden, kept = (columns[f"{dataset}/0/nb/probing"].learner for dataset in ("wisconsin", "wine-first"))
+    assert (overridden.path, overridden.encoding) == ("sklearn.svm.LinearSVC", "numeric")
+    assert overridden.params == {"loss": "hinge", "C": 2.0, "intercept_scaling": 5.0, "max_iter": 500_000}
     assert (kept.path.rpartition(".")[2], kept.encoding) == ("KernelNaiveBayes", "native")
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from planned import planned
 
-from probcal.runner.heartbeat import RunningCell, TimeEstimates, seconds_left, workers_that_pay
+from probcal.runner.heartbeat import RunningCell, TimeEstimates, seconds_left, useful_worker_count
 
 
 def ids(plan):
@@ -85,4 +85,4 @@ def test_no_time_left_is_shorter_than_the_cell_that_needs_most(running, waiting,
     ],
 )
 def test_a_worker_is_started_for_each_second_of_work_and_for_what_was_never_timed(expected, jobs, workers):
-    assert workers_that_pay(planned(*expected), jobs) == workers
+    assert useful_worker_count(planned(*expected), jobs) == workers

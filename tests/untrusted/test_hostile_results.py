@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from probcal import _io as json_lines
-from probcal._io import refuse_links_out, visible
+from probcal._io import printable, refuse_links_out
 from probcal.data.sources.formats import read_arff, read_delimited
 from probcal.data.sources.specifications import FileSource
 from probcal.errors import ProbcalError, StoreError
@@ -318,7 +318,7 @@ def test_text_with_shreds_thrown_in_gives_no_traceback(tmp_path, data, header):
     ],
 )  # fmt: skip
 def test_what_a_terminal_would_obey_is_spelt_out(text, said):
-    assert visible(text, 6 if text == "abcdefgh" else 4000) == said
+    assert printable(text, 6 if text == "abcdefgh" else 4000) == said
 
 
 HOSTILE = "<script>x</script>\x1b[2J\u202e\\input{/etc/passwd}&\"'$%#_~^[*"

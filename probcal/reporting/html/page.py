@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from probcal import __version__
-from probcal._io import refuse_links_out, refuse_other_kinds, visible, write_whole
+from probcal._io import printable, refuse_links_out, refuse_other_kinds, write_whole
 from probcal.errors import ProbcalError
 from probcal.papers.check.check_text import counts
 from probcal.reporting.html.charts import line_groups, sort_value
@@ -145,7 +145,7 @@ def _lines_by_name(values: Mapping[str, Sequence[str]]) -> list[list[str]]:
 
 def _show_invisible(value: Any) -> Any:
     """Return text with invisible characters, and those that change the direction of writing, spelt out."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _refuse_other_places(path: Path) -> None:
