@@ -13,6 +13,7 @@ from probcal.analysis.comparison_tables import draws_text, grids, wins_text
 from probcal.analysis.pairs import p_text
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import units_off
+from probcal.papers.check.findings import Finding
 from probcal.papers.check.judged_claims import Judged
 from probcal.papers.check.power_text import agreement_rows, percent
 from probcal.reporting.grid import markdown
@@ -287,10 +288,27 @@ def median_differences(asked: Any) -> str:
 
 def known_reasons(asked: Any) -> str:
     """Print each reason of known deviations with the numbers that it explains."""
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[str, list[Finding]] = {}
     for one, why in asked.report.numbers.known:
-        by_reason.setdefault(why.reason, []).append(f"{one.dataset.removeprefix('kull-')} {one.what} {one.metric}")
-    return _pipe([[", ".join(numbers), reason] for reason, numbers in by_reason.items()], ["numbers", "reason"])
+        by_reason.setdefault(why.reason, []).append(one)
+    return _pipe([[_joined(numbers), reason] for reason, numbers in by_reason.items()], ["numbers", "reason"])
+
+
+def _joined(numbers: list[Finding]) -> str:
+    """Return the numbers in few words: data sets with the same columns of the same metrics are named together."""
+    metrics_of: dict[tuple[str, str], list[str]] = {}
+    for one in numbers:
+        metrics_of.setdefault((one.dataset.removeprefix("kull-"), one.what), []).append(one.metric)
+    columns_of: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (dataset, column), metrics in metrics_of.items():
+        columns_of.setdefault((dataset, tuple(metrics)), []).append(column)
+    datasets_of: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for (dataset, metrics), columns in columns_of.items():
+        datasets_of.setdefault((tuple(columns), metrics), []).append(dataset)
+    return "; ".join(
+        f"{', '.join(datasets)}: {', '.join(columns)} ({', '.join(metrics)})"
+        for (columns, metrics), datasets in datasets_of.items()
+    )
 
 
 def verdicts_by_ranks(asked: Any) -> str:
