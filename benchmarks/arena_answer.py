@@ -1,0 +1,227 @@
+"""Does training beat a map? What the arena says: python benchmarks/arena_answer.py results/arena
+
+Three answers by one metric, each with intervals over tables drawn again:
+
+- at equal fits: Probing against bagging with as many fits, per learner;
+- at equal seconds: Probing against the best map or baseline that takes no longer, which is chosen on other tables;
+- a held-out check: the method that does best on half of the tables, scored on the other half.
+
+A table counts once. With several learners it counts the share of its learners.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from tabulate import tabulate
+
+from probcal.analysis.leaderboard import Scores, scores
+from probcal.analysis.paired_wins import mean_of_known, weighted_mean, wins
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+
+Floats = npt.NDArray[np.float64]
+
+TRAINING = ("probing.fits100", "probing.fits20", "weight_sweep")
+EQUAL_FITS = (
+    ("probing.fits100", "bagging.fits100"),
+    ("probing.fits20", "bagging.fits20"),
+    ("weight_sweep", "bagging.fits20"),
+    ("probing.fits20", "reseeded"),
+)
+"""Pairs of a training-time method and an ensemble with as many fits. The weight sweep has 19."""
+FOR_A_COMPARISON = "as_calarena"
+"""Variants of this method only repeat an earlier study, so nobody is advised to use them."""
+FIXED = ("direct", "fold_mean", "sigmoid", "isotonic", "beta", "probing.fits20", "bagging.fits20")
+"""Methods that the held-out check scores beside its recommendation."""
+FEWEST_SHARE = 0.8
+"""Share of the tables on which a method must exist to be recommended."""
+DRAWS = 1000
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Print the three answers in Markdown."""
+    parser = argparse.ArgumentParser(prog="python benchmarks/arena_answer.py", description=__doc__.partition("\n\n")[0])
+    parser.add_argument("folder", type=Path, help="results of probcal run arena")
+    parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
+    asked = parser.parse_args(words)
+    store = Store(asked.folder)
+    of = candidates(scores(Outline.of(store), store.results(), asked.metric))
+    print(report(of))
+
+
+def candidates(of: Scores) -> Scores:
+    """Return the scores without the variants that only repeat an earlier study."""
+    places = [place for place, name in enumerate(of.methods) if name.partition(".")[0] != FOR_A_COMPARISON]
+    alone = of.methods[of.alone] if of.alone is not None else None
+    methods = tuple(of.methods[place] for place in places)
+    return Scores(
+        of.metric, of.tables, of.learners, methods, of.losses[:, :, places], of.seconds[:, :, places],
+        methods.index(alone) if alone in methods else None,
+    )  # fmt: skip
+
+
+def report(of: Scores) -> str:
+    """Return the three tables in Markdown."""
+    parts = [
+        f"{len(of.tables)} tables, {len(of.learners)} learners, {of.metric}.",
+        "## At equal fits\n\nShare of tables on which the first is better, and the median difference of the loss "
+        "(below 0: the first is better). In parentheses: 95 % of 1,000 draws of the tables.",
+        _pipe(equal_fits(of), ["first", "second", "learner", "tables", "better", "difference"]),
+        "## At equal seconds\n\nThe rival takes no longer than Probing with that learner, and is the best such method "
+        "on a random half of the tables. The share is of the other half. Mean and middle 95 % of 1,000 halves.",
+        _pipe(equal_seconds(of), ["first", "learner", "seconds", "rival most often", "its seconds", "first better"]),
+        "## Held-out check\n\nOn a random half of the tables, the method with the highest win rate is recommended for "
+        "each learner. The numbers are of the other half. Mean and middle 95 % of 1,000 halves.",
+        _pipe(held_out(of), ["method", "win rate", "better than the learner alone", "median difference to it"]),
+    ]
+    return "\n\n".join(parts)
+
+
+def equal_fits(of: Scores) -> list[list[str]]:
+    """Return a row for each pair and learner, and one for all learners together."""
+    rows = []
+    for one, other in EQUAL_FITS:
+        if one not in of.methods or other not in of.methods:
+            continue
+        first, second = (of.losses[:, :, of.methods.index(name)] for name in (one, other))
+        groups = [*((name, [place]) for place, name in enumerate(of.learners)), ("all", [*range(len(of.learners))])]
+        for name, places in groups:
+            difference = first[:, places] - second[:, places]
+            known = difference[~np.isnan(difference).all(axis=1)]
+            if not len(known):
+                continue
+            better = mean_of_known(np.where(np.isnan(known), np.nan, (np.sign(-known) + 1) / 2), axis=1)
+            typical = np.nanmedian(known, axis=1)
+            weights = _weights(len(known))
+            share = weighted_mean(weights, better)
+            medians = np.array([np.median(typical[row]) for row in _drawn_places(len(known))])
+            numbers = (_percent(better.mean(), share), _number(np.median(typical), medians))
+            rows.append([one, other, name, str(len(known)), *numbers])
+    return rows
+
+
+def equal_seconds(of: Scores) -> list[list[str]]:
+    """Return a row for each training-time method and learner: how often it beats the best rival of its price."""
+    rows = []
+    price = np.exp(mean_of_known(np.log(of.seconds), axis=0))
+    for one in (name for name in TRAINING if name in of.methods):
+        place = of.methods.index(one)
+        for number, learner in enumerate(of.learners):
+            there = np.flatnonzero(~np.isnan(of.losses[:, number, place]))
+            rivals = [
+                rival
+                for rival, name in enumerate(of.methods)
+                if name not in TRAINING
+                and price[number, rival] <= price[number, place]
+                and _usual(of.losses[there, number, rival])
+            ]
+            if len(there) < 2 or not rivals:
+                continue
+            losses = of.losses[there, number]
+            rates = mean_of_known(wins(losses[:, rivals]), axis=2) if len(rivals) > 1 else np.ones((len(there), 1))
+            won, chosen = [], []
+            for half, rest in _halves(len(there)):
+                rival = rivals[int(np.nanargmax(mean_of_known(rates[half], axis=0)))]
+                won.append(float(np.nanmean(wins(losses[rest][:, [place, rival]])[:, 0, 1])))
+                chosen.append(rival)
+            most = max(set(chosen), key=chosen.count)
+            seconds = (f"{price[number, method]:.3g}" for method in (place, most))
+            rows.append([one, learner, next(seconds), of.methods[most], next(seconds), _percent(np.mean(won), won)])
+    return rows
+
+
+def held_out(of: Scores) -> list[list[str]]:
+    """Return a row for the recommendation, for the best method in hindsight, and for each of ``FIXED``."""
+    met = wins(of.losses)
+    rates = mean_of_known(met, axis=3)
+    allowed = np.where(np.apply_along_axis(_usual, 0, rates), 0.0, np.nan)
+    fixed = {f"always {name}": of.methods.index(name) for name in FIXED if name in of.methods}
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for half, rest in _halves(len(of.tables)):
+        rules = {
+            "recommended for each learner": _best(mean_of_known(rates[half], axis=0) + allowed),
+            "best in hindsight": _best(mean_of_known(rates[rest], axis=0) + allowed),
+            **{name: np.full(len(of.learners), method) for name, method in fixed.items()},
+        }
+        for name, rule in rules.items():
+            found.setdefault(name, []).append(_scored(of, met, rates, rest, rule))
+    rows = []
+    for name, values in found.items():
+        rate, better, difference = np.array(values).T
+        shares = (_percent(rate.mean(), rate), _percent(better.mean(), better))
+        rows.append([name, *shares, _number(float(np.median(difference)), difference)])
+    return rows
+
+
+def _scored(
+    of: Scores, met: Floats, rates: Floats, tables: npt.NDArray[np.intp], rule: npt.NDArray[np.intp]
+) -> tuple[float, float, float]:
+    """Return the win rate of a rule, how often it beats the learner alone, and the median difference of the loss."""
+    learners = np.arange(len(rule))
+    rate = _mean(rates[tables][:, learners, rule])
+    if of.alone is None:
+        return rate, np.nan, np.nan
+    others = rule != of.alone  # the learner alone cannot beat itself
+    better = _mean(met[tables][:, learners[others], rule[others], of.alone])
+    with np.errstate(invalid="ignore"):  # two infinite losses have no known difference
+        difference = of.losses[tables][:, learners, rule] - of.losses[tables][:, :, of.alone]
+    known = ~np.isnan(difference).all(axis=1)
+    typical = float(np.median(np.nanmedian(difference[known], axis=1))) if known.any() else np.nan
+    return rate, better, typical
+
+
+def _mean(values: Floats) -> float:
+    """Return the mean over tables of the mean over learners of (n_tables, n_learners) values, without NaN."""
+    if not values.size or np.isnan(values).all():
+        return np.nan
+    return float(np.nanmean(mean_of_known(values, axis=1)))
+
+
+def _best(means: Floats) -> npt.NDArray[np.intp]:
+    return np.argmax(np.where(np.isnan(means), -np.inf, means), axis=1)
+
+
+def _usual(values: Floats) -> bool:
+    return bool((~np.isnan(values)).mean() >= FEWEST_SHARE)
+
+
+def _halves(n: int) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]]:
+    """Return random halves of n tables and the rest of each, the same ones each time."""
+    generator = np.random.default_rng(0)
+    orders = [generator.permutation(n) for _ in range(DRAWS)]
+    return [(order[: n // 2], order[n // 2 :]) for order in orders]
+
+
+def _weights(n: int) -> Floats:
+    return np.array([np.bincount(row, minlength=n) for row in _drawn_places(n)], dtype=np.float64)
+
+
+def _drawn_places(n: int) -> npt.NDArray[np.int64]:
+    return np.random.default_rng(0).integers(n, size=(DRAWS, n))
+
+
+def _percent(value: float, drawn: Floats | list[float]) -> str:
+    if np.isnan(value):
+        return "-"
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return f"{100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+
+
+def _number(value: float, drawn: Floats) -> str:
+    if np.isnan(value):
+        return "-"
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return f"{value:+.4f} ({low:+.4f} to {high:+.4f})"
+
+
+def _pipe(rows: list[list[str]], header: list[str]) -> str:
+    return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
+
+
+if __name__ == "__main__":
+    main()
