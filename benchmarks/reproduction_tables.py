@@ -8,6 +8,7 @@ from typing import Any
 from speed import ROOT
 from tabulate import tabulate
 
+from probcal import load_results
 from probcal.analysis.claim_support import ClaimSupport, DrawnVerdict
 from probcal.analysis.comparison_tables import draws_text, grids, wins_text
 from probcal.analysis.pairs import p_text
@@ -335,6 +336,29 @@ def processor_hours(asked: Any) -> str:
     return _pipe(rows, ["learner", "hours of cells", "on two processors"])
 
 
+def beside_the_paper(asked: Any) -> str:
+    """Print each of our methods beside the paper's beta map and isotonic regression on the same folds, by log loss."""
+    ours, theirs = _mean_log_losses(asked.folder), _mean_log_losses(asked.folder.removesuffix("-ours"))
+    rows = []
+    for learner, method in ours.columns:
+        row = [ours.attrs["labels"][learner, method]]
+        for other in ("beta", "isotonic"):
+            gain = (theirs[learner, other] - ours[learner, method]).dropna()
+            row += [f"{(gain > 0).sum()} of {len(gain)}", f"{-gain.median():+.4f}"]
+        rows.append(row)
+    header = ["our method", "better than beta", "median difference", "better than isotonic", "median difference"]
+    return _pipe(rows, header)
+
+
+def _mean_log_losses(folder: str) -> Any:
+    """Return the mean log loss in nats: a row for each data set, a column for each learner and method."""
+    frame = load_results(ROOT / "results" / folder).frame
+    frame = frame[frame["metric"] == "log_loss"]
+    table = frame.pivot_table(index="dataset", columns=["learner", "method"], values="value", sort=False)
+    table.attrs["labels"] = frame.set_index(["learner", "method"])["label"].to_dict()
+    return table
+
+
 def _pipe(rows: list[list[str]], header: list[str]) -> str:
     return str(tabulate(rows, header, tablefmt="pipe", disable_numparse=True))
 
@@ -360,5 +384,6 @@ TABLES = {
         known_reasons,
         verdicts_by_ranks,
         processor_hours,
+        beside_the_paper,
     )
 }
