@@ -37,7 +37,7 @@ regression: $(VENV)/.installed-test
 # Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes five hours
 RESULTS ?= $(filter-out regression quickstart,$(notdir $(patsubst %/,%,$(dir $(wildcard results/*/experiment.json)))))
 .PHONY: stale results
-stale: $(VENV)/.installed
+stale: $(VENV)/.installed-test
 	@for name in $(RESULTS); do \
 	  echo "$$name: $$($(RUN) status results/$$name $(if $(DATA),--data-dir "$(DATA)") 2>&1 | sed -n 2p)"; \
 	done
