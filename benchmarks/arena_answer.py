@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,20 @@ FIXED = ("direct", "fold_mean", "sigmoid", "isotonic", "beta", "probing.fits20",
 FEWEST_SHARE = 0.8
 """Share of the tables on which a method must exist to be recommended."""
 DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class Share:
+    """Hold a share with the bounds of its interval. All three may be NaN."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "-"
+        return f"{100 * self.value:.0f} % ({100 * self.low:.0f} to {100 * self.high:.0f})"
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -82,9 +97,9 @@ def report(of: Scores) -> str:
     return "\n\n".join(parts)
 
 
-def equal_fits(of: Scores) -> list[list[str]]:
+def equal_fits(of: Scores) -> list[list[str | Share]]:
     """Return a row for each pair and learner, and one for all learners together."""
-    rows = []
+    rows: list[list[str | Share]] = []
     for one, other in EQUAL_FITS:
         if one not in of.methods or other not in of.methods:
             continue
@@ -100,14 +115,14 @@ def equal_fits(of: Scores) -> list[list[str]]:
             weights = _weights(len(known))
             share = weighted_mean(weights, better)
             medians = np.array([np.median(typical[row]) for row in _drawn_places(len(known))])
-            numbers = (_percent(better.mean(), share), _number(np.median(typical), medians))
+            numbers = (_share(better.mean(), share), _number(np.median(typical), medians))
             rows.append([one, other, name, str(len(known)), *numbers])
     return rows
 
 
-def equal_seconds(of: Scores) -> list[list[str]]:
+def equal_seconds(of: Scores) -> list[list[str | Share]]:
     """Return a row for each training-time method and learner: how often it beats the best rival of its price."""
-    rows = []
+    rows: list[list[str | Share]] = []
     price = np.exp(mean_of_known(np.log(of.seconds), axis=0))
     for one in (name for name in TRAINING if name in of.methods):
         place = of.methods.index(one)
@@ -131,11 +146,11 @@ def equal_seconds(of: Scores) -> list[list[str]]:
                 chosen.append(rival)
             most = max(set(chosen), key=chosen.count)
             seconds = (f"{price[number, method]:.3g}" for method in (place, most))
-            rows.append([one, learner, next(seconds), of.methods[most], next(seconds), _percent(np.mean(won), won)])
+            rows.append([one, learner, next(seconds), of.methods[most], next(seconds), _share(np.mean(won), won)])
     return rows
 
 
-def held_out(of: Scores) -> list[list[str]]:
+def held_out(of: Scores) -> list[list[str | Share]]:
     """Return a row for the recommendation, for the best method in hindsight, and for each of ``FIXED``."""
     met = wins(of.losses)
     rates = mean_of_known(met, axis=3)
@@ -150,10 +165,10 @@ def held_out(of: Scores) -> list[list[str]]:
         }
         for name, rule in rules.items():
             found.setdefault(name, []).append(_scored(of, met, rates, rest, rule))
-    rows = []
+    rows: list[list[str | Share]] = []
     for name, values in found.items():
         rate, better, difference = np.array(values).T
-        shares = (_percent(rate.mean(), rate), _percent(better.mean(), better))
+        shares = (_share(rate.mean(), rate), _share(better.mean(), better))
         rows.append([name, *shares, _number(float(np.median(difference)), difference)])
     return rows
 
@@ -205,11 +220,9 @@ def _drawn_places(n: int) -> npt.NDArray[np.int64]:
     return np.random.default_rng(0).integers(n, size=(DRAWS, n))
 
 
-def _percent(value: float, drawn: Floats | list[float]) -> str:
-    if np.isnan(value):
-        return "-"
+def _share(value: float, drawn: Floats | list[float]) -> Share:
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return f"{100 * value:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+    return Share(float(value), float(low), float(high))
 
 
 def _number(value: float, drawn: Floats) -> str:
@@ -219,7 +232,7 @@ def _number(value: float, drawn: Floats) -> str:
     return f"{value:+.4f} ({low:+.4f} to {high:+.4f})"
 
 
-def _pipe(rows: list[list[str]], header: list[str]) -> str:
+def _pipe(rows: list[list[str | Share]], header: list[str]) -> str:
     return tabulate(rows, header, tablefmt="pipe", disable_numparse=True)
 
 

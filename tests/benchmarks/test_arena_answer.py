@@ -31,19 +31,19 @@ def random_losses(better=()):
 def test_a_method_that_is_always_better_wins_everywhere():
     [*rows, every] = SCRIPT["equal_fits"](of_losses(random_losses(better=[2])))
     assert [row[:4] for row in rows] == [["probing.fits20", "bagging.fits20", one, "40"] for one in "ab"]
-    assert every[2] == "all" and every[4] == "100 % (100 to 100)" and every[5].startswith("-0.")
+    assert every[2] == "all" and str(every[4]) == "100 % (100 to 100)" and every[5].startswith("-0.")
 
 
 def test_two_methods_with_equal_losses_share_the_tables():
     losses = random_losses()
     losses[:, :, 3] = losses[:, :, 2]
-    assert SCRIPT["equal_fits"](of_losses(losses))[-1][4:] == ["50 % (50 to 50)", "+0.0000 (+0.0000 to +0.0000)"]
+    assert [*map(str, SCRIPT["equal_fits"](of_losses(losses))[-1][4:])] == ["50 % (50 to 50)", "+0.0000 (+0.0000 to +0.0000)"]
 
 
 def test_a_rival_takes_no_longer():
     losses = random_losses(better=[3])
     [row, _] = SCRIPT["equal_seconds"](candidates(losses))
-    assert row[:4] == ["probing.fits20", "a", "20", "bagging.fits20"] and row[5].startswith("0 %")
+    assert row[:4] == ["probing.fits20", "a", "20", "bagging.fits20"] and row[5].value == 0
     [row, _] = SCRIPT["equal_seconds"](candidates(losses, (1, 2, 20, 21, 2)))
     assert row[3] in ("direct", "isotonic")
 
@@ -52,7 +52,7 @@ def test_the_best_method_of_half_of_the_tables_is_recommended():
     losses = random_losses()
     losses[:, 0, 1] -= 0.5
     losses[:, 1, 3] -= 0.5
-    rows = {row[0]: row[1:] for row in SCRIPT["held_out"](candidates(losses))}
+    rows = {row[0]: [*map(str, row[1:])] for row in SCRIPT["held_out"](candidates(losses))}
     assert rows["recommended for each learner"][:2] == ["100 % (100 to 100)", "100 % (100 to 100)"]
     assert rows["recommended for each learner"] == rows["best in hindsight"]
     assert rows["always direct"][1:] == ["-", "+0.0000 (+0.0000 to +0.0000)"]
@@ -60,7 +60,7 @@ def test_the_best_method_of_half_of_the_tables_is_recommended():
 
 
 def test_without_a_real_difference_the_recommendation_gains_nothing():
-    rows = {row[0]: row[1:] for row in SCRIPT["held_out"](candidates(random_losses()))}
+    rows = {row[0]: [*map(str, row[1:])] for row in SCRIPT["held_out"](candidates(random_losses()))}
     low, high = (float(one.strip("()")) for one in rows["recommended for each learner"][0].split()[2::2])
     assert low < 50 < high
     assert float(rows["best in hindsight"][0].split()[0]) > 50
@@ -69,7 +69,7 @@ def test_without_a_real_difference_the_recommendation_gains_nothing():
 def test_a_method_that_many_tables_lack_is_not_recommended():
     losses = random_losses(better=[2])
     losses[:10, :, 2] = np.nan
-    rows = {row[0]: row[1:] for row in SCRIPT["held_out"](candidates(losses))}
+    rows = {row[0]: [*map(str, row[1:])] for row in SCRIPT["held_out"](candidates(losses))}
     assert rows["always probing.fits20"][0] == "100 % (100 to 100)"
     assert rows["best in hindsight"][0] != "100 % (100 to 100)"
 

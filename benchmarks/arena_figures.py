@@ -1,0 +1,166 @@
+"""Draws the answer of the arena: python -m benchmarks.arena_figures results/arena.
+
+Writes three figures into the folder, each as .png and .svg: ``probing-by-learner``, ``elo-by-seconds`` and
+``probing-by-rows``. The numbers are those of benchmarks/arena_answer.py and of ``probcal leaderboard``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from benchmarks.arena_answer import EQUAL_FITS, Share, candidates, equal_fits, equal_seconds
+from probcal.analysis.leaderboard import Scores, leaderboard, scores
+from probcal.analysis.paired_wins import mean_of_known
+from probcal.reporting.drawing import COLOURS, GREY, look, save
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+
+LABELS = {
+    "logistic": "logistic regression", "nb": "naive Bayes", "svm": "linear SVM", "tree": "tree",
+    "forest": "random forest", "extra": "extra trees", "hist": "HistGradientBoosting",
+    "lightgbm": "LightGBM", "catboost": "CatBoost", "mlp": "neural network", "all": "all together",
+}  # fmt: skip
+KINDS = {
+    "training": (("probing", "weight_sweep"), COLOURS[1], "s", "weighted training"),
+    "ensemble": (("bagging", "reseeded"), COLOURS[2], "D", "ensembles of equal fits"),
+    "nothing": (("direct", "fold_mean"), COLOURS[4], "X", "nothing, or the mean of five fits"),
+    "map": ((), COLOURS[0], "o", "maps"),
+}
+"""Groups of methods: first words of their names, colour, mark and label. Any other method is a map."""
+NAMED_MAPS = ("isotonic", "venn_abers", "platt_probs", "histogram")
+ON_THE_LEFT = ("probing.fits20", "isotonic", "probing.fits100", "bagging.fits100", "platt_probs", "histogram")
+ROWS = ((0, 300), (300, 1_000), (1_000, 3_000), (3_000, 3_001), (3_001, 10**9))
+ROW_LABELS = ("under 300", "300 to 999", "1,000 to 2,999", "3,000", "10,000")
+AGAINST_ROWS = (
+    ("probing.fits20", "bagging.fits20", COLOURS[2], "bagging.fits20"),
+    ("probing.fits20", "isotonic", COLOURS[0], "isotonic"),
+)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Write the three figures."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.arena_figures", description=__doc__.partition("\n\n")[0]
+    )
+    parser.add_argument("folder", type=Path, help="results of probcal run arena")
+    parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
+    asked = parser.parse_args(words)
+    store = Store(asked.folder)
+    of = candidates(scores(Outline.of(store), store.results(), asked.metric))
+    with look():
+        save(by_learner(of), asked.folder / "probing-by-learner")
+        save(by_seconds(of), asked.folder / "elo-by-seconds")
+        save(by_rows(of), asked.folder / "probing-by-rows")
+
+
+def by_learner(of: Scores) -> Figure:
+    """Return, for each learner, how often Probing wins at equal fits and at equal seconds."""
+    fits = {(row[0], row[2]): row[4] for row in equal_fits(of) if (row[0], row[1]) in EQUAL_FITS[:2]}
+    seconds = {(row[0], row[1]): row[5] for row in equal_seconds(of)}
+    figure = Figure(figsize=(7.6, 4.2), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    names = [*of.learners, "all"]
+    for axes, found, title in (
+        (panels[0], fits, "Equal fits: against bagging\nwith as many fits"),
+        (panels[1], seconds, "Equal seconds: against the best rival\nthat takes no longer"),
+    ):
+        for number, method in enumerate(("probing.fits20", "probing.fits100")):
+            shares = [found.get((method, name)) for name in names]
+            heights = np.arange(len(names)) + 0.28 * (0.5 - number)
+            _dots(axes, shares, heights, COLOURS[number], "os"[number], f"{method[-3:].strip('s')} fits")
+        axes.set_title(title)
+        axes.set_xlabel("share of tables on which Probing is better, %")
+    panels[0].set_yticks(range(len(names)), [LABELS.get(name, name) for name in names])
+    panels[0].invert_yaxis()
+    handles, _ = panels[0].get_legend_handles_labels()
+    figure.legend(
+        handles, ["Probing, 20 fits", "Probing, 100 fits"], loc="outside lower center", ncols=2, frameon=False
+    )
+    return figure
+
+
+def by_seconds(of: Scores) -> Figure:
+    """Return the Elo rating of each method against its seconds, over all learners.
+
+    Seconds are a multiple of those of ``fold_mean``, which every learner has. Not every learner has every method, so
+    means of plain seconds would compare different learners.
+    """
+    with np.errstate(divide="ignore"):
+        times = np.log(of.seconds / of.seconds[:, :, [of.methods.index("fold_mean")]])
+    multiples = np.exp(mean_of_known(mean_of_known(times, axis=1), axis=0))
+    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+    axes = figure.subplots()
+    for (_, colour, mark, label), kind in zip(KINDS.values(), KINDS, strict=True):
+        for one in (one for one in leaderboard(of).standings if _kind(one.method) == kind):
+            x, y = multiples[of.methods.index(one.method)], one.elo.value
+            reach = [[y - one.elo.low], [one.elo.high - y]]
+            axes.errorbar(x, y, reach, fmt=mark, color=colour, markersize=5, linewidth=0.8, label=label)
+            if kind != "map" or one.method in NAMED_MAPS:
+                place: Any = {"xytext": (-6, 4), "ha": "right"} if one.method in ON_THE_LEFT else {"xytext": (6, 4)}
+                axes.annotate(one.method, (x, y), textcoords="offset points", fontsize=8, **place)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_xlabel("seconds to fit and predict, as a multiple of the mean of five fits (fold_mean)")
+    axes.set_ylabel("Elo by log loss (the learner alone: 1000)")
+    axes.grid(color="#dddddd", linewidth=0.5)
+    axes.set_axisbelow(True)
+    handles, labels = axes.get_legend_handles_labels()
+    axes.legend(*zip(*{name: (one, name) for one, name in zip(handles, labels, strict=True)}.values(), strict=True))
+    return figure
+
+
+def by_rows(of: Scores) -> Figure:
+    """Return how often Probing beats bagging and isotonic regression, for few and for many training rows."""
+    figure = Figure(figsize=(7.2, 3.4), layout="constrained")
+    axes = figure.subplots()
+    groups = [[n for n, table in enumerate(of.tables) if low <= (table.n_train or 0) < high] for low, high in ROWS]
+    for number, (one, other, colour, label) in enumerate(AGAINST_ROWS):
+        shares = [_wins(of, group, one, other) for group in groups]
+        heights = np.arange(len(groups)) + 0.24 * (number - 0.5)
+        _dots(axes, shares, heights, colour, "os"[number], f"{one} against {label}")
+    axes.set_yticks(
+        range(len(groups)), [f"{label} ({len(group)} tables)" for label, group in zip(ROW_LABELS, groups, strict=True)]
+    )
+    axes.set_ylim(len(groups) - 0.5, -0.5)
+    axes.set_ylabel("training rows")
+    axes.set_xlabel("share of tables on which Probing is better, %")
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    return figure
+
+
+def _wins(of: Scores, tables: list[int], one: str, other: str) -> Share | None:
+    part = of.of(tables, range(len(of.learners)))
+    keep = [part.methods.index(name) for name in (one, other)]
+    pair = Scores(
+        part.metric, part.tables, part.learners, (one, other), part.losses[:, :, keep], part.seconds[:, :, keep], None
+    )
+    rate = next((found.win_rate for found in leaderboard(pair).standings if found.method == one), None)
+    return Share(rate.value, rate.low, rate.high) if rate else None
+
+
+def _dots(axes: Axes, shares: Sequence[object], heights: np.ndarray, colour: str, mark: str, label: str) -> None:
+    known = [(share, height) for share, height in zip(shares, heights, strict=True) if isinstance(share, Share)]
+    x = np.array([100 * share.value for share, _ in known])
+    reach = [x - [100 * share.low for share, _ in known], [100 * share.high for share, _ in known] - x]
+    axes.errorbar(x, [height for _, height in known], xerr=reach, fmt=mark, color=colour, markersize=5, label=label)
+    axes.axvline(50, color=GREY, linewidth=0.8, zorder=0)
+    axes.set_xlim(0, 100)
+    axes.grid(axis="x", color="#dddddd", linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
+def _kind(method: str) -> str:
+    name = method.partition(".")[0]
+    return next((kind for kind, (words, *_) in KINDS.items() if name in words), "map")
+
+
+if __name__ == "__main__":
+    main()
