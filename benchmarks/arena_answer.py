@@ -1,9 +1,10 @@
 """Does training beat a map? What the arena says: python benchmarks/arena_answer.py results/arena
 
-Three answers by one metric, each with intervals over tables drawn again:
+Four answers by one metric, each with intervals over tables drawn again:
 
 - at equal fits: Probing against bagging with as many fits, per learner;
 - at equal seconds: Probing against the best map or baseline that takes no longer, which is chosen on other tables;
+- by training rows: Probing against isotonic regression and bagging, for few and for many rows;
 - a held-out check: the method that does best on half of the tables, scored on the other half.
 
 A table counts once. With several learners it counts the share of its learners.
@@ -35,6 +36,21 @@ EQUAL_FITS = (
     ("probing.fits20", "reseeded"),
 )
 """Pairs of a training-time method and an ensemble with as many fits. The weight sweep has 19."""
+BY_ROWS = (
+    ("probing.fits20", "bagging.fits20", ""),
+    ("probing.fits20", "isotonic", ""),
+    ("probing.fits100", "isotonic", "logistic"),
+    ("probing.fits100", "isotonic", "tree"),
+)
+"""Pairs that are compared by training rows, and the learner, or all of them."""
+ROWS = (
+    ("under 300", 0, 300),
+    ("300 to 999", 300, 1_000),
+    ("1,000 to 2,999", 1_000, 3_000),
+    ("3,000", 3_000, 3_001),
+    ("over 3,000", 3_001, 10**9),
+)
+"""Groups of tables by their training rows: name, fewest, and one more than the most."""
 FOR_A_COMPARISON = "as_calarena"
 """Variants of this method only repeat an earlier study, so nobody is advised to use them."""
 FIXED = ("direct", "fold_mean", "sigmoid", "isotonic", "beta", "probing.fits20", "bagging.fits20")
@@ -59,7 +75,7 @@ class Share:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print the three answers in Markdown."""
+    """Print the four answers in Markdown."""
     parser = argparse.ArgumentParser(prog="python benchmarks/arena_answer.py", description=__doc__.partition("\n\n")[0])
     parser.add_argument("folder", type=Path, help="results of probcal run arena")
     parser.add_argument("--metric", default="log_loss", help="(%(default)s)")
@@ -81,7 +97,7 @@ def candidates(of: Scores) -> Scores:
 
 
 def report(of: Scores) -> str:
-    """Return the three tables in Markdown."""
+    """Return the four tables in Markdown."""
     parts = [
         f"{len(of.tables)} tables, {len(of.learners)} learners, {of.metric}.",
         "## At equal fits\n\nShare of tables on which the first is better, and the median difference of the loss "
@@ -90,6 +106,8 @@ def report(of: Scores) -> str:
         "## At equal seconds\n\nThe rival takes no longer than Probing with that learner, and is the best such method "
         "on a random half of the tables. The share is of the other half. Mean and middle 95 % of 1,000 halves.",
         _pipe(equal_seconds(of), ["first", "learner", "seconds", "rival most often", "its seconds", "first better"]),
+        "## By training rows\n\nShare of tables on which the first is better. In parentheses: 95 % of 1,000 draws.",
+        _pipe(by_rows(of), ["first", "second", "learner", "training rows", "tables", "better"]),
         "## Held-out check\n\nOn a random half of the tables, the method with the highest win rate is recommended for "
         "each learner. The numbers are of the other half. Mean and middle 95 % of 1,000 halves.",
         _pipe(held_out(of), ["method", "win rate", "better than the learner alone", "median difference to it"]),
@@ -147,6 +165,25 @@ def equal_seconds(of: Scores) -> list[list[str | Share]]:
             most = max(set(chosen), key=chosen.count)
             seconds = (f"{price[number, method]:.3g}" for method in (place, most))
             rows.append([one, learner, next(seconds), of.methods[most], next(seconds), _share(np.mean(won), won)])
+    return rows
+
+
+def by_rows(of: Scores) -> list[list[str | Share]]:
+    """Return a row for each pair of ``BY_ROWS`` and each group of tables."""
+    rows: list[list[str | Share]] = []
+    for one, other, learner in BY_ROWS:
+        if one not in of.methods or other not in of.methods or (learner and learner not in of.learners):
+            continue
+        first, second = (of.losses[:, :, of.methods.index(name)] for name in (one, other))
+        places = [of.learners.index(learner)] if learner else [*range(len(of.learners))]
+        difference = (first - second)[:, places]
+        better = mean_of_known(np.where(np.isnan(difference), np.nan, (np.sign(-difference) + 1) / 2), axis=1)
+        for name, low, high in ROWS:
+            there = np.array([low <= (table.n_train or -1) < high for table in of.tables])
+            known = better[there & ~np.isnan(better)]
+            if len(known):
+                share = _share(known.mean(), weighted_mean(_weights(len(known)), known))
+                rows.append([one, other, learner or "all", name, str(len(known)), share])
     return rows
 
 

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from benchmarks.arena_answer import EQUAL_FITS, Share, candidates, equal_fits, equal_seconds
+from benchmarks.arena_answer import by_rows as rows_of
 from probcal.analysis.leaderboard import Scores, leaderboard, scores
 from probcal.analysis.paired_wins import mean_of_known
 from probcal.reporting.drawing import COLOURS, GREY, look, save
@@ -37,12 +38,6 @@ KINDS = {
 """Groups of methods: first words of their names, colour, mark and label. Any other method is a map."""
 NAMED_MAPS = ("isotonic", "venn_abers", "platt_probs", "histogram")
 ON_THE_LEFT = ("probing.fits20", "isotonic", "probing.fits100", "bagging.fits100", "platt_probs", "histogram")
-ROWS = ((0, 300), (300, 1_000), (1_000, 3_000), (3_000, 3_001), (3_001, 10**9))
-ROW_LABELS = ("under 300", "300 to 999", "1,000 to 2,999", "3,000", "10,000")
-AGAINST_ROWS = (
-    ("probing.fits20", "bagging.fits20", COLOURS[2], "bagging.fits20"),
-    ("probing.fits20", "isotonic", COLOURS[0], "isotonic"),
-)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -121,29 +116,25 @@ def by_rows(of: Scores) -> Figure:
     """Return how often Probing beats bagging and isotonic regression, for few and for many training rows."""
     figure = Figure(figsize=(7.2, 3.4), layout="constrained")
     axes = figure.subplots()
-    groups = [[n for n, table in enumerate(of.tables) if low <= (table.n_train or 0) < high] for low, high in ROWS]
-    for number, (one, other, colour, label) in enumerate(AGAINST_ROWS):
-        shares = [_wins(of, group, one, other) for group in groups]
+    rows = [row for row in rows_of(of) if row[2] == "all"]
+    groups = {str(row[3]): str(row[4]) for row in rows}
+    for number, pair in enumerate(dict.fromkeys((str(row[0]), str(row[1])) for row in rows)):
+        found = {row[3]: row[5] for row in rows if (row[0], row[1]) == pair}
         heights = np.arange(len(groups)) + 0.24 * (number - 0.5)
-        _dots(axes, shares, heights, colour, "os"[number], f"{one} against {label}")
-    axes.set_yticks(
-        range(len(groups)), [f"{label} ({len(group)} tables)" for label, group in zip(ROW_LABELS, groups, strict=True)]
-    )
+        _dots(
+            axes,
+            [found.get(name) for name in groups],
+            heights,
+            COLOURS[2 * number],
+            "os"[number],
+            " against ".join(pair),
+        )
+    axes.set_yticks(range(len(groups)), [f"{name} ({n} tables)" for name, n in groups.items()])
     axes.set_ylim(len(groups) - 0.5, -0.5)
     axes.set_ylabel("training rows")
     axes.set_xlabel("share of tables on which Probing is better, %")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     return figure
-
-
-def _wins(of: Scores, tables: list[int], one: str, other: str) -> Share | None:
-    part = of.of(tables, range(len(of.learners)))
-    keep = [part.methods.index(name) for name in (one, other)]
-    pair = Scores(
-        part.metric, part.tables, part.learners, (one, other), part.losses[:, :, keep], part.seconds[:, :, keep], None
-    )
-    rate = next((found.win_rate for found in leaderboard(pair).standings if found.method == one), None)
-    return Share(rate.value, rate.low, rate.high) if rate else None
 
 
 def _dots(axes: Axes, shares: Sequence[object], heights: np.ndarray, colour: str, mark: str, label: str) -> None:

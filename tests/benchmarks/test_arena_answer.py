@@ -1,5 +1,6 @@
 """The answer of the arena: who wins at equal fits, at equal seconds, and on the other half of the tables."""
 
+import dataclasses
 import runpy
 from pathlib import Path
 
@@ -37,7 +38,10 @@ def test_a_method_that_is_always_better_wins_everywhere():
 def test_two_methods_with_equal_losses_share_the_tables():
     losses = random_losses()
     losses[:, :, 3] = losses[:, :, 2]
-    assert [*map(str, SCRIPT["equal_fits"](of_losses(losses))[-1][4:])] == ["50 % (50 to 50)", "+0.0000 (+0.0000 to +0.0000)"]
+    assert [*map(str, SCRIPT["equal_fits"](of_losses(losses))[-1][4:])] == [
+        "50 % (50 to 50)",
+        "+0.0000 (+0.0000 to +0.0000)",
+    ]
 
 
 def test_a_rival_takes_no_longer():
@@ -46,6 +50,18 @@ def test_a_rival_takes_no_longer():
     assert row[:4] == ["probing.fits20", "a", "20", "bagging.fits20"] and row[5].value == 0
     [row, _] = SCRIPT["equal_seconds"](candidates(losses, (1, 2, 20, 21, 2)))
     assert row[3] in ("direct", "isotonic")
+
+
+def test_tables_count_in_the_group_of_their_training_rows():
+    losses = random_losses()
+    losses[:, :, 2] = np.where(np.arange(40) < 10, 0.0, 1.0)[:, None]
+    of = of_losses(losses)
+    tables = tuple(Table(str(one), str(one), 100 if one < 10 else 3_000, 2, 1.0) for one in range(40))
+    rows = SCRIPT["by_rows"](dataclasses.replace(of, tables=tables))
+    assert [[*map(str, row[1:])] for row in rows if row[1] == "isotonic"] == [
+        ["isotonic", "all", "under 300", "10", "100 % (100 to 100)"],
+        ["isotonic", "all", "3,000", "30", "0 % (0 to 0)"],
+    ]
 
 
 def test_the_best_method_of_half_of_the_tables_is_recommended():
