@@ -36,17 +36,16 @@ OWN: dict[str, Entry] = {
 }
 """Learners of ``probcal try``, in addition to the built-ins of experiments."""
 _USUAL_LEARNERS = ("logistic", "nb", "tree", "forest", "boosting")
-_USUAL_METHODS = ("direct", "sigmoid", "isotonic")
-_OF_SMALL_TABLES = ("beta",)
-"""In ``results/defaults`` it improves the best of the usual ones by .0001 bits on average, so large tables omit it."""
-_NO_GAIN = {"boosting": ("beta",)}
-"""Learner -> default methods that run with others only. There, beta gains .00001 bits with boosting."""
+_MAPS = ("sigmoid", "isotonic", "beta")
+_USUAL_METHODS = ("direct", *_MAPS)
+"""In ``results/arena`` isotonic is the best of all maps and beta beats sigmoid. The three share one fit."""
 _TREE_METHODS = ("bagging", "probing")
-"""They need a hundred fits each, which only a tree makes quickly."""
+"""In ``results/arena`` both beat every map of a tree. They need a hundred fits each, which only a tree makes quickly."""
 _MOST_ROWS_OF_SMALL_TABLES = 3_000
 _MOST_NUMBERS_OF_SMALL_TABLES = 300_000
-_MOST_ROWS_CROSSED = 1_000
-"""Largest number of rows for cross-validated calibration. Of so few rows, none is withheld from the learner."""
+_MOST_ROWS_CROSSED = 10_000
+"""Largest number of rows for cross-validated calibration. Maps gain most if every row trains and calibrates, but three
+more fits of many rows take long."""
 _FEWEST_CROSSED = 20
 _FOLDS = 3
 _BOUND = 0.001
@@ -111,16 +110,14 @@ def methods(asked: Sequence[str], learners_asked: bool, width: int, counts: Coll
     n_rows, rarest = sum(counts), min(counts)
     # several classes need a hundred fits for each pair of classes
     few = n_rows <= _MOST_ROWS_OF_SMALL_TABLES and n_rows * width * (len(counts) - 1) <= _MOST_NUMBERS_OF_SMALL_TABLES
-    more = (*_OF_SMALL_TABLES, *_TREE_METHODS) if few and not learners_asked else ()
-    usual = (*_USUAL_METHODS, *more)
+    usual = (*_USUAL_METHODS, *(_TREE_METHODS if few and not learners_asked else ()))
     crossed = n_rows <= _MOST_ROWS_CROSSED and rarest >= _FEWEST_CROSSED
     calibration: Entry = {"calibration": "cross_val", "cv": _FOLDS} if crossed else {"calibration": "holdout"}
     least = bound(counts)
     clip: Entry = {"clip": [least, 1 - least]}
     settings: dict[str, Entry] = {
-        "sigmoid": {"params": calibration},
-        "isotonic": {"params": {**calibration, **clip}},
-        "beta": {"params": calibration},
+        **{name: {"params": calibration, "shared_seed": True} for name in _MAPS},
+        "isotonic": {"params": {**calibration, **clip}, "shared_seed": True},
         "bagging": {"params": clip},
         "probing": {"params": clip} if least != _BOUND else {},
     }
@@ -154,8 +151,7 @@ def combinations(
         elif learner in _SCORES_ONLY:
             wanted = [one for one in wanted if one != "direct"]
         elif not methods_asked:
-            without = _NO_GAIN.get(learner, ()) if learner == "tree" else (*_TREE_METHODS, *_NO_GAIN.get(learner, ()))
-            wanted = [one for one in wanted if one not in without]
+            wanted = [one for one in wanted if learner == "tree" or one not in _TREE_METHODS]
         if wanted and wanted != list(method_names):
             found[learner] = wanted
     return found

@@ -49,9 +49,8 @@ def seconds(plan: Plan, n_rows: int, width: int, n_classes: int) -> float:
     """
     wide = max(1.0, width / _USUAL_WIDTH)
     per_split = sum(
-        _seconds_per_fit(learner, plan.split.train_share * n_rows / 1000, wide, n_classes) * _fits(plan, method)
+        _seconds_per_fit(learner, plan.split.train_share * n_rows / 1000, wide, n_classes) * _all_fits(plan, methods)
         for learner, methods in plan.pairs.items()
-        for method in methods
     )
     return plan.split.n_splits * per_split
 
@@ -60,6 +59,12 @@ def _seconds_per_fit(learner: str, thousands: float, wide: float, n_classes: int
     always, each = _SECONDS.get(learner, _OTHERS)
     seconds = always * (wide if learner in _EACH_COLUMN else 1) + each * thousands * wide
     return seconds * (n_classes - 1 if learner in _EACH_CLASS else 1)
+
+
+def _all_fits(plan: Plan, methods: Sequence[str]) -> int:
+    """Return the number of fits of one learner. Methods with a shared seed share theirs."""
+    fits = {"shared" if plan.methods[one].get("shared_seed") else one: _fits(plan, one) for one in methods}
+    return sum(fits.values())
 
 
 def _fits(plan: Plan, method: str) -> int:

@@ -138,7 +138,7 @@ def _ranked(
         means={name: _mean(numbers) for name, numbers in values.items()},
         failed=len(failed),
         splits=len(ids),
-        seconds=_mean([one.seconds for one in found if one.status == "done"]),
+        seconds=_mean([one.seconds + one.shared_seconds for one in found if one.status == "done"]),
         error=f"{failed[0].error_type}: {failed[0].message}" if failed else "",
         infinite=infinite,
         measure=measure,
