@@ -99,7 +99,7 @@ def candidates(of: Scores) -> Scores:
 def report(of: Scores) -> str:
     """Return the four tables in Markdown."""
     parts = [
-        f"{len(of.tables)} tables, {len(of.learners)} learners, {of.metric}.",
+        f"# Training against maps: the answer\n\n{len(of.tables)} tables, {len(of.learners)} learners, {of.metric}.",
         "## At equal fits\n\nShare of tables on which the first is better, and the median difference of the loss "
         "(below 0: the first is better). In parentheses: 95 % of 1,000 draws of the tables.",
         _pipe(equal_fits(of), ["first", "second", "learner", "tables", "better", "difference"]),

@@ -65,6 +65,7 @@ html_copy_source = False
 html_show_sphinx = False
 
 TITLES = {
+    "results/arena/calarena": "Order of the maps, here and in CalArena",
     "results/published-readings/confirmed": "Readings of ProbNB and ProbSVM, chosen and confirmed",
     "results/audit/ranking": "Langford & Zadrozny (2005), ranking of unstated settings",
     "results/peers": "Each method and metric compared with another package",

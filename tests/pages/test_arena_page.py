@@ -1,0 +1,94 @@
+"""docs/arena.md and docs/which-method.md say what results/arena holds.
+
+If one of these fails after a run, the numbers of the results are right. Rewrite the page.
+"""
+
+import json
+import re
+import runpy
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from probcal.analysis.leaderboard import scores
+from probcal.store.folder import Store
+from probcal.store.outline import Outline
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results" / "arena"
+PAGE = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
+WHICH = (ROOT / "docs" / "which-method.md").read_text(encoding="utf-8")
+
+
+def rows(text):
+    """Return the cells of each line of a table, without marks of bold text."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip().replace("*", "") for cell in line.strip("|").split("|")] for line in lines]
+
+
+def section(text, heading):
+    return text.partition(f"{heading}\n")[2].partition("\n#")[0]
+
+
+def saved(name):
+    return (RESULTS / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ("### At equal fits", "## At equal fits"),
+        ("### At equal seconds", "## At equal seconds"),
+        ("### Does the choice hold on other tables?", "## Held-out check"),
+    ],
+)
+def test_the_tables_of_the_answer_are_those_of_the_script(here, there):
+    shown = rows(section(PAGE, here))[2:]
+    assert shown
+    assert [row for row in shown if row not in rows(section(saved("answer.md"), there))] == []
+
+
+@pytest.mark.slow  # it draws thousands of halves of the tables
+def test_the_saved_answer_is_what_the_script_prints():
+    script = runpy.run_path(str(ROOT / "benchmarks" / "arena_answer.py"))
+    store = Store(RESULTS)
+    of = script["candidates"](scores(Outline.of(store), store.results(), "log_loss"))
+    assert script["report"](of) + "\n" == saved("answer.md")
+
+
+def test_the_ratings_by_calibration_and_refinement_are_those_of_the_leaderboard():
+    boards = re.split(r"\*\*Table \d\. ", saved("leaderboard.md"))[1:]
+    by_method = [{row[0]: f"{row[1]} ({row[2]})" for row in rows(board)} for board in boards]
+    shown = rows(section(PAGE, "### Calibration and refinement"))[2:]
+    assert shown
+    for method, *ratings in shown:
+        assert ratings == [board[method] for board in by_method[2:]]
+
+
+def test_the_ratings_by_learner_are_those_of_the_leaderboard():
+    board = rows(re.split(r"\*\*Table \d\. ", saved("leaderboard-by-learner.md"))[1])
+    by_method = {row[0]: row[1:] for row in board}
+    shown = rows(section(WHICH, "## On a hundred tables"))[2:]
+    for place, row in enumerate(shown):
+        expected = [by_method[name][place].replace("*", "") for name in METHODS]
+        assert row[3:] == expected
+        best = max(
+            cells[place] for name, cells in by_method.items() if cells[place].startswith("1") and name != "tables"
+        )
+        assert row[2] == best
+    assert len(shown) == len(board[0]) - 1
+
+
+METHODS = ("isotonic", "beta", "probing.fits100", "bagging.fits100")
+
+
+def test_the_hours_are_those_of_the_cells():
+    hours = Counter()
+    with (RESULTS / "cells.jsonl").open(encoding="utf-8") as file:
+        for line in file:
+            cell = json.loads(line)
+            hours[cell["learner"]] += cell["seconds"] / 3600
+    [learners, _, spent] = rows(section(PAGE, "## The hours"))[:3]
+    assert spent[1:] == [f"{hours[name]:.2f}" for name in learners[1:]]
+    assert f"It took {sum(hours.values()):.1f} hours of one core" in PAGE
