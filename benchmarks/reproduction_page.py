@@ -24,6 +24,7 @@ PAGES = (
     "docs/reproduction-conclusions.md",
     "docs/reproduction-random-splits.md",
     "docs/statistics.md",
+    "docs/weka.md",
     "docs/which-method.md",
 )
 BLOCK = re.compile(r"<!-- results/(\S+) (.+?) -->(\n?)(.*?)<!-- end -->", re.S)

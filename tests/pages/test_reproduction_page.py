@@ -19,6 +19,7 @@ PAGES = (
     "docs/reproduction-conclusions.md",
     "docs/reproduction-random-splits.md",
     "docs/statistics.md",
+    "docs/weka.md",
     "docs/which-method.md",
 )
 
