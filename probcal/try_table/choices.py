@@ -40,7 +40,7 @@ _MAPS = ("sigmoid", "isotonic", "beta")
 _USUAL_METHODS = ("direct", *_MAPS)
 """In ``results/arena`` isotonic is the best of all maps and beta beats sigmoid. The three share one fit."""
 _TREE_METHODS = ("bagging", "probing")
-"""In ``results/arena`` both beat every map of a tree. They need a hundred fits each, which only a tree makes quickly."""
+"""In ``results/arena`` both beat every map of a tree. They need a hundred fits, which only a tree makes quickly."""
 _MOST_ROWS_OF_SMALL_TABLES = 3_000
 _MOST_NUMBERS_OF_SMALL_TABLES = 300_000
 _MOST_ROWS_CROSSED = 10_000

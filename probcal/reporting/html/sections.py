@@ -37,6 +37,9 @@ from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
 from probcal.store.summary import Census, Results, census, planned_ids, stale_ids
 
+_MOST_COMPARED = 60
+"""Number of columns up to which a page compares all pairs. Their tables grow with the square of it."""
+
 
 class StoreSnapshot(Store):
     """Read each file of the store only once, so that all parts of the page show the same cells."""
@@ -95,9 +98,21 @@ class ExperimentSections:
     def ranked(self) -> list[RankedPicture]:
         return ranked(self.outline, self.results)
 
+    @property
+    def too_many_pairs(self) -> str:
+        """Say why the page compares no pairs of columns, or return nothing."""
+        n = len(self.outline.columns)
+        if n <= _MOST_COMPARED:
+            return ""
+        command = f"probcal compare {shlex.quote(str(self._store.folder))} -l {self.outline.columns[0].learner}"
+        return (
+            f"The {n} columns of learner and method have {n * (n - 1) // 2:,} pairs, too many for a page. "
+            f"Compare those of one learner with: {command}"
+        )
+
     @functools.cached_property
     def _statistics(self) -> tuple[list[Grid], str]:
-        return statistics(self._store, len(self.tables) + 1)
+        return ([], "") if self.too_many_pairs else statistics(self._store, len(self.tables) + 1)
 
     @property
     def statistics(self) -> list[Grid]:
@@ -195,7 +210,7 @@ class ExperimentSections:
             ("leaderboard", "Leaderboard", bool(self.boards)),
             ("reliability", "Reliability", bool(self.reliable.lines)),
             ("ranks", "Mean ranks", bool(self.ranked)),
-            ("chance", "More than chance?", bool(self.statistics or self.statistics_fault)),
+            ("chance", "More than chance?", bool(self.statistics or self.statistics_fault or self.too_many_pairs)),
             ("figures", "Figures", bool(self.pictures or self.figure_notes)),
             ("check", "Compared with " + ("the paper" if self.published else "accepted"), self.check is not None),
             ("failures", "Failed, stale, missing", True),

@@ -245,3 +245,13 @@ def test_a_first_place_that_may_be_chance_is_said_to_be(small, cxe, report):
 def test_the_claims_table_leads_to_what_asks_whether_it_is_chance(the_page):
     claims = next(one for one in parsed(the_page).iter("table") if one.get("class") == "simple claims")
     assert [one.get("href") for one in claims.find("caption").iter("a")] == ["#e1-chance"]
+
+
+def test_the_pairs_of_many_columns_are_left_out_and_the_page_names_the_command(small, cxe, report, monkeypatch):
+    cells = {(name, column): cxe(0.5) for name in ("adult", "sick") for column in ("j48.direct", "log.direct")}
+    store = small(datasets={"adult": 1, "sick": 1}, columns=("j48.direct", "log.direct")).write(cells)
+    assert "Wilcoxon" in text_of(parsed(report(store)))
+    monkeypatch.setattr("probcal.reporting.html.sections._MOST_COMPARED", 1)
+    said = text_of(parsed(report(store)))
+    assert "2 columns of learner and method have 1 pairs, too many" in said and "Wilcoxon" not in said
+    assert f"probcal compare {store.folder} -l j48" in said
