@@ -103,7 +103,7 @@ def measure(
     was not fitted on (5 folds), and the tables show the metrics before and after.
     """
     from probcal.measure.measure import MeasureOptions, measure
-    from probcal.measure.predictions import PredictionsRequest
+    from probcal.measure.prediction_file import PredictionsRequest
 
     request = PredictionsRequest(table, probability, target, positive, weight, groups, decimal, label)
     options = MeasureOptions(map_, draws, seed, output, report, force, format_ == "csv")

@@ -23,10 +23,9 @@ from pydantic import (
 from probcal._io import shipped
 from probcal.config.validation import validated
 from probcal.config.yaml_file import YamlFile, one_or_more
-from probcal.data.card_split import Split
+from probcal.data.card_split import Split, read_row_numbers
 from probcal.data.labels import MAJORITY, NUMBER, most_frequent
 from probcal.data.prepared_rows import Preparation
-from probcal.data.row_numbers import read_row_numbers
 from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probcal.errors import ProbcalError
-from probcal.measure.calibration import (
+from probcal.measure.cross_fitting import (
     calibrated_by_all_rows,
     cross_fitted,
     new_columns,
@@ -17,8 +17,8 @@ from probcal.measure.calibration import (
 )
 from probcal.measure.maps import new_map
 from probcal.measure.measurement import measured, usual_draws
-from probcal.measure.predictions import PredictionsRequest, read_predictions
-from probcal.measure.summary import Measurement, csv_text_of, text_lines
+from probcal.measure.prediction_file import PredictionsRequest, read_predictions
+from probcal.measure.text import Measurement, csv_text_of, text_lines
 
 Say = Callable[[str], None]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.data.labels import in_order
-from probcal.measure.predictions import MISSING_GROUP, Predictions
+from probcal.measure.prediction_file import MISSING_GROUP, Predictions
 from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
 
 Floats = npt.NDArray[np.float64]

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from probcal._io import printable
 from probcal.errors import is_installed
 from probcal.measure.measurement import Section
-from probcal.measure.predictions import Predictions, place_name
-from probcal.measure.summary import Measurement, description, findings, legend, table
+from probcal.measure.prediction_file import Predictions, place_name
+from probcal.measure.text import Measurement, description, findings, legend, table
 from probcal.reporting.html.charts import NO_PICTURES, Picture, picture_in_look
 from probcal.reporting.html.page import render
 

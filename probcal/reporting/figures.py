@@ -8,12 +8,12 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from probcal.errors import ProbcalError
-from probcal.reporting.curves import missing_cells
 from probcal.reporting.drawing import in_our_look, save
 from probcal.reporting.metric_table import with_paper
 from probcal.reporting.paper_figures import PAPER, paper_figures
 from probcal.reporting.prediction_figures import ESTIMATE_KINDS, estimate_figures
 from probcal.reporting.prediction_summaries import pictures_of
+from probcal.reporting.stored_curves import missing_cells
 from probcal.store.folder import Store
 from probcal.store.outline import Outline, Selection
 

@@ -19,8 +19,8 @@ from matplotlib.path import Path
 from probcal._io import shipped
 from probcal.config.yaml_file import YamlFile
 from probcal.errors import FileProblems
-from probcal.reporting.curves import Box, Sweep, box_of
 from probcal.reporting.drawing import COLOURS, GREY, titled_figure
+from probcal.reporting.stored_curves import Box, Sweep, box_of
 from probcal.store.outline import Outline
 
 _NEAR = 1e-6

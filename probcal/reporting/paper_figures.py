@@ -12,7 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from probcal.reporting.calibration_effects import Effect, effects_of
-from probcal.reporting.curves import (
+from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_text, titled_figure
+from probcal.reporting.iso_figures import iso_figures
+from probcal.reporting.stored_curves import (
     CurvePanel,
     Panels,
     StoredCurve,
@@ -24,8 +26,6 @@ from probcal.reporting.curves import (
     shortfalls,
     sweeps_of,
 )
-from probcal.reporting.drawing import COLOURS, GREY, NAMES, PANEL, LineStyle, name_lines, splits_text, titled_figure
-from probcal.reporting.iso_figures import iso_figures
 from probcal.store.cell_result import shown_metric
 from probcal.store.outline import Outline, ResultColumn
 from probcal.store.summary import Results

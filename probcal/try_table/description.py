@@ -13,7 +13,7 @@ from probcal.runner.heartbeat import duration
 from probcal.try_table.column_types import Kind, TableColumn
 from probcal.try_table.experiment_files import Plan
 from probcal.try_table.preparation import Prepared
-from probcal.try_table.sampling import RARE
+from probcal.try_table.split_choice import RARE
 from probcal.try_table.target import FEW_ROWS, count_words
 
 _SECONDS = {

@@ -17,12 +17,13 @@ from probcal.errors import DataError, did_you_mean
 from probcal.try_table.column_types import ColumnChoices, TableColumn, guess, warnings
 from probcal.try_table.file_reader import UserTable, read_table
 from probcal.try_table.numbers_in_text import Mark, Marks, decimal_marks
-from probcal.try_table.sampling import draw_sample, sample_size
 from probcal.try_table.split_choice import (
     SplitChoice,
     choose_splits,
+    draw_sample,
     group_column,
     refuse_few_groups,
+    sample_size,
     time_column,
 )
 from probcal.try_table.target import Target, labels_among_words, read_target, refuse_rare_classes, refuse_unknown_labels

@@ -11,7 +11,7 @@ from scipy.io import savemat
 
 from probcal.data.dataset import assemble
 from probcal.data.sources.files import read_original_files
-from probcal.data.sources.mat import read_mat
+from probcal.data.sources.formats import read_mat
 from probcal.errors import DataError
 from tests.data.small_cards import make_card, put
 

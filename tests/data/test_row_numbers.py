@@ -12,8 +12,8 @@ import pytest
 
 from probcal.data.cache import Note, keep, read_cached
 from probcal.data.card import Card, read_card
+from probcal.data.card_split import read_row_numbers
 from probcal.data.dataset import Dataset, assemble
-from probcal.data.row_numbers import read_row_numbers
 from probcal.data.sources.files import read_original_files
 from probcal.data.splits import repetitions_of, split_rows
 from probcal.errors import DataError, FileProblems, RowError

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from probcal.errors import DataError
-from probcal.measure.calibration import write_calibrated
+from probcal.measure.cross_fitting import write_calibrated
 from tests.measure.prediction_files import read, three_classes, two_classes, written
 
 ROWS = "".join(f"0.{number},{number % 2}\n" for number in range(10))
@@ -201,7 +201,7 @@ def test_percent_are_recognised(tmp_path):
     ],
 )
 def test_a_wrong_option_names_the_way_out(tmp_path, how, said):
-    from probcal.measure.predictions import PredictionsRequest, read_predictions
+    from probcal.measure.prediction_file import PredictionsRequest, read_predictions
 
     frame = two_classes()
     frame.loc[0, "sex"] = "F"

@@ -8,9 +8,9 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from probcal.reporting.curves import panels_of, shortfalls
 from probcal.reporting.drawing import _apart
 from probcal.reporting.paper_figures import stages_figure
+from probcal.reporting.stored_curves import panels_of, shortfalls
 from probcal.store.cell_result import CellResult
 from probcal.store.outline import Outline
 from tests.commands import probcal, refused

@@ -19,8 +19,8 @@ from probcal._io import shipped
 from probcal.data.card import find_card, read_card
 from probcal.data.sources.generated import generated
 from probcal.data.splits import stream_seed
-from probcal.reporting.curves import box_of, left_out, sweeps_of
 from probcal.reporting.iso_figures import PAPERS, holds, iso_figures, label_lines, number_of, region
+from probcal.reporting.stored_curves import box_of, left_out, sweeps_of
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
 from tests.commands import probcal

@@ -2,8 +2,8 @@
 
 import pytest
 
-from probcal.reporting.curves import kept_panels
 from probcal.reporting.paper_figures import kept_figure
+from probcal.reporting.stored_curves import kept_panels
 from probcal.store.folder import CellResult, Store
 from probcal.store.outline import Outline
 from tests.commands import probcal, refused

@@ -19,8 +19,7 @@ from probcal.try_table.column_types import ColumnChoices, guess
 from probcal.try_table.experiment_files import Plan, table_files, write, yaml_text
 from probcal.try_table.file_reader import UserTable
 from probcal.try_table.preparation import Prepared, TableRequest, card_names, prepare, slug
-from probcal.try_table.sampling import draw_sample, sample_size, stratified_sample
-from probcal.try_table.split_choice import choose_splits
+from probcal.try_table.split_choice import choose_splits, draw_sample, sample_size, stratified_sample
 from probcal.try_table.target import read_target
 from tests.try_table.own_tables import customers, written
 

@@ -7,7 +7,7 @@ import pytest
 from probcal.try_table.choices import OWN
 from probcal.try_table.column_types import MOST_LEVELS
 from probcal.try_table.file_reader import MISSING
-from probcal.try_table.sampling import MOST_ROWS
+from probcal.try_table.split_choice import MOST_ROWS
 from probcal.try_table.target import FEWEST_ROWS
 from tests.commands import probcal
 from tests.try_table.own_tables import shown

@@ -11,8 +11,7 @@ import pandas as pd
 
 from probcal.data.card import Card
 from probcal.data.dataset import as_text, respelt, stacked, text_column
-from probcal.data.sources.formats import UNPACK, line_numbers, read_arff, read_delimited, unpacked
-from probcal.data.sources.mat import read_mat
+from probcal.data.sources.formats import UNPACK, line_numbers, read_arff, read_delimited, read_mat, unpacked
 from probcal.data.sources.specifications import DataFile, FileSource, LabelFile
 from probcal.errors import DataError, did_you_mean
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from probcal.papers.bands import units_off
-from probcal.papers.check.findings import Checked, is_sharp, mean_of_finite, paper_column
+from probcal.papers.check.findings import Checked, Finding, State, is_sharp, mean_of_finite, paper_column
 from probcal.papers.published import PublishedTable
 from probcal.reporting.metric_table import drawn_of, has_own_rows, place_of, published_number, verdict_of
 from probcal.store.outline import ResultColumn, Row
@@ -273,3 +273,18 @@ def _sign(a: Floats, b: Floats) -> NDArray[np.int_]:
 
 def _mean(values: Floats | None) -> float | None:
     return None if values is None else float(np.mean(values))
+
+
+FARTHEST_UNITS = 1.0
+"""Largest number of units that the sharp comparison allows: a digit may be rounded the other way."""
+
+
+def digits(numbers: Iterable[Finding]) -> list[Finding]:
+    """Return one finding per number that is ``sharp`` and has a result. Its distance is in units of the last digit."""
+    return [_by_digits(one) for one in numbers if one.sharp and one.values]
+
+
+def _by_digits(number: Finding) -> Finding:
+    units = abs(units_off(number.values[0], number.published, number.decimals))
+    state: State = "in band" if units <= FARTHEST_UNITS else "out of band"
+    return replace(number, kind="digits", state=state, distance=units, why=None)

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 from probcal.papers.bands import FEWEST
 from probcal.papers.check.accepted import AcceptedDrift, drift
-from probcal.papers.check.agreement import Agreement, Block, Misprints, agreement, blocks
-from probcal.papers.check.digits import digits
+from probcal.papers.check.agreement import Agreement, Block, Misprints, agreement, blocks, digits
 from probcal.papers.check.findings import Checked, Finding, differences, numbers, without_number
 from probcal.papers.check.judged_claims import Judged, Ours, Printed, judge
 from probcal.papers.check.power import Gate, gates

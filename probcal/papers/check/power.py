@@ -12,8 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from probcal.papers.check.agreement import Block, Column, Orders, Rows, as_they_are, everywhere, shuffled, standing
-from probcal.papers.check.digits import FARTHEST_UNITS
+from probcal.papers.check.agreement import (
+    FARTHEST_UNITS,
+    Block,
+    Column,
+    Orders,
+    Rows,
+    as_they_are,
+    everywhere,
+    shuffled,
+    standing,
+)
 from probcal.papers.check.findings import paper_column
 from probcal.papers.deviations import Deviation, Kind
 

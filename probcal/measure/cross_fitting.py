@@ -14,7 +14,7 @@ from probcal._io import data_text, write_whole
 from probcal.data.dataset import as_text
 from probcal.errors import DataError, ProbcalError
 from probcal.measure.maps import new_map
-from probcal.measure.predictions import Predictions
+from probcal.measure.prediction_file import Predictions
 
 FOLDS = 5
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from probcal._io import counted, csv_text, printable
 from probcal.measure.measurement import FEW_DRAWS, Interval, Line, Section
-from probcal.measure.predictions import Predictions, place_name
+from probcal.measure.prediction_file import Predictions, place_name
 from probcal.try_table.description import wrapped
 from probcal.try_table.target import count_words
 
