@@ -1,4 +1,4 @@
-"""Predictions of a file, checked line by line: probabilities, labels, weights and groups, and which label is positive."""
+"""Predictions of a file: probabilities, labels, weights and groups, checked line by line, and the positive label."""
 
 from __future__ import annotations
 
