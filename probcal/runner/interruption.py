@@ -205,9 +205,9 @@ def _children() -> tuple[int, ...]:
 
 
 def _start_watchdog() -> None:
-    """Fork the process that kills this one if nothing else does.
+    """Fork the watchdog, the process that kills this process if nothing else does.
 
-    The kernel tells it of signals, whatever this one does.
+    The kernel sends signals to the watchdog, whatever this process does.
     """
     if not hasattr(os, "fork"):
         return
