@@ -28,11 +28,11 @@ def audit(folders: tuple[Path, ...], format_: str, cells: bool, confirm: int | N
 
     Each FOLDER holds the results of an experiment that names a paper, or several such folders. All folders are ranked
     together. Columns are rivals when they belong to the same published column: variants of a learner or a method, or
-    columns of several folders. Readings of one data set are rivals, too. The first rivals have the most published
-    numbers within their bands. Ties are sorted by the smallest median distance.
+    columns of several folders. Cards that prepare one data set differently (readings) are rivals, too. The
+    best rival has the most published numbers within their bands. Ties are sorted by the smallest median distance.
 
     With --confirm, variants are ranked by the printed digits, on data sets with the paper's own split only. Each choice
-    of N data sets has a best variant, and the others confirm it or not.
+    of N data sets has a best variant. The other data sets confirm this variant or not.
     """
     from probcal.papers.check.audit import audit_text
 

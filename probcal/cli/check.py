@@ -23,7 +23,7 @@ from probcal.cli import options
     },
 )
 @options.folders_argument
-@click.option("--accept", is_flag=True, help="First accept the present numbers as ours, in FOLDER/accepted.csv.")
+@click.option("--accept", is_flag=True, help="First store the present numbers in FOLDER/accepted.csv, as accepted.")
 @click.option("--power", is_flag=True, help="Print only what the check would let pass, and exit with 0.")
 @options.format_option("text", "json", help="json has every number with its band.")
 @options.data_dir_option

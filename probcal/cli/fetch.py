@@ -35,6 +35,9 @@ def fetch(config: str, datasets: tuple[str, ...], data_dir: str | None) -> None:
     step = obtain_all(selection.cards_read(), data_folder(data_dir), lambda line: None)
     for name, source in step.sources.items():
         click.echo(printable(f"{name}: {source}"))
+    for card, fingerprint in step.fingerprints.items():
+        if card.expect.fingerprint is None:
+            click.echo(printable(f"{card.name}: fingerprint {fingerprint}, which its card can name"), err=True)
     for why in step.missing.values():
         click.echo(printable(f"no data: {why}"), err=True)
     sys.exit(1 if step.missing else 0)

@@ -41,8 +41,8 @@ KINDS = ("size", "balance", "classes", "learner")
     "--by",
     "kind",
     type=click.Choice(KINDS),
-    help="Split the tables by training rows, by the share of the rarest class or by the number of classes; or split "
-    "by learner.",
+    help="Split the tables by training rows (size), by the share of the rarest class (balance) or by the number of "
+    "classes; or split by learner.",
 )
 @options.data_dir_option
 def leaderboard(

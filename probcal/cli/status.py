@@ -34,9 +34,10 @@ def status(
 ) -> None:
     """Show which cells in a FOLDER of results are done, failed, stale or still to run, and which run now.
 
-    If FOLDER holds several experiments, each is shown, as it was last run. A note says if its file has changed since.
-    A cell is stale when its data, settings, code or packages have changed, and the reason is shown. probcal run runs
-    stale cells again. Data files are hashed, so no edit is missed. probcal run keeps exactly the cells shown as done.
+    If FOLDER holds several experiments, each is shown as it was last run. A note says if an experiment file has changed
+    since. A cell is stale when its data, settings, code or packages have changed, and the reason is shown. probcal run
+    runs stale cells again. Data files are hashed, so no edit is missed. probcal run keeps exactly the cells shown as
+    done.
     """
     from probcal.data.load import data_folder
     from probcal.runner.status import status_lines

@@ -25,7 +25,7 @@ class DataStep:
     fingerprints: dict[Card, str] = field(default_factory=dict)
     """Card, as it was read -> full fingerprint of its data set, where it is known."""
     at_hand: set[Card] = field(default_factory=set)
-    """Cards whose values are here. For other cards, the fingerprints are only what they promise."""
+    """Cards whose values are on this machine. For other cards, the fingerprints are only those that the cards name."""
 
     def obtain(self, cards: Iterable[Card], folder: Path | None, say: Callable[[str], None]) -> None:
         """Fetch data sets into the cache. Raise one DataError for all data sets that cannot be used."""

@@ -99,10 +99,12 @@ def versions_of(*modules: str) -> dict[str, str]:
     Python counts with two numbers, because its own ``sum`` of floats rounds differently since 3.12.
     """
     reached = _reached(*modules)
-    theirs = {_top(name) for name in [*modules, *(one for module in reached.values() for one in module.imports)]}
-    theirs -= {"probcal", "sklearn", *_WITHOUT_EFFECT, *sys.stdlib_module_names}
+    top_modules = {_top(name) for name in [*modules, *(one for module in reached.values() for one in module.imports)]}
+    top_modules -= {"probcal", "sklearn", *_WITHOUT_EFFECT, *sys.stdlib_module_names}
     # finding the distribution of a package reads all installed ones, so skip it if possible
-    found = {package for top in theirs for package in _distributions().get(top, [])} if theirs else set()
+    found = (
+        {package for module in top_modules for package in _distributions().get(module, [])} if top_modules else set()
+    )
     found.update(package for name in reached for package in _DRIVEN.get(name, ()))
     versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *found})}
     if _WEKA in versions:

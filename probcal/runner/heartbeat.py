@@ -40,8 +40,8 @@ class TimeEstimates:
     """
 
     def __init__(self, planned: Iterable[Planned]) -> None:
-        self._planned = {one.cell.id: one for one in planned}
-        self._recorded = {cell: _recorded(one) for cell, one in self._planned.items()}
+        self._planned = {entry.cell.id: entry for entry in planned}
+        self._recorded = {cell: _recorded(entry) for cell, entry in self._planned.items()}
         self._of_kind: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])
         self._spent = self._foreseen = 0.0
         for cell, seconds in self._recorded.items():
@@ -50,23 +50,23 @@ class TimeEstimates:
 
     def ended(self, cell: str, seconds: float) -> None:
         """Record the seconds of a cell."""
-        one, foreseen = self._planned[cell], self._recorded[cell]
-        if one.kept is not None:
+        entry, foreseen = self._planned[cell], self._recorded[cell]
+        if entry.kept is not None:
             return
         if foreseen is None:
-            self._learn(one.cell, seconds)
+            self._learn(entry.cell, seconds)
         else:
             self._spent, self._foreseen = self._spent + seconds, self._foreseen + foreseen
 
     def of(self, cell: str) -> float | None:
         """Return the expected seconds of a cell, or None while nothing is known."""
-        recorded, one = self._recorded[cell], self._planned[cell].cell
+        recorded, planned_cell = self._recorded[cell], self._planned[cell].cell
         if recorded is not None:
             return recorded * (self._spent + _TRUST) / (self._foreseen + _TRUST)
-        for kind in _kinds(one):
+        for kind in _kinds(planned_cell):
             if kind in self._of_kind:
                 seconds, rows = self._of_kind[kind]
-                return seconds / rows * _rows(one)
+                return seconds / rows * _rows(planned_cell)
         return None
 
     def _learn(self, cell: Cell, seconds: float) -> None:
@@ -99,7 +99,7 @@ def seconds_left(
     This is the work divided by the workers, but at least what the longest cell needs. ``waiting_seconds`` is the work
     of all cells that have not begun, None if unknown.
     """
-    rest = [one.left for one in running]
+    rest = [cell.left for cell in running]
     known = [left for left in rest if left is not None]
     if waiting_seconds is None or len(known) < len(rest):
         return None
@@ -108,7 +108,7 @@ def seconds_left(
 
 def useful_worker_count(planned: list[Planned], jobs: int) -> int:
     """Return how many of ``jobs`` workers to start: one for each second of work, or all if a cell was never timed."""
-    fits = [one.expected_seconds for one in planned if one.kept is None]
+    fits = [entry.expected_seconds for entry in planned if entry.kept is None]
     most = max(1, min(jobs, len(fits)))
     return most if None in fits else max(1, min(most, ceil(sum(filter(None, fits)) / _PAYS)))
 
@@ -158,7 +158,7 @@ class RunState:
     def under_way(self, now: float) -> list[RunningCell]:
         """Return the running cells, the longest first."""
         each = [RunningCell(cell, max(now - since, 0.0), expected) for cell, (since, expected) in self.running.items()]
-        return sorted(each, key=lambda one: -one.seconds)
+        return sorted(each, key=lambda cell: -cell.seconds)
 
     def left(self, now: float) -> float | None:
         """Return the seconds until the run ends, or None if unknown."""
@@ -276,7 +276,7 @@ def heartbeat_lines(heartbeat: Heartbeat) -> list[str]:
     lines = [
         f"process {heartbeat.pid} on {heartbeat.host} has been running it for {duration(max(now - live.since, 0))}",
         f"  {'; '.join(filter(None, [counts(live), left(live, now) or 'time left is not known yet']))}",
-        *(f"  now: {under_way(one)}" for one in live.under_way(now)),
+        *(f"  now: {under_way(cell)}" for cell in live.under_way(now)),
     ]
     return [*lines, f"  last error: {live.last_error}"] if live.last_error else lines
 

@@ -110,16 +110,16 @@ def end() -> NoReturn:
 
 
 def kill_descendants(of: int | None = None) -> None:
-    """Kill every process below ``of`` (default: this one) and the groups that they lead.
+    """Kill every process below ``of`` (default: this process) and the groups that they lead.
 
     The watchdog and this process survive.
     """
-    for one in _descendants(of or os.getpid(), {os.getpid(), *_State.spared}):
+    for process in _descendants(of or os.getpid(), {os.getpid(), *_State.spared}):
         with suppress(OSError):
-            if os.getpgid(one) == one:  # a worker and the programs that its learner started
-                os.killpg(one, signal.SIGKILL)
+            if os.getpgid(process) == process:  # a worker and the programs that its learner started
+                os.killpg(process, signal.SIGKILL)
         with suppress(OSError):
-            os.kill(one, signal.SIGKILL)
+            os.kill(process, signal.SIGKILL)
 
 
 def heeded() -> tuple[int, ...]:
@@ -205,9 +205,9 @@ def _children() -> tuple[int, ...]:
 
 
 def _start_watchdog() -> None:
-    """Fork the process that kills this one if nothing else does.
+    """Fork the watchdog, the process that kills this process if nothing else does.
 
-    The kernel tells it of signals, whatever this one does.
+    The kernel sends signals to the watchdog, whatever this process does.
     """
     if not hasattr(os, "fork"):
         return

@@ -154,17 +154,17 @@ def _refuse_used_place(out: Path) -> None:
 
 def _refuse_other_experiment(first: _Part, other: _Part) -> None:
     for part, what in (("name", "the experiment"), ("seed", "the seed"), ("quick", "--quick")):
-        ours, theirs = first.experiment.get(part), other.experiment.get(part)
-        if ours != theirs:
+        first_value, other_value = first.experiment.get(part), other.experiment.get(part)
+        if first_value != other_value:
             raise CannotMerge(
-                f"{other.place_of(part)}: {what} is {json.dumps(theirs)}, and in {first.place_of(part)} it is"
-                f" {json.dumps(ours)}; only results of one experiment with one seed can be joined"
+                f"{other.place_of(part)}: {what} is {json.dumps(other_value)}, and in {first.place_of(part)} it is"
+                f" {json.dumps(first_value)}; only results of one experiment with one seed can be joined"
             )
-    config, theirs = first.experiment["config"], other.experiment["config"]
-    if config != theirs and YamlFile(first.config, config).data != YamlFile(other.config, theirs).data:
+    config, other_config = first.experiment["config"], other.experiment["config"]
+    if config != other_config and YamlFile(first.config, config).data != YamlFile(other.config, other_config).data:
         raise CannotMerge(
             f"{other.place_of('config')}: the experiment file is another one than in {first.place_of('config')}:"
-            f" {_first_difference(config, theirs)}; run both with one file"
+            f" {_first_difference(config, other_config)}; run both with one file"
         )
     for part in sorted((first.experiment.keys() | other.experiment.keys()) - {*_ABOUT_FOLDER}):
         if not _agree(first.experiment.get(part), other.experiment.get(part)):
@@ -174,18 +174,18 @@ def _refuse_other_experiment(first: _Part, other: _Part) -> None:
             )
 
 
-def _agree(ours: Any, theirs: Any) -> bool:
+def _agree(first: Any, other: Any) -> bool:
     """Return whether two parts agree. An entry that only one of them has was added by a newer version."""
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        return all(_agree(ours[name], theirs[name]) for name in ours.keys() & theirs.keys())
-    if isinstance(ours, list) and isinstance(theirs, list):
-        return len(ours) == len(theirs) and all(map(_agree, ours, theirs))
-    return bool(ours == theirs)
+    if isinstance(first, dict) and isinstance(other, dict):
+        return all(_agree(first[name], other[name]) for name in first.keys() & other.keys())
+    if isinstance(first, list) and isinstance(other, list):
+        return len(first) == len(other) and all(map(_agree, first, other))
+    return bool(first == other)
 
 
-def _first_difference(ours: str, theirs: str) -> str:
+def _first_difference(text: str, other_text: str) -> str:
     """Return the first line in which two experiment files differ, apart from comments."""
-    first, other = ([*_lines_without_comments(text), (0, "nothing more")] for text in (ours, theirs))
+    first, other = ([*_lines_without_comments(each), (0, "nothing more")] for each in (text, other_text))
     for (number, line), (other_number, other_line) in zip(first, other, strict=False):
         if line != other_line:
             return f'line {other_number} is "{other_line.strip()}", and line {number} there is "{line.strip()}"'
@@ -227,26 +227,31 @@ def _refuse_other_code(first: _Part, other: _Part) -> None:
 def _differences(first: _Part, other: _Part, names: set[str] | None) -> str:
     """Return how versions, code and data of the latest runs differ. ``names`` restricts packages and modules."""
     found = []
-    ours, theirs = (_mapping(part.last_run.get("versions")) for part in (first, other))
-    changed = [f"{name} {theirs[name]}, not {ours[name]}" for name in _changed(ours, theirs, names)]
+    versions, other_versions = (_mapping(part.last_run.get("versions")) for part in (first, other))
+    changed = [
+        f"{name} {other_versions[name]}, not {versions[name]}" for name in _changed(versions, other_versions, names)
+    ]
     found += [some(changed, _NAMED)] if changed else []
-    ours, theirs = (_mapping(part.last_run.get("code")) for part in (first, other))
-    changed = _changed(ours, theirs, names)
+    code, other_code = (_mapping(part.last_run.get("code")) for part in (first, other))
+    changed = _changed(code, other_code, names)
     found += [f"other code in {some(changed, _NAMED)}"] if changed else []
     if names is None:
-        ours, theirs = (_mapping(part.last_run.get("data")) for part in (first, other))
+        data, other_data = (_mapping(part.last_run.get("data")) for part in (first, other))
         changed = [
             name
-            for name in sorted(ours.keys() & theirs.keys())
-            if any(_mapping(ours[name]).get(one) != _mapping(theirs[name]).get(one) for one in ("fingerprint", "card"))
+            for name in sorted(data.keys() & other_data.keys())
+            if any(
+                _mapping(data[name]).get(part) != _mapping(other_data[name]).get(part)
+                for part in ("fingerprint", "card")
+            )
         ]
         found += [f"other data or another card of {some(changed, _NAMED)}"] if changed else []
     return "; ".join(found)
 
 
-def _changed(ours: Mapping[str, Any], theirs: Mapping[str, Any], names: set[str] | None) -> list[str]:
-    both = ours.keys() & theirs.keys() if names is None else ours.keys() & theirs.keys() & names
-    return [name for name in sorted(both) if ours[name] != theirs[name]]
+def _changed(first: Mapping[str, Any], other: Mapping[str, Any], names: set[str] | None) -> list[str]:
+    both = first.keys() & other.keys() if names is None else first.keys() & other.keys() & names
+    return [name for name in sorted(both) if first[name] != other[name]]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -301,10 +306,10 @@ def _chosen(cell: str, parts: Sequence[_Part]) -> list[tuple[_Part, CellResult]]
     return done
 
 
-def _differing_parts(one: CellResult, another: CellResult) -> str:
+def _differing_parts(first: CellResult, other: CellResult) -> str:
     """Return the parts in which two results differ, apart from time, run and warnings."""
-    differing = [name for name in _MEASURED if getattr(one, name) != getattr(another, name)]
-    digests = [(result.predictions or {}).get("digest") for result in (one, another)]
+    differing = [name for name in _MEASURED if getattr(first, name) != getattr(other, name)]
+    digests = [(result.predictions or {}).get("digest") for result in (first, other)]
     differing += ["predictions"] if None not in digests and digests[0] != digests[1] else []
     return ", ".join(differing)
 
@@ -370,9 +375,9 @@ def _experiment(parts: Sequence[_Part], chosen: dict[str, list[tuple[_Part, Cell
 
 
 def _runs(parts: Sequence[_Part]) -> list[dict[str, Any]]:
-    """Return every run once, in the order of their names. Of two records the one of the ended run counts."""
+    """Return every run once, in the order of their names. Of two records that of the ended run counts."""
     found: dict[str, dict[str, Any]] = {}
     for part in parts:
         for name, run in part.runs.items():
-            found[name] = max(found.get(name, run), run, key=lambda one: ("ended" in one, len(one)))
+            found[name] = max(found.get(name, run), run, key=lambda record: ("ended" in record, len(record)))
     return [found[name] for name in sorted(found, key=str)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -52,6 +53,13 @@ def with_rows(*changes: tuple[str, str]) -> None:
 
 def test_the_sound_data_set_is_fetched(here):
     assert probcal("fetch", "small.yaml").stdout == "mine: original files\n"
+
+
+def test_fetch_prints_the_fingerprint_that_a_card_lacks(here):
+    done = probcal("fetch", "small.yaml")
+    [fingerprint] = re.findall("^mine: fingerprint ([0-9a-f]{64}),", done.stderr, re.M)
+    with_card("expect: {", f"expect: {{fingerprint: {fingerprint}, ")
+    assert (again := probcal("fetch", "small.yaml")).exit_code == 0 and "fingerprint" not in again.stderr
 
 
 # --- the card ------------------------------------------------------------------------------------
