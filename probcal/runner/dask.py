@@ -142,6 +142,7 @@ def outcomes(
     waiting, losses, checked, is_empty = deque(planned), Counter[str](), -math.inf, False
     faults: dict[str, str] = {}  # worker -> reason to refuse it, empty where it can run cells
     reports: dict[str, Any] = {}  # worker -> fault that was found since the last look at the workers
+    proven: set[str] = set()  # workers that have run a cell
     workers: dict[str, int] = {}  # present worker without a fault -> its threads
     tasks: dict[Any, tuple[Planned, list[str]]] = {}  # future -> its cell, and the workers that may run it
     completed = as_completed(loop=client.loop, with_results=True, raise_errors=False)
@@ -161,7 +162,7 @@ def outcomes(
                         faults[worker] = fault if isinstance(fault, str) else f"cannot run cells: {fault!r}"
                         if fault:
                             say(f"worker {worker} is refused: {faults[worker]}")
-                if present and all(map(faults.get, present)):
+                if present and all(map(faults.get, {*present, *proven})):
                     raise ProbcalError("no worker of the cluster can run the cells; the reasons are above")
                 workers = {worker: threads for worker, threads in present.items() if faults.get(worker) == ""}
                 if not workers and not is_empty:
@@ -188,6 +189,7 @@ def outcomes(
             elif error:
                 raise ProbcalError(f"the Dask cluster cannot run cells: {error}")
             elif not lost and isinstance(answer[1], Outcome):
+                proven.add(answer[0])
                 yield answer[1]
             else:
                 waiting.appendleft(one)
