@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 import multiprocessing
@@ -35,23 +36,24 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS, RECONNECT_SECONDS, CHECK_SECONDS, POLL_SECONDS, IDLE_SECONDS = 5.0, 60.0, 1.0, 0.01, 10.0
 LOSSES = 3  # times that a cell may lose all workers that it could run on
-
-
 _fingerprints, _obtain_once = cache(fingerprint.Fingerprints), cache(obtain_once)
 _idle: dict[Worker, str] = {}  # process without a cell -> its run; another run may need newer code
 Finalize(None, lambda: list(map(Worker.end, _idle)), exitpriority=1)  # multiprocessing would wait for them
 
 
 @contextmanager
-def connect(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterator[Client]:
+def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterator[Client]:
     """Connect to the cluster that the options name. Raises ProbcalError when no scheduler answers in time."""
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, Security
+    from distributed.comm import connect
 
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # probcal reports what the user must know
     local = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
     with LocalCluster(options.workers, 1, **local) if options.workers else nullcontext(options.scheduler) as address:
         try:
+            if options.scheduler:  # a Client that fails prints a traceback when it is deleted
+                asyncio.run(connect(address, timeout, **Security().get_connection_args("client")))
             client = Client(address, timeout=timeout, set_as_default=False)
         except Exception as error:  # each protocol raises its own
             advice = "give an address such as tcp://host:8786, or tls:// with certificates in Dask's configuration"
@@ -149,7 +151,7 @@ def outcomes(
     while waiting or tasks:
         if client.status != "running":
             say(f"the scheduler at {options.scheduler} is gone; waiting for it to come back")
-            with connect(options, RECONNECT_SECONDS) as client:
+            with open_client(options, RECONNECT_SECONDS) as client:
                 yield from outcomes([*(one for one, _ in tasks.values()), *waiting], run, client, options, say, started)
             return
         if time.monotonic() - checked >= CHECK_SECONDS:

@@ -306,7 +306,7 @@ def _runner(to_run: list[Planned], options: RunOptions, say: Callable[[str], Non
         yield _Runner(partial(outcomes, jobs=jobs, timeout=options.timeout), jobs, {})
         return
     cluster = {"scheduler": options.scheduler} if options.scheduler else {"workers": options.workers}
-    with dask.connect(options) as client:
+    with dask.open_client(options) as client:
         run_cells = partial(dask.outcomes, client=client, options=options, say=say)
         yield _Runner(run_cells, max(1, sum(client.nthreads().values())), {"dask": cluster})
 
