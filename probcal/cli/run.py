@@ -87,7 +87,6 @@ def run(
 
     from probcal.config.experiment import find_config, read_experiment
     from probcal.data.load import data_folder
-    from probcal.runner.dask import Cluster
     from probcal.runner.data_step import data_now
     from probcal.runner.plan import make_plan, plan_lines, refuse_unmet, to_fit, without_data
     from probcal.runner.run import RunOptions, quick, run_experiment
@@ -109,7 +108,21 @@ def run(
         plan = without_data(plan, data.missing)
         click.echo(printable("\n".join(plan_lines(plan, every_cell=True))))
         return
-    cluster = Cluster.asked_for(scheduler, workers, jobs)
+    _refuse_clusters({"-j": jobs, "--workers": workers, "--scheduler": scheduler})
     again = shlex.join(["probcal", *sys.argv[1:]])
-    run_options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, cluster, again)
+    run_options = RunOptions(folder, originals, jobs or 1, timeout, retry_failed, fail_fast, scheduler, workers, again)
     sys.exit(run_experiment(experiment, selection, run_options, lambda line: click.echo(printable(line), err=True)))
+
+
+def _refuse_clusters(options: dict[str, object]) -> None:
+    """Raise ProbcalError when several ways to run cells were given, or Dask is needed and not installed."""
+    from probcal.errors import ProbcalError
+
+    given = [option for option, value in options.items() if value is not None]
+    if len(given) > 1:
+        raise ProbcalError(f"{' and '.join(given)} are different ways to run cells; give one of them")
+    if given not in ([], ["-j"]):
+        try:
+            import distributed  # noqa: F401
+        except ImportError as error:
+            raise ProbcalError(f'{given[0]} needs Dask ({error}): pip install "probcal[dask]"') from None

@@ -8,10 +8,13 @@ planned cell is bound to the fingerprint of its data set, and ``load`` returns e
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
 
 from probcal.data.cache import Note, cache_folder, discard, has, keep, notes, read_cached
 from probcal.data.card import Card
@@ -87,6 +90,19 @@ def find(card: Card, folder: Path | None = None) -> Found:
 def obtain(card: Card, folder: Path | None = None) -> str:
     """Make sure that ``load(card)`` works, and return the source as ``bring`` does."""
     return bring(card, folder).source
+
+
+def obtain_once(card: Card) -> None:
+    """Obtain the data set in one process at a time, so that others find it in the cache.
+
+    Raises DataError as ``bring`` does.
+    """
+    lock: Any = nullcontext()
+    if not (card.generator or card.bundled):  # of which nothing is stored
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        lock = FileLock(cache_folder() / f".{card.name}-{card.digest}.lock")
+    with lock:
+        obtain(card, data_folder())
 
 
 def bring(card: Card, folder: Path | None = None) -> Found:

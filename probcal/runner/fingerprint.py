@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
+from probcal import __version__
 from probcal.config.components import import_class, parameter_names
 from probcal.config.nested import paths
 from probcal.config.plugins import metric_modules
@@ -113,7 +114,7 @@ def versions_of(*modules: str) -> dict[str, str]:
         if named := named_version():
             del versions[_WEKA]  # another jar file computes
             versions[_JAR] = named
-    return {"python": "{}.{}".format(*sys.version_info), **versions}
+    return {"python": _python_version(), **versions}
 
 
 def _reached(*roots: str) -> dict[str, Source]:
@@ -198,6 +199,22 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
+
+
+def _python_version() -> str:
+    return "{}.{}".format(*sys.version_info)
+
+
+def version_differences(versions: dict[str, str]) -> str:
+    """Return in words which of ``versions``, those of another machine, differ here. The text is empty without one."""
+    here = {name: _version(name) for name in versions} | {"python": _python_version(), "probcal": __version__}
+    if _JAR in versions:
+        from probcal.learners.weka.jar import named_version
+
+        here[_JAR] = named_version() or "not named by PROBCAL_WEKA_JAR"
+    return "; ".join(
+        f"{name} is {here[name]} there and {one} here" for name, one in versions.items() if here[name] != one
+    )
 
 
 class Fingerprints:

@@ -18,8 +18,7 @@ from probcal.config.yaml_file import YamlFile
 from probcal.data.card import Card
 from probcal.data.card_split import Split
 from probcal.errors import StoreError
-from probcal.runner.dask import Cluster
-from probcal.runner.dask import outcomes as outcomes_on_dask
+from probcal.runner import dask
 from probcal.runner.data_step import changed_since, data_now
 from probcal.runner.execute import Outcome, measured_again
 from probcal.runner.fingerprint import Fingerprints
@@ -56,8 +55,10 @@ class RunOptions:
     timeout: float | None = None
     retry_failed: bool = False
     fail_fast: bool = False
-    cluster: Cluster | None = None
-    """Run the cells on Dask instead of in ``jobs`` processes."""
+    scheduler: str | None = None
+    """Address of the Dask scheduler that runs the cells, instead of ``jobs`` processes."""
+    workers: int | None = None
+    """Number of Dask workers to start on this machine, which run the cells instead of ``jobs`` processes."""
     again: str = "the same command"
     """The command that runs it once more."""
 
@@ -266,7 +267,7 @@ def _run(
         return 0, 0
     description = _description(experiment, store)
     with _runner(to_run, options, say) as runner:
-        record = provenance(experiment, to_run, sources, options.jobs) | runner.told
+        record = provenance(experiment, to_run, sources, options.jobs) | runner.record
         if not store.exists():  # so that probcal status can show the first cells
             store.write_experiment(description)
         progress, run_times = RunProgress(to_run, runner.jobs, store.folder), RunTimes()
@@ -291,29 +292,23 @@ def _run(
 
 
 class _Runner(NamedTuple):
-    """Hold ``outcomes``, which runs ``jobs`` cells at a time, and what the run records of it (``told``)."""
+    """Hold ``outcomes``, which runs ``jobs`` cells at a time, and its part of the run's record."""
 
     outcomes: Callable[..., Iterator[Outcome]]
     jobs: int
-    told: dict[str, Any]
+    record: dict[str, Any]
 
 
 @contextmanager
 def _runner(to_run: list[Planned], options: RunOptions, say: Callable[[str], None]) -> Iterator[_Runner]:
-    if options.cluster is None:
+    if options.scheduler is None and options.workers is None:
         jobs = useful_worker_count(to_run, options.jobs)
         yield _Runner(partial(outcomes, jobs=jobs, timeout=options.timeout), jobs, {})
         return
-    with options.cluster.client() as client:
-        on_it = partial(
-            outcomes_on_dask,
-            cluster=options.cluster,
-            client=client,
-            data=options.data_folder,
-            timeout=options.timeout,
-            say=say,
-        )
-        yield _Runner(on_it, max(1, sum(client.nthreads().values())), {"dask": options.cluster.told()})
+    cluster = {"scheduler": options.scheduler} if options.scheduler else {"workers": options.workers}
+    with dask.open_client(options) as client:
+        run_cells = partial(dask.outcomes, client=client, options=options, say=say)
+        yield _Runner(run_cells, max(1, sum(client.nthreads().values())), {"dask": cluster})
 
 
 def _outcomes(

@@ -10,9 +10,8 @@ import pytest
 from probcal._io import shipped
 from probcal.config.experiment import read_experiment
 from probcal.data.card import Card, find_card, read_card
-from probcal.data.load import find, load, obtain
+from probcal.data.load import find, load, obtain, obtain_once
 from probcal.errors import DataError
-from probcal.runner.dask import obtain_once
 from probcal.runner.data_step import data_now
 from probcal.runner.execute import execute
 from probcal.runner.plan import make_plan

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from dask_bench import DaskBench
@@ -160,6 +161,24 @@ def test_fail_fast_stops_a_run_on_dask(bench, pair):
 
 
 @pytest.mark.slow
+def test_failed_cells_run_again_on_dask_after_a_repair(bench, pair):
+    bench.module("bad", BAD)
+    bench.config(learners={"fails": {"type": "bad.Fails"}}, methods=["direct"], repeats=1)
+    assert bench.run("--scheduler", pair.address).code == 1
+    bench.module("bad", BAD.replace('raise ValueError("no")', "return super().fit(X, y)"))
+    assert bench.run("--scheduler", pair.address, "--retry-failed").code == 0
+    assert [row["status"] for row in bench.rows()][-1] == "done"
+
+
+@pytest.mark.slow
+def test_processes_of_cells_end_after_the_run(bench, alone):
+    worker = alone.start_worker()
+    bench.config(methods=["direct"], repeats=1)
+    assert bench.run("--scheduler", alone.address).code == 0
+    wait_for(lambda: not cell_processes(worker.pid), 60)
+
+
+@pytest.mark.slow
 def test_an_interruption_ends_the_cells_on_the_workers_too(bench, pair):
     bench.module("bad", BAD)
     bench.config(
@@ -201,7 +220,7 @@ def test_a_run_outlives_its_scheduler(slow, alone):
 
 @pytest.mark.slow
 def test_a_scheduler_that_stays_away_ends_the_run_and_what_was_finished_is_kept(slow, alone):
-    (slow.folder / "sitecustomize.py").write_text("import probcal.runner.dask as one\none._AGAIN = 1.0\n")
+    (slow.folder / "sitecustomize.py").write_text("import probcal.runner.dask as one\none.RECONNECT_SECONDS = 1.0\n")
     alone.start_worker()
     process = in_the_middle(slow, "--scheduler", alone.address)
     alone.scheduler.kill()
@@ -224,7 +243,7 @@ def test_a_worker_with_another_version_or_other_code_is_refused_by_name(slow, al
     done = slow.run("--scheduler", alone.address)
     assert done.code == 2
     assert "worker tcp://127.0.0.1:" in done.said and "is refused: scikit-learn is 9.9 there and " in done.said
-    assert "no worker of the cluster is fit for this run" in done.said
+    assert "no worker of the cluster can run the cells" in done.said
     other = tmp_path_factory.mktemp("other")
     (other / "slow.py").write_text((slow.folder / "slow.py").read_text().replace("sleep(0.01)", "sleep(0.02)"))
     alone.start_worker(PYTHONPATH=f"{other}{os.pathsep}{path}")
@@ -235,6 +254,41 @@ def test_a_worker_with_another_version_or_other_code_is_refused_by_name(slow, al
     said = ended_well(slow, process)
     assert "scikit-learn is 9.9 there" in said
     assert "has other code of slow" in said
+
+
+@pytest.mark.slow
+def test_a_worker_without_probcal_is_refused_by_name(bench, alone, tmp_path_factory):
+    (folder := tmp_path_factory.mktemp("hidden")).joinpath("sitecustomize.py").write_text(
+        "import sys\nsys.modules['probcal'] = None\n"
+    )
+    alone.start_worker(PYTHONPATH=str(folder))
+    bench.config(methods=["direct"], repeats=1)
+    done = bench.run("--scheduler", alone.address)
+    assert done.code == 2
+    assert "is refused: cannot run cells: ModuleNotFoundError" in done.said and "Traceback" not in done.said
+
+
+@pytest.mark.slow
+def test_a_worker_without_a_module_of_the_user_is_refused_by_name(slow, alone, monkeypatch, tmp_path_factory):
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    alone.start_worker()
+    done = slow.probcal("run", str(slow.folder / "small.yaml"), "--scheduler", alone.address)
+    assert done.code == 2
+    assert '"slow.Slow" cannot be imported: ' in done.said and f"the run was started in {os.getcwd()}" in done.said
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_probcal_ends_the_run_with_a_reason(bench, tmp_path_factory):
+    (folder := tmp_path_factory.mktemp("hidden")).joinpath("sitecustomize.py").write_text(
+        "import sys\nsys.modules['probcal'] = None\n"
+    )
+    dask = DaskBench(tmp_path_factory.mktemp("dask"), PYTHONPATH=str(folder))
+    dask.start_worker()
+    bench.config(methods=["direct"], repeats=1)
+    done = bench.run("--scheduler", dask.address)
+    dask.close()
+    assert done.code == 2
+    assert "the Dask cluster cannot run cells: " in done.said and "Traceback" not in done.said
 
 
 @pytest.mark.slow
@@ -278,17 +332,15 @@ def deadly(bench):
 
 
 def given_up_after(workers):
-    why = f"{workers} died while they had the cell wine-first/0/kills/direct"
+    why = f"Dask workers that died or left while they had the cell wine-first/0/kills/direct: {workers}"
     return {"kills": ("failed", "WorkerDied", why), "dummy": ("done", None, None)}
 
 
 @pytest.mark.slow
-def test_a_cell_whose_worker_dies_each_time_it_is_started_again_is_given_up(deadly, tmp_path_factory):
-    dask = DaskBench(tmp_path_factory.mktemp("dask"), DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
-    dask.start_worker("--nanny")
-    assert deadly.run("--scheduler", dask.address).code == 1
-    assert endings(deadly) == given_up_after("2 Dask workers")
-    dask.close()
+def test_a_cell_that_kills_each_restarted_worker_is_given_up(deadly, alone):
+    alone.start_worker("--nanny")
+    assert deadly.run("--scheduler", alone.address).code == 1
+    assert endings(deadly) == given_up_after(4)
 
 
 @pytest.mark.slow
@@ -297,7 +349,7 @@ def test_a_cell_that_kills_more_workers_than_dask_allows_is_given_up(deadly, tmp
     for _ in range(2):
         dask.start_worker()
     assert deadly.run("--scheduler", dask.address).code == 1
-    assert endings(deadly) == given_up_after("1 Dask worker")
+    assert endings(deadly) == given_up_after(1)
     dask.close()
 
 
@@ -371,6 +423,13 @@ def test_dask_is_not_imported_unless_it_is_asked_for(bench):
         capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert said.stdout.strip().endswith("False"), said.stderr
+
+
+def cell_processes(worker: int) -> list[str]:
+    """Return the command lines of the processes in which a worker ran cells."""
+    children = [child for path in Path(f"/proc/{worker}/task").glob("*/children") for child in path.read_text().split()]
+    lines = [Path(f"/proc/{child}/cmdline").read_text() for child in children if Path(f"/proc/{child}").exists()]
+    return [line for line in lines if "spawn_main" in line]
 
 
 def alive(process: int) -> bool:
