@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -311,7 +311,7 @@ class Card(_Part):
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self.pickled,)
 
-    def __copy__(self) -> Card:
+    def __copy__(self) -> Self:
         """Return a copy that may be changed, so without ``pickled``."""
         copied = super().__copy__()
         vars(copied).pop("pickled", None)
