@@ -60,6 +60,8 @@ def resolved(value: Any) -> Any:
 
 def paths(value: Any) -> list[str]:
     """Return the import paths of all components in a ``resolved`` value, each once."""
+    if not value:  # as for most learners, once for each cell
+        return []
     found = dict.fromkeys(one["type"] for _, one in _components((), value))
     return list(found)
 

@@ -222,17 +222,26 @@ class Fingerprints:
 
     def __init__(self) -> None:
         self._digest, self._data, self._split = cache(_digest_of_json), cache(known_fingerprint), cache(_split)
+        self._known: dict[tuple[Any, ...], tuple[Cell, dict[str, str]]] = {}
 
     def key(self, cell: Cell) -> dict[str, str]:
         """Return part -> digest. ``data`` is absent while neither the card nor the cache knows the values."""
+        # cells of one column on one card share these objects, and differ by the repetition
+        alike = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.asked, cell.has_fold_rows
+        if alike not in self._known:
+            self._known[alike] = cell, self._parts_of(cell)  # with the cell, so that no other object gets its ids
+        split = self._split(cell.card, cell.split)
+        of_repetition = self._digest_parts(split, cell.seed, cell.repetition, cell.max_rows, *_another_name(cell))
+        return {**self._known[alike][1], "split": of_repetition}
+
+    def _parts_of(self, cell: Cell) -> dict[str, str]:
+        """Return the parts of ``key``, in their order, without the digest of the split."""
         learner, method = cell.column.learner, cell.column.method
         modules = modules_of(cell)
         data = self._data(cell.card)
         return {
             **({"data": data[:12]} if data else {}),
-            "split": self._digest_parts(
-                self._split(cell.card, cell.split), cell.seed, cell.repetition, cell.max_rows, *_another_name(cell)
-            ),
+            "split": "",
             "learner": self._digest_parts(learner.path, learner.params, learner.encoding, *_seeding(learner)),
             "method": self._digest_parts(method.path, method.params, *_seeding(method)),
             # the predictions of stages are not stored, so that nothing can measure them again

@@ -308,4 +308,6 @@ def news_of(worker: Worker, run: str, overtime: float | None, last_try: bool) ->
             output = worker.last_printed().strip() or "its output is above"
             raise ProbcalError(f"a worker process cannot start: {how}; {output}") from None
         outcome, alive = failed_outcome(planned, run, worker.seconds, "failed", "WorkerDied", how), False
-    return outcome and with_output(outcome, worker.last_printed()), alive
+    if outcome is not None and outcome.result.status != "done":
+        outcome = with_output(outcome, worker.last_printed())
+    return outcome, alive

@@ -174,6 +174,8 @@ def _choose_folder() -> None:
 _USUAL = "HUP INT QUIT USR1 USR2 PIPE ALRM TERM CHLD VTALRM PROF XCPU"
 _SIGNALS = [getattr(signal, f"SIG{name}") for name in _USUAL.split() if hasattr(signal, f"SIG{name}")]
 _LIMITS = sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")})
+_handler_of = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
+"""Return the handler of a signal, without the search for a member of an enumeration, which takes most of the time."""
 _TIMERS = [getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF") if hasattr(signal, name)]
 _WAITING = ("joblib.", "loky.", "multiprocessing.queues")
 """Modules whose threads wait for other processes, and draw nothing."""
@@ -182,8 +184,8 @@ _WAITING = ("joblib.", "loky.", "multiprocessing.queues")
 def _process_state() -> dict[str, Any]:
     """Return what a cell can change in this process and the next cell would notice."""
     return {
-        "handlers": [signal.getsignal(number) for number in _SIGNALS],
-        "environment": dict(os.environ),
+        "handlers": [_handler_of(number) for number in _SIGNALS],
+        "environment": dict(getattr(os.environ, "_data", os.environ)),  # as the system spells it, decoded for nobody
         "folder": os.getcwd(),
         "streams": [sys.stdout, sys.stderr],
         "recursion": sys.getrecursionlimit(),
@@ -226,13 +228,16 @@ def _waits_for_processes(thread: threading.Thread) -> bool:
     return any(module is not None and module.startswith(_WAITING) for module in modules)
 
 
+_OPEN_FILES = "/proc/self/fd"
+
+
 def _has_room() -> bool:
     """Return whether the process has enough free file numbers.
 
     Open files of a cell look like those that a later cell of its learner needs, so none are closed.
     """
     try:
-        files = len(os.listdir("/proc/self/fd"))
+        files = os.stat(_OPEN_FILES).st_size or len(os.listdir(_OPEN_FILES))  # Linux before 6.2 gives size 0
     except OSError:
         files = 0
     return resource is None or files < resource.getrlimit(resource.RLIMIT_NOFILE)[0] / 2
@@ -246,6 +251,8 @@ def execute_alone(planned: Planned, run: str) -> tuple[Outcome, bool]:
     """
     start, process, cell = time.perf_counter(), os.getpid(), planned.cell
     for module in modules_of(cell):  # first, because the settings that a module makes on import must stay
+        if module in sys.modules:
+            continue
         with suppress(BaseException):  # ``execute`` imports it again and reports the error
             import_module(module)
     limits, before, threads = _limits(), _state_before(), threading.enumerate()

@@ -176,18 +176,21 @@ class CellResult:
     def id(self) -> str:
         return cell_id(self.dataset, self.repetition, self.learner, self.method)
 
-    def to_json(self) -> str:
+    def to_json(self, predictions: dict[str, Any] | None = None) -> str:
+        """Return the line of the result. ``predictions`` replaces the place of its predictions, unless it is None."""
         row = {name: value for name, value in vars(self).items() if value not in (None, {})}
         if not self.shared_seconds:
             del row["shared_seconds"]
         row.pop("failed_since", None)
+        if predictions is not None:
+            row["predictions"] = predictions
         row[WRITER] = __version__
         if self.metrics:
             row["metrics"] = {name: _plain(value) for name, value in self.metrics.items()}
         if self.stages:
             row["stages"] = {name: [_plain(value) for value in values] for name, values in self.stages.items()}
         # a message may hold half of a surrogate pair, as file names do that are not UTF-8
-        return json.dumps(row, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace").decode()
+        return _ENCODER.encode(row).encode("utf-8", "replace").decode()
 
     @classmethod
     def from_json(cls, line: str, *, any_values: bool = False) -> CellResult:
@@ -214,6 +217,9 @@ class CellResult:
         if not any_values:
             refuse_impossible_values(result.metrics, result.stages)
         return result
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 @cache

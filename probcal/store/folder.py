@@ -263,9 +263,8 @@ class Store:
         with self._raising_store_error():
             if self._cells is None:  # opened late, so that a run that is interrupted before changes nothing
                 self._cells = appending(self.folder / "cells.jsonl")
-            if y is not None and p is not None:
-                result = replace(result, predictions=self._predictions.add(y, p))
-            self._cells.write(result.to_json() + "\n")
+            where = None if y is None or p is None else self._predictions.add(y, p)
+            self._cells.write(result.to_json(where) + "\n")
             self._cells.flush()
             self._refuse_if_gone()
             if time.monotonic() >= self._next_sync:

@@ -65,6 +65,17 @@ def test_two_processes_give_what_one_gives(run):
 
 
 @pytest.mark.slow
+def test_the_lines_of_two_cores_add_up(run):
+    code, rows = run("two_cores", "--learner", "sklearn_tree", "--rows", 200, "--probes", 4, "--runs", 1)
+    assert code == 0
+    said = dict(rows)
+    parts = [value for name, value in said.items() if name.startswith(("half", "+"))]
+    assert sum(float(value.split()[0]) for value in parts) == pytest.approx(
+        float(said["= wall time with n_jobs=2"].split()[0]), abs=0.04
+    )
+
+
+@pytest.mark.slow
 def test_memory_is_held_against_its_limit(run):
     code, rows = run("memory", "--rows", 500, "--probes", 3)
     assert code == 0

@@ -1,0 +1,202 @@
+"""Where the second core's time goes in Probing of trees: python benchmarks/two_cores.py [-o FILE]
+
+ProbingClassifier over scikit-learn's trees and over Weka's J48 (where Java is at hand) on the first rows of Adult, with
+n_jobs=1 and with n_jobs=2, each in a fresh process. Every fit is timed. The wall time of two threads is half of that of
+one thread plus the lines between them in the table. The bound is what two independent processes with n_jobs=1 reach
+when they run at the same time, each the whole work: they share the memory and perhaps a core, and nothing else. No
+program can do better on this machine. Only on an idle machine do these times say something. Exit code 1 where the
+votes differ.
+
+    python benchmarks/two_cores.py --rows 1000 --probes 12 --runs 1 -o -
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import speed
+from probing_learners import LEARNERS
+from runs import tables
+
+from probcal import ProbingClassifier
+from probcal.methods import _probes
+
+_ONCE = "--once"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Hold the seconds of one process: of the whole, of its phases and of its fits."""
+
+    wall: float
+    cpu: float
+    fitting: float
+    voting: float
+    taken: float
+    """The fits that Algorithm 1 used, added up."""
+    dropped: float
+    """The fits that were started early and not used, added up."""
+    fits: int
+    n_dropped: int
+    both: float
+    """While both cores computed: two fits at once, and CPU beyond wall seconds of the votes."""
+    votes: str
+    """Digest of the votes."""
+
+    @property
+    def outside(self) -> float:
+        """Return the seconds of start-up, imports, reading the rows, and the end of the process."""
+        return self.wall - self.fitting - self.voting
+
+    @property
+    def a_fit(self) -> float:
+        """Return the mean seconds of a fit that was used, with its prediction of the training rows."""
+        return self.taken / self.fits
+
+
+def main() -> None:
+    if _ONCE in sys.argv:
+        once(*sys.argv[sys.argv.index(_ONCE) + 1 :])
+        return
+    parser = speed.parser(__doc__, "two-cores")
+    parser.add_argument("--rows", type=int, default=32_561, help="of Adult (%(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="the one of median wall time counts (%(default)s)")
+    parser.add_argument("--probes", type=int, default=100, help="(%(default)s)")
+    parser.add_argument("--learner", action="append", choices=("sklearn_tree", "j48"), help="both unless given")
+    asked = parser.parse_args()
+    columns, alike = {}, True
+    with tempfile.TemporaryDirectory() as folder:
+        for learner, X, y in tables(asked.rows, asked.learner or ("sklearn_tree", "j48")):
+            data = Path(folder) / f"{learner}.joblib"
+            joblib.dump((X, y), data)
+            one, two = (
+                median([traces(data, learner, asked.probes, jobs)[0] for _ in range(asked.runs)]) for jobs in (1, 2)
+            )
+            pair = median([slower(traces(data, learner, asked.probes, 1, at_once=2)) for _ in range(asked.runs)])
+            columns[learner] = column(one, two, pair)
+            alike &= one.votes == two.votes == pair.votes
+    about = (
+        f"ProbingClassifier, {asked.probes} probes, fit and votes on {asked.rows:,} rows of Adult. Wall seconds of"
+        f" whole processes, the run of median wall time of {asked.runs}. Votes: {'the same' if alike else 'OTHERS'}."
+    )
+    names = next(iter(columns.values())).keys() if columns else ()
+    rows = [[name, *(of_learner[name] for of_learner in columns.values())] for name in names]
+    speed.report(asked.out, "two_cores.py", about, ["", *columns], rows)
+    sys.exit(0 if alike else 1)
+
+
+def column(one: Trace, two: Trace, pair: Trace) -> dict[str, str]:
+    """Return the lines of a learner: name -> text. The lines from "half" on add up to the wall time of two threads."""
+    # within the phase of fits, each core either fits or is idle
+    idle_one, idle_two = one.fitting - one.taken, 2 * two.fitting - two.taken - two.dropped
+    rest = {
+        "half of the wall time with n_jobs=1": one.wall / 2,
+        "+ start-up, imports, end of the process": two.outside - one.outside / 2,
+        "+ fits that are slower beside another": (two.taken - one.taken) / 2,
+        "+ early fits that were not used": two.dropped / 2,
+        "+ a core without a fit, between the fits": (idle_two - idle_one) / 2,
+        "+ votes": two.voting - one.voting / 2,
+        "= wall time with n_jobs=2": two.wall,
+    }
+    return {
+        "wall time with n_jobs=1": speed.seconds(one.wall),
+        "wall time of two such processes at once": speed.seconds(pair.wall),
+        "bound of the ratio on this machine": speed.times(2 * one.wall, pair.wall),
+        "ratio, n_jobs=1 over 2": speed.times(one.wall, two.wall),
+        "CPU seconds, n_jobs=1": speed.seconds(one.cpu),
+        "CPU seconds, n_jobs=2": speed.seconds(two.cpu),
+        "both cores compute, share of wall time with n_jobs=2": f"{two.both / two.wall:.0%}",
+        "a fit, n_jobs=1": speed.seconds(one.a_fit),
+        "a fit, n_jobs=2": speed.seconds(two.a_fit),
+        "a fit, two processes at once": speed.seconds(pair.a_fit),
+        "early fits that were not used": str(two.n_dropped),
+        **{name: f"{value:+.2f} s" if name[0] == "+" else f"{value:.2f} s" for name, value in rest.items()},
+    }
+
+
+def traces(data: Path, learner: str, probes: int, jobs: int, at_once: int = 1) -> list[Trace]:
+    """Return the traces of ``at_once`` equal processes that start together."""
+    command = [sys.executable, __file__, _ONCE, str(data), learner, str(probes), str(jobs)]
+    begin = time.perf_counter()
+    started = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=speed.one_blas_thread())
+        for _ in range(at_once)
+    ]
+    found = []
+    for process in started:
+        told = process.communicate()[0]  # the second one ends soon after the first
+        if process.returncode:
+            sys.exit(f"error: {' '.join(command)} ended with exit code {process.returncode}")
+        found.append(Trace(wall=time.perf_counter() - begin, **json.loads(told.splitlines()[-1])))
+    return found
+
+
+def slower(found: list[Trace]) -> Trace:
+    return max(found, key=lambda one: one.wall)
+
+
+def median(found: list[Trace]) -> Trace:
+    """Return the trace of median wall time. Its numbers belong together, so that they add up."""
+    return sorted(found, key=lambda one: one.wall)[len(found) // 2]
+
+
+def once(data: str, learner: str, probes: str, jobs: str) -> None:
+    """Fit and vote in this process, and print its trace."""
+    X, y = joblib.load(data)
+    fits: list[tuple[float, float, float]] = []
+    fit = _probes._Fit.__call__
+
+    def timed(self: Any, p: float) -> Any:
+        start = time.perf_counter()
+        found = fit(self, p)
+        fits.append((p, start, time.perf_counter()))
+        return found
+
+    _probes._Fit.__call__ = timed  # type: ignore[method-assign]  # both threads use it
+    estimator = LEARNERS[learner].tight()
+    settings = {"weighting": "weight", "n_jobs": int(jobs), "random_state": 0}
+    probing = ProbingClassifier(estimator, int(probes), **settings)
+    begin = time.perf_counter()
+    probing.fit(X, y)
+    fitted, cpu = time.perf_counter(), time.process_time()
+    votes = probing.votes(X)
+    voting, voting_cpu = time.perf_counter() - fitted, time.process_time() - cpu
+    used = set(probing.thresholds_.tolist())
+    taken, dropped = ([end - start for p, start, end in fits if (p in used) is is_used] for is_used in (True, False))
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    told = {
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "fitting": fitted - begin,
+        "voting": voting,
+        "taken": sum(taken),
+        "dropped": sum(dropped),
+        "fits": len(taken),
+        "n_dropped": len(dropped),
+        "both": overlap(fits) + max(0.0, voting_cpu - voting),
+        "votes": hashlib.sha256(np.ascontiguousarray(votes).tobytes()).hexdigest(),
+    }
+    print(json.dumps(told))
+
+
+def overlap(fits: list[tuple[float, float, float]]) -> float:
+    """Return the seconds in which two fits ran."""
+    seconds, end_so_far = 0.0, -np.inf
+    for _, start, end in sorted(fits, key=lambda one: one[1]):
+        seconds += max(0.0, min(end, end_so_far) - start)
+        end_so_far = max(end_so_far, end)
+    return seconds
+
+
+if __name__ == "__main__":
+    main()
