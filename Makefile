@@ -34,25 +34,38 @@ regression: $(VENV)/.installed-test
 	$(RUN) check results/regression --power
 	$(RUN) check results/regression
 
-# Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes five hours
+# Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes five hours.
+# Experiments of another Weka (key "weka") get the jar file WEKA_JAR, and the others the Weka of probcal[weka].
 RESULTS ?= $(filter-out regression quickstart,$(notdir $(patsubst %/,%,$(dir $(wildcard results/*/experiment.json)))))
+WEKA_JAR ?= $(PROBCAL_WEKA_JAR)
+ITS_WEKA = if grep -qs '^weka:' configs/$$name.yaml; then export PROBCAL_WEKA_JAR="$(WEKA_JAR)"; else unset PROBCAL_WEKA_JAR; fi
 .PHONY: stale results
 stale: $(VENV)/.installed-test
-	@for name in $(RESULTS); do \
-	  echo "$$name: $$($(RUN) status results/$$name $(if $(DATA),--data-dir "$(DATA)") 2>&1 | sed -n 2p)"; \
+	@for name in $(RESULTS); do $(ITS_WEKA); \
+	  echo "$$name: $$($(RUN) status results/$$name $(if $(DATA),--data-dir "$(DATA)") 2>&1 | sed -n '2p; /^  done/p')"; \
 	done
 
-# Runs what is stale and writes the tables anew: make results DATA=DIR [RESULTS="audit protection"]
+# Runs what is stale and writes tables, figures and pages anew: make results DATA=DIR [RESULTS="audit protection"] [WEKA_JAR=FILE].
+# An experiment that fails or lacks data does not stop the others, and is named at the end.
+TABLE = $(RUN) table
 results: $(VENV)/.installed-test
 	@test -n "$(DATA)" || { echo "make results DATA=DIR: DIR is the folder of original data files" >&2; exit 2; }
-	@for name in $(RESULTS); do \
-	  $(RUN) run configs/$$name.yaml -j 2 --data-dir "$(DATA)" || exit 1; \
-	  if [ -f results/$$name/tables.md ]; then $(RUN) table results/$$name > results/$$name/tables.md || exit 1; fi; \
-	  if [ -f results/$$name/tables.csv ]; then $(RUN) table -f csv results/$$name > results/$$name/tables.csv || exit 1; fi; \
+	@short=; \
+	for name in $(RESULTS); do $(ITS_WEKA); \
+	  $(RUN) run configs/$$name.yaml -j 2 --data-dir "$(DATA)" || short="$$short $$name"; \
+	  if [ -f results/$$name/tables.md ]; then $(TABLE) results/$$name > results/$$name/tables.md || exit 1; fi; \
+	  if [ -f results/$$name/tables.csv ]; then $(TABLE) -f csv results/$$name > results/$$name/tables.csv || exit 1; fi; \
 	  if [ -f results/$$name/ranking.md ]; then $(RUN) audit results/$$name --cells > results/$$name/ranking.md || exit 1; fi; \
 	  if [ -f results/$$name/confirmed.md ]; then $(RUN) audit results/$$name --confirm 3 > results/$$name/confirmed.md || exit 1; fi; \
+	  if [ -f results/$$name/placement.md ]; then $(BIN)/python benchmarks/drawn_columns.py > /dev/null || exit 1; fi; \
 	  if [ -d results/$$name/figures ]; then $(RUN) plot results/$$name || exit 1; fi; \
-	done
+	done; \
+	$(TABLE) --together results/uci-random results/uci-native > results/side-by-side.md || exit 1; \
+	$(TABLE) --together results/uci-2004 results/uci > results/uci/both-releases.md || exit 1; \
+	$(TABLE) --together results/uci-2004 results/uci results/uci-random $(wildcard results/biology) \
+	  > results/published-and-random-splits.md || exit 1; \
+	$(BIN)/python benchmarks/reproduction_page.py || exit 1; \
+	if [ -n "$$short" ]; then echo "failed, or without data (see above):$$short" >&2; exit 1; fi
 
 # The pages of docs/ as a site, docs/_build/html/index.html; a warning, such as a link that leads nowhere, is an error
 .PHONY: docs

@@ -89,9 +89,12 @@ def short(number: float) -> str:
 
 
 def at(asked: Asked, dataset: str, column: str, *metrics: str) -> str:
-    """Our means, RMS / CXE / AUC unless others are named; ∞ as soon as one split is."""
+    """Our means, RMS / CXE / AUC unless others are named; ∞ as soon as one split is.
+
+    ``column`` is ``learner/method``, or the paper's name, such as ProbSVM.
+    """
     row = next(one for one in asked.checked.outline.datasets if one.name == dataset)
-    found = next(one for one in asked.checked.outline.columns if f"{one.learner}/{one.method}" == column)
+    found = next(one for one in asked.checked.outline.columns if column in (f"{one.learner}/{one.method}", one.label))
     values = (asked.checked.splits(row, found, metric).values() for metric in metrics or ("rms", "cxe", "auc"))
     return " / ".join(short(statistics.fmean(one)) for one in values)
 
@@ -137,15 +140,15 @@ def compared(asked: Asked) -> str:
     return str(asked.report.agreement.numbers)
 
 
-def digits_same(asked: Asked) -> str:
+def digits_same(asked: Asked, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are the printed digits: ``84 of 90``."""
-    every = asked.report.digits.all
+    every = [one for one in asked.report.digits.all if not datasets or one.of in datasets]
     return f"{sum(one.distance == 0 for one in every)} of {len(every)}"
 
 
-def digits_in_band(asked: Asked) -> str:
+def digits_in_band(asked: Asked, *datasets: str) -> str:
     """How many numbers of exact columns on published splits are within one unit of the last digit."""
-    every = asked.report.digits.all
+    every = [one for one in asked.report.digits.all if not datasets or one.of in datasets]
     return f"{sum(one.state == 'in band' for one in every)} of {len(every)}"
 
 

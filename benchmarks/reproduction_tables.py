@@ -15,7 +15,7 @@ from probcal.analysis.pairs import p_text
 from probcal.metrics.registry import metric_named
 from probcal.papers.bands import units_off
 from probcal.papers.check.findings import Finding
-from probcal.papers.check.judged_claims import Judged
+from probcal.papers.check.judged_claims import Judged, Ours, Tally, printed_there
 from probcal.papers.check.power_text import agreement_rows, percent
 from probcal.reporting.grid import markdown
 
@@ -71,6 +71,23 @@ def claims(asked: Any) -> str:
         *(["on those run (for : against)"] if partly else []),
     ]
     return _pipe(rows, header)
+
+
+def claims_there(asked: Any) -> str:
+    """The paper's own counts on the data sets that were run, and ours."""
+    paper, ours = asked.checked.published, Ours(asked.checked)
+    rows = [
+        [SHORT[one.claim.label], _won(printed_there(one.claim, paper, ours)), _won(one.ours.tallies)]
+        for one in asked.report.claims
+        if one.claim.label in SHORT and any(tally.known for tally in one.ours.tallies.values())
+    ]
+    return _pipe(rows, ["statement", "the paper's tables, there", "ours"])
+
+
+def _won(tallies: dict[str, Tally]) -> str:
+    """``7, 7, 6 of 7``, one number a metric."""
+    wins = ", ".join(str(one.wins) for one in tallies.values())
+    return f"{wins} of {max(one.known for one in tallies.values())}"
 
 
 def _sure(one: DrawnVerdict) -> str:
@@ -367,6 +384,7 @@ TABLES = {
     one.__name__.replace("_", "-"): one
     for one in (
         claims,
+        claims_there,
         surviving,
         statements,
         best,

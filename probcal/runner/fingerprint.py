@@ -218,23 +218,42 @@ def version_differences(versions: dict[str, str]) -> str:
 
 
 class Fingerprints:
-    """Make the fingerprints of many cells, and compute each shared part once."""
+    """Make the fingerprints of many cells, and compute each shared part once.
 
-    def __init__(self) -> None:
+    ``weka`` is the release of Weka that the experiment is of.
+    """
+
+    def __init__(self, weka: str | None = None) -> None:
         self._digest, self._data, self._split = cache(_digest_of_json), cache(known_fingerprint), cache(_split)
         self._known: dict[tuple[Any, ...], tuple[Cell, dict[str, str]]] = {}
+        self._weka = weka
 
-    def key(self, cell: Cell) -> dict[str, str]:
-        """Return part -> digest. ``data`` is absent while neither the card nor the cache knows the values."""
+    def absent_weka(self, cell: Cell, run: Mapping[str, Any]) -> str | None:
+        """Return release and digest of the Weka of ``run``, such as ``3.4.1, sha256 60ce66906803``.
+
+        None if the cell needs no Weka, if the experiment is of another release, or if this release is at hand.
+        """
+        measured = run.get("versions", {}).get(_JAR) if self._weka else None
+        if not self._weka or not measured or not {_WEKA, _JAR} & versions_of(*modules_of(cell)).keys():
+            return None
+        from probcal.learners.weka.jar import is_release, other_release
+
+        return measured if is_release(measured, self._weka) and other_release(self._weka) else None
+
+    def key(self, cell: Cell, weka: str | None = None) -> dict[str, str]:
+        """Return part -> digest. ``data`` is absent while neither the card nor the cache knows the values.
+
+        ``weka`` stands for the Weka that is here. See ``absent_weka``.
+        """
         # cells of one column on one card share these objects, and differ by the repetition
-        alike = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.asked, cell.has_fold_rows
+        alike = id(cell.card), id(cell.column), cell.stages, cell.curves, cell.asked, cell.has_fold_rows, weka
         if alike not in self._known:
-            self._known[alike] = cell, self._parts_of(cell)  # with the cell, so that no other object gets its ids
+            self._known[alike] = cell, self._parts_of(cell, weka)  # with the cell, so that no other object gets its ids
         split = self._split(cell.card, cell.split)
         of_repetition = self._digest_parts(split, cell.seed, cell.repetition, cell.max_rows, *_another_name(cell))
         return {**self._known[alike][1], "split": of_repetition}
 
-    def _parts_of(self, cell: Cell) -> dict[str, str]:
+    def _parts_of(self, cell: Cell, weka: str | None) -> dict[str, str]:
         """Return the parts of ``key``, in their order, without the digest of the split."""
         learner, method = cell.column.learner, cell.column.method
         modules = modules_of(cell)
@@ -254,7 +273,7 @@ class Fingerprints:
             "code": self._digest_parts(code_of(*modules), *_drawing(method)),
             "metrics": self._digest_parts(code_of_metrics(), *_plugin_metrics(cell.asked)),
             "asked": self._digest_parts(cell.asked),
-            "versions": self._digest_parts(versions_of(*modules)),
+            "versions": self._digest_parts(_with_weka(versions_of(*modules), weka)),
         }
 
     def why_stale(self, cell: Cell, key: dict[str, str], result: CellResult, run: dict[str, Any]) -> str:
@@ -267,7 +286,9 @@ class Fingerprints:
             "stages": lambda: "the metrics of stages, or the code of the metrics, changed",
             "curves": lambda: "the curves to store, or the code of the metrics, changed",
             "code": lambda: _changed_code(code_of(*modules_of(cell)), run.get("code", {})),
-            "versions": lambda: _changed_versions(versions_of(*modules_of(cell)), run.get("versions", {})),
+            "versions": lambda: _changed_versions(
+                _with_weka(versions_of(*modules_of(cell)), self.absent_weka(cell, run)), run.get("versions", {})
+            ),
         }
         return "; ".join(reasons[part]() for part in changed_parts(key, result))
 
@@ -371,6 +392,13 @@ def _plugin_metrics(names: tuple[str, ...]) -> tuple[Any, ...]:
 def _split(card: Card, of_experiment: Split | None = None) -> dict[str, Any]:
     split = of_experiment or card.split
     return {**split.model_dump(exclude={"file"}), "n_train": split.n_train(card.expect.rows)}
+
+
+def _with_weka(versions: dict[str, str], weka: str | None) -> dict[str, str]:
+    """Return ``versions`` with the release and digest ``weka`` in the place of the Weka that is here."""
+    if weka is None:
+        return versions
+    return {**{package: told for package, told in versions.items() if package != _WEKA}, _JAR: weka}
 
 
 def _changed_code(now: dict[str, str], before: dict[str, str]) -> str:

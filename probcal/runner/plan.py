@@ -130,11 +130,14 @@ def make_plan(
     """
     data = data_now(experiment.cards_read(), data_folder()) if data is None else data
     results, runs = store.results(), store.runs()
-    fingerprints = Fingerprints()
+    fingerprints = Fingerprints(experiment.weka)
     seconds = {_kind(result): result.seconds for result in results.values() if result.status == "done"}
     plan = []
     for cell in cells_of(data.bound(experiment)):
-        key, result = fingerprints.key(cell), results.get(cell.id)
+        result = results.get(cell.id)
+        run = {} if result is None else runs.get(result.run, {})
+        absent_weka = fingerprints.absent_weka(cell, run)
+        key = fingerprints.key(cell, absent_weka)
         state, why, kept = _state(key, result, retry_failed), "", None
         lacking: frozenset[str] = frozenset()
         at_hand = result is None or cell.card.bound_to(None) in data.at_hand
@@ -142,7 +145,7 @@ def make_plan(
         if result is not None and state == "failed":
             why = _why_failed(result)
         elif result is not None and state == "stale":
-            why = fingerprints.why_stale(cell, key, result, runs.get(result.run, {}))
+            why = fingerprints.why_stale(cell, key, result, run)
             why = why or f"{result.status} before and runs again"
         elif result is not None and state == "done" and not is_measured_alike(key, result):
             if result.key.get("asked") != key["asked"]:
@@ -153,6 +156,8 @@ def make_plan(
                 state, why = "stale", f"lacks {', '.join(sorted(lacking))}, and its predictions are not stored"
             else:
                 why = "measured by an earlier version of the metrics; its predictions are not stored"
+        elif state == "done" and absent_weka:
+            why = f"measured with Weka {absent_weka}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
         if unsure == CARD_CHANGED and state != "stale":
             state, why = "stale", CARD_CHANGED
         elif unsure and state == "done":

@@ -151,6 +151,7 @@ def _description(experiment: Experiment, store: Store) -> dict[str, Any]:
     known = {cell.id for cell in cells_of(experiment)}
     before = stored if isinstance(stored, dict) else {}
     description["keys"] = {cell: key for cell, key in before.items() if cell in known} | description["keys"]
+    description["keys"] |= _keys_of_absent_weka(experiment, store)
     return description
 
 
@@ -234,6 +235,19 @@ def _keys(experiment: Experiment) -> dict[str, str]:
     """Return cell -> digest of its present fingerprint, by which tables recognise stale results."""
     fingerprints = Fingerprints()
     keys = {cell.id: fingerprints.key(cell) for cell in cells_of(experiment)}
+    return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
+
+
+def _keys_of_absent_weka(experiment: Experiment, store: Store) -> dict[str, str]:
+    """Return cell -> digest where a result is of the release that the experiment names, and which is not at hand."""
+    if experiment.weka is None or not store.exists():
+        return {}
+    fingerprints, results, runs = Fingerprints(experiment.weka), store.results(), store.runs()
+    keys = {}
+    for cell in cells_of(experiment):
+        run = runs.get(results[cell.id].run, {}) if cell.id in results else {}
+        if weka := fingerprints.absent_weka(cell, run):
+            keys[cell.id] = fingerprints.key(cell, weka)
     return {cell: key_digest(key) for cell, key in keys.items() if "data" in key}
 
 

@@ -1,6 +1,72 @@
-"""What is told when a result is of another Weka than the one here."""
+"""What is told when results are of another Weka than the one here, and which of them are stale."""
 
-from probcal.runner.fingerprint import _changed_versions
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from probcal.config.experiment import parse_experiment
+from probcal.config.yaml_file import YamlFile
+from probcal.learners.weka.jar import named_version
+from probcal.runner import run as runs
+from probcal.runner.fingerprint import Fingerprints, _changed_versions, code_of, modules_of, versions_of
+from probcal.runner.plan import cells_of, make_plan, plan_lines
+from probcal.store.cell_result import CellResult
+from probcal.store.folder import Store
+
+CONFIG = """
+name: dated
+weka: 3.6.0
+datasets: [wine-first]
+learners: [tree, j48]
+methods: [direct]
+"""
+NOT_HERE = "measured with Weka {}, which is not at hand; PROBCAL_WEKA_JAR names a jar file"
+
+
+def jar(folder: Path, version: str) -> str:
+    path = folder / f"weka-{version}.jar"
+    with ZipFile(path, "w") as file:
+        file.writestr("weka/core/Instances.class", b"")
+        file.writestr("weka/core/version.txt", version)
+    return str(path)
+
+
+@pytest.fixture
+def of(monkeypatch):
+    """Return a function that names a jar of Weka, or none, as a new process finds it."""
+
+    def named(path: str | None) -> None:
+        monkeypatch.setenv("PROBCAL_WEKA_JAR", path or "")
+        versions_of.cache_clear()
+
+    yield named
+    versions_of.cache_clear()
+
+
+@pytest.fixture
+def dated(tmp_path, of):
+    """Return an experiment of Weka 3.6.0, the folder of its results, and the Weka that made them."""
+    pytest.importorskip("weka", reason="needs probcal[weka]")
+    of(jar(tmp_path, "3.6.0"))
+    experiment = parse_experiment(YamlFile(tmp_path / "dated.yaml", CONFIG))
+    store, fingerprints = Store(tmp_path / "results"), Fingerprints()
+    record = {"run": "one", "versions": {}, "code": {}}
+    with store.writing("dated"):
+        for cell in cells_of(experiment):
+            modules = modules_of(cell)
+            record["versions"] |= versions_of(*modules)
+            record["code"] |= code_of(*modules)
+            store.add(CellResult(**cell.names, status="done", run="one", seconds=1.0, key=fingerprints.key(cell)))
+        store.write_experiment(runs.describe(experiment, store.folder))
+        store.add_run(record)
+    return experiment, store, named_version()
+
+
+def told(experiment, store) -> list[str]:
+    return plan_lines(make_plan(experiment, store))
 
 
 def test_a_result_of_a_named_jar_tells_both_wekas():
@@ -9,3 +75,42 @@ def test_a_result_of_a_named_jar_tells_both_wekas():
     assert _changed_versions(now, before) == (
         "Weka 3.4.1, sha256 60ce66906803 -> that of python-weka-wrapper3 0.3.3 (PROBCAL_WEKA_JAR names a jar file)"
     )
+
+
+def test_results_of_the_named_release_are_current_without_its_jar(dated, of, tmp_path):
+    experiment, store, weka = dated
+    assert told(experiment, store) == ["2 cells: 2 done"]
+    for other in (None, jar(tmp_path, "3.9.1")):
+        of(other)
+        assert told(experiment, store) == ["2 cells: 2 done", f"  done: 1 cell: {NOT_HERE.format(weka)}"]
+
+
+def test_another_jar_of_the_named_release_makes_them_stale(dated, of, tmp_path):
+    experiment, store, _ = dated
+    (tmp_path / "other").mkdir()
+    path = jar(tmp_path / "other", "3.6.0")
+    with ZipFile(path, "a") as file:
+        file.writestr("more", b"")
+    of(path)
+    assert told(experiment, store)[0] == "2 cells: 1 done, 1 stale"
+
+
+def test_an_experiment_without_a_release_compares_the_weka_here(dated, of):
+    experiment, store, _ = dated
+    of(None)
+    without = parse_experiment(YamlFile(experiment.path, CONFIG.replace("weka: 3.6.0\n", "")))
+    assert told(without, store)[0] == "2 cells: 1 done, 1 stale"
+
+
+def test_other_changes_make_them_stale_without_the_jar(dated, of):
+    experiment, store, _ = dated
+    of(None)
+    text = CONFIG.replace("[tree, j48]", "{tree: {}, j48: {params: {options: -U}}}")
+    changed = parse_experiment(YamlFile(experiment.path, text))
+    assert told(changed, store)[:2] == ["2 cells: 1 done, 1 stale", "  stale: 1 cell: the settings of j48 changed"]
+
+
+def test_a_run_without_the_jar_keeps_the_fingerprints(dated, of):
+    experiment, store, _ = dated
+    of(None)
+    assert runs._description(experiment, store)["keys"] == store.experiment()["keys"]
