@@ -34,7 +34,7 @@ regression: $(VENV)/.installed-test
 	$(RUN) check results/regression --power
 	$(RUN) check results/regression
 
-# Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes five hours.
+# Which committed results are stale, and which of them to run again: an hour and more. uci-random alone takes an hour.
 # Experiments of another Weka (key "weka") get the jar file WEKA_JAR, and the others the Weka of probcal[weka].
 RESULTS ?= $(filter-out regression quickstart,$(notdir $(patsubst %/,%,$(dir $(wildcard results/*/experiment.json)))))
 WEKA_JAR ?= $(PROBCAL_WEKA_JAR)
@@ -62,7 +62,7 @@ results: $(VENV)/.installed-test
 	done; \
 	$(TABLE) --together results/uci-random results/uci-native > results/side-by-side.md || exit 1; \
 	$(TABLE) --together results/uci-2004 results/uci > results/uci/both-releases.md || exit 1; \
-	$(TABLE) --together results/uci-2004 results/uci results/uci-random $(wildcard results/biology) \
+	$(TABLE) --together results/uci-2004 results/uci results/uci-random \
 	  > results/published-and-random-splits.md || exit 1; \
 	$(BIN)/python benchmarks/reproduction_page.py || exit 1; \
 	if [ -n "$$short" ]; then echo "failed, or without data (see above):$$short" >&2; exit 1; fi
