@@ -81,7 +81,8 @@ def find_fault(
         _obtain_once(planned.cell.card)
     except (ProbcalError, OSError) as error:
         return f"{error} (the run was started in {modules})", True
-    other = [f"code of {name}" for name, digest in here.items() if code.get(name) != digest]
+    names = sorted({*here, *fingerprint.modules_of(planned.cell)})
+    other = [f"code of {name}" for name in names if code.get(name) != here.get(name)]
     other = other or [part for part, digest in planned.key.items() if key.get(part) != digest]
     return f"has other {', '.join(other)} than the run was planned with" if other else "", True
 
