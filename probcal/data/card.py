@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -301,28 +300,6 @@ class Card(_Part):
     def __getstate__(self) -> dict[Any, Any]:
         """Return the state for another process, without ``beside``: it may run on another machine."""
         return {**super().__getstate__(), "__pydantic_private__": {"_beside": None, "_values": self._values}}
-
-    @cached_property
-    def pickled(self) -> bytes:
-        """Return the pickled state, made only once because every cell that goes to a worker holds the card."""
-        return pickle.dumps(self.__getstate__())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.pickled,)
-
-    def __copy__(self) -> Self:
-        """Return a copy that may be changed, so without ``pickled``."""
-        copied = super().__copy__()
-        vars(copied).pop("pickled", None)
-        return copied
-
-
-@lru_cache(maxsize=64)
-def _unpickled(state: bytes) -> Card:
-    """Return the card of this pickled state, the same object each time."""
-    card = Card.__new__(Card)
-    card.__setstate__(pickle.loads(state))
-    return card
 
 
 def _by_majority(positive: list[str], expect: Expectation) -> bool:

@@ -45,22 +45,6 @@ class Outcome:
     y: np.ndarray | None = None
     p: np.ndarray | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arrays as bytes, which takes a third of the time of numpy's own way."""
-        return _unpacked, (self.result, _packed(self.y), _packed(self.p))
-
-
-_Packed = tuple[str, tuple[int, ...], bytes]
-
-
-def _packed(numbers: np.ndarray | None) -> _Packed | None:
-    return None if numbers is None else (numbers.dtype.str, numbers.shape, numbers.tobytes())
-
-
-def _unpacked(result: CellResult, *packed: _Packed | None) -> Outcome:
-    arrays = (None if one is None else np.frombuffer(one[2], one[0]).reshape(one[1]) for one in packed)
-    return Outcome(result, *arrays)
-
 
 def execute(cell: Cell, key: dict[str, str], run: str) -> Outcome:
     """Run one cell. Any exception becomes a failed result with its traceback.

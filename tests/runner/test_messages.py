@@ -1,4 +1,4 @@
-"""What goes between a run and its workers: cards and outcomes, pickled in fewer bytes and steps than by default."""
+"""What goes between a run and its workers: cards and outcomes, pickled, and the keys that go with them."""
 
 import pickle
 
@@ -15,16 +15,14 @@ def sent(value):
     return pickle.loads(pickle.dumps(value))
 
 
-def test_a_card_arrives_equal_and_only_once():
+def test_a_card_arrives_equal():
     card = read_card(find_card("wine-first")).bound_to("0123")
     assert sent(card) == card
     assert sent(card).values == "0123"
-    assert sent(card) is sent(card)
 
 
 def test_a_changed_copy_of_a_sent_card_arrives_as_it_is():
     card = sent(read_card(find_card("wine-first")).bound_to("0123"))
-    pickle.dumps(card)
     assert sent(card.bound_to("4567")).values == "4567"
     assert sent(card.model_copy(update={"title": "Other"})).title == "Other"
 
