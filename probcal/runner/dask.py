@@ -46,7 +46,6 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
     """Connect to the cluster that the options name. Raises ProbcalError when no scheduler answers in time."""
     from distributed import Client, LocalCluster, Security
     from distributed.comm import connect
-
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # probcal reports what the user must know
     local = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
@@ -73,8 +72,7 @@ def find_fault(
     for name, folder in folders.items():  # the folders of the starting process, where this machine has them
         if folder and name not in os.environ and (modules / folder).is_dir():
             os.environ[name] = str(modules / folder)
-    if str(modules) not in sys.path:
-        sys.path.append(str(modules))  # last, to hide no module
+    sys.path.extend({str(modules)} - {*sys.path})  # last, to hide no module
     try:
         here = {**fingerprint.code_of(*fingerprint.modules_of(planned.cell)), **fingerprint.code_of_metrics()}
         key = _fingerprints().key(planned.cell)
@@ -98,7 +96,6 @@ def run_in_process(check: Callable[..., Any], planned: Planned, run: str, limit:
     Return the reason instead where this worker cannot run the cell, and None where the task was cancelled.
     """
     from distributed import get_worker
-
     dask_worker = get_worker()
     multiprocessing.current_process().daemon = False  # a nanny's worker is daemonic, which may start no process
     process = next((one for one, owner in list(_idle.items()) if owner == run and _idle.pop(one, "")), None)
@@ -134,21 +131,19 @@ def outcomes(
 
     Raises ProbcalError when no worker can run the cells, or the scheduler is gone and does not come back.
     """
-    from distributed import as_completed
+    from distributed import CancelledError, as_completed
     from distributed.scheduler import KilledWorker
-
     modules = sorted({module for one in planned for module in fingerprint.modules_of(one.cell)})
     versions = {"probcal": __version__, **fingerprint.versions_of(*modules)}
     code = {**fingerprint.code_of(*modules), **fingerprint.code_of_metrics()}
     folders = {"PROBCAL_DATA_DIR": options.data_folder, "PROBCAL_CACHE_DIR": cache_folder()}
-    check, limit = partial(find_fault, code, folders, Path.cwd()), options.timeout or math.inf
+    task = partial(run_in_process, partial(find_fault, code, folders, Path.cwd()))
     waiting, losses, checked, is_empty = deque(planned), Counter[str](), -math.inf, False
-    faults: dict[str, str] = {}  # worker -> reason to refuse it, empty where it can run cells
+    faults, proven = dict[str, str](), set[str]()  # worker -> reason to refuse it, if any; workers that ran a cell
     reports: dict[str, Any] = {}  # worker -> fault that was found since the last look at the workers
-    proven: set[str] = set()  # workers that have run a cell
     workers: dict[str, int] = {}  # present worker without a fault -> its threads
     tasks: dict[Any, tuple[Planned, list[str]]] = {}  # future -> its cell, and the workers that may run it
-    completed = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+    completed = as_completed(loop=client.loop)
     while waiting or tasks:
         if client.status != "running":
             say(f"the scheduler at {options.scheduler} is gone; waiting for it to come back")
@@ -176,25 +171,30 @@ def outcomes(
                         future.cancel()
         while waiting and len(tasks) < sum(workers.values()):
             one, allowed = waiting.popleft(), list(workers)
-            future = client.submit(run_in_process, check, one, run, limit, workers=allowed, pure=False)
+            future = client.submit(task, one, run, options.timeout or math.inf, workers=allowed, pure=False)
             tasks[future] = one, allowed
             completed.add(future)
             started(one)
         batch = completed.next_batch(block=False)
         time.sleep(0 if batch else POLL_SECONDS)
-        for future, answer in batch:
-            (one, _), error = tasks.pop(future), answer[1] if future.status == "error" else None
+        for future in batch:
+            try:  # by itself, as_completed(with_results=True) never returns a future whose result fails to arrive
+                worker, answer = future.result(CHECK_SECONDS) if future.status == "finished" else ("", None)
+            except (OSError, CancelledError):  # the connection broke, or the worker that has the result is gone
+                completed.add(future)
+                continue
+            (one, _), error = tasks.pop(future), future.exception() if future.status == "error" else None
             lost = future.cancelled() or isinstance(error, KilledWorker)
             losses[one.cell.id] += lost * (getattr(error, "allowed_failures", 0) + 1)
-            if lost and (error or losses[one.cell.id] > LOSSES):
+            if isinstance(answer, Outcome):
+                proven.add(worker)
+                yield answer
+            elif lost and (error or losses[one.cell.id] > LOSSES):
                 why = f"Dask workers that died or left while they had the cell {one.cell.id}: {losses[one.cell.id]}"
                 yield failed_outcome(one, run, 0.0, "failed", "WorkerDied", why)
             elif error:
                 raise ProbcalError(f"the Dask cluster cannot run cells: {error}")
-            elif not lost and isinstance(answer[1], Outcome):
-                proven.add(answer[0])
-                yield answer[1]
             else:
                 waiting.appendleft(one)
-                if not lost and answer[1]:
-                    reports[answer[0]], checked = answer[1], -math.inf
+                if answer:
+                    reports[worker], checked = answer, -math.inf

@@ -366,6 +366,25 @@ def test_a_worker_that_leaves_in_good_order_counts_for_no_death(slow, tmp_path_f
     dask.close()
 
 
+@pytest.mark.parametrize("error", [OSError, TimeoutError])
+def test_a_result_that_fails_to_arrive_is_fetched_again(bench, monkeypatch, error):
+    from distributed import Client
+
+    fetch, failed = Client._gather, []
+
+    async def fails_once_a_cell(client, futures, *args, **kwargs):
+        if futures[0].key not in failed:
+            failed.append(futures[0].key)
+            raise error("in <TCP>: Stream is closed")
+        return await fetch(client, futures, *args, **kwargs)
+
+    monkeypatch.setattr(Client, "_gather", fails_once_a_cell)
+    done = bench.run("--workers", "1")
+    assert done.code == 0, done.said
+    assert len(failed) == len(bench.rows()) > 0
+    assert {row["status"] for row in bench.rows()} == {"done"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
