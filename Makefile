@@ -62,7 +62,7 @@ results: $(VENV)/.installed-test
 	done; \
 	$(TABLE) --together results/uci-random results/uci-native > results/side-by-side.md || exit 1; \
 	$(TABLE) --together results/uci-2004 results/uci > results/uci/both-releases.md || exit 1; \
-	$(TABLE) --together results/uci-2004 results/uci results/uci-random \
+	$(TABLE) --together results/uci-2004 results/uci results/uci-random results/biology \
 	  > results/published-and-random-splits.md || exit 1; \
 	$(BIN)/python benchmarks/reproduction_page.py || exit 1; \
 	if [ -n "$$short" ]; then echo "failed, or without data (see above):$$short" >&2; exit 1; fi

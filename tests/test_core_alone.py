@@ -25,6 +25,7 @@ def tried(tmp_path_factory):
     return folder, core(folder, "-m", "probcal", "try", "c.csv", "--target", "left", *few)
 
 
+@pytest.mark.slow
 def test_a_table_is_tried_from_start_to_new_rows(tried):
     folder, done = tried
     assert done.returncode == 0, done.stderr

@@ -110,13 +110,13 @@ class _Rows(BaseModel):
     samples: dict[str, dict[str, list[int | None]]]
 
 
-class _File(BaseModel):
+class _SplitFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
     rows: dict[str, _Rows]
     clipped: dict[str, tuple[str, float]]
 
     @model_validator(mode="after")
-    def _is_complete(self) -> _File:
+    def _is_complete(self) -> _SplitFile:
         for one in self.rows.values():
             columns = list(one.samples.values())
             sizes = {len(numbers) for of in columns for numbers in of.values()}
@@ -158,7 +158,7 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
         for row in _single_split_rows(outline)
         if (found := _rows(store, outline, results, row, before.rows.get(row.name)))
     }
-    file = _File(rows=rows, clipped=clipped)
+    file = _SplitFile(rows=rows, clipped=clipped)
     if store.whole and file != before and (rows or clipped):
         _write(store, file)
     lacking = [
@@ -180,7 +180,7 @@ def _single_split_rows(outline: Outline) -> list[Row]:
     return [row for row in outline.datasets if outline.repetitions[row.name] == 1]
 
 
-def _clipped(store: Store, outline: Outline, results: Results, before: _File) -> dict[str, tuple[str, float]]:
+def _clipped(store: Store, outline: Outline, results: Results, before: _SplitFile) -> dict[str, tuple[str, float]]:
     """Return cell -> (digest of its predictions, CXE of clipped predictions)."""
     found: dict[str, tuple[str, float]] = {}
     if "cxe" not in outline.metrics:
@@ -251,20 +251,20 @@ def _floats(numbers: list[int | None]) -> npt.NDArray[np.float64]:
     return np.array([math.inf if number is None else number / _UNIT for number in numbers])
 
 
-def _read(store: Store) -> _File:
+def _read(store: Store) -> _SplitFile:
     path = store.folder / FILE
     refuse_other_kinds(store.folder, (FILE,), ())
     try:
-        return _File.model_validate_json(path.read_bytes())
+        return _SplitFile.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        return _File(rows={}, clipped={})
+        return _SplitFile(rows={}, clipped={})
     except (OSError, ValidationError):
         raise StoreError(
             f"{path} was not written by probcal compare; remove it and run probcal compare again"
         ) from None
 
 
-def _write(store: Store, file: _File) -> None:
+def _write(store: Store, file: _SplitFile) -> None:
     """Write the file. A folder that cannot be written is left alone."""
     refuse_links_out(store.folder, (FILE, f"{FILE}.new"))
     with suppress(OSError):

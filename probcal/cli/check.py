@@ -40,8 +40,8 @@ def check(folders: tuple[Path, ...], accept: bool, power: bool, format_: str, da
     - whether the numbers still equal those in FOLDER/accepted.csv, if it exists
 
     It begins with figures of agreement. Beside each is the same figure for
-    shuffled columns and for one plain column everywhere. --power adds which
-    share of these the check would let pass.
+    shuffled columns and for one plain column everywhere. With --power, the
+    command only prints which share of these it would let pass.
 
     Deviations with a known reason are listed separately. A warning names the data sets whose cards or files have
     changed since the results were made.

@@ -73,7 +73,7 @@ def leaderboard(
       the fits that a cell shares with other cells. Bold: no method that
       is as fast has a higher Elo
 
-    A method without any number for a table and learner takes no part there. With -m, the learner alone stays.
+    A method without a number for a table and learner is left out there. With -m, the learner alone is still shown.
     """
     from probcal.analysis.leaderboard_tables import experiment_boards, text
     from probcal.store.outline import Outline

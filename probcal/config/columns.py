@@ -31,7 +31,7 @@ _LISTED: TypeAdapter[list[dict[str, dict[str, Any]]]] = TypeAdapter(list[Methods
 
 
 @dataclass(frozen=True)
-class Column:
+class ExperimentColumn:
     """Hold a learner with a method: one column of the tables."""
 
     learner: Component
@@ -99,7 +99,7 @@ class Resolution:
         }
         self._pairs: dict[tuple[str, str], dict[str, Any]] = {}
         """(learner, method) -> parameters that ``combinations`` gives this pair."""
-        self.columns: list[Column] = []
+        self.columns: list[ExperimentColumn] = []
         self.overrides: list[Override] = []
         self._read_combinations()
         self._read_exceptions()
@@ -162,7 +162,7 @@ class Resolution:
         if fault := self._misfit(self._learners.classes[learner], base.params, wrapper):
             self._file.report(place, f"{learner} with {method}: {fault}")
         label = " ".join([f"{wrapper.label}{base.label}", *_named_variants(base, wrapper)])
-        self.columns.append(Column(base, wrapper, label))
+        self.columns.append(ExperimentColumn(base, wrapper, label))
 
     def _misfit(self, learner: type, params: Mapping[str, Any], method: Component) -> str | None:
         """Return why the learner cannot be combined with this method, or None."""

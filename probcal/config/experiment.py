@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from probcal._io import shipped
-from probcal.config.columns import Column, Override, Resolution
+from probcal.config.columns import ExperimentColumn, Override, Resolution
 from probcal.config.entries import Component
 from probcal.config.experiment_file import MOST_SPLITS, ExperimentFile, card_reader
 from probcal.config.validation import Validation
@@ -20,7 +20,9 @@ from probcal.data.card_split import Split
 from probcal.data.splits import repetitions_of
 from probcal.errors import ProbcalError, did_you_mean
 
-__all__ = ["Column", "Component", "Experiment", "config_names", "find_config", "parse_experiment", "read_experiment"]
+__all__ = [
+    "Component", "Experiment", "ExperimentColumn", "config_names", "find_config", "parse_experiment", "read_experiment",
+]
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Experiment:
     seed: int
     repeats: int
     cards: tuple[Card, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[ExperimentColumn, ...]
     metrics: tuple[str, ...]
     path: Path
     text: str
@@ -56,7 +58,7 @@ class Experiment:
             return split.n_splits(self.repeats, self.repeat_fixed_splits)
         return repetitions_of(card, self.repeats, self.repeat_fixed_splits)
 
-    def with_overrides(self, card: Card, column: Column) -> tuple[Card, Column] | None:
+    def with_overrides(self, card: Card, column: ExperimentColumn) -> tuple[Card, ExperimentColumn] | None:
         """Return the card and column of these cells with exceptions applied, or None where they are skipped."""
         learner, method, dataset = column.learner, column.method, card.name
         for one in self.overrides:

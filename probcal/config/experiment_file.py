@@ -172,7 +172,7 @@ def card_name(dataset: str) -> str:
     return Path(dataset).stem if dataset.endswith((".yaml", ".yml")) else dataset
 
 
-class _Part(BaseModel):
+class _FilePart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
@@ -202,7 +202,7 @@ Variants = Annotated[
 """Variant -> parameters that are merged over the entry's parameters."""
 
 
-class LearnerEntry(_Part):
+class LearnerEntry(_FilePart):
     """A learner of the experiment: its class, its parameters, and its label in tables."""
 
     type: str | None = None
@@ -224,7 +224,7 @@ class LearnerEntry(_Part):
     """Variant -> parameters that are merged over ``params``. Each is a learner of its own, called ``entry.variant``."""
 
 
-class MethodEntry(_Part):
+class MethodEntry(_FilePart):
     """A method of the experiment."""
 
     type: str | None = None
@@ -250,7 +250,7 @@ class MethodEntry(_Part):
     """Variant -> parameters that are merged over ``params``. Each is a method of its own, called ``entry.variant``."""
 
 
-class OverrideEntry(_Part):
+class OverrideEntry(_FilePart):
     """An exception: single data sets where some columns read another card, use other settings or are skipped."""
 
     dataset: Names | None = None
@@ -292,7 +292,7 @@ class OverrideEntry(_Part):
         return self
 
 
-class ExperimentFile(_Part):
+class ExperimentFile(_FilePart):
     """An experiment of probcal: data sets x learners x methods x splits."""
 
     name: Annotated[str, AfterValidator(_check_folder_name)]

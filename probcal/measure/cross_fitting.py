@@ -14,14 +14,14 @@ from probcal._io import data_text, write_whole
 from probcal.data.dataset import as_text
 from probcal.errors import DataError, ProbcalError
 from probcal.measure.maps import new_map
-from probcal.measure.prediction_file import Predictions
+from probcal.measure.prediction_file import GivenPredictions
 
 FOLDS = 5
 
 Floats = npt.NDArray[np.float64]
 
 
-def cross_fitted(name: str, predictions: Predictions, seed: int) -> Floats:
+def cross_fitted(name: str, predictions: GivenPredictions, seed: int) -> Floats:
     """Return (n_rows, n_classes) probabilities, each from a map that was fitted without the row's own fold.
 
     ``FOLDS`` folds are stratified by class and drawn with ``seed``. Raises DataError where a class has fewer rows.
@@ -40,13 +40,13 @@ def cross_fitted(name: str, predictions: Predictions, seed: int) -> Floats:
     return calibrated
 
 
-def calibrated_by_all_rows(name: str, predictions: Predictions) -> Floats:
+def calibrated_by_all_rows(name: str, predictions: GivenPredictions) -> Floats:
     """Return (n_rows, n_classes) probabilities from a map that was fitted on all rows."""
     every = np.arange(predictions.n_rows)
     return np.asarray(_fitted(name, predictions, every).predict_proba(predictions.p), dtype=np.float64)
 
 
-def _fitted(name: str, predictions: Predictions, rows: npt.NDArray[np.intp]) -> Any:
+def _fitted(name: str, predictions: GivenPredictions, rows: npt.NDArray[np.intp]) -> Any:
     weight = predictions.weight[rows] if predictions.weighted else None
     try:
         return new_map(name).fit(predictions.p[rows], predictions.y[rows], sample_weight=weight)
@@ -66,7 +66,7 @@ def refuse_path(option: str, path: Path, force: bool) -> None:
         raise ProbcalError(f"{option}: {path} already exists and is not overwritten; add --force or choose another")
 
 
-def new_columns(predictions: Predictions, map: str) -> list[str]:
+def new_columns(predictions: GivenPredictions, map: str) -> list[str]:
     """Return the names of the calibrated columns: ``p_beta`` for column ``p`` and the map ``beta``.
 
     Raises ProbcalError where the table has such a column already.
@@ -78,7 +78,7 @@ def new_columns(predictions: Predictions, map: str) -> list[str]:
     return names
 
 
-def write_calibrated(path: Path, predictions: Predictions, map: str, calibrated: npt.NDArray[np.float64]) -> None:
+def write_calibrated(path: Path, predictions: GivenPredictions, map: str, calibrated: npt.NDArray[np.float64]) -> None:
     """Write every row and column of the table and the ``calibrated`` probabilities, (n_rows, n_classes), to ``path``.
 
     The separator and the decimal mark are those of the input. Raises ProbcalError where ``path`` cannot be written.

@@ -54,7 +54,7 @@ def measure(request: PredictionsRequest, options: MeasureOptions, say: Say) -> N
     sections = measured(predictions, calibrated, draws, options.seed)
     measurement = Measurement(predictions, sections, options.map, draws, options.seed)
     if options.report is not None:
-        from probcal.measure.page import page  # draws, which takes a second to import
+        from probcal.measure.measured_page import page  # draws, which takes a second to import
 
         write_file("--report", options.report, page(measurement, calibrated))
     if options.output is not None and options.map is not None and by_all is not None:

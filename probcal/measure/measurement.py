@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probcal.data.labels import in_order
-from probcal.measure.prediction_file import MISSING_GROUP, Predictions
+from probcal.measure.prediction_file import MISSING_GROUP, GivenPredictions
 from probcal.metrics.registry import ASKED_METRICS, METRICS, Metric, Prediction, metric_named
 
 Floats = npt.NDArray[np.float64]
@@ -91,7 +91,7 @@ def _shown(metric: Metric, value: Callable[[Prediction], float]) -> list[Quantit
 
 
 @dataclass(frozen=True)
-class Interval:
+class BootstrapInterval:
     """Hold a number and its 95 % interval. ``low`` and ``high`` are NaN where there is none."""
 
     value: float
@@ -108,13 +108,13 @@ class Line:
     """Hold one quantity of the given probabilities, of the calibrated ones, and the difference of the two."""
 
     quantity: Quantity
-    before: Interval
-    after: Interval | None = None
-    change: Interval | None = None
+    before: BootstrapInterval
+    after: BootstrapInterval | None = None
+    change: BootstrapInterval | None = None
 
 
 @dataclass(frozen=True)
-class Section:
+class MeasuredSection:
     """Hold the table of all rows, or of one group."""
 
     name: str
@@ -135,7 +135,7 @@ class Section:
         return next((line for line in self.lines if line.quantity.name == name), None)
 
 
-def measured(predictions: Predictions, calibrated: Floats | None, draws: int, seed: int) -> list[Section]:
+def measured(predictions: GivenPredictions, calibrated: Floats | None, draws: int, seed: int) -> list[MeasuredSection]:
     """Measure all rows, then each group. ``calibrated``, (n_rows, n_classes), is measured beside if it is not None."""
     shown = quantities(predictions.two_classes)
     return [
@@ -144,13 +144,13 @@ def measured(predictions: Predictions, calibrated: Floats | None, draws: int, se
     ]
 
 
-def usual_draws(predictions: Predictions) -> int:
+def usual_draws(predictions: GivenPredictions) -> int:
     """Return the number of draws without an option: 1000, and fewer for more than 100,000 rows or 20 groups."""
     sections = 1 + sum(len(set(groups)) for groups in predictions.groups.values())
     return max(FEWEST_DRAWS, min(MOST_DRAWS, _ROWS_DRAWN // predictions.n_rows, _TABLES_DRAWN // sections))
 
 
-def _parts(predictions: Predictions) -> Iterator[tuple[str, str, str, npt.NDArray[np.intp]]]:
+def _parts(predictions: GivenPredictions) -> Iterator[tuple[str, str, str, npt.NDArray[np.intp]]]:
     """Yield name, column, group and rows of each section. Rows of weight 0 are in none."""
     counted = predictions.weight > 0
     yield "all rows", "", "", np.flatnonzero(counted)
@@ -161,9 +161,9 @@ def _parts(predictions: Predictions) -> Iterator[tuple[str, str, str, npt.NDArra
 
 
 def _section(
-    predictions: Predictions, calibrated: Floats | None, name: str, column: str, group: str,
+    predictions: GivenPredictions, calibrated: Floats | None, name: str, column: str, group: str,
     rows: npt.NDArray[np.intp], shown: Sequence[Quantity], draws: int, seed: int,
-) -> Section:  # fmt: skip
+) -> MeasuredSection:  # fmt: skip
     given, y, weight = predictions.p[rows], predictions.y[rows], predictions.weight[rows]
     stages = [given] if calibrated is None else [given, calibrated[rows]]
     random = np.random.default_rng([seed, zlib.crc32(name.encode())])  # so that no group changes another's draws
@@ -182,7 +182,7 @@ def _section(
         lines.append(Line(quantity, before, after, change))
     own = np.where(y == 1, given, 1 - given) if given.ndim == 1 else given[np.arange(len(y)), y]
     counts = np.bincount(y, minlength=len(predictions.classes)).tolist()
-    return Section(name, column, group, rows, tuple(counts), lines, tuple(rows[own == 0].tolist()))
+    return MeasuredSection(name, column, group, rows, tuple(counts), lines, tuple(rows[own == 0].tolist()))
 
 
 def _values(
@@ -219,7 +219,7 @@ def _bounds(quantity: Quantity) -> tuple[float, float]:
     return quantity.metric.least, quantity.metric.most
 
 
-def _interval(value: float, drawn: Floats, least: float = -math.inf, most: float = math.inf) -> Interval:
+def _interval(value: float, drawn: Floats, least: float = -math.inf, most: float = math.inf) -> BootstrapInterval:
     """Return the basic bootstrap interval (Davison & Hinkley 1997, section 5.2) within the bounds of the metric.
 
     A calibration error of drawn rows is larger than that of the rows, as that is larger than the error of many rows.
@@ -228,6 +228,6 @@ def _interval(value: float, drawn: Floats, least: float = -math.inf, most: float
     """
     known = drawn[np.isfinite(drawn)]
     if not math.isfinite(value) or len(known) < 2:
-        return Interval(float(value))
+        return BootstrapInterval(float(value))
     low, high = 2 * value - np.quantile(known, [(1 + LEVEL) / 2, (1 - LEVEL) / 2])
-    return Interval(float(value), float(max(least, min(low, value))), float(min(most, max(high, value))))
+    return BootstrapInterval(float(value), float(max(least, min(low, value))), float(min(most, max(high, value))))

@@ -54,7 +54,7 @@ class PredictionsRequest:
 
 
 @dataclass(frozen=True)
-class Predictions:
+class GivenPredictions:
     """Hold the checked rows of a file."""
 
     table: UserTable
@@ -94,7 +94,7 @@ class Predictions:
         return f"line {self.table.lines[row]}" if self.table.lines is not None else f"row {row + 1}"
 
 
-def read_predictions(request: PredictionsRequest) -> Predictions:
+def read_predictions(request: PredictionsRequest) -> GivenPredictions:
     """Read the file of a request. Raise DataError with the line for what is no probability, label, weight or group."""
     return _Reader(request, read_table(request.source)).read()
 
@@ -112,7 +112,7 @@ class _Reader:
         self.where = place_name(table)
         self.names = [str(name).strip() for name in table.frame.columns]
 
-    def read(self) -> Predictions:
+    def read(self) -> GivenPredictions:
         request = self.request
         target_place = self._place("--target", request.target)
         places = self._probability_places()
@@ -128,7 +128,7 @@ class _Reader:
         p = np.column_stack([self._probabilities(place, marks[place]) for place in places])
         notes = list(marks.notes({place: self.names[place] for place in numbers}))
         matrix, about_sums = self._whole(p)
-        return Predictions(
+        return GivenPredictions(
             table=self.table,
             target=target.name,
             columns=tuple(self.names[place] for place in places),

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from probcal._io import counted, csv_text, printable
-from probcal.measure.measurement import FEW_DRAWS, Interval, Line, Section
-from probcal.measure.prediction_file import Predictions, place_name
+from probcal.measure.measurement import FEW_DRAWS, BootstrapInterval, Line, MeasuredSection
+from probcal.measure.prediction_file import GivenPredictions, place_name
 from probcal.try_table.description import wrapped
 from probcal.try_table.target import count_words
 
@@ -21,14 +21,14 @@ HEADER = ["group_column", "group", "rows", "stage", "metric", "value", "low", "h
 class Measurement:
     """Hold what one call measured. ``map`` is the short name of the map, or None without calibration."""
 
-    predictions: Predictions
-    sections: list[Section]
+    predictions: GivenPredictions
+    sections: list[MeasuredSection]
     map: str | None
     draws: int
     seed: int
 
 
-def description(predictions: Predictions) -> Iterator[str]:
+def description(predictions: GivenPredictions) -> Iterator[str]:
     """Yield lines that say what was read."""
     table, counts = predictions.table, count_words(predictions.counts())
     yield from wrapped("; ".join([f"{place_name(table)}: {counted(predictions.n_rows)}", *table.notes]))
@@ -45,7 +45,7 @@ def description(predictions: Predictions) -> Iterator[str]:
         yield from wrapped(f"note: {note}")
 
 
-def table(section: Section, map: str | None) -> tuple[list[str], list[list[str]]]:
+def table(section: MeasuredSection, map: str | None) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of a section, all as text."""
     interval = "95 % interval"
     if map is None:
@@ -62,7 +62,7 @@ def table(section: Section, map: str | None) -> tuple[list[str], list[list[str]]
     return header, rows
 
 
-def table_lines(section: Section, map: str | None) -> Iterator[str]:
+def table_lines(section: MeasuredSection, map: str | None) -> Iterator[str]:
     """Yield the lines of a section for a terminal: names to the left, numbers to the right."""
     header, rows = table(section, map)
     every = [[printable(cell, 60) for cell in row] for row in [header, *rows]]
@@ -117,8 +117,8 @@ def legend(measurement: Measurement) -> list[str]:
     if measurement.map is not None:
         said.append(f"After: {measurement.map}; each row by a map fitted on the other four of 5 stratified folds.")
         said.append(
-            "* the 95 % interval of the change of a loss excludes 0. The calibration errors and the AUC after are a "
-            "little smaller than on new rows, because five different maps together saw every label."
+            "* the 95 % interval of the change of a loss excludes 0. After calibration, the calibration errors and "
+            "the AUC are a little smaller than on new rows, because five different maps together saw every label."
         )
     return said
 
@@ -151,7 +151,7 @@ def _csv_rows(measurement: Measurement) -> Iterator[list[str]]:
                     yield [*first, str(stage), line.quantity.name, *numbers]
 
 
-def _cells(one: Interval, decimals: int) -> list[str]:
+def _cells(one: BootstrapInterval, decimals: int) -> list[str]:
     value, low, high = (number(bound, decimals) for bound in (one.value, one.low, one.high))
     return [value, "" if math.isnan(one.low) else f"{low} to {high}"]
 
@@ -170,7 +170,7 @@ def number(value: float, decimals: int = 4) -> str:
     return f"{value:.{decimals}f}" if abs(value) < 10 else f"{value:.4g}"
 
 
-def _certain(section: Section, predictions: Predictions) -> int:
+def _certain(section: MeasuredSection, predictions: GivenPredictions) -> int:
     """Return the number of rows with a predicted probability of 0 or 1, or 0 where no slope is shown."""
     if section.line("slope") is None:
         return 0
@@ -179,7 +179,7 @@ def _certain(section: Section, predictions: Predictions) -> int:
     return int(certain.sum())
 
 
-def _baseline(section: Section, predictions: Predictions) -> str | None:
+def _baseline(section: MeasuredSection, predictions: GivenPredictions) -> str | None:
     """Return the log loss of predicting the base rates for every row, beside that of the predictions."""
     loss = section.line("log_loss_bits")
     if loss is None:

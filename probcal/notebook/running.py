@@ -25,11 +25,11 @@ _AS_FILE = "config"
 """Name of the file that a mapping stands for, in messages and in the results folder."""
 
 
-class _Dumper(yaml.SafeDumper):
+class _Quoting(yaml.SafeDumper):
     """Write every text in quotes, because our reader follows YAML 1.2 and PyYAML writes YAML 1.1."""
 
 
-_Dumper.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+_Quoting.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
 
 
 def run(
@@ -105,7 +105,7 @@ def _experiment(config: Mapping[str, Any] | Path | str) -> Experiment:
     if not isinstance(config, Mapping):
         return read_experiment(find_config(str(config)))
     try:
-        text = yaml.dump(_plain(dict(config)), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+        text = yaml.dump(_plain(dict(config)), Dumper=_Quoting, sort_keys=False, allow_unicode=True)
     except (yaml.YAMLError, RecursionError) as error:
         what = error.args[-1] if error.args else error
         raise ProbcalError(

@@ -335,7 +335,7 @@ Entries = dict[tuple[str, str, str], Entry]
 """(data set, learner, method) -> entry."""
 
 
-class _File(BaseModel):
+class _SummaryFile(BaseModel):
     model_config = ConfigDict(strict=True)
 
     version: Literal[1]
@@ -349,7 +349,7 @@ def read_entries(folder: Path) -> Entries:
     try:
         if path.stat().st_size > _LARGEST:
             raise StoreError(f"{path} cannot be read: it is too large")
-        file = _File.model_validate_json(path.read_bytes())
+        file = _SummaryFile.model_validate_json(path.read_bytes())
     except FileNotFoundError:
         return {}
     except ValidationError as error:

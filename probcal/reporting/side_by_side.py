@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -47,9 +48,10 @@ class PaperExperiment:
     notes: list[str]
     """Notes on columns and data sets that differ from the paper's titles, and on those left out."""
 
-    def row(self, dataset: str) -> Row | None:
-        """Return the row that stands for this data set of the paper."""
-        return next((row for row in self.outline.datasets if row.published == dataset), None)
+    def rows(self, dataset: str) -> dict[str, Row]:
+        """Return the rows that stand for this data set of the paper, each under the label of its line."""
+        rows = [row for row in self.outline.datasets if row.published == dataset]
+        return {f"{self.name}: {row.name}" if len(rows) > 1 else self.name: row for row in rows}
 
 
 def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[PaperExperiment]]:
@@ -57,7 +59,7 @@ def experiments_of_paper(stores: Sequence[Store]) -> tuple[Published, list[Paper
 
     Raises NotTogether when they follow no paper or several, when two of them have the same names, or when none of the
     columns stands for a published one. Raises NotTogether too when several columns of one experiment stand for the same
-    published column, or several data sets for the same published row. Raises StoreError and UnknownPaper.
+    published column. Raises StoreError and UnknownPaper.
     """
     outlines = [Outline.of(store) for store in stores]
     names = _names(stores, outlines)
@@ -98,10 +100,7 @@ def _with_paper_titles(name: str, store: Store, outline: Outline, published: Pub
     shown = [column for title in published.columns for column in outline.columns if published_title(column) == title]
     if not shown:
         raise NotTogether(f"{store.folder}: none of its columns has a counterpart in {published.short}")
-    of_columns = ((published_title(column), column.label) for column in shown)
-    _refuse_rivals(store, "column", "probcal audit compares variants", of_columns)
-    of_rows = ((row.published, row.name) for row in outline.datasets)
-    _refuse_rivals(store, "data set", "probcal audit compares readings of a data set", of_rows)
+    _refuse_rivals(store, shown, published_title)
     columns = [
         column.model_copy(update={"label": published_title(column), "group": column.paper_learner}) for column in shown
     ]
@@ -114,16 +113,19 @@ def _with_paper_titles(name: str, store: Store, outline: Outline, published: Pub
     return PaperExperiment(name, relabelled, store.results(), _notes(outline, relabelled, kept))
 
 
-def _refuse_rivals(store: Store, what: str, instead: str, places: Iterable[tuple[str | None, str]]) -> None:
-    """Raise NotTogether if two of the ``places``, (title in the paper, name of ours), have the same title."""
-    names = grouped(places, lambda place: place[0])
+def _refuse_rivals(
+    store: Store, shown: Sequence[ResultColumn], published_title: Callable[[ResultColumn], str | None]
+) -> None:
+    """Raise NotTogether if two of the columns have the same title in the paper."""
     crowded = [
-        f"{', '.join(name for _, name in several)} ({title})" for title, several in names.items() if len(several) > 1
+        f"{', '.join(column.label for column in several)} ({title})"
+        for title, several in grouped(shown, published_title).items()
+        if len(several) > 1
     ]
     if crowded:
         raise NotTogether(
-            f"{store.folder} has more than one {what} for the same one of the paper: {'; '.join(crowded)}; "
-            f"tables side by side have room for one; {instead}"
+            f"{store.folder} has more than one column for the same one of the paper: {'; '.join(crowded)}; "
+            "tables side by side have room for one; probcal audit compares variants"
         )
 
 
@@ -134,7 +136,9 @@ def _notes(outline: Outline, relabelled: Outline, kept: set[tuple[str, str]]) ->
         for column in relabelled.columns
         if (label := ours[column.learner, column.method]) != column.label
     ]
-    others += [f"{row.title} is {row.name}" for row in relabelled.datasets if row.reading_of]
+    rows = Counter(row.published for row in relabelled.datasets)
+    renamed = [row for row in relabelled.datasets if row.reading_of and rows[row.published] == 1]
+    others += [f"{row.title} is {row.name}" for row in renamed]
     left_out = [label for column, label in ours.items() if column not in kept]
     notes = [f"here {', '.join(others)}."] if others else []
     return notes + ([f"not shown, since the paper has no such column: {', '.join(left_out)}."] if left_out else [])
@@ -161,11 +165,11 @@ def _measured(number: int, every: list[PaperExperiment], metric: str, published:
     titles = [title for title in published.columns if title in shown]
     measured = {one.name: MetricResults(one.outline, one.results, metric, published) for one in experiments}
 
-    def ours(one: PaperExperiment, row: Row) -> Lines:
+    def ours(one: PaperExperiment, label: str, row: Row) -> Lines:
         columns, summaries = one.outline.columns, measured[one.name].ours(row)
         own = [column.label for column in columns]
         return [
-            [Text(one.name, minor=True), *_aligned(titles, own, means(columns, summaries, metric), Text())],
+            [Text(label, minor=True), *_aligned(titles, own, means(columns, summaries, metric), Text())],
             *beneath(SPREAD, _aligned(titles, own, spreads(summaries), "")),
             *beneath(UNITS, _aligned(titles, own, measured[one.name].units_line(row), "")),
         ]
@@ -187,10 +191,10 @@ def _measured(number: int, every: list[PaperExperiment], metric: str, published:
 def _best_methods(number: int, experiments: list[PaperExperiment], published: Published) -> Grid:
     metrics = table_4_order(metric for one in experiments for metric in one.outline.metrics)
 
-    def ours(one: PaperExperiment, row: Row) -> Lines:
+    def ours(one: PaperExperiment, label: str, row: Row) -> Lines:
         own = table_4_order(one.outline.metrics)
         entries = [winner(one.outline, one.results, row, metric) for metric in own]
-        return [[Text(one.name, minor=True), *_aligned(metrics, own, entries, Text())]]
+        return [[Text(label, minor=True), *_aligned(metrics, own, entries, Text())]]
 
     def theirs(dataset: str) -> Lines:
         return beneath(PAPER, [published_winner(published, dataset, metric) for metric in metrics])
@@ -204,10 +208,10 @@ def _blocks(
     experiments: Sequence[PaperExperiment],
     published: Published,
     width: int,
-    ours: Callable[[PaperExperiment, Row], Lines],
+    ours: Callable[[PaperExperiment, str, Row], Lines],
     theirs: Callable[[str], Lines],
 ) -> Lines:
-    """Return for each data set a line with its title, ``ours`` of each experiment that has it, and ``theirs`` once.
+    """Return for each data set its title, ``ours`` of each reading in each experiment, and ``theirs`` once.
 
     The paper's data sets come first, in its order.
     """
@@ -219,8 +223,8 @@ def _blocks(
     for dataset in sorted(titles, key=[*published.titles, *titles].index):
         lines.append([Text(titles[dataset]), *[Text()] * width])
         for one in experiments:
-            if found := one.row(dataset):
-                lines += ours(one, found)
+            for label, row in one.rows(dataset).items():
+                lines += ours(one, label, row)
         lines += theirs(dataset)
     return lines
 

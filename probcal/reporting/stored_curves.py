@@ -18,7 +18,7 @@ from probcal.store.summary import Results, done_cells, first_cell, planned_ids, 
 
 
 @dataclass(frozen=True)
-class Curve:
+class StageCurve:
     """Hold one metric by stage on one data set, over its splits."""
 
     title: str
@@ -35,7 +35,7 @@ class CurvePanel:
 
     metric: str
     column: ResultColumn
-    curves: list[Curve]
+    curves: list[StageCurve]
 
 
 def panels_of(outline: Outline, results: Results) -> list[list[CurvePanel]]:
@@ -84,13 +84,13 @@ def _panel(outline: Outline, results: Results, metric: str, column: ResultColumn
     return CurvePanel(metric, column, curves)
 
 
-def _curve(title: str, splits: list[list[float]]) -> Curve:
+def _curve(title: str, splits: list[list[float]]) -> StageCurve:
     longest = max(map(len, splits))
     # a method that stops early keeps its last value
     values = np.array([split + split[-1:] * (longest - len(split)) for split in splits])
     with np.errstate(invalid="ignore"):
         sd = values.std(axis=0, ddof=1) if len(values) > 1 else None
-    return Curve(title, values.mean(axis=0), sd, len(values))
+    return StageCurve(title, values.mean(axis=0), sd, len(values))
 
 
 MARTINGALE, ROC = "martingale", "roc"

@@ -58,7 +58,7 @@ class Merged:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _Side:
     """Hold what was read of one folder."""
 
     store: Store
@@ -68,7 +68,7 @@ class _Part:
     runs: dict[str, dict[str, Any]]
 
     @classmethod
-    def read(cls, store: Store) -> _Part:
+    def read(cls, store: Store) -> _Side:
         Outline.of(store)  # refuses an experiment.json that cannot be shown
         experiment = store.experiment()
         results, lines = store.results_with_lines()
@@ -136,7 +136,7 @@ def merge(stores: Iterable[Store], out: Path) -> Merged:
     """
     _refuse_used_place(out)
     unique = {store.folder.resolve(): store for store in stores}
-    parts = [_Part.read(unique[path]) for path in sorted(unique)]
+    parts = [_Side.read(unique[path]) for path in sorted(unique)]
     if len(parts) < 2:
         raise CannotMerge("there is one results folder; give two or more that hold parts of one experiment")
     for other in parts[1:]:
@@ -152,7 +152,7 @@ def _refuse_used_place(out: Path) -> None:
         raise CannotMerge(f"{out} exists and is not an empty folder; name a new folder for the joined results")
 
 
-def _refuse_other_experiment(first: _Part, other: _Part) -> None:
+def _refuse_other_experiment(first: _Side, other: _Side) -> None:
     for part, what in (("name", "the experiment"), ("seed", "the seed"), ("quick", "--quick")):
         first_value, other_value = first.experiment.get(part), other.experiment.get(part)
         if first_value != other_value:
@@ -199,7 +199,7 @@ def _lines_without_comments(text: str) -> Iterator[tuple[int, str]]:
             yield number, stripped
 
 
-def _refuse_other_code(first: _Part, other: _Part) -> None:
+def _refuse_other_code(first: _Side, other: _Side) -> None:
     """Raise CannotMerge where the folders would not give the same fingerprint to a cell.
 
     Packages and modules that only the learners of one folder use may differ.
@@ -224,7 +224,7 @@ def _refuse_other_code(first: _Part, other: _Part) -> None:
         )
 
 
-def _differences(first: _Part, other: _Part, names: set[str] | None) -> str:
+def _differences(first: _Side, other: _Side, names: set[str] | None) -> str:
     """Return how versions, code and data of the latest runs differ. ``names`` restricts packages and modules."""
     found = []
     versions, other_versions = (_mapping(part.last_run.get("versions")) for part in (first, other))
@@ -258,7 +258,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _cells_in_order(parts: Sequence[_Part]) -> list[str]:
+def _cells_in_order(parts: Sequence[_Side]) -> list[str]:
     """Return the cells that have a result: data set by data set and split by split, then those no longer planned."""
     outline = Outline.of(parts[0].store)
     planned = [
@@ -275,7 +275,7 @@ def _columns(outline: Outline, row: Any) -> list[Any]:
     return [column for column in outline.columns if not outline.skips(row, column)]
 
 
-def _chosen(cell: str, parts: Sequence[_Part]) -> list[tuple[_Part, CellResult]]:
+def _chosen(cell: str, parts: Sequence[_Side]) -> list[tuple[_Side, CellResult]]:
     """Return the result of a cell that counts, first, and then its equals in other folders.
 
     Raises CannotMerge for two different results, unless all but one fingerprint are stale.
@@ -307,14 +307,15 @@ def _chosen(cell: str, parts: Sequence[_Part]) -> list[tuple[_Part, CellResult]]
 
 
 def _differing_parts(first: CellResult, other: CellResult) -> str:
-    """Return the parts in which two results differ, apart from time, run and warnings."""
-    differing = [name for name in _MEASURED if getattr(first, name) != getattr(other, name)]
+    """Return the parts in which two results differ, apart from time, run, warnings and what only one of them has."""
+    both = ((name, getattr(first, name), getattr(other, name)) for name in _MEASURED)
+    differing = [name for name, one, another in both if None not in (one, another) and one != another]
     digests = [(result.predictions or {}).get("digest") for result in (first, other)]
     differing += ["predictions"] if None not in digests and digests[0] != digests[1] else []
     return ", ".join(differing)
 
 
-def _write(parts: Sequence[_Part], chosen: dict[str, list[tuple[_Part, CellResult]]], out: Path) -> Merged:
+def _write(parts: Sequence[_Side], chosen: dict[str, list[tuple[_Side, CellResult]]], out: Path) -> Merged:
     """Write the joined folder beside ``out`` and move it there when it is complete."""
     unfinished = out.with_name(f".{out.name}.merging")
     if os.path.lexists(unfinished):
@@ -346,7 +347,7 @@ def _write(parts: Sequence[_Part], chosen: dict[str, list[tuple[_Part, CellResul
     )
 
 
-def _add(store: Store, several: list[tuple[_Part, CellResult]]) -> bool:
+def _add(store: Store, several: list[tuple[_Side, CellResult]]) -> bool:
     """Add a result with its predictions. Return whether it should have predictions and no folder holds them."""
     result = several[0][1]
     labels = probabilities = None
@@ -363,7 +364,7 @@ def _add(store: Store, several: list[tuple[_Part, CellResult]]) -> bool:
     return result.predictions is not None and labels is None
 
 
-def _experiment(parts: Sequence[_Part], chosen: dict[str, list[tuple[_Part, CellResult]]], out: Path) -> dict[str, Any]:
+def _experiment(parts: Sequence[_Side], chosen: dict[str, list[tuple[_Side, CellResult]]], out: Path) -> dict[str, Any]:
     """Return the description of the joined folder, with the fingerprints that all parts know."""
     first = next((part for part in parts if part.config.is_file()), parts[0])
     keys: dict[str, str] = {}
@@ -374,7 +375,7 @@ def _experiment(parts: Sequence[_Part], chosen: dict[str, list[tuple[_Part, Cell
     return described
 
 
-def _runs(parts: Sequence[_Part]) -> list[dict[str, Any]]:
+def _runs(parts: Sequence[_Side]) -> list[dict[str, Any]]:
     """Return every run once, in the order of their names. Of two records that of the ended run counts."""
     found: dict[str, dict[str, Any]] = {}
     for part in parts:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from probcal._io import printable
 from probcal.config.components import import_class, unmet_requirement
-from probcal.config.experiment import Column, Experiment
+from probcal.config.experiment import Experiment, ExperimentColumn
 from probcal.config.nested import paths
 from probcal.data.card import Card
 from probcal.data.card_split import Split
@@ -36,7 +36,7 @@ class Cell:
     dataset: str
     card: Card
     repetition: int
-    column: Column
+    column: ExperimentColumn
     seed: int
     max_rows: int | None = None
     stages: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ def cells_of(experiment: Experiment) -> list[Cell]:
     ]
 
 
-def _with_overrides(experiment: Experiment, card: Card) -> list[tuple[Card, Column]]:
+def _with_overrides(experiment: Experiment, card: Card) -> list[tuple[Card, ExperimentColumn]]:
     found = [experiment.with_overrides(card, column) for column in experiment.columns]
     return sorted((one for one in found if one is not None), key=lambda one: (one[0] != card, one[0].name))
 

@@ -32,11 +32,11 @@ Shown = Annotated[str, AfterValidator(lambda text: printable(text, _LONGEST))]
 """Text for a table or a figure. Characters that a terminal would obey are escaped."""
 
 
-class _Part(BaseModel):
+class _OutlinePart(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Row(_Part):
+class Row(_OutlinePart):
     name: Name
     title: Shown
     reading_of: str | None = None
@@ -80,7 +80,7 @@ class Row(_Part):
         return "folds" if self.folds else "runs" if self.fixed else "random splits"
 
 
-class ResultColumn(_Part):
+class ResultColumn(_OutlinePart):
     """Describe one learner with one method. ``paper_learner`` and ``paper_method`` name the published column."""
 
     learner: Name
@@ -110,7 +110,7 @@ class ResultColumn(_Part):
         return self.method.partition(".")[2]
 
 
-class ResultOverride(_Part):
+class ResultOverride(_OutlinePart):
     """Describe an exception: cells that read another card, use other settings, or are skipped.
 
     ``columns`` holds pairs of learner and method.
@@ -131,7 +131,7 @@ class ResultOverride(_Part):
         return row.name in datasets and (column.learner, column.method) in columns
 
 
-class Outline(_Part):
+class Outline(_OutlinePart):
     """Describe an experiment, with data sets and columns in the order of the tables."""
 
     name: Shown

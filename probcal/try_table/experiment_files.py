@@ -25,7 +25,7 @@ from probcal.try_table.preparation import Prepared
 from probcal.try_table.split_choice import SplitChoice
 
 
-class _Dumper(yaml.SafeDumper):
+class _TextDumper(yaml.SafeDumper):
     """Write text that any reader of YAML takes for text: between quotation marks, unless it is one plain word."""
 
     def ignore_aliases(self, data: object) -> bool:
@@ -37,12 +37,12 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_word else '"')
 
 
-_Dumper.add_representer(str, _represent_text)
+_TextDumper.add_representer(str, _represent_text)
 
 
 def yaml_text(content: Mapping[str, Any]) -> str:
     """Return ``content`` as YAML. It may hold text, numbers, true and false, lists and mappings."""
-    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000)
+    return yaml.dump(content, Dumper=_TextDumper, sort_keys=False, allow_unicode=True, width=1000)
 
 
 METRICS = ["cxe", "rms", "auc", "c_emp", "ece"]

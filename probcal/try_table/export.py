@@ -13,7 +13,7 @@ import joblib
 import numpy as np
 import pandas as pd
 
-from probcal.config.columns import Column
+from probcal.config.columns import ExperimentColumn
 from probcal.data.dataset import as_text
 from probcal.errors import ProbcalError, is_installed
 from probcal.try_table import choices
@@ -61,7 +61,7 @@ def classes_of(prepared: Prepared) -> list[str]:
     return names if prepared.target.positive is None else names[::-1]
 
 
-def pipeline_plan(column: Column, prepared: Prepared, seed: int) -> PipelinePlan:
+def pipeline_plan(column: ExperimentColumn, prepared: Prepared, seed: int) -> PipelinePlan:
     """Return the pipeline of a column of the experiment. A bound in it is that of the whole table."""
     method = column.method
     if "clip" in method.params:

@@ -13,7 +13,7 @@ from probcal._io import data_text, printable
 from probcal.data.dataset import Dataset, as_text
 from probcal.data.folds import fold_rows
 from probcal.store.folder import Store
-from probcal.try_table.measures import Scale
+from probcal.try_table.measures import MeasureScale
 from probcal.try_table.new_rows import probability_names
 from probcal.try_table.preparation import Prepared, card_names
 from probcal.try_table.traps import names_a_case
@@ -37,7 +37,7 @@ class HeldOut:
 
 
 def held_out_predictions(
-    store: Store, ids: list[str], prepared: Prepared, dataset: Dataset, scale: Scale, seed: int
+    store: Store, ids: list[str], prepared: Prepared, dataset: Dataset, scale: MeasureScale, seed: int
 ) -> HeldOut:
     """Return the predictions of the cells ``ids``, one for each split: for each test row the mean over its splits."""
     card, results = dataset.card, store.results()

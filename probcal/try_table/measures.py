@@ -109,7 +109,7 @@ def shown_measures(ranking: Measure) -> list[Measure]:
 
 
 @dataclass(frozen=True)
-class Scale:
+class MeasureScale:
     """Hold how predictions are measured.
 
     ``class_weights`` are the rows of each class in the table, over those in the sample. They are None where the sample
@@ -145,7 +145,7 @@ class Measured:
     infinite: bool
 
 
-def measure_predictions(y: npt.NDArray[Any], p: Floats, scale: Scale, wanted: Sequence[Measure]) -> Measured:
+def measure_predictions(y: npt.NDArray[Any], p: Floats, scale: MeasureScale, wanted: Sequence[Measure]) -> Measured:
     """Return the ``wanted`` measures of the predictions of one split.
 
     The log loss is that of the bounded predictions. The others need no bound.

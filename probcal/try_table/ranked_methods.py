@@ -14,7 +14,7 @@ from probcal.store.cell_result import CellResult
 from probcal.store.folder import Store, cell_id
 from probcal.store.outline import Outline, ResultColumn
 from probcal.try_table.description import wrapped
-from probcal.try_table.measures import LOSS, Measure, Scale, measure_predictions, shown_measures
+from probcal.try_table.measures import LOSS, Measure, MeasureScale, measure_predictions, shown_measures
 
 _DOUBT = 0.05
 _FEWEST_TESTED = 3
@@ -68,7 +68,7 @@ def interval_of(values: Sequence[float], test_share: float, measure: Measure) ->
 
 
 def split_values(
-    store: Store, results: dict[str, CellResult], ids: Sequence[str], wanted: Sequence[Measure], scale: Scale
+    store: Store, results: dict[str, CellResult], ids: Sequence[str], wanted: Sequence[Measure], scale: MeasureScale
 ) -> tuple[dict[str, list[float]], int]:
     """Return the measures of the finished splits by name, and on how many of them the log loss is infinite.
 
@@ -84,7 +84,7 @@ def split_values(
 
 
 def ranking(
-    store: Store, outline: Outline, scale: Scale, measure: Measure = LOSS, test_share: float = 0.2
+    store: Store, outline: Outline, scale: MeasureScale, measure: Measure = LOSS, test_share: float = 0.2
 ) -> list[RankedMethod]:
     """Return every column of an experiment on one data set, the best first, and those that failed last.
 
@@ -123,7 +123,7 @@ def _ranked(
     outline: Outline,
     results: dict[str, CellResult],
     column: ResultColumn,
-    scale: Scale,
+    scale: MeasureScale,
     measure: Measure,
     test_share: float,
 ) -> RankedMethod:
@@ -182,8 +182,8 @@ def legend(ranked: Sequence[RankedMethod], bound: float) -> Iterator[str]:
     yield f"For the log loss, the probabilities of every method are kept within {bound:.2g} and {1 - bound:.6g}."
     if any(one.infinite for one in ranked):
         yield (
-            f"inf: in so many of {splits} splits the log loss is infinite without that, because an observed label had "
-            "predicted probability 0."
+            f"inf: number of the {splits} splits in which the log loss is infinite without these limits, because an "
+            "observed label had predicted probability 0."
         )
     if splits < _FEWEST_TESTED and len(ranked) > 1:
         yield f"* {splits} splits are too few to test the difference from the best; --splits 10 tests it."

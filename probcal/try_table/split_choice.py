@@ -173,7 +173,7 @@ def stratified_sample(labels: npt.NDArray[Any], size: int, seed: int) -> npt.NDA
 
 
 @dataclass(frozen=True)
-class Sample:
+class RowSample:
     """Hold the numbers of the used rows, sorted, and the classes of which it keeps more rows than their share."""
 
     rows: npt.NDArray[np.intp]
@@ -181,7 +181,7 @@ class Sample:
     """Class -> number of its rows in the sample."""
 
 
-def draw_sample(classes: npt.NDArray[Any], labels: npt.NDArray[Any], size: int, seed: int) -> Sample:
+def draw_sample(classes: npt.NDArray[Any], labels: npt.NDArray[Any], size: int, seed: int) -> RowSample:
     """Return a sample of ``size`` rows. A class of less than 5 % of the rows keeps all of them, if there is room.
 
     The other rows are a stratified sample by label.
@@ -197,7 +197,7 @@ def draw_sample(classes: npt.NDArray[Any], labels: npt.NDArray[Any], size: int, 
     names, counts = np.unique(classes, return_counts=True)
     rare = {str(name): int(rows) for name, rows in zip(names, counts, strict=True) if rows < RARE * n}
     if size >= n or not rare:
-        return Sample(stratified_sample(labels, size, seed), {})
+        return RowSample(stratified_sample(labels, size, seed), {})
     room = int(_ROOM * size / len(rare))
     kept = []
     for name, rows in rare.items():
@@ -208,4 +208,4 @@ def draw_sample(classes: npt.NDArray[Any], labels: npt.NDArray[Any], size: int, 
         rare[name] = take
     others = np.flatnonzero(~np.isin(classes, list(rare)))
     usual = others[stratified_sample(labels[others], size - sum(map(len, kept)), seed)]
-    return Sample(np.sort(np.concatenate([*kept, usual])), rare)
+    return RowSample(np.sort(np.concatenate([*kept, usual])), rare)

@@ -23,7 +23,7 @@ from probcal.try_table.experiment_files import Plan
 from probcal.try_table.export import full_bound, pipeline_plan, refuse_export, write_export
 from probcal.try_table.file_reader import STANDARD_INPUT
 from probcal.try_table.held_out import held_out_predictions
-from probcal.try_table.measures import LOSS, MEASURES, Measure, Scale
+from probcal.try_table.measures import LOSS, MEASURES, Measure, MeasureScale
 from probcal.try_table.model_card import CardFacts
 from probcal.try_table.preparation import Prepared, TableRequest, cleaned, prepare, slug
 from probcal.try_table.ranked_methods import RankedMethod, cell_ids, name_of, ranked_lines, ranking, split_values
@@ -150,9 +150,9 @@ class Finished:
         return Outline.of(self._store)
 
     @property
-    def _scale(self) -> Scale:
+    def _scale(self) -> MeasureScale:
         counts = self.prepared.target.class_counts
-        return Scale(choices.bound(counts.values()), self.prepared.class_weights)
+        return MeasureScale(choices.bound(counts.values()), self.prepared.class_weights)
 
     @cached_property
     def ranked(self) -> list[RankedMethod]:

@@ -75,6 +75,7 @@ def test_the_best_method_of_half_of_the_tables_is_recommended():
     assert float(rows["always isotonic"][0].split()[0]) == pytest.approx(67, abs=10)
 
 
+@pytest.mark.slow
 def test_without_a_real_difference_the_recommendation_gains_nothing():
     rows = {row[0]: [*map(str, row[1:])] for row in SCRIPT["held_out"](candidates(random_losses()))}
     low, high = (float(one.strip("()")) for one in rows["recommended for each learner"][0].split()[2::2])
@@ -82,6 +83,7 @@ def test_without_a_real_difference_the_recommendation_gains_nothing():
     assert float(rows["best in hindsight"][0].split()[0]) > 50
 
 
+@pytest.mark.slow
 def test_a_method_that_many_tables_lack_is_not_recommended():
     losses = random_losses(better=[2])
     losses[:10, :, 2] = np.nan

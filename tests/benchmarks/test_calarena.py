@@ -38,6 +38,7 @@ def test_the_reading_names_every_variant_of_the_arena():
     assert {*SCRIPT["MODELS"].values()} <= {*published["model"]}
 
 
+@pytest.mark.slow
 def test_a_learner_is_compared_with_its_model_too():
     text = SCRIPT["report"](Store(ROOT / "results" / "defaults"), MAPS, "binary", "log_loss")
     assert "| RandomForest " in text and "| all of these " in text
@@ -49,6 +50,7 @@ def test_the_same_order_on_every_table_has_tau_one():
     assert SCRIPT["tau"](np.array([1.0, 3.0, 2.0]), rates)[0] == pytest.approx(1 / 3)
 
 
+@pytest.mark.slow
 def test_the_report_has_a_tau_for_each_learner_with_all_maps():
     text = SCRIPT["report"](Store(ROOT / "results" / "defaults"), MAPS, "binary", "log_loss")
     assert "12 tables, 7 learners" in text

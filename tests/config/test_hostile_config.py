@@ -122,6 +122,7 @@ def test_a_config_with_values_replaced_renamed_and_removed_gives_no_traceback(is
     is_answered(changed(data, SOUND).encode())
 
 
+@pytest.mark.slow
 @many
 @given(data=st.data())
 def test_a_card_with_values_replaced_renamed_and_removed_gives_no_traceback(tmp_path, data):

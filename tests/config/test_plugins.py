@@ -155,6 +155,7 @@ def test_a_plugin_is_listed_with_its_package(installed):
     assert "nearest_mean" in probcal(installed, "list", "learners")
 
 
+@pytest.mark.slow
 def test_a_run_uses_every_kind_of_plugin_without_trust(finished):
     results = Store(finished.parent / "here" / "results" / "mine").results()
     assert [0.5 < one.metrics["skill"] < 1 for one in results.values()] == [True]
@@ -163,6 +164,7 @@ def test_a_run_uses_every_kind_of_plugin_without_trust(finished):
     assert "0.9" in probcal(finished, "check", "results/mine", "-f", "json", code=1), "one split cannot be judged"
 
 
+@pytest.mark.slow
 def test_an_edited_plugin_metric_is_measured_again_without_a_fit(finished):
     scores = finished / "forecasts" / "scores.py"
     scores.write_text(scores.read_text().replace("1 - np.mean", "0.5 - 0.5 * np.mean"))
@@ -171,6 +173,7 @@ def test_an_edited_plugin_metric_is_measured_again_without_a_fit(finished):
     assert [one.metrics["skill"] < 0.5 for one in found.values()] == [True]
 
 
+@pytest.mark.slow
 def test_an_edited_plugin_method_makes_its_cells_stale(finished):
     parts = finished / "forecasts" / "parts.py"
     parts.write_text(parts.read_text().replace("self.share / 2", "self.share * 0.5"))
@@ -190,6 +193,7 @@ def test_only_the_declared_class_is_trusted(installed):
     assert "--trust forecasts" in said and "forecasts.parts.Other" in said and "NearestMean" not in said
 
 
+@pytest.mark.slow
 def test_a_package_beside_the_experiment_is_no_plugin(installed):
     here = installed.parent / "here"
     installed.rename(here / "packages")
@@ -200,6 +204,7 @@ def test_a_package_beside_the_experiment_is_no_plugin(installed):
     assert 'there is no learner "nearest_mean"' in said
 
 
+@pytest.mark.slow
 def test_a_name_of_two_packages_means_neither(installed):
     other = installed / "more-3.dist-info"
     other.mkdir()
@@ -228,6 +233,7 @@ def test_a_broken_plugin_stops_only_what_names_it(installed):
     probcal(installed, "validate", "quickstart")
 
 
+@pytest.mark.slow
 def test_a_declared_class_that_is_missing_is_blamed_on_its_package(installed):
     parts = installed / "forecasts" / "parts.py"
     parts.write_text(parts.read_text().replace("Shrunk", "Shrunken"))
@@ -236,6 +242,7 @@ def test_a_declared_class_that_is_missing_is_blamed_on_its_package(installed):
     assert 'there is no class "Shrunk" in forecasts.parts; did you mean "Shrunken"?' in said
 
 
+@pytest.mark.slow
 def test_a_plugin_without_its_paper_says_which_file_is_missing(installed):
     (installed / "forecasts" / "numbers" / "forecasts-2020.yaml").unlink()
     assert "forecasts.numbers has no forecasts-2020.yaml" in probcal(installed, "validate", "mine.yaml", code=2)

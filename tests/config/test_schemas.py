@@ -66,6 +66,7 @@ def test_every_shipped_file_is_accepted_and_tells_editors_its_schema(path, kind)
     text = path.read_text("utf-8")
     assert complaints(kind, text) == []
     told = re.match(r"# yaml-language-server: \$schema=(\S+)\n", text)
+    assert told, f"copy the first line of another file in {path.parent}"
     assert (path.parent / told[1]).resolve() == schema_path(kind)
 
 

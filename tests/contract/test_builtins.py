@@ -50,7 +50,19 @@ def allowed(name, promise):
     return {"passed", "does not apply"} if promise in MAY_NOT_APPLY.get(name, ()) else {"passed"}
 
 
-@pytest.mark.parametrize("name", [*LEARNERS, *METHODS])
+FAMILY = {
+    "jittered_smo": "smo", "smo": "j48", "spline": "isotonic", "mean_map": "isotonic", "fold_mean": "isotonic",
+    "map_of_mean": "isotonic", "histogram": "isotonic", "beta": "sigmoid", "quadratic": "sigmoid",
+    "logistic_calibration": "sigmoid", "temperature": "sigmoid", "vector_scaling": "sigmoid",
+    "matrix_scaling": "sigmoid", "dirichlet": "sigmoid", "relabelling": "probing", "weight_sweep": "probing",
+}  # fmt: skip
+"""Component that takes seconds -> one that shares most of its code, and that `make test` holds to the promises."""
+COMPONENTS = [
+    pytest.param(name, marks=pytest.mark.slow if name in FAMILY else ()) for name in [*LEARNERS, *METHODS]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
 def test_it_keeps_the_contract(name):
     if name in NEEDS and not find_spec(NEEDS[name]):
         pytest.skip(f"needs {NEEDS[name]}")

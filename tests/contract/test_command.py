@@ -74,6 +74,7 @@ def test_a_method_is_built_around_the_learner_that_is_asked_for():
     assert printed[0] == "direct: DirectClassifier(estimator=GaussianNB()), a method"
 
 
+@pytest.mark.slow
 def test_parameters_are_read_as_yaml_and_few_probes_are_taken_unless_said():
     assert "n_probes=15" in lines("probing", "-l", "gaussian_nb")[1][0]
     assert "n_probes=3)" in lines("probing", "-l", "gaussian_nb", "-p", "n_probes=3", "-p", "clip=[0.1, 0.9]")[1][0]

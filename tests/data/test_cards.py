@@ -23,7 +23,8 @@ LARGE = {"biology", "biology-by-block", "biology-file-order", "covertype"}
 MANY_ROWS = {
     "adult-3000", "adult-random", "arena-adult", "arena-bank-marketing", "arena-biology", "arena-covertype",
     "arena-credit_card_clients_default", "arena-givemesomecredit", "arena-house_8l", "arena-pakdd2009-credit",
-    "arena-polish_companies_bankruptcy", "arena-scene-classification", "kull-letter", "kull-shuttle",
+    "arena-polish_companies_bankruptcy", "arena-scene-classification", "covertype-classes", "covertype-classes-5000",
+    "covertype-small", "kull-letter", "kull-scene-classification", "kull-shuttle",
 }  # fmt: skip
 """Cards whose files take half a second and more to read."""
 CARDS = {name: shipped_card(name) for name in card_names()}

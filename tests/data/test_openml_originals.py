@@ -37,8 +37,9 @@ CARDS["covertype"] = CARDS["covertype"].model_copy(
 )
 
 LARGE = {
-    "adult", "adult-3000", "adult-random", "bank-marketing", "coil", "coil-nominal", "coil-random", "coil-selected",
-    "covertype", "mushroom", "sick-all", "sick-standard",
+    "adult", "adult-3000", "adult-random", "arena-adult", "arena-bank-marketing", "arena-coil", "arena-mushroom",
+    "bank-marketing", "coil", "coil-nominal", "coil-random", "coil-selected", "covertype", "kr-vs-kp", "mushroom",
+    "sick-all", "sick-standard",
 }  # fmt: skip
 """Data sets that take seconds."""
 SERVED = [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in WITH_OPENML]

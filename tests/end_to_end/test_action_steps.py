@@ -41,6 +41,7 @@ def accepted(folder: Path) -> Path:
     return folder / "results" / "quickstart" / "accepted.csv"
 
 
+@pytest.mark.slow
 def test_the_steps_are_green_as_accepted_and_red_with_a_drift(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)
@@ -99,6 +100,7 @@ def test_a_workflow_asks_for_no_more_rights_than_it_needs(path):
     assert all("timeout-minutes" in job or "permissions" in job for job in workflow["jobs"].values())
 
 
+@pytest.mark.slow
 def test_the_folder_has_the_name_that_the_experiment_gives_itself(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text(
@@ -110,6 +112,7 @@ def test_the_folder_has_the_name_that_the_experiment_gives_itself(tmp_path, monk
     assert (tmp_path / "results" / "other-quick" / "cells.jsonl").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["--trust={}", "--trust {}", "--allow-imports"])
 def test_every_way_to_trust_a_module_reaches_the_validation(tmp_path, monkeypatch, words):
     (tmp_path / "my_trees.py").write_text("from sklearn.tree import DecisionTreeClassifier as Mine\n")
@@ -127,6 +130,7 @@ def test_arguments_that_the_steps_set_themselves_are_refused(tmp_path, word):
     assert ended.returncode == 2 and f"ARGUMENTS has {word}; " in ended.stderr
 
 
+@pytest.mark.slow
 def test_accepted_numbers_that_were_not_run_are_no_drift(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.chdir(tmp_path)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
+from probcal.measure.measured_page import reliability_figure
 from probcal.measure.measurement import _bounds, _drawn, _interval, _values, measured, quantities, usual_draws
-from probcal.measure.page import reliability_figure
 from probcal.metrics import METRICS, all_metrics, binned_curve
 from tests.measure.prediction_files import read, three_classes, two_classes, written
 

@@ -49,6 +49,7 @@ def test_the_curves_of_logistic_regression_lie_near_the_true_ones():
         assert x + 2 * y == pytest.approx(np.full(3, logit(line["level"])), abs=0.5)
 
 
+@pytest.mark.slow
 def test_a_learner_of_arrays_gives_the_lines_of_one_of_frames():
     of_frame = swept(LOGISTIC, FEW).curves(TOY.X[TEST])
     X = TOY.X.to_numpy()
@@ -86,6 +87,7 @@ def test_the_training_rows_are_points_of_each_class_and_at_most_500():
     assert set(zip(of_1["x"], of_1["y"], strict=True)) <= positive
 
 
+@pytest.mark.slow
 def test_the_lines_are_plain_numbers(curves_of_a_tree):
     assert json.loads(json.dumps(curves_of_a_tree)) == curves_of_a_tree
 

@@ -60,6 +60,7 @@ def test_bagging_is_infinite_where_the_page_says(ask, page):
     assert ask("verdict bagging-is-finite") == "not supported"
 
 
+@pytest.mark.slow
 def test_mean_ranks_differ_but_few_methods_do_significantly(ask, page):
     says(page, "the mean ranks differ (Friedman)")
     says(page, "few methods differ significantly")

@@ -145,10 +145,14 @@ def test_variants_are_refused_and_named(weka, native):
         side_by_side_tables(weka, relabelled(native, 2, paper_method="probing"))
 
 
-def test_two_readings_in_one_experiment_are_refused_and_named(small):
-    both = small(paper=PAPER, datasets={"adult": 1, "adult-2": 1}, readings={"adult-2": "adult"}).write({})
-    with pytest.raises(NotTogether, match=r"more than one data set .*: adult, adult-2 \(adult\)"):
-        side_by_side_tables(both)
+def test_two_readings_in_one_experiment_have_a_line_each_with_their_names(small, cxe):
+    readings = {"datasets": {"adult": 1, "adult-2": 1}, "readings": {"adult-2": "adult"}}
+    both = small("both", paper=PAPER, **readings).write({("adult", "j48.direct"): cxe(0.4)})
+    one = small("one", paper=PAPER, datasets={"adult": 1}).write({})
+    grid = grid_of(one, both)
+    labels = [line[0] for line in lines_of(grid)]
+    assert labels == ["Adult", "one", "both: adult", "units off", "both: adult-2", "[paper]"]
+    assert not [note for note in grid.notes if "here Adult" in note]
 
 
 def test_an_experiment_without_a_paper_or_of_another_one_is_refused(weka, small):

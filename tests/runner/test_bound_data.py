@@ -396,6 +396,7 @@ def test_two_cards_of_one_name_are_two_data_sets(coins):
     assert "4 cells: 4 done" in coins.probcal("status", "results/small").said
 
 
+@pytest.mark.slow
 def test_results_that_are_kept_have_the_fingerprints_of_the_cards():
     for folder in sorted((shipped("configs").parent / "results").glob("*/cells.jsonl")):
         cards = {card.name: card for card in read_cards(folder)}

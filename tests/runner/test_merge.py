@@ -115,6 +115,15 @@ def test_two_results_of_one_fingerprint_are_refused_with_their_lines(parts):
     assert "for the same fingerprint: metrics" in said
 
 
+def test_a_field_that_an_older_version_did_not_record_is_no_other_result(parts):
+    shutil.copytree("a", "c")
+    rows = [json.loads(line) for line in (parts.folder / "c" / "cells.jsonl").read_text().splitlines()]
+    older = [{name: value for name, value in row.items() if name != "n_test"} for row in rows]
+    (parts.folder / "c" / "cells.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in older))
+    parts.probcal("merge", "out", "a", "b", "c")
+    assert parts.probcal("verify", "out").code == 0
+
+
 def test_another_fingerprint_of_one_cell_is_refused_with_its_parts(parts):
     shutil.copytree("a", "c")
     row = json.loads((parts.folder / "c" / "cells.jsonl").read_text().splitlines()[0])

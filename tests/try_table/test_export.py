@@ -81,6 +81,7 @@ def test_train_py_fits_the_same_model_from_any_folder(exported, tmp_path):
     assert np.array_equal(first, again)
 
 
+@pytest.mark.slow
 def test_the_printed_command_runs_where_the_folder_has_a_blank(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = written(customers(60), tmp_path / "c.csv")
@@ -194,6 +195,7 @@ def test_numbers_with_the_other_decimal_mark_are_told_apart(exported):
     assert any("the model reads a decimal comma" in one for one in found.warnings)
 
 
+@pytest.mark.slow
 def test_a_model_of_standard_input_is_trained_again_from_standard_input(exported, tmp_path, monkeypatch):
     _, frame, _ = exported
     monkeypatch.chdir(tmp_path)

@@ -10,32 +10,32 @@ from sklearn.metrics import log_loss
 from probcal.errors import ProbcalError
 from probcal.metrics import registry
 from probcal.metrics.registry import Prediction, find_metric
-from probcal.try_table.measures import LOSS, MEASURES, Scale, measure_named, measure_predictions, read_costs
+from probcal.try_table.measures import LOSS, MEASURES, MeasureScale, measure_named, measure_predictions, read_costs
 
 Y = np.array([0, 1, 1, 0, 1], dtype=np.int8)
 P = np.array([0.0, 1.0, 0.8, 0.3, 0.0])
 
 
 def test_the_log_loss_is_that_of_the_bounded_predictions():
-    found = measure_predictions(Y, P, Scale(0.001), [LOSS])
+    found = measure_predictions(Y, P, MeasureScale(0.001), [LOSS])
     by_hand = log_loss(Y, np.clip(P, 0.001, 0.999)) / math.log(2)
     assert found.values["log-loss"] == pytest.approx(by_hand, rel=1e-12)
     assert found.infinite
 
 
 def test_finite_losses_are_not_counted_as_infinite():
-    assert not measure_predictions(Y, np.clip(P, 0.01, 0.99), Scale(0.001), [LOSS]).infinite
+    assert not measure_predictions(Y, np.clip(P, 0.01, 0.99), MeasureScale(0.001), [LOSS]).infinite
 
 
 def test_the_other_measures_need_no_bound():
-    found = measure_predictions(Y, P, Scale(0.2), [MEASURES["brier"]])
+    found = measure_predictions(Y, P, MeasureScale(0.2), [MEASURES["brier"]])
     assert found.values["brier"] == pytest.approx(np.mean((Y - P) ** 2))
 
 
 def test_an_enriched_sample_is_measured_at_the_base_rate_of_the_table():
     # of 1000 rows, 10 are positive; the sample has all 10 and 90 of the 990 others
     y = np.array([1] * 10 + [0] * 90)
-    scale = Scale(0.001, (990 / 90, 1.0))
+    scale = MeasureScale(0.001, (990 / 90, 1.0))
     found = measure_predictions(y, np.full(100, 0.1), scale, [LOSS, MEASURES["rms"]])
     rate = 0.01
     assert found.values["log-loss"] == pytest.approx(-rate * math.log2(rate) - (1 - rate) * math.log2(1 - rate))
@@ -45,7 +45,7 @@ def test_an_enriched_sample_is_measured_at_the_base_rate_of_the_table():
 def test_costs_give_their_threshold_and_their_own_unit():
     costs = read_costs("1:4")
     assert costs.threshold == 0.2
-    found = measure_predictions(Y, P, Scale(0.001), [costs.measure])
+    found = measure_predictions(Y, P, MeasureScale(0.001), [costs.measure])
     assert found.values["cost"] == pytest.approx((1 + 4) / 5)  # row 4 is a false positive, row 5 a false negative
 
 
@@ -57,13 +57,13 @@ def test_costs_that_are_none_are_refused(text):
 
 def test_several_classes_are_bounded_row_by_row():
     p = np.array([[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
-    assert Scale(0.01).bounded(p).sum(axis=1) == pytest.approx(1)
-    assert measure_predictions(np.array([1, 2]), p, Scale(0.01), [LOSS]).infinite
+    assert MeasureScale(0.01).bounded(p).sum(axis=1) == pytest.approx(1)
+    assert measure_predictions(np.array([1, 2]), p, MeasureScale(0.01), [LOSS]).infinite
 
 
 def test_any_metric_of_predictions_can_rank():
     smooth = measure_named("smece")
-    found = measure_predictions(Y, P, Scale(0.001), [smooth])
+    found = measure_predictions(Y, P, MeasureScale(0.001), [smooth])
     assert found.values["smece"] == pytest.approx(find_metric("smece").value(Prediction(Y, P)))
 
 
@@ -85,4 +85,4 @@ def test_a_metric_of_a_plugin_that_raises_is_named(monkeypatch):
     broken = replace(find_metric("smece"), name="broken", value=lambda one: 1 / 0)
     monkeypatch.setitem(registry._BY_NAME, "broken", broken)
     with pytest.raises(ProbcalError, match=r"the metric broken cannot be computed: division by zero"):
-        measure_predictions(Y, P, Scale(0.001), [measure_named("broken")])
+        measure_predictions(Y, P, MeasureScale(0.001), [measure_named("broken")])

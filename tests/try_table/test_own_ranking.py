@@ -132,7 +132,7 @@ def test_the_table_counts_the_splits_with_an_infinite_log_loss():
     lines = list(ranked_lines([BEST, NEAR, ranked("tree", FAR.values, infinite=3), SHARES], 0.001))
     assert [line.split()[0] for line in lines[1:5]] == ["1", "2*", "3", "4"]
     assert lines[0].split()[-2:] == ["inf", "s"] and lines[3].split()[-2:] == ["3", "0.10"]
-    assert any(line.startswith("inf: in so many of 5 splits") for line in lines)
+    assert any(line.startswith("inf: number of the 5 splits") for line in lines)
     assert max(map(len, lines)) <= 80
 
 

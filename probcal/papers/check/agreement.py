@@ -31,7 +31,7 @@ Orders = NDArray[np.intp]
 """For each order, the column of ours that stands in each column. Shape (orders, columns)."""
 Rows = Literal["split", "folds", "random", "random means"]
 """The paper's one split, all its folds, or random splits, for a published number of one run or a mean of several."""
-Column = tuple[str, str]
+Names = tuple[str, str]
 """(learner, method) of a column of the paper."""
 Misprints = frozenset[tuple[str, str, str, str]]
 
@@ -148,7 +148,7 @@ def shuffled(block: Block) -> Orders:
     return random.permuted(np.tile(np.arange(block.size), (SHUFFLES, 1)), axis=1)
 
 
-def everywhere(plain: Column | None, block: Block) -> Orders:
+def everywhere(plain: Names | None, block: Block) -> Orders:
     """Return the order with our column for the paper's ``plain`` one in all columns, or no order without it."""
     places = [index for index, column in enumerate(block.columns) if paper_column(column) == plain][:1]
     return np.full((len(places), block.size), places[0] if places else 0)
@@ -163,7 +163,7 @@ def standing(matrix: NDArray[Any], orders: Orders) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class Figures:
+class AgreementFigures:
     """Hold the figures of agreement. Shares are from 0 to 1, and None where nothing can be counted."""
 
     identical: float | None
@@ -191,13 +191,13 @@ class Agreement:
     """Published numbers that have results of ours."""
     misprints: int
     """Misprints that have results of ours. No figure counts them."""
-    ours: Figures
-    shuffled: Figures
-    wrong: Figures | None
+    ours: AgreementFigures
+    shuffled: AgreementFigures
+    wrong: AgreementFigures | None
     plain: str | None
 
 
-def agreement(found: Sequence[Block], plain: Column | None) -> Agreement | None:
+def agreement(found: Sequence[Block], plain: Names | None) -> Agreement | None:
     """Return the agreement of all blocks, None without a number to compare.
 
     A data set without the paper's ``plain`` column counts for nothing in the figures of the wrong method.
@@ -218,7 +218,7 @@ def agreement(found: Sequence[Block], plain: Column | None) -> Agreement | None:
     )
 
 
-def figures(found: Sequence[Block], orders_of: Callable[[Block], Orders]) -> Figures:
+def figures(found: Sequence[Block], orders_of: Callable[[Block], Orders]) -> AgreementFigures:
     """Return the figures for the columns in the orders of ``orders_of``, as the mean over several orders."""
     orders = [orders_of(block) for block in found]
     metrics = dict.fromkeys(block.metric for block in found)
@@ -234,7 +234,7 @@ def figures(found: Sequence[Block], orders_of: Callable[[Block], Orders]) -> Fig
     kept, reversed_, pairs = (np.array(one) for one in zip(*(_pairs(*one) for one in every), strict=True))
     ordered = pairs > 0
     tau = ((kept - reversed_)[ordered] / pairs[ordered][:, None]).mean(axis=0) if ordered.any() else None
-    return Figures(
+    return AgreementFigures(
         identical=_mean(share(units == 0, units)),
         within_one_unit=_mean(share(units <= 1, units)),
         median_difference={

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from probcal.papers.check.agreement import (
     FARTHEST_UNITS,
     Block,
-    Column,
+    Names,
     Orders,
     Rows,
     as_they_are,
@@ -83,7 +83,7 @@ class Gate:
     """Share for the plain column in all columns, None where it was not run."""
 
 
-def gates(found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Column | None) -> list[Gate]:
+def gates(found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None) -> list[Gate]:
     """Return one gate per rule that judges numbers of an ``experiment``.
 
     ``deviations`` are the known ones. ``plain`` is the paper's column that stands in all columns.
@@ -93,7 +93,7 @@ def gates(found: Sequence[Block], deviations: Sequence[Deviation], experiment: s
 
 
 def _gate(
-    rule: Rule, found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Column | None
+    rule: Rule, found: Sequence[Block], deviations: Sequence[Deviation], experiment: str, plain: Names | None
 ) -> Gate | None:
     judged = [rule.judges(block) & ~np.isnan(block.published) for block in found]
     excused = [_excused(rule.kind, block, deviations, experiment) for block in found]

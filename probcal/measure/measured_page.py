@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from probcal._io import printable
 from probcal.errors import is_installed
-from probcal.measure.measurement import Section
-from probcal.measure.prediction_file import Predictions, place_name
+from probcal.measure.measurement import MeasuredSection
+from probcal.measure.prediction_file import GivenPredictions, place_name
 from probcal.measure.text import Measurement, description, findings, legend, table
 from probcal.reporting.html.charts import NO_PICTURES, Picture, picture_in_look
 from probcal.reporting.html.page import render
@@ -60,7 +60,7 @@ def page(measurement: Measurement, calibrated: Floats | None) -> str:
 
 
 def reliability_figure(
-    predictions: Predictions, section: Section, calibrated: Floats | None, map: str | None
+    predictions: GivenPredictions, section: MeasuredSection, calibrated: Floats | None, map: str | None
 ) -> Figure:
     """Return the diagram of the given probabilities and, if any, of the ``calibrated`` ones, (n_rows, n_classes).
 
