@@ -38,7 +38,7 @@ Candidates pass NB by chance, for it has only two or three numbers, and some pas
 exception: its printed J48 and Log are 0.000 for every split, so only NB and SigNB tell. There a candidate would count
 if the same program and seed gave the numbers of another data set too.
 
-Run a line again, or go on with other seeds:
+Go on with other seeds. Seeds that were tried are left out:
 
 ```
 export PROBCAL_WEKA_JAR=.../weka-3.4.1/weka.jar PROBCAL_DATA_DIR=...

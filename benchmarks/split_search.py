@@ -180,9 +180,11 @@ def main() -> None:
     if not asked.table:
         if not asked.dataset:
             parser.error("name a data set, such as kr-vs-kp, or ask for the --table")
+        if not printed(asked.dataset, "NB"):
+            parser.error(f"the paper prints no numbers of {asked.dataset}; name one of its data sets, such as kr-vs-kp")
         try:
             search = Search(read_rows(asked.dataset, asked.data_dir, asked.mlc), asked.out)
-        except ProbcalError as error:
+        except (ProbcalError, OSError) as error:
             sys.exit(f"error: {error}")
         for name in asked.generator or GENERATORS:
             run(search, name, asked.seeds)
@@ -194,19 +196,28 @@ def main() -> None:
 
 def run(search: Search, name: str, seeds: range) -> None:
     """Try a generator on the seeds that were not tried yet, and tell of each block."""
-    done = {
-        (line["dataset"], line["generator"], int(line["first_seed"]), int(line["last_seed"]))
-        for line in read(search.out / "tried.csv")
-    }
+    done: set[int] = set()
+    for line in read(search.out / "tried.csv"):
+        if (line["dataset"], line["generator"]) == (search.rows.name, name):
+            done.update(range(int(line["first_seed"]), int(line["last_seed"]) + 1))
+    found = False
     for block in chunks(name, seeds):
-        if (search.rows.name, name, int(block[0]), int(block[-1])) in done:
-            continue
-        tried = search.run(name, block)
-        if not tried.candidates:
-            continue
-        append(search.out / "tried.csv", tried)
-        told = f"{tried.candidates:,} candidates, {tried.nb} pass NB, {tried.sig_nb} SigNB, {tried.j48} J48"
-        print(f"{tried.dataset} {name} {block[0]}:{block[-1] + 1}: {told}; nearest {tried.distance:.1f}", flush=True)
+        for left in gaps(block, done):
+            tried = search.run(name, left)
+            if not tried.candidates:
+                continue
+            found = True
+            append(search.out / "tried.csv", tried)
+            told = f"{tried.candidates:,} candidates, {tried.nb} pass NB, {tried.sig_nb} SigNB, {tried.j48} J48"
+            print(f"{tried.dataset} {name} {left[0]}:{left[-1] + 1}: {told}; nearest {tried.distance:.1f}", flush=True)
+    if not found:
+        print(f"{search.rows.name} {name}: nothing new to try; {search.out / 'tried.csv'} lists what was tried")
+
+
+def gaps(block: np.ndarray, done: set[int]) -> list[np.ndarray]:
+    """Return the seeds of ``block`` that are not in ``done``, as ranges without a gap."""
+    left = np.array([seed for seed in block.tolist() if seed not in done], dtype=block.dtype)
+    return [part for part in np.split(left, np.flatnonzero(np.diff(left) > 1) + 1) if len(part)]
 
 
 if __name__ == "__main__":

@@ -26,7 +26,15 @@ from probcal.config.yaml_file import YamlFile, one_or_more
 from probcal.data.card_split import Split, read_row_numbers
 from probcal.data.labels import MAJORITY, NUMBER, most_frequent
 from probcal.data.prepared_rows import Preparation
-from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
+from probcal.data.sources.specifications import (
+    Below,
+    BundledSource,
+    Count,
+    FileSource,
+    GeneratorSource,
+    OpenMLSource,
+    below,
+)
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 
 ColumnKind = Literal["numeric", "nominal", "infer", "ignore", "target"]
@@ -402,10 +410,10 @@ def _put_row_numbers(file: YamlFile) -> Iterator[Problem]:
         return
     if "rows" in split:
         yield Problem(file.line(("split", "rows")), 'split: row numbers stand in a file of their own; name it: "file"')
-    if isinstance(split.get("file"), str):
+    if split.get("file") is not None:
         try:
-            numbers = read_row_numbers(file.path.parent / split["file"])
-        except DataError as error:
+            numbers = read_row_numbers(file.path.parent / below(str(split["file"])))
+        except (DataError, ValueError) as error:
             yield Problem(file.line(("split", "file")), f"split: {error}")
         else:
             file.data["split"] = {**split, "rows": numbers.model_dump()}

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from probcal.data.sources.specifications import Count
+from probcal.data.sources.specifications import Below, Count
 from probcal.errors import DataError
 
 Kind = Literal[
@@ -71,7 +71,7 @@ class Split(BaseModel):
     """Number of training rows, taken from the top. For a standard or chronological split only."""
     train_fraction: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Share of the rows that train. For a holdout only."""
-    file: str | None = None
+    file: Below | None = None
     """JSON file with the lists ``train`` and ``test`` of row numbers from 0, relative to the card. For rows only."""
     folds: Annotated[int, Field(ge=2, le=100, strict=True)] | None = None
     """Number of folds, or of test parts in order of time."""
@@ -101,7 +101,7 @@ class Split(BaseModel):
         if unwanted:
             raise ValueError(f'a {self.kind} split takes no "{unwanted[0]}"')
         if self.file and not self.rows:
-            raise ValueError(f"the row numbers of {self.file} were not read; use read_card")
+            raise ValueError("a rows split belongs to one data set; write it on its card")
         return self
 
     @model_serializer(mode="wrap")

@@ -218,11 +218,12 @@ def test_a_planted_split_is_found(planted):
 def test_a_second_search_tries_only_what_is_new(planted, capsys):
     module, search = planted
     module.run(search, "file", range(1))
-    module.run(search, "glibc", range(100))
+    module.run(search, "glibc", range(30))
     module.run(search, "file", range(1))
-    module.run(search, "glibc", range(150))
-    assert [line["last_seed"] for line in module.read(search.out / "tried.csv")] == ["0", "99", "149"]
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    module.run(search, "glibc", range(130))
+    tried = [(line["first_seed"], line["last_seed"]) for line in module.read(search.out / "tried.csv")]
+    assert tried == [("0", "0"), ("0", "29"), ("30", "99"), ("100", "129")]
+    assert ["nothing new" in line for line in capsys.readouterr().out.splitlines()] == [False, False, True, False, False]
 
 
 def test_a_candidate_that_j48_misses_is_counted_but_not_listed(planted, monkeypatch):

@@ -1,0 +1,34 @@
+"""docs/one-paper-table.md shows what its commands print on the committed results."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+from tests.commands import probcal
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "one-paper-table.md").read_text(encoding="utf-8")
+COMMITTED = ROOT / "results" / "uci-native"
+DATASETS = ("breast", "diabetes", "hepatitis")
+
+
+def test_the_first_table_is_printed_as_shown():
+    words = [word for name in DATASETS for word in ("-d", name)]
+    printed = probcal("table", COMMITTED, *words).stdout
+    first = printed[printed.index("**Table 1.") : printed.index("**Table 2.")]
+    assert first.strip() in PAGE
+
+
+def test_the_check_of_these_data_sets_ends_as_shown(tmp_path):
+    folder = tmp_path / "uci-native"
+    folder.mkdir()
+    for name in ("experiment.json", "runs.jsonl"):
+        shutil.copy(COMMITTED / name, folder)
+    lines = (COMMITTED / "cells.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line)["dataset"] in DATASETS]
+    (folder / "cells.jsonl").write_text("".join(kept), encoding="utf-8")
+    checked = probcal("check", folder)
+    assert checked.exit_code == 0
+    assert checked.stdout.splitlines()[-1] in PAGE
