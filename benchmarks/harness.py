@@ -46,7 +46,7 @@ def main() -> None:
 
 def help_seconds() -> list[str]:
     seconds = min(cpu([*PROBCAL, "--help"]) for _ in range(RUNS))
-    return row("probcal --help", seconds, 0.3, "s", f"least of {RUNS} processes")
+    return row("probcal --help", seconds, 0.1, "s", f"least of {RUNS} processes")
 
 
 def cell_seconds(folder: Path) -> list[str]:

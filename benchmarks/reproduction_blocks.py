@@ -165,6 +165,13 @@ def differences_in_band(asked: Asked, dataset: str = "") -> str:
     return f"{sum(one.state == 'in band' for one in compared)} of {len(compared)}"
 
 
+def first_repetition_minutes(asked: Asked, *left_out: str) -> str:
+    """Minutes of one processor for the first repetition of all data sets, without the columns ``LEARNER/METHOD``."""
+    results = Store(ROOT / "results" / asked.folder).results().values()
+    cells = [one for one in results if one.repetition == 0 and f"{one.learner}/{one.method}" not in left_out]
+    return f"{sum(one.seconds for one in cells) / 60:.0f}"
+
+
 def splits(asked: Asked) -> str:
     return str(max(asked.checked.outline.repetitions.values()))
 
@@ -367,6 +374,7 @@ _ASKED = {
     one.__name__.replace("_", "-"): one
     for one in (
         at, infinite_on, in_band, share_in_band, out_of_band, differences_in_band, splits, ranked, median, reading,
+        first_repetition_minutes,
         median_of_reading, printed, count, interval, on_all, tally, wilcoxon, verdict, verdicts, rank_of,
         critical_difference, sure_places, verdict_there, verdicts_there, by_the_means_there, pair_p, behind, told_apart,
         figure, gate, compared, digits_in_band, digits_same, loss, near_the_best, failures,

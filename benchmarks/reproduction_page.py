@@ -19,6 +19,7 @@ PAGES = (
     "docs/beta-calibration.md",
     "docs/check.md",
     "docs/native-learners.md",
+    "docs/performance.md",
     "docs/reproduction.md",
     "docs/reproduction-classes.md",
     "docs/reproduction-conclusions.md",
@@ -27,7 +28,7 @@ PAGES = (
     "docs/weka.md",
     "docs/which-method.md",
 )
-BLOCK = re.compile(r"<!-- results/(\S+) (.+?) -->(\n?)(.*?)<!-- end -->", re.S)
+BLOCK = re.compile(r"<!-- results/(\S+) ([^>]+?) -->(\n?)(.*?)<!-- end -->", re.S)
 
 
 def main() -> None:

@@ -223,7 +223,8 @@ def test_a_second_search_tries_only_what_is_new(planted, capsys):
     module.run(search, "glibc", range(130))
     tried = [(line["first_seed"], line["last_seed"]) for line in module.read(search.out / "tried.csv")]
     assert tried == [("0", "0"), ("0", "29"), ("30", "99"), ("100", "129")]
-    assert ["nothing new" in line for line in capsys.readouterr().out.splitlines()] == [False, False, True, False, False]
+    told = capsys.readouterr().out.splitlines()
+    assert [number for number, line in enumerate(told) if "nothing new" in line] == [2] and len(told) == 5
 
 
 def test_a_candidate_that_j48_misses_is_counted_but_not_listed(planted, monkeypatch):
