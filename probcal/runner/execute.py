@@ -98,7 +98,7 @@ class SparedSeconds:
                 self.seconds += times.get(id(found), 0.0)
             return found
 
-        fits.fitted = timed  # type: ignore[method-assign, assignment]
+        fits.fitted = timed  # type: ignore[method-assign, assignment]  # put back below
         try:
             yield
         finally:

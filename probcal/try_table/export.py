@@ -8,6 +8,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import joblib
 import numpy as np
@@ -131,7 +132,8 @@ def reading_of(prepared: Prepared, plan: PipelinePlan, asked: tuple[str, ...]) -
 
 def _input(column: TableColumn, raw: pd.Series, asked: bool) -> InputColumn:
     assert column.values is not None and column.kind in ("number", "category", "date")
-    found = InputColumn(column.name, column.kind, column.mark, column.written, column.units, asked)  # type: ignore[arg-type]
+    kind: Any = column.kind  # one of three literals, as asserted
+    found = InputColumn(column.name, kind, column.mark, column.written, column.units, asked)
     if column.kind == "category":
         return replace(found, levels=tuple(column.values.cat.categories))
     if column.kind == "date" and not pd.api.types.is_datetime64_any_dtype(raw):

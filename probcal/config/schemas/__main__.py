@@ -208,7 +208,7 @@ def _parameters(component: type) -> Schema:
     entries = re.findall(r"^(\w[\w, ]*) : (.*?)(?=^\w|\Z)", section[1] if section else "", re.M | re.S)
     texts = {name: as_prose(about) for names, about in entries for name in names.split(", ")}
     # mypy forbids reading __init__ of a class, because a subclass may change its signature
-    hints = get_type_hints(component.__init__)  # type: ignore[misc]
+    hints = get_type_hints(component.__init__)  # type: ignore[misc]  # __init__ of a class
     properties = {}
     for name, parameter in inspect.signature(component).parameters.items():
         if name != "estimator":

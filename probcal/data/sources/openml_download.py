@@ -151,7 +151,7 @@ def _bound(stall: float, attempts: int, most: int) -> None:
             client = http_client or urllib3.PoolManager()
             retries = urllib3.Retry(attempts - 1, backoff_factor=0.2, status_forcelist=[500, 502, 503, 504])
             client.connection_pool_kw |= {"timeout": urllib3.Timeout(stall), "retries": retries}
-            client.urlopen = _bounded(client.urlopen, most)  # type: ignore[method-assign]  # on purpose
+            client.urlopen = _bounded(client.urlopen, most)  # type: ignore[method-assign]  # minio offers no limit
             secure = not _is_here(f"//{endpoint}")  # the client never asks for TLS, not even for https
             super().__init__(endpoint, secure=secure, http_client=client, **options)
 
@@ -164,7 +164,8 @@ def _bound(stall: float, attempts: int, most: int) -> None:
         return reader(path, **options)
 
     reader = pd.read_parquet
-    requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet  # type: ignore[misc, assignment]  # on purpose
+    # openml takes these for the originals
+    requests.Session, minio.Minio, pd.read_parquet = Session, Minio, read_parquet  # type: ignore[misc, assignment]
 
 
 def _bounded(urlopen: Any, most: int) -> Any:
