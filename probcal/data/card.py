@@ -26,15 +26,7 @@ from probcal.config.yaml_file import YamlFile, one_or_more
 from probcal.data.card_split import Split, read_row_numbers
 from probcal.data.labels import MAJORITY, NUMBER, most_frequent
 from probcal.data.prepared_rows import Preparation
-from probcal.data.sources.specifications import (
-    Below,
-    BundledSource,
-    Count,
-    FileSource,
-    GeneratorSource,
-    OpenMLSource,
-    below,
-)
+from probcal.data.sources.specifications import Below, BundledSource, Count, FileSource, GeneratorSource, OpenMLSource
 from probcal.errors import DataError, FileProblems, Problem, did_you_mean
 
 ColumnKind = Literal["numeric", "nominal", "infer", "ignore", "target"]
@@ -410,10 +402,11 @@ def _put_row_numbers(file: YamlFile) -> Iterator[Problem]:
         return
     if "rows" in split:
         yield Problem(file.line(("split", "rows")), 'split: row numbers stand in a file of their own; name it: "file"')
-    if split.get("file") is not None:
+    named = Path(str(split.get("file") or ""))
+    if split.get("file") is not None and not (named.anchor or ".." in named.parts):  # Split refuses such a path
         try:
-            numbers = read_row_numbers(file.path.parent / below(str(split["file"])))
-        except (DataError, ValueError) as error:
+            numbers = read_row_numbers(file.path.parent / named)
+        except DataError as error:
             yield Problem(file.line(("split", "file")), f"split: {error}")
         else:
             file.data["split"] = {**split, "rows": numbers.model_dump()}

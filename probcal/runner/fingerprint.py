@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,10 +102,7 @@ def versions_of(*modules: str) -> dict[str, str]:
     reached = _reached(*modules)
     top_modules = {_top(name) for name in [*modules, *(one for module in reached.values() for one in module.imports)]}
     top_modules -= {"probcal", "sklearn", *_WITHOUT_EFFECT, *sys.stdlib_module_names}
-    # finding the distribution of a package reads all installed ones, so skip it if possible
-    found = (
-        {package for module in top_modules for package in _distributions().get(module, [])} if top_modules else set()
-    )
+    found = {package for module in top_modules for package in _packages_of(module)}
     found.update(package for name in reached for package in _DRIVEN.get(name, ()))
     versions = {name: _version(name) for name in sorted({*NUMERIC_PACKAGES, *found})}
     if _WEKA in versions:
@@ -187,6 +184,16 @@ def _is_probcal(module: str) -> bool:
 
 def _top(module: str) -> str:
     return module.partition(".")[0]
+
+
+@cache
+def _packages_of(module: str) -> list[str]:
+    """Return the installed packages that have this module. All of them are only read if none has its name."""
+    with suppress(PackageNotFoundError):
+        found = distribution(module)
+        if any(file.parts[0] == module for file in found.files or ()):
+            return [found.metadata["Name"]]
+    return _distributions().get(module, [])
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probcal.config.experiment import read_experiment
 from probcal.data.cache import Note, keep, read_cached
 from probcal.data.card import Card, read_card
 from probcal.data.card_split import read_row_numbers
@@ -109,6 +110,22 @@ def test_an_unreadable_file_of_row_numbers_is_named(tmp_path, content, message):
         (tmp_path / "rows.json").write_text(content)
     with pytest.raises(DataError, match=f"rows.json: {message}"):
         read_row_numbers(tmp_path / "rows.json")
+
+
+@pytest.mark.parametrize("name", ["../small.json", "/tmp/small.json", "parts/../../small.json"])
+def test_a_file_of_row_numbers_lies_below_the_card(tmp_path, name):
+    with pytest.raises(FileProblems, match="must lie below"):
+        card_in(tmp_path, text=CARD.replace("parts/small.json", name))
+
+
+def test_an_experiment_cannot_give_one_file_of_row_numbers_to_all_its_data_sets(tmp_path):
+    config = tmp_path / "small.yaml"
+    config.write_text(
+        "name: small\ndatasets: [wine-first]\nlearners: [logistic]\nmethods: [direct]\n"
+        "split: {kind: rows, file: parts/small.json}\n"
+    )
+    with pytest.raises(FileProblems, match=r"small\.yaml:5: a rows split belongs to one data set; write it on its card"):
+        read_experiment(config)
 
 
 def test_a_row_number_beyond_the_data_is_refused(tmp_path):

@@ -113,18 +113,18 @@ def _separator(separator: str) -> str:
     return separator
 
 
-def below(name: str) -> str:
+def _below(name: str) -> str:
     """Return a path below the folder of original files. Raises ValueError for one that could lead out of it."""
     ways = PurePosixPath(name), PureWindowsPath(name)
     if "\0" in name or any(way.anchor or ".." in way.parts for way in ways):
-        raise ValueError(f'"{name}" must lie below the folder of its card or data: no path from the root, and no ".."')
+        raise ValueError(f'"{name}" must lie below the folder of original files: no path from the root, and no ".."')
     if any(len(part.encode("utf-8", "replace")) > _LONGEST for part in ways[0].parts):
         raise ValueError(f'"{name[:40]}…" is too long for the name of a file')
     return name
 
 
 FileFormat = Literal["delimited", "arff", "mat"]
-Below = Annotated[str, Field(min_length=1), AfterValidator(below)]
+Below = Annotated[str, Field(min_length=1), AfterValidator(_below)]
 
 
 class LabelFile(_Part):

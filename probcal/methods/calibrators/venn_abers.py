@@ -117,8 +117,8 @@ class VennAbersCalibrator(OneAgainstRestCalibrator):
 
     Parameters
     ----------
-    input : what ``fit`` gets: ``"probability"`` or any real ``"score"``. Only the order counts. Scores are equal if they
-        differ by less than about 1e-10 of the largest one.
+    input : what ``fit`` gets: ``"probability"`` or any real ``"score"``. Only the order counts. Scores that differ by
+        less than about 1e-10 of the largest one are equal.
 
     Attributes
     ----------
