@@ -124,7 +124,7 @@ def test_an_experiment_cannot_give_one_file_of_row_numbers_to_all_its_data_sets(
         "name: small\ndatasets: [wine-first]\nlearners: [logistic]\nmethods: [direct]\n"
         "split: {kind: rows, file: parts/small.json}\n"
     )
-    with pytest.raises(FileProblems, match=r"small\.yaml:5: a rows split belongs to one data set; write it on its card"):
+    with pytest.raises(FileProblems, match=r"small\.yaml:5: a rows split belongs to one data set; write it on"):
         read_experiment(config)
 
 
