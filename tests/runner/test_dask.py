@@ -214,7 +214,9 @@ def test_a_run_outlives_its_scheduler(slow, alone):
     alone.start_scheduler()
     alone.start_worker()
     slow.gate.open()
-    assert f"the scheduler at {alone.address} is gone; waiting for it" in ended_well(slow, process)
+    said = ended_well(slow, process)
+    # on a busy machine the client may find the new scheduler before the run looks for the old one
+    assert f"the scheduler at {alone.address} is gone; waiting for it" in said or "no worker is there yet" in said
     assert same_as_serial(slow)
 
 

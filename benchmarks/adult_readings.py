@@ -1,0 +1,81 @@
+"""Whether another reading of Adult gives the published J48: python benchmarks/adult_readings.py --data-dir DIR
+
+Langford & Zadrozny (2005) print RMS .347 and AUC .852 for J48 on Adult. Pruned J48 has .321 and .890 on the data as
+they are. This script reads the data in other ways, and grows the pruned tree of J48 each time (with C45Classifier).
+Each set of numeric columns is read as nominal, with and without binary splits. Then missing values are a value, or their
+rows are left out, or columns are one-hot, or a column is left out. Writes results/adult-readings.md. Some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from tabulate import tabulate
+
+from probcal.data.card import find_card, read_card
+from probcal.data.load import load, obtain
+from probcal.data.splits import split_rows
+from probcal.learners import C45Classifier
+from probcal.metrics import rms_error, roc_auc
+
+OUT = Path("results/adult-readings.md")
+PUBLISHED = np.array([0.347, 0.852])
+SHOWN = 12
+NOTE = """# Readings of Adult's data for J48
+
+`python benchmarks/adult_readings.py --data-dir DIR` writes this table: the pruned tree of J48 on the standard split of
+Adult, on {tried} readings of the data. The paper prints RMS .347 and AUC .852. These are the {shown} nearest. The
+distance is the sum of both differences, in units of the third digit.
+
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data-dir", type=Path)
+    card = read_card(find_card("adult"))
+    obtain(card, parser.parse_args().data_dir)
+    dataset = load(card)
+    train, test = split_rows(card, len(dataset.y), 0, 0)
+    found = []
+    for name, X, kept, tree in readings(dataset.X):
+        y, (rows, asked) = dataset.y, (part[kept[part]] for part in (train, test))
+        p = tree.fit(X.iloc[rows], y[rows]).predict_proba(X.iloc[asked])[:, 1]
+        numbers = np.array([rms_error(y[asked], p), roc_auc(y[asked], p)])
+        found.append([name, *numbers, np.abs(numbers - PUBLISHED).sum() * 1000])
+    found.sort(key=lambda row: row[-1])
+    table = tabulate(found[:SHOWN], ["reading", "RMS", "AUC", "distance"], "github", floatfmt=("", ".3f", ".3f", ".0f"))
+    OUT.write_text(NOTE.format(tried=len(found), shown=SHOWN) + table + "\n")
+
+
+def readings(X: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame, np.ndarray, C45Classifier]]:
+    """Yield each reading: name, columns, rows that are kept, and the tree to grow."""
+    numeric = list(X.select_dtypes("number"))
+    others = [name for name in X if name not in numeric]
+    every = np.ones(len(X), dtype=bool)
+    for size in range(len(numeric) + 1):
+        for chosen in itertools.combinations(numeric, size):
+            read = as_nominal(X, chosen)
+            name = f"nominal: {', '.join(chosen)}" if chosen else "as it is"
+            yield name, read, every, C45Classifier()
+            yield f"{name}; binary splits", read, every, C45Classifier(binary_splits=True)
+    yield "missing is a value", as_nominal(X, others), every, C45Classifier()
+    yield "no rows with missing values", X, X.notna().all(axis=1).to_numpy(), C45Classifier()
+    one_hot = pd.concat([X[numeric], pd.get_dummies(X[others], dtype=float)], axis=1)
+    yield "one-hot", one_hot, every, C45Classifier()
+    for left_out in ("fnlwgt", "education-num"):
+        yield f"without {left_out}", X.drop(columns=left_out), every, C45Classifier()
+
+
+def as_nominal(X: pd.DataFrame, chosen: tuple[str, ...] | list[str]) -> pd.DataFrame:
+    """Return ``X`` with these columns as categories, of which a missing value is one."""
+    return X.assign(**{name: X[name].astype(object).where(X[name].notna(), "?").astype(str) for name in chosen})
+
+
+if __name__ == "__main__":
+    main()
