@@ -11,12 +11,10 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from probing_data import adult_split
 from tabulate import tabulate
 
 from probcal import BaggedVoteClassifier
-from probcal.data.card import find_card, read_card
-from probcal.data.load import load, obtain
-from probcal.data.splits import split_rows
 from probcal.learners import C45Classifier
 from probcal.metrics import cross_entropy, rms_error, roc_auc
 
@@ -36,19 +34,16 @@ numbers.
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path)
-    card = read_card(find_card("adult"))
-    obtain(card, parser.parse_args().data_dir)
-    dataset = load(card)
-    train, test = split_rows(card, len(dataset.y), 0, 0)
+    parser.add_argument("--data-dir", metavar="DIR", help="original data files (PROBCAL_DATA_DIR)")
+    dataset, train, test = adult_split(parser.parse_args().data_dir)
     rows = []
     for kind, tree in KINDS.items():
         measured = {}
         for seed in range(SEEDS):
-            for voting in ("means", "votes"):
-                bags = BaggedVoteClassifier(tree, TREES, voting=voting, clip=(0, 1), random_state=seed)
-                bags.fit(dataset.X.iloc[train], dataset.y[train])
-                p = bags.predict_proba(dataset.X.iloc[test])[:, 1]
+            bags = BaggedVoteClassifier(tree, TREES, clip=(0, 1), random_state=seed)
+            bags.fit(dataset.X.iloc[train], dataset.y[train])
+            for voting in ("means", "votes"):  # how the same bags predict
+                p = bags.set_params(voting=voting).predict_proba(dataset.X.iloc[test])[:, 1]
                 for reading, estimate in readings(voting, p).items():
                     found = [metric(dataset.y[test], estimate) for metric in (cross_entropy, rms_error, roc_auc)]
                     measured.setdefault(reading, []).append(found)

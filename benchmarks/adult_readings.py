@@ -16,11 +16,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from probing_data import adult_split
 from tabulate import tabulate
 
-from probcal.data.card import find_card, read_card
-from probcal.data.load import load, obtain
-from probcal.data.splits import split_rows
 from probcal.learners import C45Classifier
 from probcal.metrics import rms_error, roc_auc
 
@@ -38,11 +36,8 @@ distance is the sum of both differences, in units of the third digit.
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-dir", type=Path)
-    card = read_card(find_card("adult"))
-    obtain(card, parser.parse_args().data_dir)
-    dataset = load(card)
-    train, test = split_rows(card, len(dataset.y), 0, 0)
+    parser.add_argument("--data-dir", metavar="DIR", help="original data files (PROBCAL_DATA_DIR)")
+    dataset, train, test = adult_split(parser.parse_args().data_dir)
     found = []
     for name, X, kept, tree in readings(dataset.X):
         y, (rows, asked) = dataset.y, (part[kept[part]] for part in (train, test))

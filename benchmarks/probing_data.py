@@ -1,4 +1,4 @@
-"""The rows that Probing is timed on: Adult's, and overlapping Gaussians."""
+"""The rows of Adult, and overlapping Gaussians, which Probing is timed on."""
 
 from __future__ import annotations
 
@@ -6,19 +6,30 @@ import numpy as np
 import pandas as pd
 
 from probcal.data.card import find_card, read_card
+from probcal.data.dataset import Dataset
 from probcal.data.encode import NumericEncoder
 from probcal.data.load import data_folder, load, obtain
+from probcal.data.splits import split_rows
 
 SEED = 8
 COLUMNS = 50
 
 
+def adult_split(folder: str | None = None) -> tuple[Dataset, np.ndarray, np.ndarray]:
+    """Adult, and the row numbers of its standard split: training, test. ProbcalError where it is not at hand.
+
+    ``folder`` has the original files (PROBCAL_DATA_DIR unless given).
+    """
+    card = read_card(find_card("adult"))
+    obtain(card, data_folder(folder))
+    dataset = load(card)
+    return dataset, *split_rows(card, len(dataset.y), 0, 0)
+
+
 def adult(rows: int | None = None) -> tuple[pd.DataFrame, np.ndarray]:
     """Adult's 32,561 training rows, or the first ``rows``; labels 0 and 1. ProbcalError where it is not at hand."""
-    card = read_card(find_card("adult"))
-    obtain(card, data_folder())
-    dataset, n = load(card), min(rows or card.split.train, card.split.train)
-    return dataset.X.iloc[:n], (dataset.y[:n] == 1).astype(np.int64)
+    dataset, train, _ = adult_split()
+    return dataset.X.iloc[train[:rows]], (dataset.y[train[:rows]] == 1).astype(np.int64)
 
 
 def adult_encoded(rows: int | None = None) -> tuple[np.ndarray, np.ndarray]:

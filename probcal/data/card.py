@@ -16,6 +16,8 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    TypeAdapter,
+    ValidationError,
     ValidationInfo,
     field_validator,
 )
@@ -36,6 +38,7 @@ _RANGE = re.compile(r"(.*?)([0-9]{1,9})\.\.\1([0-9]{1,9})")
 _MOST_COLUMNS = 100_000
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _NAME_POSITIVE = '; name the labels that make y = 1, or say "task: multiclass"'
+_BELOW = TypeAdapter[str](Below)
 SOURCES = ("files", "openml", "bundled", "generator")
 FOR_TWO = 'for two, leave out "task" and name the positive one'
 
@@ -402,14 +405,16 @@ def _put_row_numbers(file: YamlFile) -> Iterator[Problem]:
         return
     if "rows" in split:
         yield Problem(file.line(("split", "rows")), 'split: row numbers stand in a file of their own; name it: "file"')
-    named = Path(str(split.get("file") or ""))
-    if split.get("file") is not None and not (named.anchor or ".." in named.parts):  # Split refuses such a path
-        try:
-            numbers = read_row_numbers(file.path.parent / named)
-        except DataError as error:
-            yield Problem(file.line(("split", "file")), f"split: {error}")
-        else:
-            file.data["split"] = {**split, "rows": numbers.model_dump()}
+    if split.get("file") is None:
+        return
+    try:
+        numbers = read_row_numbers(file.path.parent / _BELOW.validate_python(str(split["file"])))
+    except ValidationError:
+        return  # Split refuses the path and says why
+    except DataError as error:
+        yield Problem(file.line(("split", "file")), f"split: {error}")
+    else:
+        file.data["split"] = {**split, "rows": numbers.model_dump()}
 
 
 def _unknown_card(file: YamlFile, key: str) -> Iterator[Problem]:
