@@ -34,6 +34,7 @@ def test_a_table_is_tried_from_start_to_new_rows(tried):
     assert len(list(csv.DictReader(io.StringIO(predicted.stdout)))) == 200, predicted.stderr
 
 
+@pytest.mark.slow
 def test_the_export_says_how_to_get_its_diagram(tried):
     folder, done = tried
     line = "install it with: pip install 'probcal[plots]'"
@@ -42,6 +43,7 @@ def test_the_export_says_how_to_get_its_diagram(tried):
     assert not (folder / "model" / "reliability.svg").exists()
 
 
+@pytest.mark.slow
 def test_the_page_of_measured_predictions_has_its_tables(tried):
     folder, _ = tried
     words = ("measure", "model/predictions.csv", "-t", "left", "-p", "p(yes)", "--report", "m.html")
@@ -52,6 +54,7 @@ def test_the_page_of_measured_predictions_has_its_tables(tried):
     assert "<table" in page and "<img" not in page
 
 
+@pytest.mark.slow
 def test_an_experiment_runs_and_reports(tmp_path):
     done = core(tmp_path, "-m", "probcal", "run", "quickstart", "--quick", "-d", "wine-first", "-l", "tree")
     assert done.returncode == 0, done.stderr

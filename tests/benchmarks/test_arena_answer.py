@@ -64,6 +64,7 @@ def test_tables_count_in_the_group_of_their_training_rows():
     ]
 
 
+@pytest.mark.slow
 def test_the_best_method_of_half_of_the_tables_is_recommended():
     losses = random_losses()
     losses[:, 0, 1] -= 0.5

@@ -34,6 +34,7 @@ def small_table(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame(columns), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_native_and_weka_select_the_same_columns(seed):
     pytest.importorskip("jpype", reason="needs probcal[weka]")

@@ -46,6 +46,7 @@ class SampledWeka(WekaClassifier):
         return np.full(len(X), self.only) if hasattr(self, "only") else super().predict(X)
 
 
+@pytest.mark.slow
 def test_numbered_rows_give_the_votes_of_the_rows_themselves(script):
     pytest.importorskip("jpype", reason="needs probcal[weka]")
     X, y, train, test = eighty_rows()

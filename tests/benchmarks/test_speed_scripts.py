@@ -40,6 +40,7 @@ def test_metrics_of_other_packages_have_our_values_or_are_named_as_missing(run):
         assert said.get(f"{package} {metric}", "").endswith("apart") or said[package].startswith("not installed")
 
 
+@pytest.mark.slow
 def test_maps_are_timed_by_themselves(run):
     code, rows = run("maps_speed", "--map", "sigmoid", "--rows", 500, "--runs", 1)
     assert code == 0

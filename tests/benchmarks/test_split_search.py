@@ -162,6 +162,7 @@ def test_counting_gives_the_log_odds_of_kernel_naive_bayes(script, rows):
         assert found == pytest.approx(fitted.decision_function(rows.X), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_kernels_give_the_numbers_of_weka_3_4_1(script):
     pytest.importorskip("numba", reason="needs probcal[trees]")
     k = np.arange(40)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from probcal.config.experiment import config_names, find_config, read_experiment
 from probcal.papers.published import Published, paper_names
 from tests.commands import probcal
 
 
+@pytest.mark.slow
 def test_every_shipped_experiment_is_listed_with_its_title():
     lines = probcal("list", "configs").stdout.splitlines()[2:]
     told = dict(line.split(maxsplit=1) for line in lines)

@@ -214,6 +214,7 @@ def test_a_name_of_two_packages_means_neither(installed):
     assert 'forecasts 1.2 and more 3 both declare "shrunk"' in said and "mine.yaml:5" in said
 
 
+@pytest.mark.slow
 def test_a_broken_plugin_stops_only_what_names_it(installed):
     for name in ("parts", "scores", "numbers/__init__"):
         (installed / "forecasts" / f"{name}.py").write_text("raise RuntimeError('broken')\n")

@@ -20,16 +20,9 @@ NEVER_SEEN = {"kdd98": "not at hand", "physics": "not at hand", "kull-lung-cance
 """Cards whose files nobody could read yet, and the words of the card that say so."""
 LARGE = {"biology", "biology-by-block", "biology-file-order", "covertype"}
 """Cards whose files a folder of original files may lack: they are 70 MB and more."""
-MANY_ROWS = {
-    "adult-3000", "adult-random", "arena-adult", "arena-bank-marketing", "arena-biology", "arena-covertype",
-    "arena-credit_card_clients_default", "arena-givemesomecredit", "arena-house_8l", "arena-pakdd2009-credit",
-    "arena-polish_companies_bankruptcy", "arena-scene-classification", "covertype-classes", "covertype-classes-5000",
-    "covertype-small", "kull-letter", "kull-scene-classification", "kull-shuttle",
-}  # fmt: skip
-"""Cards whose files take half a second and more to read."""
 CARDS = {name: shipped_card(name) for name in card_names()}
 SOURCES = [
-    pytest.param(name, number, marks=pytest.mark.slow if name in LARGE | MANY_ROWS else ())
+    pytest.param(name, number, marks=() if name in PAPER - LARGE else pytest.mark.slow)
     for name, card in CARDS.items() for number in range(len(card.files))
 ]  # fmt: skip
 ARFF_TOO = sorted({name for name, card in CARDS.items() if len(card.files) > 1})
@@ -95,6 +88,7 @@ def test_each_source_gives_the_expected_data_set(name, number, original_files):
         assert dataset.y.sum() == sum(counts[label] for label in card.positive_labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARFF_TOO)
 def test_text_and_arff_give_the_identical_data_set(name, dataset, original_files):
     """Not by fingerprint alone: value by value."""

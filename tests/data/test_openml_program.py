@@ -18,6 +18,7 @@ ROOT = str(Path(openml.__file__).parents[2])
 FETCHES = "from probcal.data.sources.openml import fetch_openml_table; fetch_openml_table(31)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP], ids=["killed", "its terminal closed"])
 def test_a_download_ends_with_the_process_that_asked_for_it(number):
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -63,6 +63,7 @@ def test_the_steps_are_green_as_accepted_and_red_with_a_drift(tmp_path, monkeypa
     assert "passed=false" in (tmp_path / "outputs").read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.slow
 def test_a_mistake_in_the_experiment_ends_before_anything_runs(tmp_path):
     (tmp_path / "mine.yaml").write_text("name: mine\n")
     ended = steps(tmp_path, CONFIG="mine.yaml", ARGUMENTS="")
@@ -124,6 +125,7 @@ def test_every_way_to_trust_a_module_reaches_the_validation(tmp_path, monkeypatc
     assert (tmp_path / "results" / "mine" / "cells.jsonl").is_file(), ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["-o", "--dry-run"])
 def test_arguments_that_the_steps_set_themselves_are_refused(tmp_path, word):
     ended = steps(tmp_path, ARGUMENTS=f"{PART} {word} elsewhere")

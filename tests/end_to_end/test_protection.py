@@ -29,6 +29,7 @@ def test_the_printed_numbers_come_back_and_the_gain_is_log10_s(folder):
     assert "  supported: slipped-gains-log-s-at-.01" in printed
 
 
+@pytest.mark.slow
 def test_most_is_gained_in_the_last_tenth_of_the_rows(folder):
     [curve] = Store(folder).results()["bank-marketing/0/forest/slipped.0.01"].curves["martingale"]
     [before] = [y for x, y in zip(curve["x"], curve["y"], strict=True) if abs(x - 0.9 * 35_211) < 45]

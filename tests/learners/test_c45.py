@@ -84,6 +84,27 @@ def test_a_missing_value_takes_every_branch_by_its_weight():
     )
 
 
+def test_the_parts_of_a_row_sum_to_no_more_than_1():
+    rng, n_rows = np.random.default_rng(371), 60
+    level, number = rng.integers(0, 7, n_rows), rng.normal(size=n_rows)
+    y = ((number > rng.normal(size=7)[level]) ^ (rng.integers(0, 2, 7)[level] == 1)).astype(int)
+    X = pd.DataFrame({"level": pd.Categorical(level), "number": number})
+    fitted = C45Classifier(pruned=False, min_samples_leaf=1).fit(X, y, sample_weight=rng.random(n_rows))
+    above_all = pd.DataFrame({"level": pd.Categorical([None]), "number": [5.0]})
+    assert fitted.predict_proba(above_all).tolist() == [[1, 0]]  # the shares of the branches sum to 1 + 2.2e-16
+
+
+def test_the_layout_of_a_table_changes_no_tree_and_needs_no_second_compilation():
+    from probcal.learners.c45 import descent, growth, pruning
+
+    X, y = mixed_table(2)
+    for columns in (X.columns, X.columns[:1], X.columns[-1:], [X.columns[0], X.columns[-1]]):
+        C45Classifier().fit(X[columns], y).predict_proba(X[columns])
+    for function in (growth.grow, pruning.prune, descent.probabilities):
+        layouts = {kind.layout for signature in function.signatures for kind in signature if hasattr(kind, "layout")}
+        assert layouts == {"C"}
+
+
 def test_the_split_point_is_the_largest_training_value_below_the_middle():
     X = np.array([[1.0], [1.0], [1.4], [1.4], [2.0], [2.0]])
     real = C45Classifier(pruned=False).fit(X[[0, 1, 4, 5]], [0, 0, 1, 1]).tree_[1]

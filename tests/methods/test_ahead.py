@@ -131,7 +131,7 @@ def test_threads_fit_in_this_process_under_its_settings(tmp_path):
     assert len(fitted.estimators_) <= len(fits) <= 80  # as many as fits that take no time at all would come to
 
 
-@pytest.mark.parametrize("fails", [Fails(), FailsInThreads()])
+@pytest.mark.parametrize("fails", [pytest.param(Fails(), marks=pytest.mark.slow), FailsInThreads()])
 def test_what_a_fit_raises_comes_through_and_nothing_is_left_behind(fails):
     before, filters = left_behind(), list(warnings.filters)
     with pytest.raises(ValueError, match="no tree grows here"):

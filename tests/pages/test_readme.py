@@ -65,7 +65,10 @@ def test_every_key_of_an_experiment_is_explained():
     assert [key for key in ExperimentFile.model_fields if f"| `{key}` |" not in page] == []
 
 
-@pytest.mark.parametrize("name", config_names())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in ("quickstart", "uci") else pytest.mark.slow) for name in config_names()],
+)
 def test_every_shipped_experiment_is_sound(name):
     # these need a jar file that nobody has by default, and say so
     done = probcal("validate", name)

@@ -75,6 +75,7 @@ def test_order_and_digits_are_better_than_those_of_shuffled_columns(ask, page):
         assert ours > 1.5 * shuffled
 
 
+@pytest.mark.slow
 def test_more_conclusions_hold_by_the_means_than_are_certain(ask, page):
     says(page, "Few of the conclusions are certain.")
     assert first(ask("verdicts-there supported")) < first(ask("by-the-means-there supported"))

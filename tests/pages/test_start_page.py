@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from probcal.reporting.prediction_summaries import pictures_of
 from probcal.store.folder import Store
 from probcal.store.outline import Outline
@@ -16,6 +18,7 @@ START, CALIBRATED, OWN = (
 )
 
 
+@pytest.mark.slow
 def test_the_first_experiment_prints_the_tables_that_are_shown(tmp_path, monkeypatch):
     [config] = re.findall(r"```yaml\n(.*?)```", START, re.S)
     [shown] = re.findall(r"```text\n(.*?)```", START, re.S)

@@ -368,7 +368,7 @@ def test_a_worker_that_leaves_in_good_order_counts_for_no_death(slow, tmp_path_f
     dask.close()
 
 
-@pytest.mark.parametrize("error", [OSError, TimeoutError])
+@pytest.mark.parametrize("error", [OSError, pytest.param(TimeoutError, marks=pytest.mark.slow)])
 def test_a_result_that_fails_to_arrive_is_fetched_again(bench, monkeypatch, error):
     from distributed import Client
 

@@ -15,9 +15,9 @@ def probabilities(whole, real, leaf_shares, branch_shares, nominal, numbers, n_l
     """Return (n_rows, n_classes). A row with a missing value takes all branches, each with the branch's share.
 
     ``leaf_shares``: (n_nodes, n_classes), what a node predicts. ``branch_shares``: what its parent predicts for a
-    branch without training rows.
+    branch without training rows. ``nominal``: (n_nominal, n_rows) and ``numbers``: (n_numeric, n_rows).
     """
-    n_rows, n_classes = len(nominal), leaf_shares.shape[1]
+    n_rows, n_classes = nominal.shape[1], leaf_shares.shape[1]
     found = np.zeros((n_rows, n_classes))
     waiting, parts = np.zeros(len(whole) + 1, np.int64), np.zeros(len(whole) + 1)
     for row in range(n_rows):
@@ -31,10 +31,10 @@ def probabilities(whole, real, leaf_shares, branch_shares, nominal, numbers, n_l
             while not ends_here:
                 begin, place, cut = whole[node, FIRST_CHILD], places[column], real[node, CUT]
                 if n_levels[column]:
-                    level = nominal[row, place]
+                    level = nominal[place, row]
                     branch = np.int64(level) if level < 0 or cut < 0 else np.int64(level != cut)
                 else:
-                    number = numbers[row, place]
+                    number = numbers[place, row]
                     branch = np.int64(-1) if np.isnan(number) else np.int64(number > cut)
                 if branch < 0:
                     for bag in range(whole[node, N_CHILDREN] - 1, -1, -1):
@@ -50,7 +50,7 @@ def probabilities(whole, real, leaf_shares, branch_shares, nominal, numbers, n_l
             if ends_here:
                 for kind in range(n_classes):
                     found[row, kind] += part * (branch_shares[node, kind] if of_branch else leaf_shares[node, kind])
-    return found
+    return np.minimum(found, 1.0)  # parts of a row can sum to a little more
 
 
 @njit(cache=True, nogil=True)

@@ -151,7 +151,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
         weights = np.ones(len(labels)) if weights is None else weights
         n_levels, places, n_classes = rows.columns.n_levels, rows.columns.places, len(self.classes_)
         whole, real = growth.grow(
-            rows.nominal, n_levels, places, rows.entries, rows.ends, rows.values, rows.first,
+            rows.nominal.T, n_levels, places, rows.entries, rows.ends, rows.values, rows.first,
             rows.histograms, classes, weights, n_classes, self.min_samples_leaf, bool(self.binary_splits),
         )  # fmt: skip
         pruning.collapse(whole, real, n_classes)
@@ -159,7 +159,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
             confidence = float(np.float32(self.confidence))  # as in Weka
             pruning.prune(
                 whole, real, n_classes, confidence, float(ndtri(1 - confidence)), bool(self.subtree_raising),
-                rows.nominal, rows.numbers, n_levels, places, classes, weights,
+                rows.nominal.T, rows.numbers.T, n_levels, places, classes, weights,
             )  # fmt: skip
         self.tree_ = pruning.compact(whole, real)
         self._shares = descent.node_shares(*self.tree_, n_classes, bool(self.laplace))
@@ -183,7 +183,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     def probabilities(self, nominal: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return what ``predict_proba`` returns, for ``coded`` rows."""
         found: np.ndarray = _compiled("descent").probabilities(
-            *self.tree_, *self._shares, nominal, numbers, self.columns_.n_levels, self.columns_.places
+            *self.tree_, *self._shares, nominal.T, numbers.T, self.columns_.n_levels, self.columns_.places
         )
         return found
 

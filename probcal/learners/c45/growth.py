@@ -26,7 +26,7 @@ def grow(
 ):  # fmt: skip
     """Return (whole numbers, (n_nodes, 4) int32, and real numbers, (n_nodes, 3 + 2 n_classes)) of the tree.
 
-    ``nominal``: (n_rows, n_nominal) int32, the level of each row, and -1 for a missing one. ``n_levels``: (n_columns,)
+    ``nominal``: (n_nominal, n_rows) int32, the level of each row, and -1 for a missing one. ``n_levels``: (n_columns,)
     the number of levels of each column, and 0 for a numeric one. ``places``: (n_columns,) the position of a column
     among those of its kind. ``entries``: (n_entries,) of the numeric columns, sorted by code, without missing values.
     Those of a column lie between two of ``ends``, (n_numeric + 1,). ``values``: the distinct values of each column,
@@ -101,7 +101,7 @@ def grow(
             begin = first[place]
             cut = _split_point(values[begin + low], values[begin + high], present[begin : begin + n_present[place]])
         else:
-            _send_by_level(rows, nominal[:, place], low if binary else -1, branch)
+            _send_by_level(rows, nominal[place], low if binary else -1, branch)
             cut = float(low) if binary else -1.0
         total = _weigh(
             rows, row_weights, branch, classes, n_branches, bags, bag_counts, child_counts, ratios,

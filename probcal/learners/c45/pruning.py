@@ -35,8 +35,8 @@ def collapse(whole, real, n_classes):
 def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_levels, places, classes, weights):
     """Replace subtrees by leaves, and if ``raises`` by their largest branch, where it lowers the estimated error.
 
-    ``confidence``: of the upper limit of the error, and ``z`` its normal quantile. ``nominal``: (n_rows, n_nominal) and
-    ``numbers``: (n_rows, n_numeric), the training rows, with -1 and NaN where missing.
+    ``confidence``: of the upper limit of the error, and ``z`` its normal quantile. ``nominal``: (n_nominal, n_rows) and
+    ``numbers``: (n_numeric, n_rows), the training rows, with -1 and NaN where missing.
     """
     n_rows = len(classes)
     rows, shares, branch = np.empty(4 * n_rows, np.int32), np.empty(4 * n_rows), np.zeros(n_rows, np.int32)
@@ -54,7 +54,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
     table = nominal, numbers, n_levels, places
     while depth:
         node = path[depth - 1]
-        begin, n_children = whole[node, FIRST_CHILD], whole[node, N_CHILDREN]
+        begin, n_children = np.int64(whole[node, FIRST_CHILD]), whole[node, N_CHILDREN]
         counts, total = real[node, COUNTS : COUNTS + n_classes], real[node, TOTAL]
         as_leaf = _estimated_errors(counts, total, confidence, z)
         if whole[node, ATTRIBUTE] < 0:
@@ -87,7 +87,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
             starts[largest], stops[largest] = starts[node], stops[node]
             enough = max(errors + 0.1, as_leaf - 0.1) + 2 * _SMALL  # above it the branch is not raised
             rows, shares, of_branch = _errors_on_rows(
-                largest, enough, False, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts,
+                largest, enough, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts,
                 stops, branch, of_bags, takes,
             )  # fmt: skip
         if as_leaf - errors - 0.1 < _SMALL and as_leaf - of_branch - 0.1 < _SMALL:
@@ -96,7 +96,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
         elif of_branch - errors - 0.1 < _SMALL:
             whole[node, :EMPTY], real[node, CUT] = whole[largest, :EMPTY], real[largest, CUT]
             rows, shares, of_branch = _errors_on_rows(
-                node, np.inf, True, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts, stops,
+                node, np.inf, whole, real, n_classes, confidence, z, table, classes, rows, shares, starts, stops,
                 branch, of_bags, takes,
             )  # fmt: skip
             left[depth - 1] = -1
@@ -124,7 +124,6 @@ def compact(whole, real):
 def _errors_on_rows(
     top,
     enough,
-    keeps,
     whole,
     real,
     n_classes,
@@ -142,8 +141,9 @@ def _errors_on_rows(
 ):
     """Return (rows, shares, estimated errors of the subtree ``top`` on its rows). Above ``enough`` the sum stops.
 
-    If ``keeps``, the nodes take the weights of these rows for their own.
+    If ``enough`` is infinite, the nodes take the weights of these rows for their own.
     """
+    keeps = enough == np.inf
     errors, counts, (ratios, _, bag_counts) = 0.0, np.zeros(n_classes), of_bags
     waiting, n_waiting = np.zeros(64, np.int64), 1
     waiting[0] = top
@@ -194,11 +194,11 @@ def _send(node, whole, real, table, rows, starts, stops, branch):
     place, start = places[column], starts[node]
     if n_levels[column]:
         for at in range(start, stops[node]):
-            level = nominal[rows[at], place]
+            level = nominal[place, rows[at]]
             branch[at - start] = level if level < 0 or cut < 0 else level != cut
     else:
         for at in range(start, stops[node]):
-            number = numbers[rows[at], place]
+            number = numbers[place, rows[at]]
             branch[at - start] = -1 if np.isnan(number) else number > cut
 
 

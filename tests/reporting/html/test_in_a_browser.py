@@ -109,6 +109,7 @@ def test_the_keyboard_sorts_a_table_and_the_lines_beneath_a_mean_move_with_it(th
         assert head.get_attribute("aria-sort") == "none" and first_column(page) == [adult, sick, liver]
 
 
+@pytest.mark.slow
 def test_infinity_is_the_largest_number_and_what_is_missing_comes_last_either_way(small, cxe, report, opened):
     numbers = {"adult": (float("inf"), 0.5), "sick": (), "liver": (0.25,), "coil": (10,)}
     written = small(datasets={name: max(len(of), 1) for name, of in numbers.items()}, columns=("j48.direct",))
@@ -122,6 +123,7 @@ def test_infinity_is_the_largest_number_and_what_is_missing_comes_last_either_wa
         assert page.eval_on_selector_all("#e1-table1 tbody", names) == ["Adult", "Coil", "Liver", "Sick"]
 
 
+@pytest.mark.slow
 def test_what_stands_beneath_the_means_can_be_hidden(the_page, opened):
     with opened(the_page) as page:
         page.get_by_label("[published number]").uncheck()
@@ -129,6 +131,7 @@ def test_what_stands_beneath_the_means_can_be_hidden(the_page, opened):
         assert page.locator("#e1-table2 tr.spread").first.is_visible()
 
 
+@pytest.mark.slow
 def test_a_chart_answers_to_what_is_chosen_and_reads_its_points_to_the_keyboard(the_page, opened):
     with opened(the_page) as page:
         chart = page.locator("#e1-compare")
@@ -151,6 +154,7 @@ def test_every_picture_is_drawn(the_page, opened):
         assert page.evaluate("[...document.images].every(one => one.naturalWidth > 0)")
 
 
+@pytest.mark.slow
 def test_the_reliability_diagram_has_a_band_and_a_table(the_page, opened):
     with opened(the_page) as page:
         chart = page.locator("#e1-reliable")
@@ -247,6 +251,7 @@ def test_a_diagram_of_ranks_scrolls_on_a_phone_instead_of_shrinking(the_page, op
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.slow
 def test_a_picture_is_dark_where_the_page_is(the_page, opened):
     filtered = "getComputedStyle(document.querySelector('figure img')).filter"
     with opened(the_page, scheme="dark") as page:
