@@ -93,7 +93,7 @@ def test_every_fault_is_one_row_and_no_neighbour_feels_it(bad):
 @pytest.mark.slow
 def test_a_cell_that_hangs_in_native_code_or_has_closed_its_connection_is_ended(bad):
     faults = ["hangs in native code with the interpreter lock", "stops itself with SIGSTOP"]
-    rows = tried(bad, faults, "--timeout", "30s")
+    rows = tried(bad, faults, "--timeout", "15s")
     assert {row["status"] for row in rows.values()} == {"timeout"}
     assert neighbours_are_as_without(bad)
 

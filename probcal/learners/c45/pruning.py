@@ -79,7 +79,7 @@ def prune(whole, real, n_classes, confidence, z, raises, nominal, numbers, n_lev
         for child in range(begin, begin + n_children):
             errors += estimated[child]
             if size - real[child, BRANCH] < _SMALL:
-                largest, size = child, real[child, BRANCH]
+                largest, size = np.int64(child), real[child, BRANCH]
         of_branch = np.inf
         if raises and whole[largest, ATTRIBUTE] < 0:
             of_branch = as_leaf  # it would be the same leaf
