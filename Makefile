@@ -12,15 +12,15 @@ quickstart: $(VENV)/.installed
 
 # Tests start many processes. Each would compile the package anew if this variable kept bytecode from being written.
 test test-all: export PYTHONDONTWRITEBYTECODE =
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 
 # Less than five minutes on two idle processors: all but the tests marked slow, whose claims are held in small
 test: prepared
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -n 2 -m "not slow"
 
-# What CI runs: every test, well below an hour
+# What CI runs: every test, well below an hour. Slow tests wait for half of their time, so a third process fills two processors.
 test-all: prepared
-	$(PYTEST)
+	$(PYTEST) -n 3
 
 # mypy takes one processor, and the compiler of the decision trees the other. Else each process of the tests would compile them.
 prepared: $(VENV)/.installed-test
