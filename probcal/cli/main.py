@@ -7,9 +7,7 @@ import io
 import os
 import platform
 import sys
-import tempfile
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import click
@@ -80,6 +78,8 @@ def _refuse_removed_folder() -> None:
 
 
 def _refuse_missing_temporary_folder() -> None:
+    import tempfile
+
     try:
         tempfile.gettempdir()
     except FileNotFoundError:
@@ -179,6 +179,8 @@ def _versions(packages: tuple[str, ...]) -> str:
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # a tenth of the time of --help
+
     try:
         return version(package)
     except PackageNotFoundError:
