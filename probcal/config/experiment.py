@@ -21,13 +21,7 @@ from probcal.data.splits import repetitions_of
 from probcal.errors import ProbcalError, did_you_mean
 
 __all__ = [
-    "Component",
-    "Experiment",
-    "ExperimentColumn",
-    "config_names",
-    "find_config",
-    "parse_experiment",
-    "read_experiment",
+    "Component", "Experiment", "ExperimentColumn", "config_names", "find_config", "parse_experiment", "read_experiment",
 ]
 
 

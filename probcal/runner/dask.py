@@ -46,7 +46,6 @@ def open_client(options: RunOptions, timeout: float = CONNECT_SECONDS) -> Iterat
     """Connect to the cluster that the options name. Raises ProbcalError when no scheduler answers in time."""
     from distributed import Client, LocalCluster, Security
     from distributed.comm import connect
-
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # probcal reports what the user must know
     local = {"processes": False, "dashboard_address": None, "memory_limit": 0}  # threads, because cells have processes
@@ -97,7 +96,6 @@ def run_in_process(check: Callable[..., Any], planned: Planned, run: str, limit:
     Return the reason instead where this worker cannot run the cell, and None where the task was cancelled.
     """
     from distributed import get_worker
-
     dask_worker = get_worker()
     multiprocessing.current_process().daemon = False  # a nanny's worker is daemonic, which may start no process
     process = next((one for one, owner in list(_idle.items()) if owner == run and _idle.pop(one, "")), None)
@@ -135,7 +133,6 @@ def outcomes(
     """
     from distributed import CancelledError, as_completed
     from distributed.scheduler import KilledWorker
-
     modules = sorted({module for one in planned for module in fingerprint.modules_of(one.cell)})
     versions = {"probcal": __version__, **fingerprint.versions_of(*modules)}
     code = {**fingerprint.code_of(*modules), **fingerprint.code_of_metrics()}
