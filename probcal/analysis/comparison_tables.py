@@ -83,12 +83,16 @@ def draws_text(one: DrawnVerdict) -> str:
 
 
 def _missing_notes(comparison: Comparison) -> list[str]:
-    if not comparison.kept.lacking:
-        return []
-    return [
-        f"No test for {', '.join(comparison.kept.lacking)}: one split, and its predictions are not here. Run probcal "
-        "compare on the machine of the run; it keeps what is needed in compare.json."
-    ]
+    notes = []
+    for title, columns in comparison.kept.lacking.items():
+        listed = ", ".join(columns[:3]) + (f" and {len(columns) - 3} others" if len(columns) > 3 else "")
+        missing = f"the predictions of {listed} are not in this folder"
+        missing = missing if columns else "its columns have other test rows"
+        notes.append(
+            f"No test for {title}: it has one split, and {missing}. Run probcal compare on the machine of the run, "
+            "which writes a summary of the predictions to compare.json. Or run these cells again here."
+        )
+    return notes
 
 
 def _ranks(comparison: Comparison) -> Iterator[Grid]:
@@ -261,7 +265,7 @@ def _as_json(comparison: Comparison) -> dict[str, Any]:
              "counts": {metric: asdict(count) for metric, count in one.counts.items()}}
             for one in comparison.claims
         ],
-        "without_predictions": comparison.kept.lacking,
+        "without_predictions": list(comparison.kept.lacking),
     }  # fmt: skip
 
 

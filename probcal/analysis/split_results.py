@@ -136,8 +136,8 @@ class CompareData:
 
     rows: dict[str, dict[str, dict[str, npt.NDArray[np.float64]]]] = field(default_factory=dict)
     clipped: dict[str, float] = field(default_factory=dict)
-    lacking: tuple[str, ...] = ()
-    """Titles of the data sets with one split that have neither predictions nor samples."""
+    lacking: dict[str, list[str]] = field(default_factory=dict)
+    """Title of each data set with one split that cannot be sampled -> its columns without stored predictions."""
 
 
 def column_id(column: ResultColumn) -> str:
@@ -161,14 +161,15 @@ def compare_data(store: Store, outline: Outline, results: Results) -> CompareDat
     file = _SplitFile(rows=rows, clipped=clipped)
     if store.whole and file != before and (rows or clipped):
         _write(store, file)
-    lacking = [
-        row.title for row in _single_split_rows(outline)
-        if row.name not in rows and any(finished(outline, results, row, column) for column in outline.columns)
-    ]  # fmt: skip
+    lacking = {
+        row.title: [column_id(column) for column, cell in cells.items() if _two_classes(store, cell) is None]
+        for row in _single_split_rows(outline)
+        if row.name not in rows and (cells := _single_cells(outline, results, row))
+    }
     return CompareData(
         {name: _as_arrays(one) for name, one in rows.items()},
         {cell: number for cell, (_, number) in clipped.items()},
-        tuple(lacking),
+        lacking,
     )
 
 
@@ -199,9 +200,7 @@ def _clipped(store: Store, outline: Outline, results: Results, before: _SplitFil
 
 def _rows(store: Store, outline: Outline, results: Results, row: Row, before: _Rows | None) -> _Rows | None:
     """Return the samples of a data set, or None where a column lacks predictions or has other test rows."""
-    cells = {
-        column_id(column): one[0] for column in outline.columns if (one := finished(outline, results, row, column))
-    }
+    cells = {column_id(column): cell for column, cell in _single_cells(outline, results, row).items()}
     digests = {name: _digest(cell) for name, cell in cells.items()}
     if not cells or (before and (before.digests == digests or _covers(before, digests, store))):
         return before if cells else None
@@ -219,6 +218,11 @@ def _rows(store: Store, outline: Outline, results: Results, row: Row, before: _R
         for place, metric in enumerate(ROW_METRICS)
     }
     return _Rows(digests=digests, samples=samples)
+
+
+def _single_cells(outline: Outline, results: Results, row: Row) -> dict[ResultColumn, CellResult]:
+    """Return the finished cell of each column of a data set with one split."""
+    return {column: one[0] for column in outline.columns if (one := finished(outline, results, row, column))}
 
 
 def _covers(before: _Rows, digests: dict[str, str], store: Store) -> bool:

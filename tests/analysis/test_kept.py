@@ -69,15 +69,16 @@ def test_what_was_kept_of_other_predictions_does_not_count(store):
     (store.folder / FILE).write_text(text.replace(digest, "0" * 12))
     (store.folder / "predictions.bin").unlink()
     found = of(store)
-    assert (found.rows, found.lacking) == ({}, ("Adult",))
+    assert (found.rows, found.lacking) == ({}, {"Adult": ["j48/direct", "j48/probing"]})
     assert "adult/0/j48/probing" in found.clipped
 
 
 def test_with_neither_predictions_nor_file_the_split_is_taken_as_it_is(store):
     (store.folder / "predictions.bin").unlink()
-    assert of(store).lacking == ("Adult",)
+    assert of(store).lacking == {"Adult": ["j48/direct", "j48/probing"]}
     assert not (store.folder / FILE).exists()
-    assert "No test for Adult: one split" in probcal("compare", store.folder).output
+    output = probcal("compare", store.folder).output
+    assert "No test for Adult: it has one split, and the predictions of j48/direct, j48/probing are not" in output
 
 
 @pytest.mark.parametrize(
@@ -106,4 +107,6 @@ def test_columns_of_other_rows_are_no_pair(store):
         store.add(
             CellResult("adult", 0, "j48", "direct", "done", "run2", 1.0, metrics={"cxe": 1.0}), y, np.full(80, 0.5)
         )
-    assert of(store).lacking == ("Adult",)
+    assert of(store).lacking == {"Adult": []}
+    output = probcal("compare", store.folder).output
+    assert "No test for Adult: it has one split, and its columns have other test rows" in output
